@@ -2,17 +2,15 @@
 
 use std::sync::LazyLock;
 
+use crate::ENGINES;
 use experiment::plan::Plan;
 use experiment::spec::{EngineName, Mode, Spec, Variant};
-use lab::engine::PROVIDERS;
 use lab::inventory::Inventory;
 
 /// Each engine reads a workload's scripts in a dialect of its own.
 static INVENTORIES: LazyLock<Vec<(EngineName, Inventory)>> = LazyLock::new(|| {
-    let engines = PROVIDERS
-        .iter()
-        .map(|engine| EngineName::new(engine.name()));
-    let inventory = |engine: &EngineName| Inventory::builtin().of_engine(engine);
+    let engines = ENGINES.names().map(EngineName::new);
+    let inventory = |engine: &EngineName| Inventory::with_engines(ENGINES).of_engine(engine);
     engines
         .map(|engine| (engine.clone(), inventory(&engine)))
         .collect()

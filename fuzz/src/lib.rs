@@ -27,6 +27,23 @@ mod recording;
 mod script;
 mod today;
 
+use engine::Engines;
+use lab::engines::{raw, sqlite};
+
+/// Every engine there is.
+const ENGINES: Engines = Engines {
+    built: &[
+        &sqlite::Provider,
+        #[cfg(unix)]
+        &postgres::Provider,
+        &sqlserver::Provider,
+        #[cfg(unix)]
+        &mariadb::Provider,
+        &raw::Provider,
+    ],
+    left_out: &[],
+};
+
 /// A reader of one file format.
 pub struct Target {
     /// Its name, and that of its folder in `corpus`.
@@ -41,7 +58,7 @@ pub struct Target {
 pub const TARGETS: [Target; 13] = [
     Target {
         name: "capture",
-        seeds: Some(("crates/sqlserver/tests/captures", ".json")),
+        seeds: Some(("crates/engines/sqlserver/tests/captures", ".json")),
         read: capture::read,
     },
     Target {

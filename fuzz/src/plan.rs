@@ -1,5 +1,6 @@
 //! Plan files: what `dbstow trial` and `dbstow submit` do with them before anything is made.
 
+use crate::ENGINES;
 use experiment::plan::{Estimate, Plan, Unchecked};
 use lab::Prepared;
 use lab::plan_file::PlanFile;
@@ -13,7 +14,7 @@ const VERSION: &str = "PLAN-VERSION";
 pub(crate) fn read(text: &str) -> Result<(), String> {
     let text = text.replace(VERSION, env!("CARGO_PKG_VERSION"));
     let file = PlanFile::from_json(&forged(&text)?).map_err(|error| error.to_string())?;
-    let inventory = file.inventory().map_err(|error| error.to_string())?;
+    let inventory = file.inventory(ENGINES).map_err(|error| error.to_string())?;
     let plan = &file.plan;
     let prepared = Prepared::new(plan, &inventory, &Default::default());
     let prepared = prepared.map_err(|error| error.to_string())?;

@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
+use crate::ENGINES;
 use advise::{Load, Placed};
+use engine::Options;
 use experiment::plan::Plan;
 use experiment::spec::{Spec, Variant};
 use lab::Prepared;
-use lab::engine::Options;
 use lab::inventory::Inventory;
 use tempfile::TempDir;
 
@@ -15,7 +16,7 @@ use crate::meaning::is_real;
 /// The profile that is replayed.
 const PROFILE: &str = include_str!("../corpus/profile/every-column.toml");
 
-static INVENTORY: LazyLock<Inventory> = LazyLock::new(Inventory::builtin);
+static INVENTORY: LazyLock<Inventory> = LazyLock::new(|| Inventory::with_engines(ENGINES));
 
 /// A folder with the profile.
 static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {

@@ -12,7 +12,7 @@ use dbstow::command::{
 };
 use experiment::spec;
 use files::FileError;
-use lab::engine::raw::RawError;
+use lab::engines::raw::RawError;
 use lab::trial;
 
 /// Finds out where a database's files should live: temp space, data and log; on which disks, in how many
@@ -112,9 +112,10 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Check(args) => check::run(&args),
         Command::Report(args) => report::run(&args),
         #[cfg(target_os = "linux")]
-        Command::Emulated(emulated) => {
-            command::emulated::run(&emulated, lab::inventory::Inventory::builtin())
-        }
+        Command::Emulated(emulated) => command::emulated::run(
+            &emulated,
+            lab::inventory::Inventory::with_engines(dbstow::engines::ENGINES),
+        ),
         Command::Record(args) => record::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Advise(args) => advise::run(&args),
@@ -192,8 +193,8 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<trial::RehearsalError>()
             || cause.is::<lab::run::PrepareError>()
             || cause.is::<lab::plan_file::PlanFileError>()
-            || cause.is::<lab::engine::OptionsError>()
-            || cause.is::<lab::engine::UnknownEngine>()
+            || cause.is::<engine::OptionsError>()
+            || cause.is::<engine::UnknownEngine>()
             || cause.is::<trial::real::VolumesError>() && !is_io(cause)
             || cause.is::<lab::calibrate::EntryError>()
             || cause.is::<experiment::results::ResultsError>() && !is_io(cause)

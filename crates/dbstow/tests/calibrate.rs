@@ -7,7 +7,7 @@ use std::process::Output;
 use assert_cmd::Command;
 use catalogue::{Catalogue, Provision};
 use lab::calibrate::{self, About, Fitted, Job, Rates, Sample};
-use lab::engine::raw::{self, Fio};
+use lab::engines::raw::{self, Fio};
 use model::{
     Bytes, Counts, DiskSpec, Duration, Iops, LatencySpec, LimitSpec, MachineSpec, Rate, Throughput,
     VolumeSpec,

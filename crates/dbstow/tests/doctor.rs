@@ -10,7 +10,7 @@ use tds_double::server::SqlServer;
 use tds_double::{Double, Encryption};
 
 fn captures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../sqlserver/tests/captures")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines/sqlserver/tests/captures")
 }
 
 fn doctor(arguments: &[&str]) -> Command {

@@ -3,7 +3,7 @@
 use experiment::plan::Plan;
 use experiment::record::Outcome;
 use experiment::spec::{EngineName, Mode, Spec, Variant, builtin_names};
-use lab::engine::provider;
+use lab::engines::EMBEDDED;
 use lab::inventory::Inventory;
 use lab::trial::{self, Stage, Subject, TrialId, Work};
 use model::Bytes;
@@ -96,7 +96,7 @@ fn runs_without_errors(name: &str) {
         let subject = Subject {
             id: &id,
             mode: plan.variant.mode,
-            engine: provider(&plan.variant.engine).expect("it is built in"),
+            engine: EMBEDDED.find(&plan.variant.engine).expect("it is built in"),
             settings: &arm.settings,
             stage: &stage,
             work: &Work::Statements(Box::new(workload)),

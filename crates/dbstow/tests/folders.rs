@@ -35,7 +35,7 @@ impl Scene {
             ("examples/shop.toml", "shop.toml"),
             ("examples/today.toml", "today.toml"),
             (
-                "crates/sqlserver/tests/captures/windows-2019-azure-vm.json",
+                "crates/engines/sqlserver/tests/captures/windows-2019-azure-vm.json",
                 "capture.json",
             ),
             ("crates/profile/tests/files/perfmon/relog.csv", "relog.csv"),

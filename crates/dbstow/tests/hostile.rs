@@ -456,7 +456,8 @@ fn strings_in(value: &Value, path: &str, found: &mut Vec<String>) {
 #[test]
 fn a_hostile_capture_is_shown_in_text_that_is_fit_for_a_terminal() {
     let folder = folder();
-    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sqlserver/tests/captures");
+    let captures =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines/sqlserver/tests/captures");
     let entries = captures.read_dir().expect("captures for tests").flatten();
     let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
     files.retain(|file| file.extension().is_some_and(|end| end == "json"));

@@ -30,11 +30,11 @@ use std::sync::Arc;
 use std::thread;
 
 use hostile_server::{LIES, Lie, MySql, PostgreSql, Protocol, SqlServer, serve};
-use lab::engine::postgres::Binaries;
 use mysqld::Mysqld;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use postgres::Binaries;
 use spoiled::{SPOILS, Spoil, Teller, between};
 use tempfile::TempDir;
 use theirs::{ENCODED, Theirs};

@@ -613,7 +613,7 @@ fn keys_without_effect_on_a_disk_or_in_a_mode_are_reported_with_the_reason() {
 
 #[test]
 fn no_built_in_experiment_has_a_key_without_effect_where_it_is_simulated() {
-    let inventory = Inventory::builtin();
+    let inventory = Inventory::with_engines(dbstow::engines::ENGINES);
     for name in builtin_names() {
         let text = builtin_text(name).expect("it is built in");
         let variant = Variant {

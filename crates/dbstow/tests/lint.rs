@@ -11,7 +11,7 @@ use serde_json::Value;
 const SCHEMA: &str = include_str!("../../../schema/lint.schema.json");
 
 fn capture(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sqlserver/tests/captures");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines/sqlserver/tests/captures");
     folder.join(name)
 }
 
@@ -44,7 +44,7 @@ const ALL: [&str; 6] = [
 ];
 
 /// From the folder of the others.
-const MARIADB: &str = "../../../mariadb/tests/captures/mariadb-10.11.json";
+const MARIADB: &str = "../../../engines/mariadb/tests/captures/mariadb-10.11.json";
 
 #[test]
 fn text_keeps_to_a_hundred_columns_and_names_the_worst_first() {

@@ -14,8 +14,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::{Engine, WaitKind};
 use experiment::spec::Temperature;
-use lab::engine::{Engine, WaitKind};
 use leaves::{execute, leaves_what_it_leaves_in_sqlite};
 use mariadb::{query, start, try_to_start};
 use model::random::stream;
@@ -406,7 +406,7 @@ fn an_interrupted_session_comes_back_at_once_with_an_error() {
             execute(&mut seat, "\\sleep 600 s")
         });
         let clock = Clock::start();
-        let works = |sampler: &mut dyn lab::engine::WaitSampler| {
+        let works = |sampler: &mut dyn engine::WaitSampler| {
             let sample = sampler.sample().expect("an answer");
             let has = |kind| sample.iter().any(|waiting| waiting.kind == kind);
             sample.len() == 2 && has(WaitKind::Cpu) && has(WaitKind::Client)

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lab::engine::Engine;
-use lab::engine::mariadb::owner;
+use ::mariadb::owner;
+use engine::Engine;
 use mariadb::{query, start};
 use model::Duration;
 use model::random::stream;

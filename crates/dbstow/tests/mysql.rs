@@ -9,9 +9,9 @@ mod mysqld;
 #[path = "support/server.rs"]
 mod server;
 
-use lab::engine::Engine;
-use lab::engine::mariadb::{MariaDb, ServerUrl};
+use engine::Engine;
 use leaves::leaves_what_it_leaves_in_sqlite;
+use mariadb::{MariaDb, ServerUrl};
 use mysqld::{Mysqld, Product, taking_tables_in};
 use server::{Folders, experiment};
 use workload::Workload;

@@ -288,7 +288,8 @@ fn a_load_that_could_never_end_is_refused_before_it_begins() {
 #[test]
 fn a_capture_with_a_negative_amount_is_refused_by_its_key() {
     let folder = folder();
-    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sqlserver/tests/captures");
+    let captures =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines/sqlserver/tests/captures");
     let capture = captures
         .read_dir()
         .expect("captures")

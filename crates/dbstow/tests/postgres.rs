@@ -11,12 +11,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use engine::{Engine, WaitKind};
 use experiment::spec::Temperature;
-use lab::engine::postgres::Postgres;
-use lab::engine::{Engine, WaitKind};
 use model::random::stream;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use postgres::Postgres;
 use rows::{Sqlite, psql};
 use server::{Folders, RUN, SessionContext, binaries, experiment, load, load_in, run, start};
 use volume::site::Site;
@@ -410,7 +410,7 @@ fn an_interrupted_session_comes_back_at_once_with_an_error() {
             execute(&mut seat, "\\sleep 600 s")
         });
         let clock = volume::clock::Clock::start();
-        let sleeps = |sampler: &mut dyn lab::engine::WaitSampler| {
+        let sleeps = |sampler: &mut dyn engine::WaitSampler| {
             let sample = sampler.sample().expect("an answer");
             sample.len() == 2
                 && sample
@@ -473,7 +473,7 @@ fn a_directory_that_is_there_is_left_alone() {
     let other = site.parent().join("v0/data_1");
     std::fs::create_dir(&other).unwrap();
     std::fs::write(other.join("precious"), "data").unwrap();
-    let owner = lab::engine::postgres::owner().expect("a user");
+    let owner = postgres::owner().expect("a user");
     let asked = (&site as &dyn Site, &settings, &workload);
     let made = Postgres::private(&binaries, owner, &site.registration, asked);
     let error = made.err().expect("it is in the way").to_string();

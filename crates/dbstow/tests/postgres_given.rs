@@ -13,9 +13,9 @@ mod theirs;
 
 use std::fs;
 
+use engine::{Engine, EngineError};
 use experiment::spec::Temperature;
-use lab::engine::postgres::{Postgres, ServerUrl};
-use lab::engine::{Engine, EngineError};
+use postgres::{Postgres, ServerUrl};
 use server::{Folders, SessionContext, binaries, experiment, load, run};
 use theirs::{ENCODED, PASSWORD, Theirs};
 

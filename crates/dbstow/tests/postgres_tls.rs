@@ -16,9 +16,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+use engine::Engine;
 use experiment::spec::Temperature;
-use lab::engine::Engine;
-use lab::engine::postgres::{Postgres, ServerUrl};
+use postgres::{Postgres, ServerUrl};
 use server::{Folders, SessionContext, binaries, experiment, load, run};
 use tempfile::TempDir;
 use theirs::{ENCODED, Theirs};

@@ -21,13 +21,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
+use engine::{Engine, WaitKind};
 use experiment::spec::{self, IoMethod, Temperature};
-use lab::engine::postgres::{Binaries, Postgres};
-use lab::engine::{Engine, WaitKind};
 use model::Bytes;
 use model::random::stream;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
+use postgres::{Binaries, Postgres};
 use serde_json::Value;
 use server::{Folders, RUN, SessionContext, binaries, experiment, load, run, start_with};
 use tempfile::TempDir;
@@ -276,7 +276,7 @@ fn sees_a_wait(engine: &Postgres, major: u32) {
             script.execute(&mut variables, &mut stream(1, "test"), &mut seat)
         });
         let clock = Clock::start();
-        let is_sleep = |waiting: &lab::engine::Waiting| {
+        let is_sleep = |waiting: &engine::Waiting| {
             waiting.event == "Timeout/PgSleep" && waiting.kind == WaitKind::Other
         };
         // No panic before the interrupt: the scope would wait for the sleeper.

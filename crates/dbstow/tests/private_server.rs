@@ -16,11 +16,11 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use engine::Engine;
 use experiment::spec::Temperature;
-use lab::engine::Engine;
-use lab::engine::postgres::{self, Binaries, Owner, Postgres};
 use other_user::is_root;
 use place::{Place, dbstow, said, wait_for};
+use postgres::{self, Binaries, Owner, Postgres};
 use server::{Folders, binaries, experiment, start};
 
 /// A user who owns nothing.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use experiment::record::histogram;
 use experiment::spec::{Spec, Variant};
-use lab::engine::raw::{
+use lab::engines::raw::{
     self, Files, Fio, Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window,
 };
 use lab::inventory::Inventory;

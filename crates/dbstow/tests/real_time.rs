@@ -7,11 +7,9 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use engine::{Client, Engine, EngineError, Started, Table, WaitKind, WaitSampler, Waiting};
 use experiment::record::{Cause, EngineRecord, Note, Outcome, Record, histogram};
 use experiment::spec::{Arm, EngineName, Mode, Role, Spec, Temperature, Variant};
-use lab::engine::{
-    Client, Engine, EngineError, Started, Table, WaitKind, WaitSampler, Waiting, provider,
-};
 use lab::inventory::Inventory;
 use lab::trial::real::{self, Event, Placed, Supply};
 use lab::trial::{Stage, Subject, TrialId, Work};
@@ -165,7 +163,9 @@ impl Prepared {
         Subject {
             id: &self.id,
             mode: MEASURED.mode,
-            engine: provider(&MEASURED.engine).expect("every build has it"),
+            engine: dbstow::engines::ENGINES
+                .find(&MEASURED.engine)
+                .expect("every build has it"),
             settings: &self.arm.settings,
             stage: &self.stage,
             work: &self.work,

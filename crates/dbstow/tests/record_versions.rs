@@ -20,9 +20,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use lab::engine::postgres::{self, Binaries};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use postgres::{self, Binaries};
 use profile::{Interval, Io, Profile};
 use reading::Role;
 use server::binaries;

@@ -137,7 +137,7 @@ fn is_here(name: &str, found: Result<(), String>) -> bool {
 #[cfg(feature = "postgres")]
 #[test]
 fn parameters_of_every_kind_reach_postgresql() {
-    let programs = lab::engine::postgres::Binaries::find(None).map(|_| ());
+    let programs = postgres::Binaries::find(None).map(|_| ());
     if !is_here("PostgreSQL", programs.map_err(|error| error.to_string())) {
         return;
     }
@@ -162,7 +162,7 @@ fn parameters_of_every_kind_reach_postgresql() {
 #[cfg(feature = "mariadb")]
 #[test]
 fn parameters_of_every_kind_reach_mariadb() {
-    let programs = lab::engine::mariadb::Programs::find(None).map(|_| ());
+    let programs = mariadb::Programs::find(None).map(|_| ());
     if !is_here("MariaDB", programs.map_err(|error| error.to_string())) {
         return;
     }

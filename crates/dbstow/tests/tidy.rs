@@ -55,19 +55,19 @@ const WRITERS: &[(&str, &str)] = &[
         "the last folder for a recording that cannot be kept elsewhere: a new name, by `files`",
     ),
     (
-        "lab/src/engine/own_server/directories.rs",
+        "engine/src/own_server/directories.rs",
         "removes what a server made in its own directories",
     ),
     (
-        "lab/src/own_directory.rs",
+        "engine/src/own_directory.rs",
         "a random name, written down before it is made",
     ),
     (
-        "lab/src/engine/own_server/run_directory.rs",
+        "engine/src/own_server/run_directory.rs",
         "a private server's directory; its modes",
     ),
     (
-        "lab/src/engine/postgres/moved.rs",
+        "engines/postgres/src/drill/moved.rs",
         "gives files on volumes that no other user can reach to the server's user; lchown",
     ),
     (
@@ -79,16 +79,16 @@ const WRITERS: &[(&str, &str)] = &[
         "removes the folder that it has just made",
     ),
     (
-        "lab/src/engine/own_server/memory.rs",
+        "engine/src/own_server/memory.rs",
         "control groups, for root alone",
     ),
-    ("lab/src/engine/raw/fio.rs", "a file without a name"),
+    ("lab/src/engines/raw/fio.rs", "a file without a name"),
     (
-        "lab/src/engine/sqlserver/journal.rs",
+        "engines/sqlserver/src/trial/journal.rs",
         "makes the state directory's parents",
     ),
     (
-        "lab/src/engine/sqlserver/tempdb.rs",
+        "engines/sqlserver/src/trial/tempdb.rs",
         "a folder beside the journal",
     ),
     ("files/src/input.rs", "opens for reading only"),

@@ -1,4 +1,4 @@
-//! What names in an experiment stand for: the catalogue's disks and machines, and workloads.
+//! What names in an experiment stand for: the catalogue's disks and machines, engines, and workloads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,10 +7,11 @@ use std::path::Path;
 use model::{Bytes, Duration, LimitSpec};
 use profile::DemandSeries;
 
-use crate::engine::{LEFT_OUT, Measured, provider};
+use crate::engines::EMBEDDED;
 use crate::plan_file::{Inputs, Named};
 use crate::trial::{Recording, Stage, Work};
 use catalogue::{Catalogue, CatalogueError};
+use engine::{Engines, Measured};
 use experiment::spec::{
     self, Amount, Arm, Arrival, Decides, EngineName, Known, KnownWorkload, Machine, Mode,
     Parameter, Recorded, Role, Script, Volume,
@@ -18,9 +19,10 @@ use experiment::spec::{
 use files::input::{self, Reach};
 use workload::{Dialect, Files, Length, ParameterUse, Stress, Value, Workload};
 
-/// The catalogue, and where workloads come from.
-#[derive(Default)]
+/// The catalogue, the engines, and where workloads come from.
 pub struct Inventory {
+    /// What runs statements.
+    pub engines: Engines,
     /// Disks and machines.
     pub catalogue: Catalogue,
     /// What the user's own files are digested to.
@@ -45,9 +47,15 @@ struct Own {
 }
 
 impl Inventory {
-    /// What the program brings along; workloads in SQLite's dialect.
+    /// The built-in catalogue, engines that need no server, and workloads in SQLite's dialect.
     pub fn builtin() -> Inventory {
+        Inventory::with_engines(EMBEDDED)
+    }
+
+    /// The same with these engines.
+    pub fn with_engines(engines: Engines) -> Inventory {
         Inventory {
+            engines,
             catalogue: Catalogue::builtin(),
             dialect: Dialect::Sqlite,
             reach: Reach::Beneath,
@@ -90,7 +98,8 @@ impl Inventory {
 
     /// The same, with workloads for `engine`; as it is, where there is none of this name.
     pub fn of_engine(self, engine: &EngineName) -> Inventory {
-        let dialect = provider(engine).map_or(self.dialect, |engine| engine.dialect());
+        let engine = self.engines.find(engine);
+        let dialect = engine.map_or(self.dialect, |engine| engine.dialect());
         Inventory { dialect, ..self }
     }
 
@@ -232,10 +241,8 @@ fn names_of_machines(catalogue: &Catalogue) -> BTreeSet<String> {
 impl Known for Inventory {
     fn engine(&self, name: &EngineName) -> Result<(), String> {
         // One that is left out may still be what a file is meant for; whoever runs it looks it up.
-        let is_left_out = LEFT_OUT
-            .iter()
-            .any(|(left_out, _)| *left_out == name.as_str());
-        match provider(name) {
+        let is_left_out = self.engines.left_out(name.as_str()).is_some();
+        match self.engines.find(name) {
             Err(error) if !is_left_out => Err(error.to_string()),
             Ok(_) | Err(_) => Ok(()),
         }
@@ -243,7 +250,8 @@ impl Known for Inventory {
 
     fn roles(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
         // One that is left out has those of its kind; whoever runs it looks it up.
-        provider(name).map_or(&Role::ALL, |engine| engine.roles(mode))
+        let engine = self.engines.find(name);
+        engine.map_or(&Role::ALL, |engine| engine.roles(mode))
     }
 
     fn machine(&self, machine: &Machine) -> Result<(), String> {
@@ -264,7 +272,7 @@ impl Known for Inventory {
     }
 
     fn engine_keys(&self, name: &EngineName, mode: Mode) -> Option<&'static [&'static str]> {
-        provider(name).ok()?.keys(mode)
+        self.engines.find(name).ok()?.keys(mode)
     }
 
     fn machine_bursts(&self, machine: &Machine) -> bool {
@@ -278,7 +286,8 @@ impl Known for Inventory {
     }
 
     fn decides(&self, script: &Script, parameter: &str, name: &EngineName) -> Decides {
-        let by_itself = provider(name).ok().and_then(|engine| engine.parameters());
+        let by_itself = self.engines.find(name).ok();
+        let by_itself = by_itself.and_then(|engine| engine.parameters());
         if let Some(parameters) = by_itself {
             return match parameters.contains(&parameter) {
                 true => Decides::Run,
@@ -307,7 +316,7 @@ impl Known for Inventory {
     }
 
     fn sized(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
-        match (mode, provider(name)) {
+        match (mode, self.engines.find(name)) {
             (Mode::Measure, Ok(engine)) => engine.sized(),
             // A modelled disk has room for what is asked for, whoever makes the files.
             (Mode::Simulate | Mode::Emulate, _) | (_, Err(_)) => &Role::ALL,
@@ -315,7 +324,10 @@ impl Known for Inventory {
     }
 
     fn placed(&self, name: &EngineName, mode: Mode, arms: &[Arm]) -> Vec<Role> {
-        match (mode, provider(name).map(|engine| engine.measured(arms))) {
+        match (
+            mode,
+            self.engines.find(name).map(|engine| engine.measured(arms)),
+        ) {
             (Mode::Emulate | Mode::Measure, Ok(Measured::Server(roles))) => roles,
             (Mode::Simulate, _) | (_, Ok(Measured::Directories) | Err(_)) => Role::ALL.to_vec(),
         }

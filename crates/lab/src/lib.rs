@@ -3,7 +3,7 @@
 //! ```text
 //! Plan ──run──> trial ──> Record
 //!                 │
-//!               engine      SQLite, PostgreSQL, SQL Server, or plain reads and writes
+//!               engine      whatever implements its traits: an embedded one, a server, or plain reads and writes
 //! ```
 
 // What names in an experiment stand for.
@@ -11,12 +11,11 @@ pub mod inventory;
 pub mod plan_file;
 
 // Running it.
-pub mod engine;
-pub mod hooks;
+pub mod engines;
 pub mod trial;
 
 // What a placement survives.
-#[cfg(all(target_os = "linux", feature = "postgres"))]
+#[cfg(target_os = "linux")]
 pub mod drill;
 
 // What a volume of one's own is like.
@@ -24,8 +23,5 @@ pub mod calibrate;
 
 // All of a plan.
 pub mod run;
-
-#[cfg(all(unix, feature = "own-server"))]
-mod own_directory;
 
 pub use run::{Event, Finished, Observer, Prepared, RunError, RunInputs, run, run_into};

@@ -11,6 +11,7 @@
 //! What ships with the program does not travel: the program has to be of the version that made the plan. What travels is
 //! checked against the digests in the plan's settings before anything runs.
 
+use engine::Engines;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -200,13 +201,14 @@ impl PlanFile {
         Ok(PlanFile { plan, inputs })
     }
 
-    /// What the names in the plan stand for: what ships with the program, and the files that came with the plan. No other
-    /// file is read.
+    /// What the names in the plan stand for: what ships with the program, `engines`, and the files that came with the plan. No
+    /// other file is read.
     ///
     /// # Errors
     /// When one is missing, or is not what the plan was made with.
-    pub fn inventory(&self) -> Result<Inventory, PlanFileError> {
-        let mut inventory = Inventory::builtin().of_engine(&self.plan.variant.engine);
+    pub fn inventory(&self, engines: Engines) -> Result<Inventory, PlanFileError> {
+        let inventory = Inventory::with_engines(engines);
+        let mut inventory = inventory.of_engine(&self.plan.variant.engine);
         for Named { name, text } in &self.inputs.catalogues {
             let added = inventory.add_catalogue(text, name);
             added.map_err(|error| PlanFileError::Input {
@@ -328,6 +330,7 @@ mod tests {
     use experiment::spec::{Spec, Variant};
 
     use super::*;
+    use crate::engines::EMBEDDED;
 
     const DISK: &str = r#"
         [source.mine]
@@ -367,14 +370,14 @@ mod tests {
         let read = PlanFile::from_json(&file.to_json()).expect("it was just written");
         assert_eq!(read.plan, file.plan);
         assert_eq!(read.inputs, file.inputs);
-        let inventory = read.inventory().expect("all came with it");
+        let inventory = read.inventory(EMBEDDED).expect("all came with it");
         crate::Prepared::new(&read.plan, &inventory, &Default::default()).expect("all is known");
     }
 
     #[test]
     fn what_is_missing_or_was_changed_is_named() {
         let mut file = plan_file();
-        let error = |file: &PlanFile| file.inventory().err().expect("refused").to_string();
+        let error = |file: &PlanFile| file.inventory(EMBEDDED).err().expect("refused").to_string();
         let catalogues = std::mem::take(&mut file.inputs.catalogues);
         let shown = error(&file);
         assert!(shown.contains("disk mine.disk of volume d"), "{shown}");

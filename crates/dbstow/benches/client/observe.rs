@@ -8,8 +8,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lab::engine::mariadb::{self, MariaDb, Programs};
-use lab::engine::{Engine, SAMPLE_EVERY};
+use engine::{Engine, SAMPLE_EVERY};
+use mariadb::{self, MariaDb, Programs};
 use model::Duration;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 use volume::clock::Clock;

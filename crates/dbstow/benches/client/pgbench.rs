@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use lab::engine::Engine;
+use engine::Engine;
 use workload::Dialect;
 
 use crate::beside::{Peer, SESSIONS_MAX, Transaction, compare, finish};

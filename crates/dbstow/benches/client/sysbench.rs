@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use engine::Engine;
 use experiment::spec::{Commit, Settings};
-use lab::engine::Engine;
 use model::random::stream;
 use nix::unistd::{User, getuid};
 use workload::{Dialect, Names, Script, Variables, Workload};

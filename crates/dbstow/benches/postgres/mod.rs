@@ -5,8 +5,8 @@ use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use lab::engine::postgres::Binaries;
 use nix::unistd::User;
+use postgres::Binaries;
 use volume::clock::Clock;
 
 use crate::bench::{run, text};

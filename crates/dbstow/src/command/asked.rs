@@ -1,5 +1,6 @@
 //! Which experiment a user asks for, and what of it is changed.
 
+use crate::engines::ENGINES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,7 @@ use super::mistaken::Kind;
 use super::output::note;
 use super::pair::{key_and_value, name_and_path};
 use super::{Mistake, RealTimeArgs, names};
+use engine::EngineProvider;
 use experiment::build;
 use experiment::plan::{Plan, counted};
 use experiment::spec::{
@@ -18,7 +20,6 @@ use experiment::spec::{
     builtin_text, located,
 };
 use files::input::{self, Reach};
-use lab::engine::{self, EngineProvider, provider};
 use lab::inventory::Inventory;
 use lab::trial;
 
@@ -280,7 +281,7 @@ impl Asked {
             },
             quick: self.quick,
         };
-        let inventory = Inventory::builtin().of_engine(&variant.engine);
+        let inventory = Inventory::with_engines(ENGINES).of_engine(&variant.engine);
         let mut inventory = inventory.reaching(reach(self.allow_outside));
         let mut read = BTreeMap::new();
         for file in &self.catalogue {
@@ -297,9 +298,9 @@ impl Asked {
             spec.arms.iter().try_for_each(check_memory)?;
         }
         let options = self.real_time.options();
-        let engine = provider(&variant.engine)?;
+        let engine = ENGINES.find(&variant.engine)?;
         self.check_simulated(&spec, engine)?;
-        engine::check(&options, engine, variant.mode, &spec.arms)?;
+        engine::check(&ENGINES, &options, engine, variant.mode, &spec.arms)?;
         let plan = Plan::new(&spec, aa).at(self.real_time.facts(engine, &spec.arms)?);
         let plan = plan.reading(self.catalogues());
         let mut idle = spec.idle(&inventory);

@@ -13,8 +13,8 @@ use super::output::note;
 use super::progress::Progress;
 use super::{Mistake, NotMet, ResolvedRun};
 use analysis::quantity::{self, percent_signed};
+use engine::Options;
 use lab::Prepared;
-use lab::engine::Options;
 use lab::trial::Cancel;
 
 /// Steps of the progress bar.

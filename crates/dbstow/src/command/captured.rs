@@ -102,7 +102,7 @@ fn take_sql_server(
     login: &ServerLogin,
     timeout: &ServerTimeout,
 ) -> Result<(Capture, Greeting)> {
-    use lab::engine::sqlserver::Access;
+    use sqlserver::Access;
 
     /// Name under which the server lists our session.
     const APPLICATION: &str = "dbstow doctor";
@@ -121,11 +121,12 @@ fn take_sql_server(_: &str, _: &ServerLogin, _: &ServerTimeout) -> Result<(Captu
 
 #[cfg(all(unix, feature = "mariadb"))]
 fn take_mysql(server: &str, timeout: &ServerTimeout) -> Result<(mysql::Capture, String)> {
-    use lab::engine::mariadb::{ServerUrl, capture};
+    use mariadb::ServerUrl;
+    use mariadb::capture::of_server;
 
     let url = ServerUrl::parse(server).map_err(in_words)?;
     let url = url.with_patience(timeout.patience(Default::default()));
-    Ok((capture(&url)?, url.to_string()))
+    Ok((of_server(&url)?, url.to_string()))
 }
 
 #[cfg(not(all(unix, feature = "mariadb")))]
@@ -135,8 +136,8 @@ fn take_mysql(_: &str, _: &ServerTimeout) -> Result<(mysql::Capture, String)> {
 
 /// What is missing before anything was tried is a mistake in what was asked.
 #[cfg(any(feature = "sqlserver", all(unix, feature = "mariadb")))]
-fn in_words(error: lab::engine::EngineError) -> anyhow::Error {
-    use lab::engine::EngineError;
+fn in_words(error: engine::EngineError) -> anyhow::Error {
+    use engine::EngineError;
 
     match error {
         EngineError::Missing(text) => Mistake(text).into(),

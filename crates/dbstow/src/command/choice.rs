@@ -1,8 +1,9 @@
 //! Arguments whose values other crates define: how each is written, and what `--help` says of it.
 
+use crate::engines::ENGINES;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use engine::{DrivenKind, EncryptKind, FrontKind, TransportKind};
 use experiment::spec::{EngineName, Mode};
-use lab::engine::{DrivenKind, EncryptKind, FrontKind, LEFT_OUT, PROVIDERS, TransportKind};
 use layout::{Engine, Platform};
 
 /// A value: how it is written, what it is, its help.
@@ -43,13 +44,13 @@ pub(super) const MODES: &[Choice<Mode>] = &[
 /// Takes the name of an engine. One that this build does not have is taken too: why it does not is said where it is
 /// looked up.
 pub(super) fn engine() -> impl TypedValueParser<Value = EngineName> {
-    let engines = PROVIDERS.iter();
+    let engines = ENGINES.built.iter();
     let values = engines.map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
-    let left_out = LEFT_OUT.iter();
+    let left_out = ENGINES.left_out.iter();
     let left_out = left_out.map(|(name, _)| PossibleValue::new(*name).hide(true));
     PossibleValuesParser::new(values.chain(left_out)).map(|word| {
-        let engines = PROVIDERS.iter().map(|engine| engine.name());
-        let mut names = engines.chain(LEFT_OUT.iter().map(|(name, _)| *name));
+        let left_out = ENGINES.left_out.iter().map(|(name, _)| *name);
+        let mut names = ENGINES.names().chain(left_out);
         EngineName::new(
             names
                 .find(|name| *name == word)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use model::Duration;
 
 use super::choice::{ENCRYPTIONS, one_of};
-use lab::engine::{EncryptKind, LoginOptions};
+use engine::{EncryptKind, LoginOptions};
 
 /// How to log in to a SQL Server. No password is taken here: it would be in the list of processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
@@ -43,8 +43,8 @@ impl ServerTimeout {
     pub(super) fn patience(
         &self,
         stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
-    ) -> lab::engine::Patience {
-        use lab::engine::Patience;
+    ) -> engine::Patience {
+        use engine::Patience;
 
         Patience::new(self.timeout.unwrap_or(Patience::DEFAULT), stop)
     }

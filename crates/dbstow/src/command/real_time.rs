@@ -10,11 +10,11 @@ use super::choice::{DRIVERS, FRONTS, TRANSPORTS, one_of};
 use super::login::{ServerLogin, ServerTimeout};
 use super::names;
 use super::pair::name_and_path;
-use experiment::spec::Arm;
-use lab::engine::{
+use engine::{
     DrivenKind, EngineProvider, FrontKind, MariadbOptions, Measured, Options, PostgresOptions,
     SqlServerOptions, TransportKind,
 };
+use experiment::spec::Arm;
 
 /// Where a run in real time has its files, and on what.
 #[derive(Clone, Debug, Default, clap::Args)]

@@ -142,7 +142,7 @@ fn postgres(_: &Args) -> Result<()> {
 
 #[cfg(all(unix, feature = "postgres"))]
 fn postgres(args: &Args) -> Result<()> {
-    use lab::engine::postgres::{ServerUrl, watch};
+    use postgres::{ServerUrl, watch};
 
     let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
     live::record(args, "PostgreSQL", |recording, watcher, patience| {
@@ -159,7 +159,7 @@ fn mysql(_: &Args) -> Result<()> {
 
 #[cfg(all(unix, feature = "mariadb"))]
 fn mysql(args: &Args) -> Result<()> {
-    use lab::engine::mariadb::{ServerUrl, watch};
+    use mariadb::{ServerUrl, watch};
 
     let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
     live::record(args, "MariaDB", |recording, watcher, patience| {
@@ -176,7 +176,7 @@ fn sql_server(_: &Args) -> Result<()> {
 
 #[cfg(feature = "sqlserver")]
 fn sql_server(args: &Args) -> Result<()> {
-    use lab::engine::sqlserver::{Access, watch};
+    use sqlserver::{Access, watch};
 
     let access = Access::new(&args.server, &args.login.options()).map_err(live::in_words)?;
     live::record(args, "SQL Server", |recording, watcher, patience| {
@@ -195,8 +195,8 @@ mod live {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use anyhow::{Context, Result, anyhow};
-    use lab::engine::watch::{RecordError, Recording, Watcher};
-    use lab::engine::{EngineError, Patience};
+    use engine::watch::{RecordError, Recording, Watcher};
+    use engine::{EngineError, Patience};
     use model::Duration;
     use profile::{Interval, Profile};
 

@@ -1,5 +1,6 @@
 //! `dbstow submit`: writes the batch script or manifest that runs a plan's trials on a cluster. It submits nothing.
 
+use crate::engines::ENGINES;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -11,10 +12,10 @@ use super::output::note;
 use super::run::default_folder;
 use super::trial::load;
 use super::{Mistake, print};
+use engine::Options;
 use experiment::plan::{Plan, counted};
 use experiment::spec::Mode;
 use lab::Prepared;
-use lab::engine::Options;
 use lab::plan_file::PlanFile;
 use layout::job::{Claim, Job, KUBERNETES_TASKS_MAX, Pods};
 
@@ -196,7 +197,7 @@ fn job(args: &Args, file: &PlanFile) -> Result<Job> {
 
 /// What a task is expected to take of memory, which executes each script of the plan on few rows.
 fn memory(file: &PlanFile, cores: u32) -> Result<Bytes> {
-    let prepared = Prepared::new(&file.plan, &file.inventory()?, &Options::default())?;
+    let prepared = Prepared::new(&file.plan, &file.inventory(ENGINES)?, &Options::default())?;
     let forecast = match prepared.rehearse(file.plan.trials()) {
         Ok(arms) => arms
             .iter()

@@ -1,5 +1,6 @@
 //! `dbstow workloads [NAME]`: the built-in workloads, or one in full, as `dbstow run --workload` reads it.
 
+use crate::engines::ENGINES;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -10,12 +11,12 @@ use super::asked::reach;
 use super::choice;
 use super::pair::key_and_value;
 use super::{Mistake, listing};
+use engine::Options;
 use experiment::build;
 use experiment::plan::Plan;
 use experiment::spec::{EngineName, Script, Variant};
 use files::input::Reach;
 use lab::Prepared;
-use lab::engine::{Options, provider};
 use lab::inventory::Inventory;
 use workload::{Database, Dialect, Tables, Workload};
 
@@ -57,8 +58,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 fn find(name: &str, engine: &EngineName, reach: Reach) -> anyhow::Result<Workload> {
     // Said first, where this build lacks it; an inventory would read in another dialect.
-    provider(engine)?;
-    let inventory = Inventory::builtin().of_engine(engine).reaching(reach);
+    ENGINES.find(engine)?;
+    let inventory = Inventory::with_engines(ENGINES)
+        .of_engine(engine)
+        .reaching(reach);
     let workload = inventory.read(&script(name));
     workload.map_err(|message| Mistake(message).into())
 }
@@ -103,7 +106,7 @@ fn size(name: &str, parameters: &[(String, String)], args: &Args) -> anyhow::Res
             Err(_) => experiment.set(&key, value.as_str()),
         };
     }
-    let inventory = Inventory::builtin().reaching(reach(args.allow_outside));
+    let inventory = Inventory::with_engines(ENGINES).reaching(reach(args.allow_outside));
     let spec = experiment.build(Variant::default())?;
     let plan = Plan::new(&spec.check(&inventory)?, false);
     let prepared = Prepared::new(&plan, &inventory, &Options::default())?;

@@ -46,7 +46,7 @@ fn fate(text: &str) -> Fate {
         Ok(file) => file,
         Err(error) => return refused(error.to_string()),
     };
-    let inventory = match file.inventory() {
+    let inventory = match file.inventory(dbstow::engines::ENGINES) {
         Ok(inventory) => inventory,
         Err(error) => return refused(error.to_string()),
     };

@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::Path;
 
+use dbstow::engines::ENGINES;
+use engine::Options;
 use experiment::plan::Plan;
 use experiment::spec::{EngineName, Mode, Settings, Spec, Variant};
-use lab::engine::{self, Options, PROVIDERS, provider};
 use lab::inventory::Inventory;
 use lab::trial::Stage;
 
@@ -43,19 +44,19 @@ const RAW: &[&str] = &["raw"];
 const STATEMENT: &[&str] = &["sqlite", "postgres", "mariadb", "sqlserver"];
 const ALL: &[&str] = &["sqlite", "postgres", "mariadb", "sqlserver", "raw"];
 
-const OWN_SQLITE: &str = "lab/src/engine/sqlite/real.rs";
-const OWN_POSTGRES: &str = "lab/src/engine/postgres/settings.rs";
-const READS: &str = "lab/src/engine/postgres/reading.rs";
-const OWN_MARIADB: &str = "lab/src/engine/mariadb/settings.rs";
-const OWN_SQLSERVER: &str = "lab/src/engine/sqlserver/mod.rs";
+const OWN_SQLITE: &str = "lab/src/engines/sqlite/real.rs";
+const OWN_POSTGRES: &str = "engines/postgres/src/trial/settings.rs";
+const READS: &str = "engines/postgres/src/trial/reading.rs";
+const OWN_MARIADB: &str = "engines/mariadb/src/trial/settings.rs";
+const OWN_SQLSERVER: &str = "engines/sqlserver/src/trial/mod.rs";
 const HABITS: &str = "experiment/src/spec/resolve.rs";
 const START: &str = "lab/src/trial/real/mod.rs";
 const EMULATED: &str = "lab/src/trial/real/emulated.rs";
 const PLAIN_FILES: &str = "lab/src/trial/real/raw.rs";
 const SESSIONS: &str = "lab/src/trial/sessions.rs";
-const TABLESPACES: &str = "lab/src/engine/postgres/tablespaces.rs";
-const PLACES: &str = "lab/src/engine/mariadb/places.rs";
-const FILES: &str = "lab/src/engine/sqlserver/database_files.rs";
+const TABLESPACES: &str = "engines/postgres/src/trial/tablespaces.rs";
+const PLACES: &str = "engines/mariadb/src/trial/places.rs";
+const FILES: &str = "engines/sqlserver/src/trial/database_files.rs";
 
 const USED: &[Used] = &[
     used(
@@ -125,7 +126,7 @@ const USED: &[Used] = &[
     used(
         "workload.duration",
         RAW,
-        "lab/src/engine/raw/job.rs",
+        "lab/src/engines/raw/job.rs",
         "workload.amount",
     ),
     used(
@@ -137,7 +138,7 @@ const USED: &[Used] = &[
     used(
         "workload.warm_up",
         RAW,
-        "lab/src/engine/raw/job.rs",
+        "lab/src/engines/raw/job.rs",
         "workload.warm_up",
     ),
     used(
@@ -345,7 +346,7 @@ const USED: &[Used] = &[
 
 /// How `engine` runs the experiment in `mode`, or why it does not: its arm, and the keys that change nothing.
 fn understood(text: &str, variant: &Variant) -> Result<(Spec, Inventory), String> {
-    let inventory = Inventory::builtin().of_engine(&variant.engine);
+    let inventory = Inventory::with_engines(ENGINES).of_engine(&variant.engine);
     let spec = Spec::parse("keys.toml", text, &[], variant.clone());
     let spec = spec.and_then(|spec| spec.check(&inventory));
     let spec = spec.map_err(|error| error.to_string())?;
@@ -359,8 +360,11 @@ fn understood(text: &str, variant: &Variant) -> Result<(Spec, Inventory), String
     if variant.engine.as_str() == "sqlserver" {
         options.server = Some("localhost".to_owned());
     }
-    let engine = provider(&variant.engine).expect("it is one of the build's");
-    engine::check(&options, engine, variant.mode, &spec.arms).map_err(|error| error.to_string())?;
+    let engine = ENGINES
+        .find(&variant.engine)
+        .expect("it is one of the build's");
+    engine::check(&ENGINES, &options, engine, variant.mode, &spec.arms)
+        .map_err(|error| error.to_string())?;
     Ok((spec, inventory))
 }
 
@@ -398,7 +402,7 @@ fn fate(text: &str, with: &str, key: &str, variant: &Variant) -> Fate {
 #[test]
 fn no_key_is_ignored_in_real_time() {
     let mut unknown = Vec::new();
-    for engine in PROVIDERS {
+    for engine in ENGINES.built {
         for mode in [Mode::Emulate, Mode::Measure] {
             let variant = Variant {
                 mode,

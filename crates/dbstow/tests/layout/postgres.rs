@@ -344,9 +344,9 @@ mod real {
     use std::process::Command;
 
     use experiment::spec::Role;
-    use lab::engine::postgres::{Binaries, Owner, owner};
     use layout::{Engine, LayoutRequest, Script};
     use model::Bytes;
+    use postgres::{Binaries, Owner, owner};
     use tempfile::TempDir;
 
     use crate::{made, text, wish};

@@ -8,7 +8,7 @@ mod rows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lab::engine::Engine;
+use engine::Engine;
 use model::random::stream;
 use rows::Sqlite;
 use workload::{Database, Dialect, Names, Script, Variables, Workload};

@@ -5,9 +5,9 @@
 use std::path::Path;
 use std::process::Command;
 
+use engine::EngineError;
 use experiment::spec::Settings;
-use lab::engine::EngineError;
-use lab::engine::mariadb::{self, MariaDb, Programs};
+use mariadb::{self, MariaDb, Programs};
 use volume::site::Site;
 use workload::Workload;
 

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use lab::engine::postgres::{Binaries, Postgres};
 use model::Duration;
 use model::random::stream;
+use postgres::{Binaries, Postgres};
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, params_from_iter};
 use workload::{Driver, Statement, Value};

@@ -8,12 +8,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::{Client, Engine};
 use experiment::spec::{EngineName, Settings, Spec, Variant};
-use lab::engine::postgres::{self, Binaries, Postgres};
-use lab::engine::{Client, Engine};
 use lab::inventory::Inventory;
 use model::random::stream;
 use model::{Duration, Instant};
+use postgres::{self, Binaries, Postgres};
 use reading::Reading;
 use tempfile::TempDir;
 use volume::leftovers::Registration;
@@ -154,7 +154,7 @@ pub(crate) fn experiment_with(
          [engine.versions]\nbytes_per_row = \"400 B\"\nretention = \"1 s\"\n"
     );
     let engine = EngineName::new(engine);
-    let inventory = Inventory::builtin().of_engine(&engine);
+    let inventory = Inventory::with_engines(dbstow::engines::ENGINES).of_engine(&engine);
     let variant = Variant {
         engine,
         ..Variant::default()

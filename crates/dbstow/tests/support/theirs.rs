@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lab::engine::postgres::{self, Binaries, Owner};
+use postgres::{self, Binaries, Owner};
 use tempfile::TempDir;
 
 pub(crate) const PASSWORD: &str = "correct-horse%battery";

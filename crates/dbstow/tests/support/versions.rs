@@ -6,8 +6,8 @@ mod other_servers;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use lab::engine::postgres::Binaries;
 use other_servers::{copy, other_servers};
+use postgres::Binaries;
 use tempfile::TempDir;
 
 /// The servers; `None` where they cannot be had, which is said.

@@ -19,7 +19,7 @@ pub enum Mode {
 }
 
 /// The engine that runs a workload, by the name that experiments, records and the command line use. Which there
-/// are is known to those who run them: `lab::engine::PROVIDERS`.
+/// are is known to those who run them: `engine::Engines`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EngineName(Cow<'static, str>);

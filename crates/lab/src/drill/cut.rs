@@ -9,6 +9,8 @@ use rand::{Rng, RngExt as _};
 use serde::{Deserialize, Serialize};
 use volume::fuse::FlippedBit;
 
+use engine::drilled::Kind;
+
 use super::place::{Placed, VOLUME};
 
 /// A crash state of a recording.
@@ -67,32 +69,16 @@ impl StoredCut {
     }
 }
 
-/// What happens to the volumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// All lose power at once.
-    Power,
-    /// All lose power at once, and a write is on disk only in part.
-    Torn,
-    /// Each is copied at a time of its own.
-    Snapshots,
-    /// All lose power at once, with all they have got, and then a bit of it flips.
-    BitFlip,
-}
-
-impl Kind {
-    /// What can happen to a placement's volumes, and with `faults` what disks should not do.
-    pub fn of(placed: &Placed, faults: bool) -> Vec<Kind> {
-        let mut kinds = vec![Kind::Power, Kind::Torn];
-        if placed.volumes.len() > 1 {
-            kinds.push(Kind::Snapshots);
-        }
-        if faults {
-            kinds.push(Kind::BitFlip);
-        }
-        kinds
+/// What can happen to a placement's volumes, and with `faults` what disks should not do.
+pub(super) fn kinds(placed: &Placed, faults: bool) -> Vec<Kind> {
+    let mut kinds = vec![Kind::Power, Kind::Torn];
+    if placed.volumes.len() > 1 {
+        kinds.push(Kind::Snapshots);
     }
+    if faults {
+        kinds.push(Kind::BitFlip);
+    }
+    kinds
 }
 
 /// Whose power is cut.

@@ -1,7 +1,5 @@
 //! What clients know to be committed, held against what a server has after a crash.
 
-use std::fmt;
-
 use model::Instant;
 use serde::{Deserialize, Serialize};
 
@@ -11,38 +9,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Ledger {
     /// By the recording's clock, and not too early.
     pub(crate) sessions: Vec<Vec<Instant>>,
-}
-
-/// What a server has of the ledger.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// Highest commit of each session, in their order; 0 without any.
-    pub last: Vec<u64>,
-    /// What cannot be: rows that are missing in between, with other content, twice; tables that contradict their indexes; ..
-    pub contradictions: Vec<String>,
-}
-
-/// What became of a server in a crash state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "verdict")]
-pub enum Verdict {
-    /// It has everything that was acknowledged, and nothing that cannot be.
-    Intact,
-    /// It started, without commits that it had acknowledged.
-    Lost {
-        /// How many.
-        commits: u64,
-    },
-    /// It started, with something that cannot be.
-    Corrupt {
-        /// What.
-        what: String,
-    },
-    /// It did not start.
-    DoesNotStart {
-        /// The end of its log.
-        why: String,
-    },
 }
 
 impl Ledger {
@@ -62,38 +28,10 @@ impl Ledger {
     }
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Verdict::Intact => f.write_str("intact"),
-            Verdict::Lost { commits: 1 } => f.write_str("an acknowledged commit is lost"),
-            Verdict::Lost { commits } => write!(f, "{commits} acknowledged commits are lost"),
-            Verdict::Corrupt { what } => write!(f, "corrupt: {what}"),
-            Verdict::DoesNotStart { why } => write!(f, "does not start: {why}"),
-        }
-    }
-}
-
-impl Verdict {
-    /// Of a server that started with what was `found`, where so many commits of each session were acknowledged.
-    pub fn of(acknowledged: &[u64], found: &Found) -> Verdict {
-        if let Some(what) = found.contradictions.first() {
-            return Verdict::Corrupt { what: what.clone() };
-        }
-        let last = found.last.iter().chain(std::iter::repeat(&0));
-        let lost = acknowledged.iter().zip(last);
-        match lost
-            .map(|(acknowledged, last)| acknowledged.saturating_sub(*last))
-            .sum()
-        {
-            0 => Verdict::Intact,
-            commits => Verdict::Lost { commits },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use engine::drilled::{Found, Verdict};
+
     use super::*;
 
     #[test]

@@ -13,9 +13,7 @@ mod place;
 mod record;
 mod recorded;
 mod recording;
-pub(crate) mod server;
 mod story;
-pub(crate) mod tree;
 mod trouble;
 
 use std::path::Path;
@@ -23,19 +21,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crash::Cache;
+use engine::drilled::ControlSpec;
 use files::Folder;
 use model::{Bytes, Duration};
 use parking_lot::Mutex;
-use server::ControlSpec;
 
-pub use crate::engine::sqlite::drilled::MODES as SQLITE_MODES;
-pub use cut::{Cut, Kind, Power};
+pub use cut::{Cut, Power};
+pub use engine::drilled::{Found, Kind, Origin, SESSIONS_MAX, Verdict};
 pub(crate) use ledger::Ledger;
-pub use ledger::{Found, Verdict};
 pub use place::{Placed, Tools};
 pub use recorded::{DrillError, Missing, Recorded, Summary, Took};
 pub use recording::Recording;
-pub use server::SESSIONS_MAX;
 pub use story::{Fate, Lane, Mark};
 pub use trouble::{Noticed, Trouble, Troubled};
 
@@ -64,15 +60,6 @@ pub struct DrillSpec {
     pub space: Bytes,
     /// States at a time.
     pub jobs: usize,
-}
-
-/// Who has made a recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// This run, a moment ago.
-    ThisRun,
-    /// Whoever has made the folder that it was found in: its disks' file systems and what is on them are not trusted.
-    Folder,
 }
 
 /// What disks write whole or not at all: aligned units.
@@ -209,7 +196,7 @@ fn drill_all(
         own.new_folder(name.as_ref())?;
         let recorded = Recorded::record(tools, placed, &[], spec, &folder.join(&name))?;
         recorded.check(spec)?;
-        let kinds = Kind::of(placed, spec.faults);
+        let kinds = cut::kinds(placed, spec.faults);
         let mut cuts: Vec<Cut> = kinds
             .iter()
             .flat_map(|kind| recorded.cuts(*kind, spec.cuts, spec))

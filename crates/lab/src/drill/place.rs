@@ -16,14 +16,11 @@ use volume::fuse::{
 };
 use volume::leftovers::Registration;
 
+use super::DrillError;
 use super::recording::UncheckedPlaced;
-use super::server::Product;
-use super::{DrillError, Origin};
-use crate::engine::postgres::drilled::PostgresProduct;
-use crate::engine::postgres::{Binaries, Owner};
-use crate::engine::sqlite::drilled::Sqlite;
-use crate::hooks::HostHooks;
-use crate::own_directory::{OwnDirectory, short_directory};
+use engine::drilled::{Origin, Product};
+use engine::hooks::HostHooks;
+use engine::own_directory::{OwnDirectory, short_directory};
 use experiment::spec::Settings;
 
 /// How large a volume is: it holds a small server and what clients write meanwhile.
@@ -78,31 +75,15 @@ pub(super) struct Volumes {
 }
 
 impl Tools {
-    /// For drills of a private PostgreSQL with these programs, which runs as `owner`.
-    pub fn postgres(
-        binaries: Binaries,
-        owner: Option<Owner>,
+    /// For drills of a product.
+    pub fn new(
+        product: Arc<dyn Product>,
         registration: Arc<Registration>,
         hooks: HostHooks,
         origin: Origin,
     ) -> Tools {
-        let product = PostgresProduct {
-            binaries,
-            owner,
-            registration: Arc::clone(&registration),
-        };
         Tools {
-            product: Arc::new(product),
-            registration,
-            hooks,
-            origin,
-        }
-    }
-
-    /// For drills of SQLite.
-    pub fn sqlite(registration: Arc<Registration>, hooks: HostHooks, origin: Origin) -> Tools {
-        Tools {
-            product: Arc::new(Sqlite),
+            product,
             registration,
             hooks,
             origin,

@@ -15,9 +15,9 @@ use volume::site::Site;
 
 use super::place::VOLUME;
 use super::recording::Recording;
-use super::server::{Server, ServerSpec};
 use super::{DrillError, DrillSpec, Ledger, Placed, Recorded, Tools};
-use crate::engine::EngineError;
+use engine::EngineError;
+use engine::drilled::{Server, ServerSpec};
 
 /// Between two checkpoints: the pages of every few hundred commits reach the data's disk.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(1_500);

@@ -13,14 +13,13 @@ use volume::clock::Clock;
 use volume::fuse::{Contents, CrashSpec, RemoteSite, UNMOUNTABLE, digest};
 use volume::site::Site;
 
-use super::cut::{Cut, Draw, Kind, StoredCut};
-use super::ledger::Verdict;
+use super::cut::{Cut, Draw, StoredCut};
 use super::place::{self, Tools};
 use super::record::{self, ABOUT, writes};
 use super::recording::{Recording, check_settings};
-use super::server::{Server, ServerSpec};
-use super::{Atomic, DrillSpec, Origin};
-use crate::engine::EngineError;
+use super::{Atomic, DrillSpec};
+use engine::EngineError;
+use engine::drilled::{Kind, Origin, Server, ServerSpec, Verdict};
 
 /// Why a drill came to no result.
 #[derive(Debug, thiserror::Error)]

@@ -8,9 +8,9 @@ use experiment::spec::{Mode, Settings, check_name};
 use model::{Bytes, Instant, MachineSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
 
+use super::Ledger;
 use super::place::Placed;
-use super::server::SESSIONS_MAX;
-use super::{Ledger, Origin};
+use engine::drilled::{Origin, SESSIONS_MAX};
 
 /// Version of what a recording is stored as.
 const FORMAT: &str = "dbstow.crash-recording/1";

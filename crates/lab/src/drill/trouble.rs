@@ -18,10 +18,9 @@ use volume::site::Site;
 
 use experiment::spec::Role;
 
-use super::ledger::{Found, Verdict};
 use super::place::when_unused;
-use super::server::Server;
 use super::{DrillError, DrillSpec, Recorded};
+use engine::drilled::{Found, Server, Verdict};
 
 /// Space that a full volume still has when clients begin to write: they are to fill it themselves.
 const SPACE_LEFT: u64 = 24 << 20;

@@ -24,11 +24,11 @@ use experiment::results::ResultsError;
 use experiment::spec::Mode;
 use model::Duration;
 
-use crate::engine::Options;
-use crate::hooks::HostHooks;
 use crate::inventory::Inventory;
 use crate::trial::real::{Leftovers, Second, VolumesError};
 use crate::trial::{Moment, memory_needed};
+use engine::Options;
+use engine::hooks::HostHooks;
 
 pub use prepared::{PrepareError, Prepared, Rehearsed};
 pub use store::{Chosen, Memory, Store};

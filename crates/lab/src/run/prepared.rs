@@ -9,13 +9,13 @@ use experiment::spec::{Arm, Arrival, Mode, Role};
 use profile::{BackTest, Profile, ReplayError};
 use workload::{Database, Workload};
 
-use crate::engine::{EngineProvider, Options, Simulated, UnknownEngine, provider};
 use crate::inventory::Inventory;
 use crate::trial::real::{VolumesError, preflight};
 use crate::trial::{
     self, Cancel, Cancelled, Forecast, Moment, Recording, RehearsalError, Replayed, Stage,
     StageError, Subject, Tell, TrialId, Work, rehearse,
 };
+use engine::{EngineProvider, Options, Simulated, UnknownEngine};
 
 /// Why a load cannot be part of a simulated run.
 const MEASURED_SHARED: &str = "simulate loads a database that several sessions share before they begin: leave out \
@@ -82,7 +82,7 @@ impl Prepared {
         inventory: &Inventory,
         options: &Options,
     ) -> Result<Prepared, PrepareError> {
-        let engine = provider(&plan.variant.engine)?;
+        let engine = inventory.engines.find(&plan.variant.engine)?;
         let ready = |arm: &Arm| {
             let ready = Ready::new(arm, inventory, engine, options)?;
             ready.check(arm, plan.variant.mode, engine)?;

@@ -21,7 +21,7 @@ pub use simulate::{
 };
 pub use stage::{Stage, StageError};
 
-use crate::engine::EngineProvider;
+use engine::EngineProvider;
 use experiment::spec::{Mode, Settings};
 use profile::{DemandError, DemandSeries, Profile};
 use workload::Workload;

@@ -2,7 +2,7 @@
 
 use model::random;
 
-use crate::engine::Table;
+use engine::Table;
 use experiment::record::Note;
 use experiment::spec::{Amount, Workload as Asked};
 use workload::{ParameterQuery, Stress, Value, Variables, Workload};

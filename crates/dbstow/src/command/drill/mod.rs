@@ -16,19 +16,20 @@ use analysis::report::drill::{Shown, page};
 use anyhow::{Context, Result, bail};
 use clap::{ValueEnum, ValueHint};
 use crash::Cache;
+use engine::hooks::HostHooks;
 use experiment::spec::{
     Disk, EngineName, Mode, SpecError, builtin_names, drill_names, drill_text, remedy,
 };
 use files::{FileError, Folder, Readers};
 use lab::drill::{
-    Atomic, DrillError, DrillSpec, Drilled, Origin, Placed, Power, SESSIONS_MAX, SQLITE_MODES,
-    Step, Tools, drill,
+    Atomic, DrillError, DrillSpec, Drilled, Origin, Placed, Power, SESSIONS_MAX, Step, Tools, drill,
 };
-use lab::engine::postgres::{Binaries, least_owner, owner};
-use lab::hooks::HostHooks;
+use lab::engines::sqlite::{self, Sqlite};
 use lab::inventory::Inventory;
 use lab::trial::Stage;
 use model::{Bytes, Duration, VolumeSpec};
+use postgres::drill::PostgresProduct;
+use postgres::{Binaries, least_owner, owner};
 use volume::leftovers::Registration;
 
 use super::asked::{idle_without_run, is_path, tell_idle};
@@ -410,7 +411,7 @@ impl Args {
             };
             match engine {
                 Engine::Postgres => placed.push(of(arm.name.clone(), &[])),
-                Engine::Sqlite => placed.extend(SQLITE_MODES.iter().map(|mode| {
+                Engine::Sqlite => placed.extend(sqlite::MODES.iter().map(|mode| {
                     let values: Vec<&str> = mode.iter().map(|(_, value)| *value).collect();
                     of(format!("{}, {}", arm.name, values.join(", ")), mode)
                 })),
@@ -468,9 +469,10 @@ impl Args {
                     Origin::ThisRun => owner()?,
                     Origin::Folder => least_owner()?,
                 };
-                Tools::postgres(binaries, owner, registration, hooks, origin)
+                let product = PostgresProduct::new(binaries, owner, &registration);
+                Tools::new(Arc::new(product), registration, hooks, origin)
             }
-            Engine::Sqlite => Tools::sqlite(registration, hooks, origin),
+            Engine::Sqlite => Tools::new(Arc::new(Sqlite), registration, hooks, origin),
         })
     }
 }

@@ -5,6 +5,7 @@ pub(super) mod prompt;
 pub(super) mod shown;
 mod watched;
 
+use crate::engines::ENGINES;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,11 +24,11 @@ use super::screen;
 use super::{Asked, Mistake, PublishArgs, ResolvedRun, drilled, ready};
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
+use engine::Measured;
+use engine::hooks::HostHooks;
 use experiment::plan::{Plan, Trial};
 use experiment::results::{self, Results};
 use experiment::spec::Mode;
-use lab::engine::{Measured, provider};
-use lab::hooks::HostHooks;
 use lab::trial::real::Leftovers;
 use lab::{Prepared, RunError, RunInputs, run_into};
 
@@ -233,7 +234,7 @@ fn check_end(findings: &Findings, left: &Leftovers) -> Result<()> {
 fn check(args: &Args, plan: &Plan) -> Result<()> {
     let mistake = |message: &str| Err(Mistake(message.to_owned()).into());
     let places_files =
-        provider(&plan.variant.engine)?.measured(&plan.arms) != Measured::Directories;
+        ENGINES.find(&plan.variant.engine)?.measured(&plan.arms) != Measured::Directories;
     match plan.variant.mode {
         Mode::Simulate if args.keep => {
             mistake("--keep is about the volumes of real time, and simulate has none; leave it out")

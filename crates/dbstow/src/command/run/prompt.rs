@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::command::output::note;
 use crate::command::progress::Progress;
-use lab::hooks::Prompt;
+use engine::hooks::Prompt;
 
 /// How often it is looked whether the run was interrupted.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::Arc;
 
+use engine::hooks::Progress as Report;
 use experiment::plan::Trial;
 use experiment::record::Outcome;
 use experiment::spec::Mode;
-use lab::hooks::Progress as Report;
 use lab::trial::Moment;
 use lab::trial::real::VolumeRate;
 use lab::{Event, Observer};

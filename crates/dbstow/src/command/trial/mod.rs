@@ -2,6 +2,7 @@
 
 mod index;
 
+use crate::engines::ENGINES;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,14 +15,13 @@ use super::run::interruption::{self, Interruption};
 use super::run::shown::Shown;
 use super::run::{emulator, prompt, told};
 use super::{Mistake, RealTimeArgs};
+use engine::hooks::HostHooks;
 use experiment::plan::{Plan, Trial};
 use experiment::record::{Outcome, Record};
 use experiment::results::Results;
 use experiment::spec::Mode;
 use files::input;
 use index::{Indices, VARIABLES, chosen};
-use lab::engine::provider;
-use lab::hooks::HostHooks;
 use lab::plan_file::PlanFile;
 use lab::run::Chosen;
 use lab::{Prepared, RunInputs, run_into};
@@ -127,7 +127,7 @@ fn execute(args: &Args, file: &PlanFile, trials: &[Trial]) -> Result<()> {
     let mode = plan.variant.mode;
     check_place(args, plan)?;
     let inventory = file
-        .inventory()
+        .inventory(ENGINES)
         .with_context(|| args.plan.display().to_string())?;
     let options = args.real_time.options();
     let prepared = Prepared::new(plan, &inventory, &options)?;
@@ -179,7 +179,7 @@ fn check_place(args: &Args, plan: &Plan) -> Result<()> {
     if plan.variant.mode == Mode::Simulate {
         return Ok(());
     }
-    let engine = provider(&plan.variant.engine)?;
+    let engine = ENGINES.find(&plan.variant.engine)?;
     let found = args.real_time.facts(engine, &plan.arms)?;
     if found == plan.place {
         return Ok(());

@@ -12,7 +12,7 @@ use super::super::parameters;
 use super::run::Ran;
 use super::waits::Samples;
 use super::{Observed, Subject};
-use crate::engine::{Engine, FrontKind, Modelled};
+use engine::{Engine, FrontKind, Modelled};
 use experiment::record::{ClientRecord, Note, Record, histogram};
 use experiment::spec::Mode;
 

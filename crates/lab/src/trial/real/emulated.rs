@@ -2,7 +2,7 @@
 
 use super::Subject;
 use super::run_volumes::{RunVolumes, Sited};
-use crate::engine::FrontKind;
+use engine::FrontKind;
 
 #[cfg(not(target_os = "linux"))]
 impl RunVolumes {
@@ -34,7 +34,7 @@ mod linux {
     use super::super::run_volumes::Part;
     use super::super::work_dir::Open;
     use super::*;
-    use crate::engine::TransportKind;
+    use engine::TransportKind;
 
     /// How large an emulated volume says it is, at most, beyond the files of fixed size on it: enough for
     /// any built-in workload, and quick to format.

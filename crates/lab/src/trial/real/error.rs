@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use model::Bytes;
 
 use super::work_dir::WorkDirError;
-use crate::engine::EngineError;
+use engine::EngineError;
 
 /// Why a run cannot have its volumes where it should.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use super::super::sessions::{self, Window};
 use super::gate::Gate;
 use super::session::RealSession;
 use super::{Trial, joined};
-use crate::engine::Engine;
+use engine::Engine;
 use workload::Database;
 
 impl Trial<'_> {

@@ -34,7 +34,7 @@ use volume::site::Site;
 
 use super::sessions::Window;
 use super::{Cancelled, Subject};
-use crate::engine::{Engine, EngineError, Started};
+use engine::{Engine, EngineError, Started};
 pub use error::VolumesError;
 use experiment::record::{Note, Phase, Record};
 use experiment::spec::{Mode, Temperature};

@@ -10,10 +10,10 @@ use volume::plain::free_space;
 
 use super::error::VolumesError;
 use super::work_dir::WorkDirError;
-use crate::engine::{EngineError, EngineProvider, Measured, Options};
-#[cfg(target_os = "linux")]
-use crate::engine::{FrontKind, Modelled};
 use crate::trial::memory;
+use engine::{EngineError, EngineProvider, Measured, Options};
+#[cfg(target_os = "linux")]
+use engine::{FrontKind, Modelled};
 use experiment::plan::Plan;
 use experiment::spec::{Arm, Mode};
 

@@ -16,7 +16,7 @@ use super::snapshot::{Counters, Snapshot};
 use super::stop::{Stop, StopOnDrop};
 use super::waits::{Samples, SessionTime};
 use super::{Event, LOOK_EVERY, Trial, joined};
-use crate::engine::Engine;
+use engine::Engine;
 use experiment::record::Note;
 use workload::{Database, Variables};
 
@@ -282,7 +282,7 @@ impl Ran {
     fn new(
         watched: Watched,
         done: impl Iterator<Item = Done>,
-        samples: Result<Option<Samples>, crate::engine::EngineError>,
+        samples: Result<Option<Samples>, engine::EngineError>,
         series: EngineSeries,
     ) -> Ran {
         let mut ran = Ran {

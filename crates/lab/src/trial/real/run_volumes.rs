@@ -16,8 +16,8 @@ use super::error::VolumesError;
 use super::preflight::{self, Parents};
 use super::work_dir::{self, Open, WorkDir, WorkDirError};
 use super::{Placed, Subject, Supply};
-use crate::engine::{EngineProvider, EngineRun, Modelled, Opening, Options, TrialVolumes};
-use crate::hooks::{Emulator, HostHooks};
+use engine::hooks::{Emulator, HostHooks};
+use engine::{EngineProvider, EngineRun, Modelled, Opening, Options, TrialVolumes};
 use experiment::plan::Plan;
 use experiment::spec::Mode;
 

@@ -13,7 +13,7 @@ use super::pauses::Pauses;
 use super::session::Common;
 use super::stop::Stop;
 use super::{Event, Second, VolumeRate};
-use crate::engine::{CounterSample, CounterSampler, Engine, EngineError};
+use engine::{CounterSample, CounterSampler, Engine, EngineError};
 use experiment::record::Series;
 use experiment::record::series::{self, COUNTED, INTERVAL, Points};
 

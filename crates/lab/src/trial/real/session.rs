@@ -7,7 +7,7 @@ use volume::clock::Clock;
 
 use super::super::sessions::{SessionContext, Window};
 use super::stop::Stop;
-use crate::engine::Client;
+use engine::Client;
 use workload::{Driver, Statement, Value};
 
 /// What all seats of a trial share.

@@ -8,7 +8,7 @@ use reading::Reading;
 use sysinfo::System;
 use volume::site::Site;
 
-use crate::engine::Engine;
+use engine::Engine;
 
 /// Whom to ask for counters.
 pub(super) struct Counters<'a> {

@@ -9,7 +9,7 @@ use reading::cause::{Cause, Io, Part};
 use super::super::sessions::Window;
 use super::gate::Gate;
 use super::session::Common;
-use crate::engine::{Engine, EngineError, SAMPLE_EVERY, WaitKind, WaitSampler};
+use engine::{Engine, EngineError, SAMPLE_EVERY, WaitKind, WaitSampler};
 use experiment::record::WaitEvent;
 use experiment::spec::Role;
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use files::{FileError, Folder, PlainName};
 
-use crate::engine::Users;
+use engine::Users;
 
 /// Marks a directory as dbstow's own. Locked while a run uses it, so that the mark of a killed run is
 /// known as such.

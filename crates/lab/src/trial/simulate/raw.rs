@@ -1,7 +1,7 @@
 //! Plain I/O in virtual time: the model by itself.
 
 use super::super::{Subject, collect};
-use crate::engine::raw::{self, RawError, RawOutcome, RawSpec, Window};
+use crate::engines::raw::{self, RawError, RawOutcome, RawSpec, Window};
 use experiment::record::{self, Record, VolumeRecord};
 
 /// The record of plain I/O over the modelled volumes.

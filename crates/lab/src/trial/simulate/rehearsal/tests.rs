@@ -7,8 +7,8 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::Prepared;
-use crate::engine::Options;
 use crate::inventory::Inventory;
+use engine::Options;
 
 const WORKLOAD: &str = r#"name = "mine"
 database = "shared"

@@ -1,0 +1,166 @@
+//! The engines of this build.
+
+use engine::Engines;
+use lab::engines::{raw, sqlite};
+
+/// The engines of this build: a product is a line here.
+pub const ENGINES: Engines = Engines {
+    built: &[
+        &sqlite::Provider,
+        #[cfg(all(unix, feature = "postgres"))]
+        &postgres::Provider,
+        #[cfg(feature = "sqlserver")]
+        &sqlserver::Provider,
+        #[cfg(all(unix, feature = "mariadb"))]
+        &mariadb::Provider,
+        &raw::Provider,
+    ],
+    left_out: &[
+        #[cfg(not(unix))]
+        ("postgres", "dbstow drives PostgreSQL on Unix only"),
+        #[cfg(all(unix, not(feature = "postgres")))]
+        (
+            "postgres",
+            "this dbstow was built without PostgreSQL (cargo feature `postgres`)",
+        ),
+        #[cfg(not(unix))]
+        ("mariadb", "dbstow drives MariaDB on Unix only"),
+        #[cfg(all(unix, not(feature = "mariadb")))]
+        (
+            "mariadb",
+            "this dbstow was built without MariaDB (cargo feature `mariadb`)",
+        ),
+        #[cfg(not(feature = "sqlserver"))]
+        (
+            "sqlserver",
+            "this dbstow was built without SQL Server (cargo feature `sqlserver`)",
+        ),
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use engine::{FrontKind, Options, OptionsError, check};
+    use experiment::spec::{Arm, EngineName, Mode, Spec, Variant};
+
+    use super::*;
+
+    fn refused(name: &'static str) -> String {
+        let error = ENGINES.find(&EngineName::new(name)).err();
+        error.expect("there is no such engine").to_string()
+    }
+
+    #[test]
+    fn an_engine_is_found_by_its_name_alone() {
+        for name in ENGINES.names() {
+            let found = ENGINES.find(&EngineName::new(name)).expect("it is listed");
+            assert_eq!(found.name(), name);
+        }
+        let mut names: Vec<&str> = ENGINES.names().collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), ENGINES.built.len());
+    }
+
+    #[test]
+    fn an_unknown_engine_is_refused_with_the_near_one_or_all() {
+        assert_eq!(
+            refused("sqlit"),
+            "there is no engine \"sqlit\"; did you mean \"sqlite\"?"
+        );
+        assert!(refused("oracle").contains("there are: sqlite, "));
+    }
+
+    fn checked(options: &Options, mode: Mode, engine: &'static str) -> Result<(), OptionsError> {
+        let engine = ENGINES
+            .find(&EngineName::new(engine))
+            .expect("this build has it");
+        check(&ENGINES, options, engine, mode, &arms())
+    }
+
+    fn arms() -> Vec<Arm> {
+        let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());
+        spec.expect("it is built in").arms
+    }
+
+    fn options_refused(options: &Options, mode: Mode, engine: &'static str) -> String {
+        let error = checked(options, mode, engine);
+        error.expect_err("it makes no sense").to_string()
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused_with_the_remedy() {
+        let server = Options {
+            server: Some("postgresql://localhost".to_owned()),
+            ..Options::default()
+        };
+        let password = Options {
+            server: Some("postgresql://me:s3cr3t@localhost".to_owned()),
+            ..Options::default()
+        };
+        let front = Options {
+            front: Some(FrontKind::File),
+            ..Options::default()
+        };
+        let volume = Options {
+            volumes: BTreeMap::from([("d".to_owned(), PathBuf::from("/mnt"))]),
+            ..Options::default()
+        };
+        let none = Options::default();
+        for (options, mode, engine, parts) in [
+            (
+                &none,
+                Mode::Simulate,
+                "postgres",
+                ["--engine", "--mode emulate"],
+            ),
+            (
+                &server,
+                Mode::Measure,
+                "sqlite",
+                ["--server", "--engine postgres"],
+            ),
+            (
+                &password,
+                Mode::Measure,
+                "postgres",
+                ["--server holds a password", "PGPASSWORD"],
+            ),
+            (
+                &front,
+                Mode::Measure,
+                "postgres",
+                ["--front", "--mode emulate"],
+            ),
+            (&front, Mode::Emulate, "sqlite", ["--front", "leave"]),
+            (
+                &volume,
+                Mode::Emulate,
+                "sqlite",
+                ["--volume", "--mode measure"],
+            ),
+            (&volume, Mode::Measure, "sqlite", ["f", "--volume f=/mnt/f"]),
+        ] {
+            let error = options_refused(options, mode, engine);
+            for part in parts {
+                assert!(error.contains(part), "no {part:?} in: {error}");
+            }
+            assert!(!error.contains("s3cr3t"), "{error}");
+        }
+        assert_eq!(checked(&none, Mode::Simulate, "sqlite"), Ok(()));
+    }
+
+    #[test]
+    fn a_volume_that_no_arm_has_is_refused() {
+        let names = ["d", "f", "g"].map(|name| (name.to_owned(), PathBuf::from("/mnt")));
+        let options = Options {
+            volumes: names.into(),
+            ..Options::default()
+        };
+        let error = options_refused(&options, Mode::Measure, "sqlite");
+        assert!(error.contains("\"g\"") && error.contains("d, f"), "{error}");
+    }
+}

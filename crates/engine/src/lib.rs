@@ -1,0 +1,62 @@
+//! What an engine is: the traits that a database product implements, and what products share.
+//!
+//! ```text
+//! experiment ─► Engines::find ─► EngineProvider ─open─► EngineRun ─start─► Engine ─connect─► Client
+//!               by its name      what it takes         all trials         one trial         a session
+//! ```
+//!
+//! A product is a crate that depends on this one. Nothing here, and nothing that runs trials, names one; a program registers
+//! those that it has as [`Engines`].
+
+// What a product is to a run.
+mod check;
+mod options;
+mod provider;
+mod real;
+mod registry;
+
+// What it is to a recording and to a drill.
+#[cfg(target_os = "linux")]
+pub mod drilled;
+#[cfg(target_os = "linux")]
+pub mod tree;
+pub mod watch;
+
+// What only the program around can do.
+pub mod hooks;
+
+// What servers share.
+#[cfg(all(unix, feature = "server"))]
+pub mod certificates;
+pub mod interruption;
+pub mod mark;
+#[cfg(unix)]
+pub mod own_directory;
+#[cfg(all(unix, feature = "server"))]
+pub mod own_server;
+mod patience;
+#[cfg(all(unix, feature = "server"))]
+pub mod prepared;
+#[cfg(all(unix, feature = "server"))]
+pub mod row;
+#[cfg(all(unix, feature = "server"))]
+pub mod server_url;
+#[cfg(all(unix, feature = "server"))]
+pub mod socket;
+pub mod wait;
+
+pub use check::{OptionsError, check};
+pub use options::{
+    DrivenKind, EncryptKind, FrontKind, LoginOptions, MariadbOptions, Options, PostgresOptions,
+    SqlServerOptions, TransportKind,
+};
+pub use patience::Patience;
+pub use provider::{
+    Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
+    TrialVolumes, Users,
+};
+pub use real::{
+    Client, CounterSample, CounterSampler, Engine, EngineError, NOT_LOADED, NOT_RESTARTED,
+    SAMPLE_EVERY, Table, WaitKind, WaitSampler, Waiting,
+};
+pub use registry::{Engines, UnknownEngine};

@@ -1,0 +1,164 @@
+//! Directories that a trial makes inside its volumes, and removes again.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use files::{FileError, Folder};
+use model::Duration;
+use nix::unistd::{User, geteuid};
+use volume::clock::Clock;
+use volume::site::Site;
+
+use super::product::Product;
+use crate::EngineError;
+use experiment::spec::{File, Settings};
+
+/// User and group that a server runs as.
+pub type Owner = (u32, u32);
+
+/// As whom a private server of `product` has to run: servers refuse root, so that root needs another user, the first of
+/// [`Product::users`] that there is. `None`: as whom dbstow runs itself.
+///
+/// # Errors
+/// When it is root and there is no other user.
+pub fn owner(product: &Product) -> Result<Option<Owner>, EngineError> {
+    first_of(product, product.users)
+}
+
+/// The same on files of anybody's making: the last of [`Product::users`] that there is, `nobody`, who owns no database of this
+/// machine as the first one may.
+///
+/// # Errors
+/// As [`owner`].
+pub fn least_owner(product: &Product) -> Result<Option<Owner>, EngineError> {
+    let [first, last] = product.users;
+    first_of(product, [last, first])
+}
+
+fn first_of(product: &Product, users: [&str; 2]) -> Result<Option<Owner>, EngineError> {
+    if !geteuid().is_root() {
+        return Ok(None);
+    }
+    let [first, second] = users;
+    let known = [first, second]
+        .into_iter()
+        .find_map(|name| User::from_name(name).ok().flatten());
+    match known {
+        Some(user) => Ok(Some((user.uid.as_raw(), user.gid.as_raw()))),
+        None => Err(EngineError::Missing(format!(
+            "{} does not run as root, and there is neither a user `{first}` nor `{second}`; \
+             add one, or run dbstow as another user",
+            product.name
+        ))),
+    }
+}
+
+/// Directories that were made here, in order.
+#[derive(Debug)]
+pub struct Directories {
+    owner: Option<Owner>,
+    made: Vec<PathBuf>,
+}
+
+impl Directories {
+    /// None yet; those that are made belong to `owner`.
+    pub fn new(owner: Option<Owner>) -> Directories {
+        Directories {
+            owner,
+            made: Vec::new(),
+        }
+    }
+
+    /// Makes one, for the server alone.
+    pub fn make(&mut self, path: &Path) -> Result<(), EngineError> {
+        let failed = |why: String| EngineError::failed(format!("make {}", path.display()), why);
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(failed("it has no parent directory".to_owned()));
+        };
+        let parent = Folder::open(parent).map_err(|error| failed(error.to_string()))?;
+        match parent.new_folder(name) {
+            Ok(folder) => {
+                self.made.push(path.to_owned());
+                given_to(self.owner, &folder).map_err(|error| failed(error.to_string()))
+            }
+            Err(FileError::Exists(_)) => Err(failed(
+                "it exists already, and dbstow touches only what it made; empty the volume's directory, \
+                 or give another"
+                    .to_owned(),
+            )),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    }
+
+    /// Leaves what was made so far.
+    pub fn keep(&mut self) {
+        self.made.clear();
+    }
+
+    /// Whether nothing is left to remove.
+    pub fn are_kept(&self) -> bool {
+        self.made.is_empty()
+    }
+
+    /// Removes what was made, and says what could not be.
+    pub fn remove(&mut self) -> Result<(), String> {
+        let mut left = Vec::new();
+        for path in self.made.drain(..).rev() {
+            if let Err(error) = removed(&path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                left.push(format!("{}: {error}", path.display()));
+            }
+        }
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(format!("left behind: {}", left.join("; "))),
+        }
+    }
+}
+
+impl EngineError {
+    /// The same, with what could not be `removed` of what was made before it.
+    pub fn with_remains(self, removed: Result<(), String>) -> EngineError {
+        match removed {
+            Ok(()) => self,
+            Err(left) => EngineError::failed(self.to_string(), left),
+        }
+    }
+}
+
+/// Hands a directory to the user that the server runs as, where that is another one.
+pub(crate) fn given_to(owner: Option<Owner>, folder: &Folder) -> Result<(), FileError> {
+    match owner {
+        Some((user, group)) => folder.change_owner(user, group),
+        None => Ok(()),
+    }
+}
+
+/// A process that is just ending may still make a file while others are removed: asks again.
+fn removed(path: &Path) -> io::Result<()> {
+    let mut result = fs::remove_dir_all(path);
+    for _ in 0..10 {
+        match &result {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                Clock::sleep(Duration::from_millis(50));
+                result = fs::remove_dir_all(path);
+            }
+            _ => break,
+        }
+    }
+    result
+}
+
+/// The directory of the volume that `file` lives on.
+pub fn home<'a>(site: &'a dyn Site, settings: &Settings, file: &File) -> &'a Path {
+    let used = settings.placement.volumes();
+    let place = settings
+        .volumes
+        .iter()
+        .filter(|volume| used.contains(volume.name.as_str()))
+        .position(|volume| volume.name == file.volume)
+        .expect("a checked spec defines every volume");
+    site.directory(place)
+}

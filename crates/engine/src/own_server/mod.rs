@@ -1,0 +1,19 @@
+//! What a private server needs, whosever product it is: a process that ends with dbstow, directories on the trial's volumes,
+//! a place for its socket, the end of its log, and a bound of its memory.
+
+mod directories;
+mod log;
+mod memory;
+mod process;
+mod product;
+mod run_directory;
+#[cfg(test)]
+mod stand_in;
+
+pub use directories::Owner;
+pub use directories::least_owner;
+pub use directories::{Directories, home, owner};
+pub use memory::check as check_memory;
+pub use process::{OwnServer, Task, cleared};
+pub use product::Product;
+pub use run_directory::{RunDirectory, own_name};

@@ -1,0 +1,462 @@
+//! The process of a private server: started, waited for, stopped.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::Duration;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::{Pid, geteuid};
+use parking_lot::Mutex;
+use volume::child;
+use volume::clock::Clock;
+use volume::leftovers::Registration;
+
+use super::directories::Owner;
+use super::log::Log;
+use super::memory::Memory;
+use super::product::Product;
+use super::run_directory::RunDirectory;
+use crate::EngineError;
+use experiment::spec::Settings;
+
+/// Longest that a server may take to be ready, or to stop with all written: gigabytes on a slow disk.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Longest that a server may take to stop when nobody needs its files any more.
+const GRACE: Duration = Duration::from_secs(10);
+
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// A server of our own.
+pub struct OwnServer {
+    product: &'static Product,
+    owner: Option<Owner>,
+    /// Its data directory, where its processes work.
+    data: PathBuf,
+    running: Mutex<Option<Running>>,
+    /// Whether it is to start no more.
+    abandoned: AtomicBool,
+    registration: Arc<Registration>,
+    run: RunDirectory,
+    /// Last, so that it is taken away when all else has ended.
+    memory: Mutex<Memory>,
+}
+
+/// A server that was started.
+struct Running {
+    process: Child,
+    log: Log,
+}
+
+/// What a program of a product is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// It fills a data directory, and ends.
+    Initialise,
+    /// It serves.
+    Serve,
+}
+
+impl OwnServer {
+    /// A server for the data directory `data`, which may be there already. It is not started yet; where it works is written
+    /// down, so that it is ended when this process is gone.
+    ///
+    /// # Errors
+    /// When that cannot be written down.
+    pub fn new(
+        product: &'static Product,
+        owner: Option<Owner>,
+        registration: &Arc<Registration>,
+        (run, data): (RunDirectory, &Path),
+        settings: &Settings,
+    ) -> Result<OwnServer, EngineError> {
+        let user = owner.map_or(geteuid().as_raw(), |(user, _)| user);
+        for directory in [run.path(), data] {
+            registration
+                .serving(product.process, directory, user)
+                .map_err(|error| EngineError::failed("write down where a server works", error))?;
+        }
+        Ok(OwnServer {
+            product,
+            owner,
+            data: data.to_owned(),
+            running: Mutex::new(None),
+            abandoned: AtomicBool::new(false),
+            registration: Arc::clone(registration),
+            memory: Mutex::new(Memory::limited(product, settings, run.name(), registration)),
+            run,
+        })
+    }
+
+    /// Its data directory.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Its run directory.
+    pub fn run(&self) -> &RunDirectory {
+        &self.run
+    }
+
+    /// Process number of the server while it runs.
+    pub fn process(&self) -> Option<u32> {
+        let running = self.running.lock();
+        running.as_ref().map(|running| running.process.id())
+    }
+
+    /// What is done about its page cache, in words.
+    pub fn page_cache(&self) -> String {
+        self.memory.lock().to_string()
+    }
+
+    /// From now on its processes and their page cache keep to the experiment's memory.
+    pub fn tighten(&self) {
+        self.memory.lock().tighten();
+    }
+
+    /// A program of the product, as the server's user. It ends with this thread: trials are run
+    /// on the main one, and what is left of a killed one is ended by [`volume::leftovers`].
+    pub fn command(&self, program: &Path, task: Task) -> Command {
+        // Nothing of the user's environment is meant for it, least of all a password.
+        let mut command = child::command(program);
+        command
+            .current_dir(self.run.path())
+            .stdin(Stdio::null())
+            .env("LC_ALL", "C");
+        if let Some((user, group)) = self.owner {
+            command.uid(user).gid(group);
+        }
+        end_with_parent(&mut command, self.product, task);
+        command
+    }
+
+    /// Starts the server by `command`, and waits until `ready` finds that it lets clients in.
+    ///
+    /// # Errors
+    /// When it ends, or is not ready in time, with the end of its log; when it was abandoned.
+    pub fn start<E: std::fmt::Display>(
+        &self,
+        mut command: Command,
+        mut ready: impl FnMut() -> Result<(), E>,
+    ) -> Result<(), EngineError> {
+        let what = format!("start {}", self.product.name);
+        let failed = |error| EngineError::failed(&what, error);
+        self.check_abandoned(&what)?;
+        let mut process = command
+            // Not appended to a file in its data directory, which is another user's by now.
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        // Before it starts processes of its own.
+        self.memory.lock().hold(process.id());
+        match Log::follow(process.stderr.take().expect("it is piped"), self.product) {
+            Ok(log) => *self.running.lock() = Some(Running { process, log }),
+            Err(error) => {
+                let _ = process.kill();
+                let _ = process.wait();
+                return Err(failed(error));
+            }
+        }
+        let clock = Clock::start();
+        loop {
+            self.check_abandoned(&what)?;
+            match ready() {
+                Ok(()) => return Ok(()),
+                Err(_) if self.obituary().is_some() => {
+                    let why = self.obituary().unwrap_or_default();
+                    return Err(EngineError::failed(what, why));
+                }
+                Err(error) if clock.now().as_nanos() > PATIENCE.as_nanos() => {
+                    let why = format!("not ready after {PATIENCE}: {error}; {}", self.last_words());
+                    return Err(EngineError::failed(what, why));
+                }
+                Err(_) => Clock::sleep(LOOK_EVERY),
+            }
+        }
+    }
+
+    /// Stops the server with all it holds in memory written, so that it starts without recovery.
+    ///
+    /// # Errors
+    /// When it has ended before, or does not; when it was abandoned meanwhile.
+    pub fn shut_down(&self) -> Result<(), EngineError> {
+        let what = format!("stop {}", self.product.name);
+        if let Some(obituary) = self.obituary() {
+            return Err(EngineError::failed(what, obituary));
+        }
+        match self.stop(self.product.shut_down, PATIENCE) {
+            true => self.check_abandoned(&what),
+            false => {
+                let why = format!("still there after {PATIENCE}; {}", self.last_words());
+                Err(EngineError::failed(what, why))
+            }
+        }
+    }
+
+    /// Ends the server whatever its state. What it holds in memory is written only where its files are `kept`: on a slow disk
+    /// that takes longer than anybody waits who has pressed Ctrl-C.
+    ///
+    /// # Errors
+    /// When it does not end.
+    pub fn end(&self, kept: bool) -> Result<(), String> {
+        let ended = (kept && self.stop(self.product.shut_down, GRACE))
+            || self.stop(self.product.quit, GRACE)
+            || self.stop(Signal::SIGKILL, GRACE);
+        let gone = wait_until(GRACE, || !self.has_processes());
+        match ended && gone {
+            true => {
+                for directory in [self.run.path(), &self.data] {
+                    // What stays written down is looked for once more, and not found.
+                    let _ = self.registration.served(directory);
+                }
+                Ok(())
+            }
+            false => Err(format!(
+                "{} in {} does not end",
+                self.product.name,
+                self.data.display()
+            )),
+        }
+    }
+
+    /// Ends the server at once if it runs, and lets it start no more.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::SeqCst);
+        self.stop(self.product.quit, GRACE);
+    }
+
+    /// How the server ended, if it was not told to, with the end of its log.
+    pub fn obituary(&self) -> Option<String> {
+        let mut running = self.running.lock();
+        let running = running.as_mut()?;
+        let status = running.process.try_wait().ok()??;
+        Some(format!(
+            "{} has ended ({status}); the end of its log: {}",
+            self.product.name,
+            running.log.last_words()
+        ))
+    }
+
+    /// Why the server could not go on, in its words, where it has said so.
+    pub fn cause(&self) -> Option<String> {
+        self.running.lock().as_ref()?.log.cause()
+    }
+
+    fn check_abandoned(&self, what: &str) -> Result<(), EngineError> {
+        match self.abandoned.load(Ordering::SeqCst) {
+            true => Err(EngineError::failed(what, "interrupted")),
+            false => Ok(()),
+        }
+    }
+
+    /// Asks the server to end, and waits. Others may ask meanwhile, in a way that takes less time.
+    fn stop(&self, signal: Signal, patience: Duration) -> bool {
+        if let Some(running) = self.running.lock().as_mut()
+            && !has_ended(running)
+        {
+            let id = i32::try_from(running.process.id());
+            let id = id.expect("process numbers are positive i32");
+            // It may have ended just now: then there is nothing to signal.
+            let _ = kill(Pid::from_raw(id), signal);
+        }
+        wait_until(patience, || {
+            let mut running = self.running.lock();
+            let ended = running.as_mut().is_none_or(has_ended);
+            if ended {
+                *running = None;
+            }
+            ended
+        })
+    }
+
+    fn last_words(&self) -> String {
+        let running = self.running.lock();
+        let words = running.as_ref().map(|running| running.log.last_words());
+        words.unwrap_or_default()
+    }
+
+    /// Whether a process of the server is left; its processes outlive a killed server for a moment. Where
+    /// the system does not tell, none is.
+    fn has_processes(&self) -> bool {
+        let Ok(data) = fs::canonicalize(&self.data) else {
+            return false;
+        };
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries
+            .filter_map(|entry| fs::read_link(entry.path().join("cwd")).ok())
+            .any(|directory| directory == data)
+    }
+}
+
+/// Whether a server of `product` has `ended` and its directories were `removed`.
+///
+/// # Errors
+/// Says what was not.
+pub fn cleared(
+    product: &Product,
+    ended: Result<(), String>,
+    removed: Result<(), String>,
+) -> Result<(), EngineError> {
+    let left: Vec<String> = [ended, removed]
+        .into_iter()
+        .filter_map(Result::err)
+        .collect();
+    match left.is_empty() {
+        true => Ok(()),
+        false => Err(EngineError::failed(
+            format!("clear up after {}", product.name),
+            left.join("; "),
+        )),
+    }
+}
+
+/// Out of reach of the terminal's Ctrl-C, and on Linux ended with this process.
+#[cfg(target_os = "linux")]
+fn end_with_parent(command: &mut Command, product: &Product, task: Task) {
+    use volume::child::{ParentDeath, ends_with_parent};
+    let signal = match task {
+        Task::Serve if product.quit == Signal::SIGQUIT => ParentDeath::Quit,
+        // Told to quit, it would first remove its data directory, while that may be another run's.
+        Task::Initialise | Task::Serve => ParentDeath::Kill,
+    };
+    ends_with_parent(command, signal);
+}
+
+/// Out of reach of the terminal's Ctrl-C.
+#[cfg(not(target_os = "linux"))]
+fn end_with_parent(command: &mut Command, _product: &Product, _task: Task) {
+    command.process_group(0);
+}
+
+fn has_ended(running: &mut Running) -> bool {
+    matches!(running.process.try_wait(), Ok(Some(_)))
+}
+
+fn wait_until(patience: Duration, mut done: impl FnMut() -> bool) -> bool {
+    let clock = Clock::start();
+    while !done() {
+        if clock.now().as_nanos() > patience.as_nanos() {
+            return false;
+        }
+        Clock::sleep(LOOK_EVERY);
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stand_in::{STAND_IN, settings};
+    use super::*;
+
+    /// A server that a shell stands in for.
+    struct Fixture {
+        server: OwnServer,
+        registration: Arc<Registration>,
+        folder: tempfile::TempDir,
+    }
+
+    impl Fixture {
+        fn new() -> Fixture {
+            let folder = tempfile::tempdir().unwrap();
+            let data = folder.path().join("data");
+            fs::create_dir(&data).unwrap();
+            let registration = Arc::new(Registration::new().unwrap());
+            let run = RunDirectory::make(&registration, None, &[]).unwrap();
+            let settings = settings("32 MiB");
+            let server = OwnServer::new(&STAND_IN, None, &registration, (run, &data), &settings);
+            Fixture {
+                server: server.unwrap(),
+                registration,
+                folder,
+            }
+        }
+
+        /// What runs `script` in the data directory.
+        fn command(&self, script: &str) -> Command {
+            let mut command = self.server.command(Path::new("sh"), Task::Serve);
+            command
+                .arg("-c")
+                .arg(script)
+                .current_dir(self.server.data());
+            command
+        }
+
+        fn has(&self, file: &str) -> bool {
+            self.server.data().join(file).exists()
+        }
+
+        fn finish(self) {
+            self.server.end(false).unwrap();
+            drop(self.server);
+            self.registration.finish().unwrap();
+            self.folder.close().unwrap();
+        }
+    }
+
+    #[test]
+    fn one_that_ends_before_it_is_ready_is_quoted() {
+        let fixture = Fixture::new();
+        let command = fixture.command("echo 'FATAL: no room' >&2; exit 3");
+
+        let error = fixture
+            .server
+            .start(command, || Err("not yet"))
+            .unwrap_err();
+
+        assert_eq!(
+            error.to_string(),
+            "start Server: Server has ended (exit status: 3); the end of its log: FATAL: no room"
+        );
+        fixture.finish();
+    }
+
+    #[test]
+    fn the_products_signal_shuts_it_down_once_it_is_ready() {
+        let fixture = Fixture::new();
+        let command = fixture
+            .command("sleep 600 & trap 'kill $!; touch written; exit 0' TERM; touch ready; wait");
+        let ready = || fixture.has("ready").then_some(()).ok_or("not yet");
+
+        fixture.server.start(command, ready).unwrap();
+        assert!(fixture.has("ready") && fixture.server.process().is_some());
+        fixture.server.shut_down().unwrap();
+
+        assert!(fixture.has("written"));
+        assert_eq!(fixture.server.process(), None);
+        fixture.finish();
+    }
+
+    #[test]
+    fn an_abandoned_one_has_ended_and_starts_no_more() {
+        let fixture = Fixture::new();
+        let start = || {
+            let command = fixture.command("exec sleep 600");
+            fixture.server.start(command, || Ok::<(), String>(()))
+        };
+        start().unwrap();
+        assert!(fixture.server.has_processes() || cfg!(not(target_os = "linux")));
+
+        fixture.server.abandon();
+
+        assert_eq!(fixture.server.process(), None);
+        assert!(!fixture.server.has_processes());
+        assert_eq!(
+            start().unwrap_err().to_string(),
+            "start Server: interrupted"
+        );
+        fixture.finish();
+    }
+
+    #[test]
+    fn all_that_is_left_is_said() {
+        let failed = |what: &str| Err(what.to_owned());
+        assert!(cleared(&STAND_IN, Ok(()), Ok(())).is_ok());
+        let left = cleared(&STAND_IN, failed("runs"), failed("files")).unwrap_err();
+        assert_eq!(left.to_string(), "clear up after Server: runs; files");
+    }
+}

@@ -1,0 +1,342 @@
+//! Recording a server that is there, whatever its product: queries only, nothing changed.
+//!
+//! ```text
+//!  snapshots every few seconds ──┐
+//!                                ├─► difference ─► an interval, or why there is none ─► draft of a profile
+//!  looks at sessions, 100 ms   ──┘
+//! ```
+//!
+//! An engine implements `Recorded`: how to reach its server, what to ask there, and what two answers mean.
+
+pub mod disks;
+mod looks;
+pub mod process_file;
+
+use model::Duration;
+use profile::{Draft, INTERVALS_MIN, Interval, Lost, Profile, Span, Timestamp};
+use volume::clock::Clock;
+
+use crate::EngineError;
+
+pub use looks::Looks;
+
+/// Between two looks at the sessions.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Between two attempts to connect again.
+const RETRY_EVERY: Duration = Duration::from_secs(1);
+
+/// A recording is reported after each interval, unless reporting would take more than one part in so many of its time: it is written
+/// whole each time, which takes longer the longer it is.
+const TELLING_SHARE: u64 = 100;
+
+/// A recording that is killed loses at most its last interval, or this where reporting takes long.
+const LOST_MAX: Duration = Duration::from_secs(60);
+
+/// Operations per second below which a server without a session is idle: background processes make a few.
+const IDLE_PER_S: f64 = 5.0;
+
+/// How long to record, and in what steps.
+#[derive(Clone, Copy, Debug)]
+pub struct Recording {
+    /// For how long.
+    pub length: Duration,
+    /// Length of an interval.
+    pub every: Duration,
+}
+
+/// Why there is no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The server cannot be used.
+    #[error(transparent)]
+    Server(#[from] EngineError),
+    /// What was recorded is no profile: too short, or an idle server.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+/// What a recording reports while it runs.
+pub trait Watcher {
+    /// Whether to end early.
+    fn is_stopped(&self) -> bool;
+
+    /// So much time of the recording is over.
+    fn elapsed(&self, time: Duration);
+
+    /// What a recording that ended now would give; told often enough that one that is killed loses little.
+    fn so_far(&self, profile: &Profile);
+
+    /// Another interval was counted, which took `length`.
+    fn counted(&self, length: Duration, interval: &Interval) {
+        let _ = (length, interval);
+    }
+
+    /// Something happened that a user may want to know of.
+    fn note(&self, text: &str);
+}
+
+/// A server that can be recorded.
+pub trait Recorded {
+    /// A connection to it.
+    type Session;
+    /// All its counters at an instant.
+    type Snapshot;
+
+    /// What it is called in messages: without a password.
+    fn name(&self) -> String;
+
+    /// Connects; `number` tells one connection from another.
+    fn connect(&self, number: u32) -> Result<Self::Session, EngineError>;
+
+    /// All counters now, with what `clock` says.
+    ///
+    /// # Errors
+    /// Why the connection is lost, in words.
+    fn snapshot(
+        &self,
+        session: &mut Self::Session,
+        clock: &Clock,
+    ) -> Result<Self::Snapshot, String>;
+
+    /// When a snapshot was taken, by the recording's clock.
+    fn at(snapshot: &Self::Snapshot) -> Duration;
+
+    /// Looks once at what sessions do now.
+    ///
+    /// # Errors
+    /// Why the connection is lost, in words.
+    fn look(&self, session: &mut Self::Session, looks: &mut Looks) -> Result<(), String>;
+
+    /// Describes the server in the draft, by its first snapshot; gives that snapshot's time by the server's clock.
+    fn describe(
+        &mut self,
+        session: &mut Self::Session,
+        first: &mut Self::Snapshot,
+        draft: &mut Draft,
+    ) -> Timestamp;
+
+    /// What was counted from `before` to `after`.
+    ///
+    /// # Errors
+    /// Why it cannot be known.
+    fn interval(
+        &self,
+        before: &Self::Snapshot,
+        after: &Self::Snapshot,
+        looks: &Looks,
+    ) -> Result<Interval, Lost>;
+}
+
+/// Records a server until the time is over or it is stopped.
+///
+/// # Errors
+/// When the server cannot be connected to at first, or there is too little for a profile.
+pub fn record<R: Recorded>(
+    mut server: R,
+    recording: Recording,
+    watcher: &dyn Watcher,
+) -> Result<Profile, RecordError> {
+    let mut session = server.connect(0)?;
+    let clock = Clock::start();
+    let mut first = server.snapshot(&mut session, &clock).map_err(|error| {
+        EngineError::failed(format!("read the statistics of {}", server.name()), error)
+    })?;
+    let mut draft = Draft::of("dbstow record");
+    let start = server.describe(&mut session, &mut first, &mut draft);
+    let mut watch = Watch {
+        server,
+        recording,
+        watcher,
+        clock,
+        start,
+        draft,
+        looks: Looks::default(),
+        before: first,
+        report_next: Duration::ZERO,
+    };
+    watch.run(session);
+    watch.profile()
+}
+
+struct Watch<'a, R: Recorded> {
+    server: R,
+    recording: Recording,
+    watcher: &'a dyn Watcher,
+    clock: Clock,
+    start: Timestamp,
+    draft: Draft,
+    looks: Looks,
+    before: R::Snapshot,
+    /// When the recording so far is next reported to the watcher.
+    report_next: Duration,
+}
+
+impl<R: Recorded> Watch<'_, R> {
+    fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.clock.now().as_nanos())
+    }
+
+    fn is_over(&self) -> bool {
+        self.elapsed() >= self.recording.length || self.watcher.is_stopped()
+    }
+
+    fn run(&mut self, session: R::Session) {
+        let mut session = Some(session);
+        let mut due = self.recording.every;
+        let mut connections = 1;
+        // The last interval ends with the recording, so that its snapshot may be a moment late.
+        while !self.watcher.is_stopped() && due <= self.recording.length {
+            self.watcher.elapsed(self.elapsed());
+            let Some(open) = &mut session else {
+                if self.is_over() {
+                    break;
+                }
+                session = self.server.connect(connections).ok();
+                match session {
+                    Some(_) => {
+                        connections += 1;
+                        due = self.elapsed();
+                        self.watcher
+                            .note("connected again; the recording continues");
+                    }
+                    None => self.wait(RETRY_EVERY),
+                }
+                continue;
+            };
+            let worked = if self.elapsed() >= due {
+                due += self.recording.every;
+                let after = self.server.snapshot(open, &self.clock);
+                after.map(|after| {
+                    self.add(after);
+                    self.report();
+                })
+            } else {
+                self.server.look(open, &mut self.looks)
+            };
+            match worked {
+                Ok(()) => {
+                    let left = due.saturating_sub(self.elapsed());
+                    Clock::sleep(left.min(LOOK_EVERY));
+                }
+                // What was under way ended with it.
+                Err(_) if self.watcher.is_stopped() => {}
+                Err(error) => {
+                    self.watcher
+                        .note(&format!("{error}; trying to connect again"));
+                    session = None;
+                }
+            }
+        }
+    }
+
+    /// Sleeps that long, or until it is stopped.
+    fn wait(&self, span: Duration) {
+        let until = self.elapsed() + span;
+        while self.elapsed() < until && !self.is_over() {
+            Clock::sleep(LOOK_EVERY);
+        }
+    }
+
+    fn add(&mut self, after: R::Snapshot) {
+        let looks = std::mem::take(&mut self.looks);
+        let at = |snapshot: &R::Snapshot| later(self.start, R::at(snapshot));
+        let (from, until) = (at(&self.before), at(&after));
+        let counted = self.server.interval(&self.before, &after, &looks);
+        // One figure that cannot be would lose the whole recording at its end.
+        let counted = counted.and_then(|figures| match figures.check() {
+            Ok(()) => Ok(figures),
+            Err(why) => {
+                self.watcher.note(&format!(
+                    "the server counted what cannot be: {why}; this interval is left out"
+                ));
+                Err(Lost::Gap)
+            }
+        });
+        match counted {
+            Ok(figures) => {
+                let length = R::at(&after).saturating_sub(R::at(&self.before));
+                self.watcher.counted(length, &figures);
+                self.draft.spans.push(Span {
+                    from,
+                    until,
+                    figures,
+                });
+            }
+            Err(cause) => {
+                self.draft.losses.push((from, cause));
+                if cause == Lost::Reset {
+                    self.watcher
+                        .note("statistics were reset; this interval is left out");
+                }
+            }
+        }
+        self.before = after;
+    }
+
+    /// Reports the recording so far to the watcher, unless that was a moment ago and took long.
+    fn report(&mut self) {
+        let now = self.elapsed();
+        if now < self.report_next {
+            return;
+        }
+        // Too short or idle: it may still become a profile.
+        if let Ok(profile) = self.profile() {
+            self.watcher.so_far(&profile);
+        }
+        let took = self.elapsed().saturating_sub(now);
+        self.report_next = now + pause_after(took);
+    }
+
+    fn profile(&self) -> Result<Profile, RecordError> {
+        let spans = &self.draft.spans;
+        let sum = |figure: fn(&Interval) -> Option<f64>| {
+            spans
+                .iter()
+                .filter_map(|span| figure(&span.figures))
+                .sum::<f64>()
+        };
+        let length: f64 = spans
+            .iter()
+            .map(|span| {
+                let length = span.until.duration_since(span.from);
+                length.as_secs_f64()
+            })
+            .sum();
+        let sessions = sum(|interval| interval.sessions);
+        let operations = sum(|interval| interval.operations);
+        if spans.len() >= INTERVALS_MIN && sessions == 0.0 && operations < IDLE_PER_S * length {
+            return Err(RecordError::Nothing(
+                "the server was idle: no session had anything to do; record while it works"
+                    .to_owned(),
+            ));
+        }
+        let profile = self.draft.clone().finish(INTERVALS_MIN);
+        profile.map_err(|why| RecordError::Nothing(why.replacen("it has", "the recording has", 1)))
+    }
+}
+
+/// How long nothing is reported after a report took so long.
+fn pause_after(took: Duration) -> Duration {
+    Duration::from_nanos(took.as_nanos().saturating_mul(TELLING_SHARE)).min(LOST_MAX)
+}
+
+fn later(from: Timestamp, by: Duration) -> Timestamp {
+    let ns = from.as_nanosecond() + i128::from(by.as_nanos());
+    Timestamp::from_nanosecond(ns).unwrap_or(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reporting_takes_a_hundredth_of_the_time_and_a_minute_at_most_is_lost() {
+        // 20 ms are a hundredth of two seconds: at intervals of 10 s, each is reported.
+        assert_eq!(
+            pause_after(Duration::from_millis(20)),
+            Duration::from_secs(2)
+        );
+        assert_eq!(pause_after(Duration::from_secs(5)), LOST_MAX);
+    }
+}

@@ -1,0 +1,277 @@
+//! A server as a value: its settings, counters and volumes at one moment. It is what `dbstow doctor` writes to a file, and
+//! what rules look at, on any machine, at any later time.
+
+mod kept;
+#[cfg(all(unix, feature = "driver"))]
+mod of_server;
+mod places;
+mod redact;
+#[cfg(feature = "driver")]
+mod take;
+
+#[cfg(all(unix, feature = "driver"))]
+pub use of_server::of_server;
+#[cfg(all(unix, feature = "driver"))]
+pub(crate) use of_server::{is_here, process_of};
+pub use places::Places;
+#[cfg(feature = "driver")]
+pub use take::{AskError, Process, Rows, process, take};
+
+use std::collections::BTreeMap;
+
+use rules::capture::CaptureError;
+use serde::{Deserialize, Serialize};
+
+/// Version of the file format; a reader refuses a higher one.
+pub const FORMAT: u32 = 1;
+
+/// What a server said about itself, and what is known of the volumes under its directories.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Capture {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// Version of dbstow that wrote it.
+    pub dbstow: String,
+    /// Whose server it is.
+    pub product: Product,
+    /// When, by the server's clock in UTC, ISO 8601.
+    pub taken: String,
+    /// Whether names of folders were replaced.
+    pub redacted: bool,
+    /// `version`, such as `10.11.19-MariaDB-0+deb12u1-log`.
+    pub version: String,
+    /// `version_comment`, such as `Debian 12`.
+    pub edition: String,
+    /// `version_compile_os`, such as `debian-linux-gnu`.
+    pub platform: String,
+    /// Global variables that rules look at, by name, as the server shows them.
+    pub variables: BTreeMap<String, String>,
+    /// Global counters that rules look at, by name.
+    pub status: BTreeMap<String, u64>,
+    /// The server's directories, where it runs on the machine that captured it.
+    #[serde(default)]
+    pub directories: Vec<Directory>,
+    /// The volumes that hold them.
+    #[serde(default)]
+    pub volumes: Vec<Volume>,
+    /// What neither the server nor its machine shows, and somebody told; not part of the file.
+    #[serde(skip)]
+    pub told: Vec<VolumeTold>,
+    /// Why there are no [`Capture::directories`], or not all; empty where nothing is missing.
+    #[serde(default)]
+    pub unseen: String,
+}
+
+/// Whose server it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Product {
+    /// MariaDB.
+    #[default]
+    MariaDb,
+    /// MySQL, or one of its relatives that call themselves so.
+    MySql,
+}
+
+impl Product {
+    /// Whose server has these values of `version` and `version_comment`: MariaDB names itself in its version; a package's
+    /// comment may do so alone.
+    pub fn of(version: &str, comment: &str) -> Product {
+        let mut texts = [version, comment].into_iter();
+        match texts.any(|text| text.to_ascii_lowercase().contains("mariadb")) {
+            true => Product::MariaDb,
+            false => Product::MySql,
+        }
+    }
+
+    /// Its name in files.
+    pub fn id(self) -> &'static str {
+        match self {
+            Product::MariaDb => "mariadb",
+            Product::MySql => "mysql",
+        }
+    }
+
+    /// Its name in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Product::MariaDb => "MariaDB",
+            Product::MySql => "MySQL",
+        }
+    }
+}
+
+/// A directory that the server keeps files in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Directory {
+    /// Where it is, as [`Places`] has it.
+    pub path: String,
+    /// Mount point of the volume that holds it.
+    pub volume: String,
+}
+
+/// A volume that holds a directory of the server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Volume {
+    /// Where it is mounted.
+    pub mount_point: String,
+    /// `ext4`, `xfs`, `tmpfs`, `nfs4`.
+    pub file_system: String,
+    /// The whole disks that it stands on, by the kernel's names; empty where none is known.
+    #[serde(default)]
+    pub disks: Vec<String>,
+    /// Whether all of them say that they have no moving parts; `None` where no disk is known.
+    #[serde(default)]
+    pub solid_state: Option<bool>,
+    /// The largest write that all of them promise to make whole or not at all when power is lost; 0: none promises it;
+    /// `None`: the kernel does not say.
+    #[serde(default)]
+    pub atomic_write_bytes: Option<u64>,
+    /// Its size.
+    pub total_bytes: u64,
+    /// What is free.
+    pub available_bytes: u64,
+}
+
+/// What somebody told of a volume; it counts before what was captured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VolumeTold {
+    /// Where it is mounted.
+    pub mount_point: String,
+    /// Requests per second that it may serve.
+    pub iops: Option<u64>,
+    /// Whether it has no moving parts.
+    pub solid_state: Option<bool>,
+    /// As [`Volume::atomic_write_bytes`].
+    pub atomic_write_bytes: Option<u64>,
+}
+
+impl Capture {
+    /// Reads the text of `file`.
+    ///
+    /// # Errors
+    /// When it is not JSON, not a capture, of a later format, or a member is missing or makes no sense.
+    pub fn from_json(file: &str, text: &str) -> Result<Capture, CaptureError> {
+        rules::capture::from_json(file, text, FORMAT)
+    }
+
+    /// Major and minor version, such as `(10, 11)`; zeros where it cannot be read.
+    pub fn release(&self) -> (u32, u32) {
+        let mut parts = self.version.split(['.', '-']).map(|part| part.parse().ok());
+        let mut next = || parts.next().flatten().unwrap_or(0);
+        (next(), next())
+    }
+
+    /// A variable's value.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    /// A variable that is a number.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.variable(name)?.parse().ok()
+    }
+
+    /// A variable that is on or off.
+    pub fn switch(&self, name: &str) -> Option<bool> {
+        match self.variable(name)? {
+            "ON" | "1" => Some(true),
+            "OFF" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A counter.
+    pub fn counter(&self, name: &str) -> Option<u64> {
+        self.status.get(name).copied()
+    }
+
+    /// The volume that holds a directory.
+    pub fn volume(&self, path: &str) -> Option<&Volume> {
+        let mut directories = self.directories.iter();
+        let mount = &directories.find(|known| known.path == path)?.volume;
+        let mut volumes = self.volumes.iter();
+        volumes.find(|volume| volume.mount_point == *mount)
+    }
+
+    /// What was told of the volume that holds a directory: the innermost mount point above it.
+    pub fn told(&self, path: &str) -> Option<&VolumeTold> {
+        let holds = |told: &&VolumeTold| {
+            let mount = told.mount_point.trim_end_matches('/');
+            let rest = path.strip_prefix(mount);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let told = self.told.iter().filter(holds);
+        told.max_by_key(|told| told.mount_point.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_mariadb_where_it_says_so() {
+        for (version, comment, expected) in [
+            (
+                "10.11.19-MariaDB-0+deb12u1-log",
+                "Debian 12",
+                Product::MariaDb,
+            ),
+            (
+                "11.4.2",
+                "mariadb.org binary distribution",
+                Product::MariaDb,
+            ),
+            ("8.4.2", "MySQL Community Server - GPL", Product::MySql),
+            ("8.0.36-28", "Percona Server (GPL)", Product::MySql),
+        ] {
+            assert_eq!(Product::of(version, comment), expected, "{version}");
+        }
+    }
+
+    #[test]
+    fn a_capture_comes_back_as_it_was_written() {
+        let capture = Capture {
+            format: FORMAT,
+            dbstow: "0.1.0".into(),
+            product: Product::MySql,
+            ..Capture::default()
+        };
+        let text = serde_json::to_string_pretty(&capture).expect("its keys are texts");
+        assert_eq!(rules::capture::product(&text).as_deref(), Some("mysql"));
+        let read = Capture::from_json("c.json", &text);
+        assert_eq!(read.expect("it is one"), capture);
+    }
+
+    #[test]
+    fn the_release_is_the_first_two_numbers() {
+        let release = |version: &str| {
+            let version = version.to_owned();
+            let capture = Capture {
+                version,
+                ..Capture::default()
+            };
+            capture.release()
+        };
+        assert_eq!(release("10.11.19-MariaDB-0+deb12u1-log"), (10, 11));
+        assert_eq!(release("8.4.2"), (8, 4));
+        assert_eq!(release("?"), (0, 0));
+    }
+
+    #[test]
+    fn what_is_told_is_of_the_innermost_volume() {
+        let volume = |mount: &str| VolumeTold {
+            mount_point: mount.to_owned(),
+            ..VolumeTold::default()
+        };
+        let capture = Capture {
+            told: vec![volume("/"), volume("/srv/"), volume("/srv/data")],
+            ..Capture::default()
+        };
+        let told = |path: &str| capture.told(path).map(|told| told.mount_point.as_str());
+        assert_eq!(told("/srv/data/mysql"), Some("/srv/data"));
+        assert_eq!(told("/srv/database"), Some("/srv/"));
+        assert_eq!(told("/tmp"), Some("/"));
+    }
+}

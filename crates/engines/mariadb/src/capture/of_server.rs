@@ -1,0 +1,147 @@
+//! A server that is there, as a capture: what it says of itself, and where it runs on this machine, what its directories stand
+//! on.
+
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use crate::capture::{self, Capture, Directory, Places, Process, Volume};
+use volume::plain::Standing;
+
+use crate::session::url::ServerUrl;
+use crate::session::wire::{Connection, Failure};
+use engine::EngineError;
+use engine::row::Row;
+
+/// How far the start of a server and the time of its process's file may be apart: it recovers in between.
+const START_APART_S: u64 = 600;
+
+/// Captures the server at `url`. It changes nothing there.
+///
+/// # Errors
+/// When it does not let us in, or does not answer.
+pub fn of_server(url: &ServerUrl) -> Result<Capture, EngineError> {
+    let mut connection = url.connect()?;
+    let asked = |error: capture::AskError<Failure>| {
+        EngineError::failed(format!("capture the server at {url}"), error)
+    };
+    let mut capture = capture::take(&mut |sql| rows(&mut connection, sql)).map_err(asked)?;
+    let process = process_of(url, &mut connection)?;
+    match is_here(&process) {
+        true => look(&mut capture),
+        false => {
+            capture.unseen =
+                "the server runs on another machine, in a container, or its pid_file cannot be seen by this user"
+                    .to_owned();
+        }
+    }
+    Ok(capture)
+}
+
+/// The server's process, as it tells of it.
+pub(crate) fn process_of(
+    url: &ServerUrl,
+    connection: &mut Connection,
+) -> Result<Process, EngineError> {
+    capture::process(&mut |sql| rows(connection, sql))
+        .map_err(|error| EngineError::failed(format!("capture the server at {url}"), error))
+}
+
+/// The answer to a question, as a capture takes it.
+fn rows(connection: &mut Connection, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
+    let rows = connection.query(sql)?;
+    Ok(rows.into_iter().map(Row::into_columns).collect())
+}
+
+/// Whether a server runs on this machine, and sees its files where we do: its process's file is here, with its time. A host's
+/// name would not do, since a container can have its machine's.
+pub(crate) fn is_here(process: &Process) -> bool {
+    let written = fs::metadata(&process.file).and_then(|file| file.modified());
+    let written = written
+        .ok()
+        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    written.is_some_and(|at| at.as_secs().abs_diff(process.started_s) <= START_APART_S)
+}
+
+/// Adds the server's directories, and the volumes under them.
+fn look(capture: &mut Capture) {
+    let places = Places::of(capture);
+    let mut unseen = Vec::new();
+    for path in places.all() {
+        let standing = match Standing::of(Path::new(path)) {
+            Ok(standing) => standing,
+            Err(why) => {
+                unseen.push(format!("{path}: {why}"));
+                continue;
+            }
+        };
+        let volume = volume(standing);
+        capture.directories.push(Directory {
+            path: path.to_owned(),
+            volume: volume.mount_point.clone(),
+        });
+        let mut known = capture.volumes.iter();
+        if !known.any(|known| known.mount_point == volume.mount_point) {
+            capture.volumes.push(volume);
+        }
+    }
+    capture.unseen = unseen.join("; ");
+}
+
+fn volume(standing: Standing) -> Volume {
+    Volume {
+        mount_point: standing.mount_point.display().to_string(),
+        file_system: standing.file_system,
+        disks: standing.disks,
+        solid_state: standing.solid_state,
+        atomic_write_bytes: standing.atomic_write.map(|bytes| bytes.0),
+        total_bytes: standing.size.0,
+        available_bytes: standing.free.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_here_where_its_process_file_has_its_time() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("server.pid");
+        fs::write(&file, "1\n").expect("it can be written");
+        let written = fs::metadata(&file).and_then(|file| file.modified());
+        let written = written.expect("it has a time");
+        let written = written.duration_since(UNIX_EPOCH).expect("it is not 1969");
+        let process = |started_s: u64| Process {
+            file: file.display().to_string(),
+            started_s,
+        };
+        let written_s = written.as_secs();
+        assert!(is_here(&process(written_s - 5)));
+        // Another server's file, at the same place on its own machine.
+        assert!(!is_here(&process(written_s - 3600)));
+        fs::remove_file(&file).expect("it is there");
+        assert!(!is_here(&process(written_s)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn directories_of_one_volume_share_it_and_a_missing_one_is_named() {
+        let mut capture = Capture::default();
+        for (name, value) in [
+            ("datadir", "/dev/shm/"),
+            ("innodb_log_group_home_dir", "/no/such/directory"),
+            ("tmpdir", "/dev/shm/."),
+        ] {
+            capture.variables.insert(name.into(), value.into());
+        }
+        look(&mut capture);
+        assert_eq!(capture.directories.len(), 1);
+        assert_eq!(capture.volumes.len(), 1);
+        assert!(
+            capture.unseen.starts_with("/no/such/directory: "),
+            "{}",
+            capture.unseen
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! MariaDB and MySQL: all that dbstow knows of them.
+//!
+//! ```text
+//!  session ──┬─► trial      an engine for experiments: a private server, or databases in one that is there
+//!  (URL,     ├─► watch      a server in use, recorded as a profile
+//!   packets) └─► capture    what a server says of itself, as a value and a file
+//!                   └─► lint    rules that look at a capture
+//! ```
+//!
+//! Without the feature `driver` there are captures and rules alone, and no client of MariaDB is built.
+//!
+//! ```
+//! use mariadb::capture::Capture;
+//! use mariadb::lint;
+//! use rules::{Outcome, Selection};
+//!
+//! let mut capture = Capture::default();
+//! capture.variables.insert("innodb_flush_method".into(), "fsync".into());
+//! let judged = lint::judge(&capture, &Selection::default());
+//! let said = judged.iter().find(|judged| judged.rule.id == "innodb-flush-method");
+//! assert!(matches!(said.expect("it is a rule").outcomes[0], Outcome::Finding(_)));
+//! ```
+
+#![warn(missing_docs)]
+
+pub mod capture;
+pub mod lint;
+#[cfg(all(unix, feature = "driver"))]
+mod session;
+#[cfg(all(unix, feature = "driver"))]
+mod trial;
+#[cfg(all(unix, feature = "driver"))]
+pub mod watch;
+
+#[cfg(all(unix, feature = "driver"))]
+pub use session::ServerUrl;
+#[cfg(all(unix, feature = "driver"))]
+pub use trial::{MariaDb, Owner, Programs, Provider, owner};

@@ -1,0 +1,348 @@
+//! What a trial asks of a server.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use model::{Duration, Instant};
+use volume::clock::Clock;
+
+use super::{client, counters, tables, waits};
+use crate::session::wire::{Connection, Failure};
+use crate::trial::instance::with_remedy;
+use crate::trial::product::MARIADB;
+use crate::trial::server::{Host, MariaDb};
+use engine::NOT_RESTARTED;
+use engine::own_server::cleared;
+use engine::row::words;
+use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
+use experiment::record::{EngineRecord, NOT_LIMITED, Note, PAGE_CACHE};
+use experiment::spec::Temperature;
+use workload::Tables;
+
+/// How often sessions are cancelled at most: for two seconds.
+const CANCELS_MAX: usize = 100;
+
+const CANCEL_EVERY: Duration = Duration::from_millis(20);
+
+/// Longest that the removal of old row versions is waited for.
+const PURGE_MAX: Duration = Duration::from_secs(600);
+
+/// The same in a server that others may use, who keep some for as long as they work (our choice).
+const PURGE_MAX_GIVEN: Duration = Duration::from_secs(30);
+
+/// Longest that none is removed there: an idle MySQL 8.0 keeps the last few (8.0.15 and 8.0.45 were seen with three).
+const PURGE_STILL_GIVEN: Duration = Duration::from_secs(2);
+
+const PURGE_LOOK_EVERY: Duration = Duration::from_millis(50);
+
+impl Engine for MariaDb {
+    fn describe(&self) -> EngineRecord {
+        let mut record = self.record.clone();
+        let page_cache = match &self.host {
+            Host::Private(instance) => instance.server().page_cache(),
+            Host::Given(_) => format!("{NOT_LIMITED} (the server is not ours)"),
+        };
+        record.settings.insert(PAGE_CACHE.to_owned(), page_cache);
+        record
+    }
+
+    fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
+        let watch = self.interruptions.watch();
+        let opened = self.open(Some(&self.database(session)));
+        let opened = opened
+            .map(|connection| client::Session::new(self, connection, watch))
+            .map_err(|error| self.with_obituary(EngineError::failed("open a session", error)))?;
+        Ok(Box::new(opened))
+    }
+
+    fn spread(&self, session: u32) -> Result<(), EngineError> {
+        let database = self.database(session);
+        let (directories, in_data_directory) = match self.tables {
+            Tables::Data => (&self.places.data, matches!(self.host, Host::Private(_))),
+            Tables::Temp => (&self.places.temp, false),
+        };
+        let placed = self.observe("place the tables", |connection| {
+            connection.enter(&database)?;
+            tables::spread(
+                connection,
+                &database,
+                session as usize,
+                directories,
+                in_data_directory,
+            )
+        });
+        let placed = placed.map_err(|error| match self.host {
+            Host::Private(_) => error,
+            Host::Given(_) => EngineError::Missing(with_remedy(&error.to_string())),
+        })?;
+        if placed == 0 && self.tables == Tables::Temp && !self.load_is_measured {
+            return Err(EngineError::failed(
+                "place the tables",
+                "the schema makes none that outlive their session, but the sessions of the run are \
+                 not those that load; make them without TEMPORARY (`CREATE TABLE`), and they are put into \
+                 temp space",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Statistics, old row versions removed, every page written.
+    fn quiesce(&self) -> Result<(), EngineError> {
+        let tables = self.observe("gather statistics", |connection| {
+            analyze(connection, &self.databases)
+        })?;
+        let (purge_max, still_max) = match self.host {
+            Host::Private(_) => (PURGE_MAX, PURGE_MAX),
+            Host::Given(_) => (PURGE_MAX_GIVEN, PURGE_STILL_GIVEN),
+        };
+        self.observe("wait for the purge of old row versions", |connection| {
+            let clock = Clock::start();
+            let (mut shortest, mut shortened) = (u64::MAX, clock.now());
+            loop {
+                let (length, now) = (history(connection)?, clock.now());
+                if length < shortest {
+                    (shortest, shortened) = (length, now);
+                }
+                let is_still = now.since(shortened) >= still_max;
+                if length == 0 || is_still || now >= Instant::ZERO + purge_max {
+                    return Ok(());
+                }
+                Clock::sleep(PURGE_LOOK_EVERY);
+            }
+        })?;
+        match self.host {
+            Host::Private(_) => self.execute("SET GLOBAL innodb_log_checkpoint_now = ON"),
+            // A checkpoint would be one of the whole server.
+            Host::Given(_) if tables.is_empty() => Ok(()),
+            Host::Given(_) => {
+                let tables = tables.join(", ");
+                self.execute(&format!("FLUSH LOCAL TABLES {tables} FOR EXPORT"))?;
+                self.execute("UNLOCK TABLES")
+            }
+        }
+    }
+
+    fn start(
+        &self,
+        temperature: Temperature,
+        forget: &mut dyn FnMut() -> Result<Vec<String>, EngineError>,
+    ) -> Result<Vec<String>, EngineError> {
+        let mut notes = Vec::new();
+        let instance = match (&self.host, temperature) {
+            (Host::Private(instance), _) => instance,
+            (Host::Given(_), Temperature::Warm) => return Ok(notes),
+            (Host::Given(_), Temperature::Cold) => {
+                notes.push(NOT_RESTARTED.to_owned());
+                notes.extend(forget()?);
+                return Ok(notes);
+            }
+        };
+        if temperature == Temperature::Cold {
+            *self.observer.lock() = None;
+            instance.server().shut_down()?;
+            notes.extend(forget()?);
+            instance.start()?;
+        }
+        instance.server().tighten();
+        Ok(notes)
+    }
+
+    fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError> {
+        let sample = self.observe("read the counters", |connection| {
+            self.counters.read(connection)
+        })?;
+        self.empty.lock().extend(counters::empty_share(&sample));
+        Ok(sample.counters)
+    }
+
+    fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        if let Host::Given(given) = &self.host
+            && !given.has_performance_schema
+        {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(waits::Sampler::new(
+            self,
+            self.open_observer()?,
+        ))))
+    }
+
+    fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
+        Ok(Some(Box::new(counters::Sampler {
+            connection: self.open_observer()?,
+            counters: self.counters.clone(),
+        })))
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let several_temp = self.places.temp.len() > 1;
+        let outlive = self.tables == Tables::Temp && !self.load_is_measured;
+        let notes = [
+            (
+                several_temp && !outlive && matches!(self.host, Host::Private(_)),
+                "MariaDB has one file for temporary tables (innodb_temp_data_file_path), on the first temp volume; sorts and \
+                 temporary tables of the server's own use all of them in turn (tmpdir)",
+            ),
+            (
+                outlive,
+                "tables of temp space outlive the session that loads them, so that they are ordinary tables of InnoDB in \
+                 the directories of temp space: unlike a temporary table's, their changes are written to the redo log and \
+                 through the doublewrite area",
+            ),
+        ];
+        let of_host = match &self.host {
+            Host::Private(_) => Vec::new(),
+            Host::Given(given) => given.notes.clone(),
+        };
+        let true_ones = notes.into_iter().filter(|(is_so, _)| *is_so);
+        true_ones
+            .map(|(_, text)| Note::NotAsAsked(text.to_owned()))
+            .chain(of_host)
+            .chain(filling(&self.empty.lock()))
+            .collect()
+    }
+
+    fn interrupt(&self) {
+        self.interruptions.interrupt();
+        // Where the server is gone, its sessions come back by themselves.
+        let _ = self.cancel_sessions();
+    }
+
+    fn abandon(&self) {
+        match &self.host {
+            Host::Private(instance) => instance.server().abandon(),
+            // Where the server is gone, the statement comes back by itself.
+            Host::Given(_) => drop(self.cancel_own()),
+        }
+    }
+
+    /// Of a given server nothing is kept: it would hold on to our directories.
+    fn keep(&mut self) {
+        match self.host {
+            Host::Private(_) => self.directories.keep(),
+            Host::Given(_) => {}
+        }
+    }
+
+    fn stop(&mut self) -> Result<(), EngineError> {
+        if std::mem::replace(&mut self.stopped, true) {
+            return Ok(());
+        }
+        *self.observer.lock() = None;
+        let ended = match &self.host {
+            Host::Private(instance) => instance.server().end(self.directories.are_kept()),
+            Host::Given(given) => given.remove(&self.databases),
+        };
+        let removed = self.directories.remove();
+        cleared(&MARIADB, ended, removed)
+    }
+}
+
+impl Drop for MariaDb {
+    fn drop(&mut self) {
+        // Nobody is left to be told; whoever wants to know calls `stop`.
+        let _ = self.stop();
+    }
+}
+
+impl MariaDb {
+    /// Cancels what the sessions do, until none does anything: one that was about to send a statement when
+    /// it was first asked to stop sends it all the same.
+    fn cancel_sessions(&self) -> Result<(), Failure> {
+        let mut connection = self.open_to_cancel()?;
+        for _ in 0..CANCELS_MAX {
+            let active = connection.query(
+                "SELECT id FROM information_schema.processlist WHERE command <> 'Sleep' AND id <> CONNECTION_ID()",
+            )?;
+            let active: Vec<u32> = active
+                .iter()
+                .map(|row| row.count(0))
+                .collect::<Result<_, _>>()?;
+            let ours: Vec<u32> = {
+                let sessions = self.sessions.lock();
+                active
+                    .into_iter()
+                    .filter(|id| sessions.contains(id))
+                    .collect()
+            };
+            if ours.is_empty() {
+                break;
+            }
+            for id in ours {
+                // It may have come to its end just now.
+                let _ = connection.query(&format!("KILL QUERY {id}"));
+            }
+            Clock::sleep(CANCEL_EVERY);
+        }
+        Ok(())
+    }
+
+    /// Cancels what dbstow itself does in its databases, once.
+    fn cancel_own(&self) -> Result<(), Failure> {
+        let number = self.observer_number.load(Ordering::Relaxed);
+        let mut connection = self.open_to_cancel()?;
+        connection
+            .query(&format!("KILL QUERY {number}"))
+            .map(|_| ())
+    }
+
+    fn open_to_cancel(&self) -> Result<Connection, Failure> {
+        let target = self.target();
+        target.with(target.patience.for_cancelling()).open(None)
+    }
+}
+
+/// Part of the buffer pool that has to fill in the measured time to be worth a word: less is within what differs between
+/// trials anyhow (our choice).
+const FILLED_MIN: f64 = 0.05;
+
+/// What to say where the buffer pool filled in the measured time; `empty` is its empty part at each reading of the counters.
+fn filling(empty: &[f64]) -> Option<Note> {
+    let (&first, &last) = (empty.first()?, empty.last()?);
+    (first - last > FILLED_MIN).then(|| {
+        Note::Other(format!(
+            "InnoDB's buffer pool was filling in the measured time: {:.0} % of it was empty at the beginning and {:.0} % at the \
+             end; a longer workload.warm_up leaves that out",
+            100.0 * first,
+            100.0 * last
+        ))
+    })
+}
+
+/// Gathers the statistics of all tables in `databases`; gives their names.
+fn analyze(connection: &mut Connection, databases: &[String]) -> Result<Vec<String>, Failure> {
+    let mut names = Vec::new();
+    for database in databases {
+        let rows = connection.query(&format!(
+            "SELECT table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema = {}",
+            tables::text(database)
+        ))?;
+        let tables = words(&rows)?.into_iter();
+        names.extend(tables.map(|table| format!("`{database}`.`{table}`")));
+    }
+    for name in &names {
+        // Not into the binary log: the trial's statements alone are in it.
+        connection.work(&format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {name}"))?;
+    }
+    Ok(names)
+}
+
+/// Row versions that nobody needs any more and that are still there, in transactions.
+fn history(connection: &mut Connection) -> Result<u64, Failure> {
+    let rows = connection.query(counters::HISTORY)?;
+    Ok(rows.first().map_or(Ok(0), |row| row.count(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_that_fills_while_it_is_measured_is_told() {
+        let told = filling(&[0.8, 0.4, 0.25]).expect("it filled").to_string();
+        assert!(told.contains("80 % of it was empty"), "{told}");
+        assert!(told.contains("25 % at the end"), "{told}");
+        assert!(filling(&[0.8, 0.76]).is_none());
+        assert!(filling(&[]).is_none());
+    }
+}

@@ -1,0 +1,178 @@
+//! A private server: its own directories, its own socket, no network, one user.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use volume::leftovers::Registration;
+
+use crate::session::login::Target;
+use crate::trial::find::Programs;
+use crate::trial::places::Places;
+use crate::trial::product::MARIADB;
+use crate::trial::settings;
+use engine::EngineError;
+use engine::own_server::{Directories, OwnServer, Owner, RunDirectory, Task, own_name};
+use experiment::spec::Settings;
+
+/// The socket's name in the run directory.
+const SOCKET: &str = "mariadb.sock";
+
+/// A server of our own.
+pub(crate) struct Instance {
+    programs: Programs,
+    /// What it is started with.
+    arguments: Vec<String>,
+    /// The only user that may log in.
+    user: String,
+    server: OwnServer,
+}
+
+impl Instance {
+    /// Makes the directories of `places`, which lie inside directories that exist, and fills the data directory.
+    ///
+    /// # Errors
+    /// When one is there already or cannot be made, or MariaDB does not fill it.
+    pub(crate) fn create(
+        (programs, owner): (&Programs, Option<Owner>),
+        registration: &Arc<Registration>,
+        directories: &mut Directories,
+        places: &Places,
+        settings: &Settings,
+    ) -> Result<Instance, EngineError> {
+        let user = own_name(&MARIADB)?;
+        let run = RunDirectory::make(registration, owner, &[])?;
+        let data = places.data_directory();
+        let instance = Instance {
+            programs: programs.clone(),
+            arguments: settings::of_files(places, settings)
+                .into_iter()
+                .chain(settings::of_server(places, settings))
+                .chain(settings::of_access(&socket(&run)))
+                .collect(),
+            server: OwnServer::new(&MARIADB, owner, registration, (run, data), settings)?,
+            user,
+        };
+        for place in places.all() {
+            directories.make(place)?;
+        }
+        instance.fill(&settings::of_files(places, settings))?;
+        Ok(instance)
+    }
+
+    /// How to reach it.
+    pub(crate) fn target(&self) -> Target {
+        Target::local(self.socket(), self.user.clone())
+    }
+
+    /// Its socket.
+    pub(crate) fn socket(&self) -> PathBuf {
+        socket(self.server.run())
+    }
+
+    /// Its process, and what becomes of it.
+    pub(crate) fn server(&self) -> &OwnServer {
+        &self.server
+    }
+
+    /// Starts the server, and waits until it lets clients in.
+    ///
+    /// # Errors
+    /// When it ends or is not ready in time; with the end of its log.
+    pub(crate) fn start(&self) -> Result<(), EngineError> {
+        let mut command = self.server.command(&self.programs.server, Task::Serve);
+        command.arg("--no-defaults").args(&self.arguments);
+        let target = self.target();
+        let ready = || target.open(None).map(|_| ());
+        self.server.start(command, ready)
+    }
+
+    /// Makes the system tables, and the one user that may log in: whom this machine knows as the user that dbstow runs as.
+    /// Source: <https://mariadb.com/docs/server/reference/plugins/authentication-plugins/authentication-plugin-unix-socket>,
+    /// read 2026-11-25.
+    fn fill(&self, arguments: &[String]) -> Result<(), EngineError> {
+        let failed = |why: String| EngineError::failed("fill MariaDB's data directory", why);
+        let user = self.user.replace('\\', "\\\\").replace('\'', "''");
+        // Each statement ends with its line.
+        let text = format!(
+            "CREATE DATABASE mysql;\nUSE mysql;\n{}\
+             DELETE FROM global_priv;\nDELETE FROM proxies_priv;\nDELETE FROM db;\n\
+             INSERT INTO global_priv VALUES ('localhost', '{user}', '{{\"access\": 18446744073709551615, \"plugin\": \"unix_socket\"}}');\n",
+            self.programs.system_tables()?
+        );
+        let mut child = self
+            .server
+            .command(&self.programs.server, Task::Initialise)
+            .args(["--no-defaults", "--bootstrap"])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(error.to_string()))?;
+        let mut input = child.stdin.take().expect("it is piped");
+        // A server that ends early says why on its way out.
+        let sent = std::thread::spawn(move || input.write_all(text.as_bytes()));
+        let output = child
+            .wait_with_output()
+            .map_err(|error| failed(error.to_string()))?;
+        let sent = sent.join().expect("it only writes");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        match (output.status.success(), sent) {
+            (true, Ok(())) => Ok(()),
+            (true, Err(error)) => Err(failed(error.to_string())),
+            (false, _) => Err(failed(with_remedy(&errors_in(&said)))),
+        }
+    }
+}
+
+/// Where a server listens.
+fn socket(run: &RunDirectory) -> PathBuf {
+    run.socket_directory().join(SOCKET)
+}
+
+/// The lines of a server's log that tell of errors, or its end.
+fn errors_in(log: &str) -> String {
+    // `Aborting` says only that another line says why; one that comes before the log begins has no mark.
+    let is_error = |line: &&str| {
+        let is_marked = line.contains("[ERROR]") && !line.ends_with("Aborting");
+        is_marked || line.contains("mariadbd: ") || line.contains("Errcode: ")
+    };
+    let lines: Vec<&str> = log.lines().collect();
+    let errors: Vec<&str> = lines.iter().copied().filter(is_error).take(3).collect();
+    match (errors.is_empty(), lines.is_empty()) {
+        (false, _) => errors.join(" | "),
+        (true, false) => lines[lines.len().saturating_sub(3)..].join(" | "),
+        (true, true) => "it said nothing".to_owned(),
+    }
+}
+
+/// What to do about an error that the machine's own rules are behind.
+pub(crate) fn with_remedy(said: &str) -> String {
+    let is_denied = said.contains("Permission denied")
+        || said.contains("Errcode: 13")
+        || said.contains("error 13");
+    let remedy = match is_denied {
+        true => {
+            "; every directory above has to let MariaDB's user through (chmod o+x), and AppArmor or SELinux have to allow \
+             mariadbd these directories (aa-status, or ausearch -m avc)"
+        }
+        false => "",
+    };
+    format!("{said}{remedy}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_denied_comes_with_a_remedy() {
+        let log = "[Note] one\n[ERROR] InnoDB: Operating system error number 13\n[ERROR] Can't create (Errcode: 13 \"Permission denied\")\n";
+        let said = with_remedy(&errors_in(log));
+        assert!(said.starts_with("[ERROR] InnoDB"), "{said}");
+        assert!(said.contains("AppArmor"), "{said}");
+        assert_eq!(with_remedy(&errors_in("[Note] end")), "[Note] end");
+    }
+}

@@ -1,0 +1,34 @@
+//! MariaDB as a trial's engine: a private server, or databases in one that is there (`given`), where only tables can be placed.
+//!
+//! ```text
+//!  data files   ─► datadir, and DATA DIRECTORY of tables  one directory each on its volume; tables that are declared
+//!                                                         PARTITION BY HASH have a part in each, others are dealt in turn
+//!  temp files   ─► tmpdir, in turn                        spilled sorts and temporary tables of the server's own;
+//!                  innodb_temp_data_file_path             CREATE TEMPORARY TABLE, in the first directory alone
+//!  log          ─► innodb_log_group_home_dir              the redo log
+//!  binlog       ─► log_bin                                no binary log where the placement has none
+//!  undo         ─► innodb_undo_directory                  with the data where the placement has none
+//!  doublewrite  ─► innodb_data_home_dir                   the system tablespace, which holds the area; the same
+//!  the rest     ─► datadir                                on the first data file's volume
+//! ```
+
+mod client;
+mod counters;
+mod engine;
+mod find;
+mod given;
+mod instance;
+mod places;
+mod product;
+mod provider;
+mod rights;
+mod server;
+mod settings;
+mod tables;
+pub(crate) mod waits;
+
+pub use ::engine::own_server::Owner;
+pub use find::Programs;
+pub use product::owner;
+pub use provider::Provider;
+pub use server::MariaDb;

@@ -1,0 +1,303 @@
+//! A private server with its databases, or databases in a given server, for one trial.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::capture::Product;
+use parking_lot::Mutex;
+use volume::leftovers::Registration;
+use volume::site::Site;
+
+use crate::session::login::{Address, Target};
+use crate::session::url::ServerUrl;
+use crate::session::wire::{Connection, Failure};
+use crate::trial::counters::Counters;
+use crate::trial::find::Programs;
+use crate::trial::given::Given;
+use crate::trial::instance::Instance;
+use crate::trial::places::Places;
+use crate::trial::settings;
+use engine::EngineError;
+use engine::interruption::Interruptions;
+use engine::own_server::{Directories, Owner, check_memory};
+use experiment::record::EngineRecord;
+use experiment::spec::Settings;
+use workload::{Database, Tables, Workload};
+
+/// The database of all sessions where they share one.
+const SHARED: &str = "workload";
+
+/// A MariaDB server, or databases in one, for one trial.
+pub struct MariaDb {
+    pub(crate) host: Host,
+    pub(crate) directories: Directories,
+    pub(crate) places: Places,
+    pub(crate) counters: Counters,
+    database: Database,
+    /// The names of all databases that were made.
+    pub(crate) databases: Vec<String>,
+    pub(crate) tables: Tables,
+    pub(crate) load_is_measured: bool,
+    pub(crate) record: EngineRecord,
+    /// For questions of our own; none while the server is down.
+    pub(crate) observer: Mutex<Option<Connection>>,
+    /// Numbers of the sessions' connections.
+    pub(crate) sessions: Mutex<BTreeSet<u32>>,
+    /// Number of our own connection; 0 while there is none.
+    pub(crate) observer_number: AtomicU32,
+    /// Which part of the buffer pool was empty when counters were read: before the measured time, and behind it.
+    pub(crate) empty: Mutex<Vec<f64>>,
+    pub(crate) interruptions: Interruptions,
+    pub(crate) stopped: bool,
+}
+
+/// Whose server it is.
+pub(crate) enum Host {
+    Private(Instance),
+    Given(Given),
+}
+
+impl MariaDb {
+    /// Makes a private server with its files on the site's volumes, and starts it. As root, it runs as
+    /// `owner`. What has to be ended and removed if this process is killed is written down first.
+    ///
+    /// # Errors
+    /// When a directory of ours is there already or cannot be made, or MariaDB does not come up.
+    ///
+    /// # Panics
+    /// When the site does not have the settings' volumes.
+    pub fn private(
+        programs: &Programs,
+        owner: Option<Owner>,
+        registration: &Arc<Registration>,
+        (site, settings, workload): (&dyn Site, &Settings, &Workload),
+    ) -> Result<MariaDb, EngineError> {
+        check_memory(settings)?;
+        let places = Places::of_placement(site, settings);
+        places.check()?;
+        let mut directories = Directories::new(owner);
+        let made = Instance::create(
+            (programs, owner),
+            registration,
+            &mut directories,
+            &places,
+            settings,
+        );
+        let instance = match made {
+            Ok(instance) => instance,
+            Err(error) => return Err(error.with_remains(directories.remove())),
+        };
+        let counters = counters(places.named());
+        let host = Host::Private(instance);
+        MariaDb::made(host, directories, places, counters, (settings, workload))
+    }
+
+    /// Makes databases of its own in a server that is there, on this machine, with their tables on the site's volumes.
+    ///
+    /// # Errors
+    /// When the server does not let us in or cannot be used, or a directory cannot be made.
+    ///
+    /// # Panics
+    /// When the site does not have the settings' volumes.
+    pub fn given(
+        url: &ServerUrl,
+        site: &dyn Site,
+        settings: &Settings,
+        workload: &Workload,
+    ) -> Result<MariaDb, EngineError> {
+        let given = Given::open(url, settings)?;
+        let places = Places::of_placement(site, settings);
+        given.check_places(match workload.tables {
+            Tables::Data => &places.data,
+            Tables::Temp => &places.temp,
+        })?;
+        let mut directories = Directories::new(given.owner());
+        for (_, place) in places.of_tables() {
+            if let Err(error) = directories.make(place) {
+                return Err(error.with_remains(directories.remove()));
+            }
+        }
+        let counters = counters(places.of_tables());
+        let host = Host::Given(given);
+        MariaDb::made(host, directories, places, counters, (settings, workload))
+    }
+
+    fn made(
+        host: Host,
+        directories: Directories,
+        places: Places,
+        counters: Counters,
+        (settings, workload): (&Settings, &Workload),
+    ) -> Result<MariaDb, EngineError> {
+        let mut engine = MariaDb {
+            host,
+            directories,
+            places,
+            counters,
+            database: workload.database,
+            databases: Vec::new(),
+            tables: workload.tables,
+            load_is_measured: workload.load.measured,
+            record: EngineRecord::default(),
+            observer: Mutex::new(None),
+            sessions: Mutex::default(),
+            observer_number: AtomicU32::new(0),
+            empty: Mutex::default(),
+            interruptions: Interruptions::default(),
+            stopped: false,
+        };
+        match engine.set_up(settings) {
+            Ok(()) => Ok(engine),
+            Err(error) => {
+                let left = engine::Engine::stop(&mut engine);
+                Err(error.with_remains(left.map_err(|error| error.to_string())))
+            }
+        }
+    }
+
+    /// Starts a private server, makes the databases, and reads what it is.
+    fn set_up(&mut self, settings: &Settings) -> Result<(), EngineError> {
+        match &self.host {
+            Host::Private(instance) => instance.start()?,
+            Host::Given(_) => {}
+        }
+        for session in 0..settings.workload.sessions {
+            let database = self.database(session);
+            if self.databases.contains(&database) {
+                continue;
+            }
+            // Before it is made: it is removed even where the answer does not arrive.
+            self.databases.push(database.clone());
+            self.execute(&format!(
+                "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+            ))?;
+        }
+        let version = self.observe("ask for its version", |connection| {
+            Ok(connection.first("SELECT VERSION()")?.word(0)?.to_owned())
+        })?;
+        let mut observer = self.observer.lock();
+        let connection = observer.as_mut().expect("it was asked just now");
+        self.record = EngineRecord {
+            // As the plan has it, whichever of the two answers.
+            name: "mariadb".to_owned(),
+            version: match self.product() {
+                Product::MariaDb => version,
+                Product::MySql => format!("MySQL {version}"),
+            },
+            file: "directory".to_owned(),
+            settings: settings::in_force(connection)?,
+        };
+        Ok(())
+    }
+
+    /// Process number of a private server while it runs.
+    pub fn process(&self) -> Option<u32> {
+        self.instance()?.server().process()
+    }
+
+    /// Its socket, for a look with `mariadb`: of a private server, as the user that dbstow runs as. Empty where a given server
+    /// is reached by network.
+    pub fn socket(&self) -> PathBuf {
+        match self.target().address {
+            Address::Unix(path) => path,
+            Address::Tcp(..) => PathBuf::new(),
+        }
+    }
+
+    /// The server, where it is ours.
+    pub(crate) fn instance(&self) -> Option<&Instance> {
+        match &self.host {
+            Host::Private(instance) => Some(instance),
+            Host::Given(_) => None,
+        }
+    }
+
+    pub(crate) fn product(&self) -> Product {
+        match &self.host {
+            Host::Private(_) => Product::MariaDb,
+            Host::Given(given) => given.product(),
+        }
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        match &self.host {
+            Host::Private(instance) => instance.target(),
+            Host::Given(given) => given.target().clone(),
+        }
+    }
+
+    /// Opens a connection to `database`, or to none.
+    pub(crate) fn open(&self, database: Option<&str>) -> Result<Connection, Failure> {
+        match &self.host {
+            Host::Private(instance) => instance.target().open(database),
+            Host::Given(given) => given.connect(database),
+        }
+    }
+
+    /// The database of a session.
+    pub(crate) fn database(&self, session: u32) -> String {
+        let prefix = match &self.host {
+            Host::Private(_) => "",
+            Host::Given(given) => given.prefix(),
+        };
+        match self.database {
+            Database::PerSession => format!("{prefix}session_{session}"),
+            Database::Shared => format!("{prefix}{SHARED}"),
+        }
+    }
+
+    /// Executes a statement on our own connection.
+    pub(crate) fn execute(&self, sql: &str) -> Result<(), EngineError> {
+        self.observe(sql, |connection| connection.work(sql))
+    }
+
+    /// A connection for questions of our own.
+    pub(crate) fn open_observer(&self) -> Result<Connection, EngineError> {
+        let opened = self.open(None);
+        opened.map_err(|error| {
+            self.with_obituary(EngineError::failed(
+                format!("log in to {}", self.product().name()),
+                error,
+            ))
+        })
+    }
+
+    /// Does `what` on our own connection; `task` names it in errors.
+    pub(crate) fn observe<T>(
+        &self,
+        task: &str,
+        what: impl FnOnce(&mut Connection) -> Result<T, Failure>,
+    ) -> Result<T, EngineError> {
+        let mut observer = self.observer.lock();
+        if observer.is_none() {
+            let opened = self.open_observer()?;
+            self.observer_number.store(opened.number, Ordering::Relaxed);
+            *observer = Some(opened);
+        }
+        let connection = observer.as_mut().expect("it was opened above");
+        what(connection).map_err(|error| self.with_obituary(EngineError::failed(task, error)))
+    }
+
+    /// How a private server ended if it was not told to.
+    pub(crate) fn obituary(&self) -> Option<String> {
+        self.instance()?.server().obituary()
+    }
+
+    pub(crate) fn with_obituary(&self, error: EngineError) -> EngineError {
+        match self.obituary() {
+            Some(obituary) => EngineError::failed(error.to_string(), obituary),
+            None => error,
+        }
+    }
+}
+
+/// Files are counted by these directories.
+fn counters<'a>(named: impl Iterator<Item = (String, &'a Path)>) -> Counters {
+    Counters::of(
+        named
+            .map(|(name, place)| (name, place.to_owned()))
+            .collect(),
+    )
+}

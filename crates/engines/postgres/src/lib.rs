@@ -1,0 +1,21 @@
+//! PostgreSQL: all that dbstow knows of it. Unix.
+//!
+//! ```text
+//!  session ──┬─► trial    an engine for experiments: a private server, or a database in one that is there
+//!  (URL,     ├─► watch    a server in use, recorded as a profile
+//!  messages) └─► drill    a server whose power is cut
+//! ```
+
+#![cfg(unix)]
+#![warn(missing_docs)]
+
+#[cfg(target_os = "linux")]
+pub mod drill;
+mod session;
+mod trial;
+pub mod watch;
+
+pub use session::ServerUrl;
+#[cfg(target_os = "linux")]
+pub use trial::least_owner;
+pub use trial::{Binaries, Owner, Postgres, Provider, VERSIONS, owner};

@@ -1,0 +1,66 @@
+//! Which server to connect to, and as whom.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::session::tls::Encryption;
+use engine::Patience;
+use engine::server_url::Password;
+
+/// A server, a database in it, and who asks.
+#[derive(Clone)]
+pub(crate) struct Target {
+    pub(crate) address: Address,
+    pub(crate) user: String,
+    pub(crate) database: String,
+    pub(crate) password: Option<Password>,
+    pub(crate) encryption: Encryption,
+    /// How long it may take.
+    pub(crate) patience: Patience,
+    /// What its sessions begin with.
+    pub(crate) settings: SessionSettings,
+}
+
+/// Settings that a client gives as it logs in. They count before those that the server has for the database or the user.
+pub(crate) type SessionSettings = &'static [(&'static str, &'static str)];
+
+/// In databases of others, names mean what is built in. A function in `public` that suits the arguments of a question better than
+/// the built-in one would be called with the rights of whoever asks (CVE-2018-1058).
+pub(crate) const BUILT_IN_ONLY: [(&str, &str); 1] = [("search_path", "pg_catalog")];
+
+/// As a URL, without the password.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (user, database) = (&self.user, &self.database);
+        match &self.address {
+            Address::Tcp(host, port) => write!(f, "postgresql://{user}@{host}:{port}/{database}"),
+            Address::Unix(path) => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let port = name.rsplit('.').next().unwrap_or_default();
+                let folder = path.parent().unwrap_or(path).display();
+                write!(
+                    f,
+                    "postgresql://{user}@/{database}?host={folder}&port={port}"
+                )
+            }
+        }
+    }
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// A socket file.
+    Unix(PathBuf),
+    /// Host and port.
+    Tcp(String, u16),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => write!(f, "{}", path.display()),
+            Address::Tcp(host, port) => write!(f, "{host}:{port}"),
+        }
+    }
+}

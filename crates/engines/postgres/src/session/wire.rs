@@ -1,0 +1,394 @@
+//! A connection to a PostgreSQL server: a blocking socket, and messages that `postgres-protocol` encodes.
+//!
+//! One statement is one write and, mostly, one read: no event loop stands in between, which is what keeps a
+//! session as cheap as pgbench's. TLS lies between the two where the server's URL says so ([`crate::session::tls`]).
+
+use std::error::Error;
+use std::io;
+use std::ops::Range;
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
+use native_tls::TlsStream;
+use postgres_protocol::IsNull;
+use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Message};
+use postgres_protocol::message::frontend;
+use rules::said;
+
+use crate::session::target::{Address, Target};
+use crate::session::tls::{Attempt, TlsError};
+use engine::Patience;
+use engine::row::{ANSWER_BYTES_MAX, Budget, Row, TooLarge, Unexpected};
+use engine::socket::{Socket, Stream};
+use engine::wait::Task;
+
+/// Bytes a connection reads at once; larger messages make its buffer grow.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Why the server did not do as asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// It said no.
+    #[error("SQLSTATE {code}: {message}")]
+    Refused {
+        /// The SQLSTATE.
+        code: String,
+        /// Its words.
+        message: String,
+    },
+    /// It is not encrypted as asked.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// It answered something else than was asked.
+    #[error(transparent)]
+    Unexpected(#[from] Unexpected),
+    /// The connection broke.
+    #[error("the connection to the server is lost: {0}")]
+    Lost(#[from] io::Error),
+}
+
+/// An open connection.
+pub(crate) struct Connection {
+    stream: Stream,
+    outgoing: BytesMut,
+    incoming: Vec<u8>,
+    /// What of `incoming` holds bytes that are not looked at yet.
+    unread: Range<usize>,
+    /// What of the answer under way is kept at most.
+    budget: Budget,
+    /// `I` without a transaction, `T` within one, `E` within one that failed.
+    status: u8,
+}
+
+impl Connection {
+    /// Connects to the server of `target`, which has not been told who is there.
+    pub(crate) fn connect(target: &Target, attempt: Attempt) -> Result<Connection, Failure> {
+        let patience = &target.patience;
+        let stream = match &target.address {
+            Address::Unix(path) => Stream::Plain(Socket::unix(path, patience)?),
+            Address::Tcp(host, port) => {
+                let socket = Socket::tcp(host, *port, patience)?;
+                target.encryption.over(socket, host, attempt)?
+            }
+        };
+        Ok(Connection {
+            stream,
+            outgoing: BytesMut::with_capacity(1024),
+            incoming: vec![0; BUFFER_BYTES],
+            unread: 0..0,
+            budget: Budget::default(),
+            status: b'I',
+        })
+    }
+
+    /// From now on it waits so for the server.
+    pub(crate) fn set_patience(&mut self, patience: Patience) {
+        self.stream.socket().set_patience(patience);
+    }
+
+    /// The TLS below it, if there is any.
+    pub(crate) fn encrypted(&self) -> Option<&TlsStream<Socket>> {
+        self.stream.encrypted()
+    }
+
+    /// Whether a transaction is open, failed or not.
+    pub(crate) fn in_transaction(&self) -> bool {
+        self.status != b'I'
+    }
+
+    /// Asks a question of our own, without parameters; gives the rows of all of it. Its answer has a limit in time and size.
+    pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
+        self.stream.socket().begin(Task::Question);
+        self.rows(sql)
+    }
+
+    /// Executes statements that may take long, without parameters; gives the rows of all of them.
+    pub(crate) fn work(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
+        self.stream.socket().begin(Task::Statement);
+        self.rows(sql)
+    }
+
+    fn rows(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
+        frontend::query(sql, &mut self.outgoing)?;
+        self.send()?;
+        let mut rows = Vec::new();
+        self.until_ready(&mut |message, budget| {
+            if let Message::DataRow(body) = message {
+                rows.push(row(&body, budget)?);
+            }
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Executes a query of the workload's; gives the columns and the rows of its first statement that has any.
+    pub(crate) fn table(&mut self, sql: &str) -> Result<(Vec<String>, Vec<Row>), Failure> {
+        self.stream.socket().begin(Task::Statement);
+        frontend::query(sql, &mut self.outgoing)?;
+        self.send()?;
+        let (mut sets, mut columns, mut rows) = (0, Vec::new(), Vec::new());
+        self.until_ready(&mut |message, budget| {
+            match message {
+                Message::RowDescription(body) => {
+                    sets += 1;
+                    let mut fields = body.fields();
+                    while let Some(field) = fields.next()?.filter(|_| sets == 1) {
+                        columns.push(field.name().to_owned());
+                    }
+                }
+                Message::DataRow(body) if sets == 1 => rows.push(row(&body, budget)?),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok((columns, rows))
+    }
+
+    /// Prepares a statement under `name`, which replaces what had that name.
+    pub(crate) fn prepare(&mut self, name: &str, sql: &str) -> Result<(), Failure> {
+        self.stream.socket().begin(Task::Statement);
+        frontend::close(b'S', name, &mut self.outgoing)?;
+        frontend::parse(name, sql, [], &mut self.outgoing)?;
+        frontend::sync(&mut self.outgoing);
+        self.send()?;
+        self.until_ready(&mut |_, _| Ok(()))
+    }
+
+    /// Executes a prepared statement, and drops its rows as they come. `write` puts an argument down as text.
+    /// Gives whether it made a table.
+    pub(crate) fn execute<T>(
+        &mut self,
+        name: &str,
+        arguments: &[T],
+        write: impl FnMut(&T, &mut BytesMut) -> Result<IsNull, Box<dyn Error + Send + Sync>>,
+    ) -> Result<bool, Failure> {
+        let mut write = write;
+        self.stream.socket().begin(Task::Statement);
+        frontend::bind(
+            "",
+            name,
+            [],
+            arguments,
+            |a, b| write(a, b),
+            [],
+            &mut self.outgoing,
+        )
+        .map_err(|error| match error {
+            frontend::BindError::Conversion(error) => io::Error::other(error),
+            frontend::BindError::Serialization(error) => error,
+        })?;
+        frontend::execute("", 0, &mut self.outgoing)?;
+        frontend::sync(&mut self.outgoing);
+        self.send()?;
+        let mut made_table = false;
+        let mut refused = None;
+        loop {
+            let (tag, length) = self.header()?;
+            match tag {
+                READY => {
+                    let body = self.body(length)?;
+                    self.status = *self.incoming[body].first().ok_or_else(malformed)?;
+                    return refused.map_or(Ok(made_table), Err);
+                }
+                COMPLETE => {
+                    let body = self.body(length)?;
+                    made_table = self.incoming[body].starts_with(b"CREATE TABLE");
+                }
+                ERROR => {
+                    let body = self.body(length)?;
+                    refused = refused.or(Some(self.refusal(body)?));
+                }
+                // Rows, notices, and word that the statement was bound.
+                _ => self.skip(length)?,
+            }
+        }
+    }
+
+    /// Sends what stands in the buffer. What comes next is a new answer.
+    pub(crate) fn send(&mut self) -> io::Result<()> {
+        self.budget = Budget::default();
+        self.stream.write_all(&self.outgoing)?;
+        self.outgoing.clear();
+        Ok(())
+    }
+
+    /// What the next message is made in.
+    pub(crate) fn outgoing(&mut self) -> &mut BytesMut {
+        &mut self.outgoing
+    }
+
+    /// Hands every message on until the server is ready for the next one. Its refusal comes after that.
+    pub(crate) fn until_ready(
+        &mut self,
+        each: &mut dyn FnMut(Message, &mut Budget) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let mut refused = None;
+        loop {
+            match self.message()? {
+                Message::ReadyForQuery(body) => {
+                    self.status = body.status();
+                    return refused.map_or(Ok(()), Err);
+                }
+                Message::ErrorResponse(body) => refused = refused.or(Some(refusal(&body)?)),
+                other => each(other, &mut self.budget)?,
+            }
+        }
+    }
+
+    /// The next message, decoded. Of whatever kind, all messages of an answer share its limit: otherwise notices have no end.
+    pub(crate) fn message(&mut self) -> io::Result<Message> {
+        let (_, length) = self.header()?;
+        check_announced(length)?;
+        self.budget.take(HEADER_BYTES + length).map_err(too_large)?;
+        let body = self.body(length)?;
+        self.decoded(body)
+    }
+
+    fn refusal(&self, body: Range<usize>) -> io::Result<Failure> {
+        match self.decoded(body)? {
+            Message::ErrorResponse(body) => refusal(&body),
+            _ => Err(malformed()),
+        }
+    }
+
+    fn decoded(&self, body: Range<usize>) -> io::Result<Message> {
+        let whole = &self.incoming[body.start - HEADER_BYTES..body.end];
+        Message::parse(&mut BytesMut::from(whole))?.ok_or_else(malformed)
+    }
+
+    /// Kind of the next message, and length of its body, which has to be read or skipped.
+    fn header(&mut self) -> io::Result<(u8, usize)> {
+        loop {
+            if let [tag, a, b, c, d, ..] = self.incoming[self.unread.clone()] {
+                // The length counts itself, and not the kind before it.
+                let length = i32::from_be_bytes([a, b, c, d]);
+                let body = usize::try_from(length)
+                    .ok()
+                    .and_then(|length| length.checked_sub(4));
+                return match body {
+                    Some(body) => {
+                        self.unread.start += HEADER_BYTES;
+                        Ok((tag, body))
+                    }
+                    None => Err(invalid(format!(
+                        "the server sent a message of {length} bytes, which PostgreSQL has none of; check what answers at that \
+                         address"
+                    ))),
+                };
+            }
+            self.receive(HEADER_BYTES)?;
+        }
+    }
+
+    /// The body of the message whose header was read just now; it is good until the next one is read.
+    fn body(&mut self, length: usize) -> io::Result<Range<usize>> {
+        check_announced(length)?;
+        while self.unread.len() < length {
+            self.receive(length)?;
+        }
+        let start = self.unread.start;
+        self.unread.start += length;
+        Ok(start..start + length)
+    }
+
+    /// Lets the body go of the message whose header was read just now.
+    fn skip(&mut self, length: usize) -> io::Result<()> {
+        let mut left = length;
+        loop {
+            let here = left.min(self.unread.len());
+            self.unread.start += here;
+            left -= here;
+            if left == 0 {
+                return Ok(());
+            }
+            self.receive(HEADER_BYTES)?;
+        }
+    }
+
+    /// Reads on, for a message of `wanted` bytes. The buffer grows by what came, not by what was announced.
+    fn receive(&mut self, wanted: usize) -> io::Result<()> {
+        // A header stays in front of its body.
+        let kept = self.unread.start.min(HEADER_BYTES);
+        let from = self.unread.start - kept;
+        self.incoming.copy_within(from..self.unread.end, 0);
+        self.unread = kept..self.unread.end - from;
+        if self.unread.end == self.incoming.len() {
+            let room = (2 * self.incoming.len()).min(kept + wanted.max(BUFFER_BYTES));
+            self.incoming
+                .resize(room.max(self.unread.end + HEADER_BYTES), 0);
+        }
+        let room = &mut self.incoming[self.unread.end..];
+        self.unread.end += self.stream.read(room)?;
+        Ok(())
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.outgoing.clear();
+        frontend::terminate(&mut self.outgoing);
+        // The server notices a closed socket too.
+        let _ = self.send();
+    }
+}
+
+/// Kind and length in front of each message's body.
+const HEADER_BYTES: usize = 5;
+
+// Kinds of messages that matter while a statement is executed.
+// Source: <https://www.postgresql.org/docs/18/protocol-message-formats.html>, read 2026-11-21.
+const READY: u8 = b'Z';
+const COMPLETE: u8 = b'C';
+const ERROR: u8 = b'E';
+
+fn row(body: &DataRowBody, budget: &mut Budget) -> io::Result<Row> {
+    let mut columns = Vec::new();
+    budget.take_row().map_err(too_large)?;
+    let mut ranges = body.ranges();
+    while let Some(range) = ranges.next()? {
+        budget.take_column().map_err(too_large)?;
+        columns
+            .push(range.map(|range| String::from_utf8_lossy(&body.buffer()[range]).into_owned()));
+    }
+    Ok(Row::new(columns))
+}
+
+fn check_announced(length: usize) -> io::Result<()> {
+    match length > ANSWER_BYTES_MAX {
+        true => Err(invalid(format!(
+            "the server announces a message of {length} bytes, more than {} MiB; check what answers at that address",
+            ANSWER_BYTES_MAX >> 20
+        ))),
+        false => Ok(()),
+    }
+}
+
+fn malformed() -> io::Error {
+    invalid("the server sent a message that PostgreSQL does not have; check what answers at that address".to_owned())
+}
+
+fn invalid(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, text)
+}
+
+fn too_large(error: TooLarge) -> io::Error {
+    invalid(error.to_string())
+}
+
+pub(crate) fn refusal(body: &ErrorResponseBody) -> io::Result<Failure> {
+    let (mut code, mut message) = (String::new(), String::new());
+    let mut fields = body.fields();
+    while let Some(field) = fields.next()? {
+        let value = String::from_utf8_lossy(field.value_bytes());
+        match field.type_() {
+            b'C' => code = value.into_owned(),
+            b'M' => message = value.into_owned(),
+            b'D' => message = format!("{message} ({value})"),
+            _ => {}
+        }
+    }
+    Ok(Failure::Refused {
+        code: said(&code),
+        message: said(&message),
+    })
+}

@@ -1,0 +1,157 @@
+//! A private server: its own data directory, its own socket, no network, one user.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use volume::leftovers::Registration;
+
+use crate::session::target::{Address, SessionSettings, Target};
+use crate::session::tls::Encryption;
+use crate::session::wire::Connection;
+use crate::trial::access::{self, USER};
+use crate::trial::find::Binaries;
+use crate::trial::product::POSTGRESQL;
+use crate::trial::settings;
+use engine::EngineError;
+use engine::Patience;
+use engine::own_server::{Directories, OwnServer, Owner, Task};
+use experiment::spec::Settings;
+
+/// A server of our own.
+pub(crate) struct Cluster {
+    binaries: Binaries,
+    /// What it is started with.
+    settings: Vec<(String, String)>,
+    /// What every session begins with.
+    of_sessions: SessionSettings,
+    server: OwnServer,
+}
+
+impl Cluster {
+    /// Makes the data directory `data` and the log's directory `log`, both inside directories that exist; `initdb` are more
+    /// options of the program that fills them.
+    pub(crate) fn create(
+        (binaries, owner): (&Binaries, Option<Owner>),
+        registration: &Arc<Registration>,
+        directories: &mut Directories,
+        (data, log): (&Path, &Path),
+        settings: &Settings,
+        initdb: &[&str],
+    ) -> Result<Cluster, EngineError> {
+        let cluster = Cluster::found((binaries, owner), registration, data, settings)?;
+        directories.make(data)?;
+        directories.make(log)?;
+        cluster.initialise(log, initdb)?;
+        Ok(cluster)
+    }
+
+    /// A server for the data directory `data`, which may be there already. It is not started yet.
+    pub(crate) fn found(
+        (binaries, owner): (&Binaries, Option<Owner>),
+        registration: &Arc<Registration>,
+        data: &Path,
+        settings: &Settings,
+    ) -> Result<Cluster, EngineError> {
+        let run = access::run_directory(registration, owner)?;
+        let own = access::settings(&run).into_iter();
+        Ok(Cluster {
+            binaries: binaries.clone(),
+            settings: own
+                .chain(settings::of_server(settings, binaries.major))
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            of_sessions: &[],
+            server: OwnServer::new(&POSTGRESQL, owner, registration, (run, data), settings)?,
+        })
+    }
+
+    /// The same, which reads no settings from files of its data directory, as far as PostgreSQL lets one say so.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only drills need it, which are of Linux")
+    )]
+    pub(crate) fn reading_no_file_of_its_data(mut self) -> Cluster {
+        self.settings.push(access::settings_file(self.server.run()));
+        self
+    }
+
+    /// The same with `more` settings, which count before the others.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only drills need it, which are of Linux")
+    )]
+    pub(crate) fn with(mut self, more: impl Iterator<Item = (String, String)>) -> Cluster {
+        self.settings.extend(more);
+        self
+    }
+
+    /// The same, whose sessions begin with these settings, whatever its database says of them.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only drills need it, which are of Linux")
+    )]
+    pub(crate) fn with_sessions(mut self, settings: SessionSettings) -> Cluster {
+        self.of_sessions = settings;
+        self
+    }
+
+    /// How to reach `database` in it.
+    pub(crate) fn target(&self, database: &str) -> Target {
+        Target {
+            address: Address::Unix(access::socket(self.server.run())),
+            user: USER.to_owned(),
+            database: database.to_owned(),
+            password: None,
+            encryption: Encryption::off(),
+            patience: Patience::endless(),
+            settings: self.of_sessions,
+        }
+    }
+
+    /// Its process, and what becomes of it.
+    pub(crate) fn server(&self) -> &OwnServer {
+        &self.server
+    }
+
+    /// Starts the server, and waits until it lets clients in.
+    pub(crate) fn start(&self) -> Result<(), EngineError> {
+        let mut command = self
+            .server
+            .command(&self.binaries.program("postgres"), Task::Serve);
+        let settings = self.settings.iter();
+        command
+            .arg("-D")
+            .arg(self.server.data())
+            .args(settings.flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]));
+        let target = self.target("postgres");
+        self.server
+            .start(command, || Connection::open(&target, "dbstow").map(|_| ()))
+    }
+
+    fn initialise(&self, log: &Path, options: &[&str]) -> Result<(), EngineError> {
+        let output = self
+            .server
+            .command(&self.binaries.program("initdb"), Task::Initialise)
+            // Who may log in is said beside the data directory, which alone lets nobody in.
+            .args(["--auth=reject", "--encoding=UTF8", "--no-locale"])
+            // What a trial needs on disk is written by the checkpoint behind its load.
+            .args(["--no-sync", "--username", USER])
+            .args((self.binaries.major >= 14).then_some("--no-instructions"))
+            .args(options)
+            .arg("--pgdata")
+            .arg(self.server.data())
+            .arg("--waldir")
+            .arg(log)
+            .output()
+            .map_err(|error| EngineError::failed("start initdb", error))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        let remedy = match said.contains("Permission denied") {
+            true => "; every directory above has to let PostgreSQL's user through (chmod o+x)",
+            false => "",
+        };
+        Err(EngineError::failed("initdb", format!("{said}{remedy}")))
+    }
+}

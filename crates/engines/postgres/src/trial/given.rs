@@ -1,0 +1,159 @@
+//! A server that is there already: a database and tablespaces are made in it for a run, and removed.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use nix::unistd::geteuid;
+
+use crate::session::login::{OBSERVER, open};
+use crate::session::target::Target;
+use crate::session::url::ServerUrl;
+use crate::session::wire::Connection;
+use crate::trial::find::VERSIONS;
+use crate::trial::tablespaces::Tablespaces;
+use engine::EngineError;
+use engine::mark::mark;
+use engine::own_server::Owner;
+use engine::row::first;
+
+/// A server that others own.
+pub(crate) struct Given {
+    /// The database that its owner named: only for making ours and removing it.
+    maintenance: Target,
+    /// Our own database in it.
+    database: String,
+    data_directory: String,
+    is_encrypted: bool,
+}
+
+impl Given {
+    /// Logs in, and looks whether it will do.
+    pub(crate) fn open(url: &ServerUrl) -> Result<Given, EngineError> {
+        let maintenance = url.target().clone();
+        let mut connection = open(&maintenance, OBSERVER)?;
+        let rows = connection
+            .query(
+                "SELECT current_setting('server_version_num'), current_setting('data_directory', true), \
+                 (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)",
+            )
+            .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
+        let told = first(&rows).and_then(|row| {
+            let data_directory = row.text(1)?.unwrap_or_default().to_owned();
+            Ok((row.count::<u32>(0)? / 10_000, data_directory, row.flag(2)?))
+        });
+        let (major, data_directory, is_superuser) =
+            told.map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
+        if !VERSIONS.contains(&major) {
+            return Err(EngineError::Missing(format!(
+                "{url} is PostgreSQL {major}; dbstow knows versions {} to {}",
+                VERSIONS.start(),
+                VERSIONS.end()
+            )));
+        }
+        if !is_superuser {
+            return Err(EngineError::Missing(format!(
+                "{url}: making tablespaces takes a superuser; connect as one, or leave --server out \
+                 for a private server"
+            )));
+        }
+        Ok(Given {
+            maintenance,
+            database: format!("dbstow_{}", mark()),
+            data_directory,
+            is_encrypted: connection.encrypted().is_some(),
+        })
+    }
+
+    /// Whose the tablespaces' directories have to be: the user that the server runs as.
+    pub(crate) fn owner(&self) -> Result<Option<Owner>, EngineError> {
+        let metadata = fs::metadata(&self.data_directory).map_err(|error| {
+            EngineError::failed(
+                format!("find the server's files in {}", self.data_directory),
+                format!(
+                    "{error}; a run needs the server on this machine, since it makes directories for it and reads the counters \
+                     of its disks; run dbstow there, or watch it from here with `dbstow record`"
+                ),
+            )
+        })?;
+        let own = geteuid();
+        if metadata.uid() == own.as_raw() {
+            return Ok(None);
+        }
+        if own.is_root() {
+            return Ok(Some((metadata.uid(), metadata.gid())));
+        }
+        Err(EngineError::Missing(format!(
+            "the server runs as user {}, which has to own the directories that dbstow makes for it; \
+             run dbstow as root or as that user",
+            metadata.uid()
+        )))
+    }
+
+    /// The name of our database, which begins the names of our tablespaces too.
+    pub(crate) fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// How to reach our database.
+    pub(crate) fn target(&self) -> Target {
+        Target {
+            database: self.database.clone(),
+            // It has tables of ours, and nobody else's functions.
+            settings: &[],
+            ..self.maintenance.clone()
+        }
+    }
+
+    /// A connection to the owner's database.
+    pub(crate) fn connect(&self) -> Result<Connection, EngineError> {
+        open(&self.maintenance, OBSERVER)
+    }
+
+    /// What cannot be done here, for people.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "the given server keeps its own settings for the whole server, such as shared_buffers \
+             and checkpoint_timeout: the experiment's memory and checkpoint are not in force"
+                .to_owned(),
+            format!(
+                "the given server keeps its log in {}/pg_wal, not on the experiment's log volume",
+                self.data_directory
+            ),
+        ];
+        if self.is_encrypted {
+            notes.push(
+                "sessions are encrypted (TLS), which takes processor time of both ends; sslmode=disable in the URL \
+                 turns that off"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
+    /// Removes what was made; says what could not be.
+    pub(crate) fn remove(&self, tablespaces: &Tablespaces) -> Result<(), String> {
+        let maintenance = Target {
+            patience: self.maintenance.patience.for_removal(),
+            ..self.maintenance.clone()
+        };
+        let mut connection = open(&maintenance, OBSERVER).map_err(|error| {
+            let name = &self.database;
+            format!("database {name} and tablespaces {name}_* are left behind: {error}")
+        })?;
+        let database = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.database);
+        let tablespaces = tablespaces
+            .all()
+            .map(|tablespace| format!("DROP TABLESPACE IF EXISTS {}", tablespace.name));
+        let left: Vec<String> = std::iter::once(database)
+            .chain(tablespaces)
+            .filter_map(|sql| match connection.query(&sql) {
+                Ok(_) => None,
+                Err(error) => Some(format!("{sql}: {error}")),
+            })
+            .collect();
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(left.join("; ")),
+        }
+    }
+}

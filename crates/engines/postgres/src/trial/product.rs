@@ -1,0 +1,61 @@
+//! PostgreSQL's servers, as processes.
+
+use model::Bytes;
+use nix::sys::signal::Signal;
+
+use engine::EngineError;
+use engine::own_server::{self, Owner, Product};
+
+/// A PostgreSQL server. `SIGINT` is a fast shutdown, which ends all sessions first; `SIGQUIT` an immediate one, which is passed
+/// on to all its processes: <https://www.postgresql.org/docs/16/server-shutdown.html>, read 2026-11-25.
+pub(crate) static POSTGRESQL: Product = Product {
+    name: "PostgreSQL",
+    process: "postgres",
+    users: ["postgres", "nobody"],
+    shut_down: Signal::SIGINT,
+    quit: Signal::SIGQUIT,
+    memory: Bytes::mib(64),
+    cause,
+    tells_of_crash: |line| line.contains("PANIC"),
+};
+
+/// As whom a private server has to run: PostgreSQL refuses root, so that root needs another; `postgres`
+/// where there is such a user, `nobody` otherwise. `None`: as whom dbstow runs itself.
+///
+/// # Errors
+/// When it is root and there is no other user.
+pub fn owner() -> Result<Option<Owner>, EngineError> {
+    own_server::owner(&POSTGRESQL)
+}
+
+/// As whom a private server has to run on files of anybody's making: as [`owner`], but `nobody` first, who owns no database of this
+/// machine as `postgres` may.
+///
+/// # Errors
+/// As [`owner`].
+#[cfg(target_os = "linux")]
+pub fn least_owner() -> Result<Option<Owner>, EngineError> {
+    own_server::least_owner(&POSTGRESQL)
+}
+
+/// Why a server cannot go on, where a line says so; not what it says to a client that came too early.
+fn cause(line: &str) -> Option<String> {
+    let words = ["PANIC:", "FATAL:"].into_iter();
+    let at = words.filter_map(|word| line.find(word)).min()?;
+    let is_early = line.contains("the database system is ");
+    (!is_early).then(|| line[at..].split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_or_a_fatal_error_is_a_cause_and_a_client_that_came_too_early_is_none() {
+        assert_eq!(cause("1 FATAL:  the database system is starting up"), None);
+        let no_space = cause("2 PANIC:  no space");
+        assert_eq!(no_space.as_deref(), Some("PANIC: no space"));
+        assert_eq!(cause("3 FATAL:  gone").as_deref(), Some("FATAL: gone"));
+        assert_eq!(cause("LOG:  all is well"), None);
+    }
+}

@@ -1,0 +1,281 @@
+//! A private server with its database, or a database in a given server, for one trial.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use volume::leftovers::Registration;
+use volume::site::Site;
+
+use crate::session::login::{OBSERVER, open};
+use crate::session::target::Target;
+use crate::session::url::ServerUrl;
+use crate::session::wire::Connection;
+use crate::trial::cluster::Cluster;
+use crate::trial::find::Binaries;
+use crate::trial::given::Given;
+use crate::trial::settings;
+use crate::trial::tablespaces::{self, Tablespaces};
+use engine::interruption::Interruptions;
+use engine::own_server::{Directories, Owner, check_memory, home};
+use engine::row::{Row, first};
+use engine::{Engine, EngineError};
+use experiment::record::EngineRecord;
+use experiment::spec::Settings;
+use workload::{Database, Tables, Workload};
+
+/// The schema of all sessions where they share one.
+const SHARED: &str = "workload";
+
+/// A PostgreSQL server, or a database in one, for one trial.
+pub struct Postgres {
+    pub(crate) host: Host,
+    pub(crate) directories: Directories,
+    pub(crate) target: Target,
+    pub(crate) tablespaces: Tablespaces,
+    database: Database,
+    pub(crate) tables: Tables,
+    pub(crate) load_is_measured: bool,
+    pub(crate) record: EngineRecord,
+    pub(crate) major: u32,
+    /// For questions of our own; none while the server is down.
+    pub(crate) observer: Mutex<Option<Connection>>,
+    pub(crate) interruptions: Interruptions,
+    pub(crate) stopped: bool,
+}
+
+/// Whose server it is.
+pub(crate) enum Host {
+    Private(Cluster),
+    Given(Given),
+}
+
+impl Postgres {
+    /// Makes a private server with its files on the site's volumes, and starts it. As root, it runs as
+    /// `owner`. What has to be ended and removed if this process is killed is written down first.
+    ///
+    /// Where the calling thread ends, so does the server ([`volume::child`], on Linux).
+    ///
+    /// # Errors
+    /// When a directory of ours is there already or cannot be made, or PostgreSQL does not come up.
+    ///
+    /// # Panics
+    /// When the site does not have the settings' volumes.
+    pub fn private(
+        binaries: &Binaries,
+        owner: Option<Owner>,
+        registration: &Arc<Registration>,
+        (site, settings, workload): (&dyn Site, &Settings, &Workload),
+    ) -> Result<Postgres, EngineError> {
+        check_memory(settings)?;
+        let mut directories = Directories::new(owner);
+        let placement = &settings.placement;
+        let data = home(site, settings, &placement.data[0]).join("cluster");
+        let log = home(site, settings, &placement.log).join("wal");
+        let made = Cluster::create(
+            (binaries, owner),
+            registration,
+            &mut directories,
+            (&data, &log),
+            settings,
+            &[],
+        );
+        let cluster = match made {
+            Ok(cluster) => cluster,
+            Err(error) => return Err(error.with_remains(directories.remove())),
+        };
+        let target = cluster.target("dbstow");
+        let host = Host::Private(cluster);
+        Postgres::set_up(host, target, directories, "", site, settings, workload)
+    }
+
+    /// Makes a database and tablespaces of its own in a server that is there, for a superuser on the same
+    /// machine.
+    ///
+    /// # Errors
+    /// When the server does not let us in or refuses, or a directory cannot be made.
+    ///
+    /// # Panics
+    /// When the site does not have the settings' volumes.
+    pub fn given(
+        url: &ServerUrl,
+        site: &dyn Site,
+        settings: &Settings,
+        workload: &Workload,
+    ) -> Result<Postgres, EngineError> {
+        let given = Given::open(url)?;
+        let directories = Directories::new(given.owner()?);
+        let (target, prefix) = (given.target(), format!("{}_", given.database()));
+        let host = Host::Given(given);
+        Postgres::set_up(host, target, directories, &prefix, site, settings, workload)
+    }
+
+    /// Process number of a private server while it runs.
+    pub fn postmaster(&self) -> Option<u32> {
+        match &self.host {
+            Host::Private(cluster) => cluster.server().process(),
+            Host::Given(_) => None,
+        }
+    }
+
+    /// Where the run's database is, without a password: for a look with `psql`.
+    pub fn url(&self) -> String {
+        self.target.to_string()
+    }
+
+    fn set_up(
+        host: Host,
+        target: Target,
+        directories: Directories,
+        prefix: &str,
+        site: &dyn Site,
+        settings: &Settings,
+        workload: &Workload,
+    ) -> Result<Postgres, EngineError> {
+        let mut engine = Postgres {
+            host,
+            directories,
+            target,
+            tablespaces: Tablespaces::of_placement(prefix, site, settings),
+            database: workload.database,
+            tables: workload.tables,
+            load_is_measured: workload.load.measured,
+            record: EngineRecord::default(),
+            major: 0,
+            observer: Mutex::new(None),
+            interruptions: Interruptions::default(),
+            stopped: false,
+        };
+        match engine.make(settings, workload) {
+            Ok(()) => Ok(engine),
+            Err(error) => {
+                let left = engine.stop();
+                Err(error.with_remains(left.map_err(|error| error.to_string())))
+            }
+        }
+    }
+
+    /// Directories, server, tablespaces, database, schemas; in this order.
+    fn make(&mut self, settings: &Settings, workload: &Workload) -> Result<(), EngineError> {
+        for tablespace in self.tablespaces.all() {
+            self.directories.make(&tablespace.directory)?;
+        }
+        let mut maintenance = match &self.host {
+            Host::Private(cluster) => {
+                cluster.start()?;
+                open(&cluster.target("postgres"), OBSERVER)?
+            }
+            Host::Given(given) => given.connect()?,
+        };
+        tablespaces::create(&mut maintenance, &self.tablespaces)
+            .map_err(|error| EngineError::failed("make tablespaces", error))?;
+        let name = &self.target.database;
+        let home = match &self.host {
+            Host::Private(_) => String::new(),
+            Host::Given(_) => format!(" TABLESPACE {}", self.tablespaces.data[0].name),
+        };
+        let mut statements = vec![
+            format!("CREATE DATABASE {name} TEMPLATE template0{home}"),
+            // Until PostgreSQL 14, whoever may connect may make functions that our statements would call.
+            format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"),
+        ];
+        let temp: Vec<&str> = self
+            .tablespaces
+            .temp
+            .iter()
+            .map(|t| t.name.as_str())
+            .collect();
+        statements.push(format!(
+            "ALTER DATABASE {name} SET temp_tablespaces = {}",
+            temp.join(", ")
+        ));
+        for (setting, value) in settings::of_database(settings, workload) {
+            statements.push(format!("ALTER DATABASE {name} SET {setting} = '{value}'"));
+        }
+        for statement in statements {
+            maintenance
+                .work(&statement)
+                .map_err(|error| EngineError::failed(&statement, error))?;
+        }
+        for session in 0..settings.workload.sessions {
+            let schema = self.schema(session);
+            self.work(&format!("CREATE SCHEMA IF NOT EXISTS {schema}"))?;
+        }
+        self.introduce()
+    }
+
+    /// Reads what the server is.
+    fn introduce(&mut self) -> Result<(), EngineError> {
+        let rows = self.ask(
+            "SELECT current_setting('server_version_num'), current_setting('server_version')",
+        )?;
+        let told = first(&rows).and_then(|row| Ok((row.count::<u32>(0)?, row.word(1)?.to_owned())));
+        let (number, version) =
+            told.map_err(|error| EngineError::failed("ask for the server's version", error))?;
+        self.major = number / 10_000;
+        let settings = self.observe(settings::in_force)?;
+        self.record = EngineRecord {
+            name: "postgres".to_owned(),
+            version,
+            file: "tablespace".to_owned(),
+            settings,
+        };
+        Ok(())
+    }
+
+    pub(crate) fn schema(&self, session: u32) -> String {
+        match self.database {
+            Database::PerSession => format!("session_{session}"),
+            Database::Shared => SHARED.to_owned(),
+        }
+    }
+
+    /// Asks the server something on our own connection.
+    pub(crate) fn ask(&self, sql: &str) -> Result<Vec<Row>, EngineError> {
+        self.observe(|connection| {
+            connection
+                .query(sql)
+                .map_err(|error| EngineError::failed(sql, error))
+        })
+    }
+
+    /// Executes statements that may take long on our own connection.
+    pub(crate) fn work(&self, sql: &str) -> Result<(), EngineError> {
+        self.observe(|connection| {
+            let done = connection.work(sql);
+            done.map(|_| ())
+                .map_err(|error| EngineError::failed(sql, error))
+        })
+    }
+
+    /// A connection for questions of our own.
+    pub(crate) fn open_observer(&self) -> Result<Connection, EngineError> {
+        open(&self.target, OBSERVER).map_err(|error| self.with_obituary(error))
+    }
+
+    pub(crate) fn observe<T>(
+        &self,
+        what: impl FnOnce(&mut Connection) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let mut observer = self.observer.lock();
+        if observer.is_none() {
+            *observer = Some(self.open_observer()?);
+        }
+        let connection = observer.as_mut().expect("it was opened above");
+        what(connection).map_err(|error| self.with_obituary(error))
+    }
+
+    /// How a private server ended that was not told to.
+    pub(crate) fn obituary(&self) -> Option<String> {
+        match &self.host {
+            Host::Private(cluster) => cluster.server().obituary(),
+            Host::Given(_) => None,
+        }
+    }
+
+    pub(crate) fn with_obituary(&self, error: EngineError) -> EngineError {
+        match self.obituary() {
+            Some(obituary) => EngineError::failed(error.to_string(), obituary),
+            None => error,
+        }
+    }
+}

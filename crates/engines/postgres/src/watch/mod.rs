@@ -1,0 +1,118 @@
+//! What a PostgreSQL that is there asks of its disks: [`engine::watch`] with its statistics views, and, where it is
+//! on this machine, the counters of its disks and processes.
+
+mod difference;
+mod host;
+mod queries;
+mod session;
+
+use model::Duration;
+use profile::{Draft, Interval, Lost, Profile, Timestamp};
+use volume::clock::Clock;
+
+use crate::ServerUrl;
+use difference::{Snapshot, interval};
+use engine::EngineError;
+use engine::watch::{self, Looks, RecordError, Recorded, Recording, Watcher};
+use host::Host;
+use session::Session;
+
+/// Records a PostgreSQL until the time is over or it is stopped.
+///
+/// # Errors
+/// When the server cannot be connected to at first, or there is too little for a profile.
+pub fn record(
+    server: &ServerUrl,
+    recording: Recording,
+    watcher: &dyn Watcher,
+) -> Result<Profile, RecordError> {
+    let server = Server {
+        url: server,
+        host: Err("it was not looked for".to_owned()),
+    };
+    watch::record(server, recording, watcher)
+}
+
+struct Server<'a> {
+    url: &'a ServerUrl,
+    /// Its place on this machine, or why it has none.
+    host: Result<Host, String>,
+}
+
+impl Server<'_> {
+    fn with_host(&self, mut snapshot: Snapshot) -> Snapshot {
+        // A disk or server that is gone has no figures; the interval is left out then.
+        snapshot.host = self
+            .host
+            .as_ref()
+            .ok()
+            .and_then(|host| host.counters().ok());
+        snapshot
+    }
+}
+
+impl Recorded for Server<'_> {
+    type Session = Session;
+    type Snapshot = Snapshot;
+
+    fn name(&self) -> String {
+        self.url.to_string()
+    }
+
+    fn connect(&self, number: u32) -> Result<Session, EngineError> {
+        Session::open(self.url, number)
+    }
+
+    fn snapshot(&self, session: &mut Session, clock: &Clock) -> Result<Snapshot, String> {
+        let snapshot = session.snapshot(clock);
+        snapshot
+            .map(|snapshot| self.with_host(snapshot))
+            .map_err(|failure| failure.to_string())
+    }
+
+    fn at(snapshot: &Snapshot) -> Duration {
+        snapshot.at
+    }
+
+    fn look(&self, session: &mut Session, looks: &mut Looks) -> Result<(), String> {
+        session.look(looks).map_err(|failure| failure.to_string())
+    }
+
+    fn describe(
+        &mut self,
+        session: &mut Session,
+        first: &mut Snapshot,
+        draft: &mut Draft,
+    ) -> Timestamp {
+        self.host = Host::find(first);
+        draft.origin.product = Some("PostgreSQL".to_owned());
+        draft.origin.version = session.version();
+        match &self.host {
+            Ok(host) => {
+                draft.machine = host.machine();
+                draft.volumes = host.volumes();
+            }
+            Err(why) => draft.assume(format!(
+                "Requests are those of the server ({why}): the operating system's cache may have served reads."
+            )),
+        }
+        for sentence in difference::assumptions(first, self.host.as_ref().ok()) {
+            draft.assume(sentence);
+        }
+        *first = self.with_host(std::mem::take(first));
+        timestamp(first.server_time_s)
+    }
+
+    fn interval(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        looks: &Looks,
+    ) -> Result<Interval, Lost> {
+        interval(before, after, looks, self.host.as_ref().ok())
+    }
+}
+
+fn timestamp(seconds: f64) -> Timestamp {
+    Timestamp::from_microsecond((seconds * 1e6) as i64).unwrap_or(Timestamp::UNIX_EPOCH)
+}

@@ -1,0 +1,168 @@
+//! SQL Server, as a run knows it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use volume::site::Site;
+
+use super::{Access, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer, restore};
+use engine::EngineError;
+use engine::{
+    Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
+    TrialVolumes, Users,
+};
+use engine::{DrivenKind, FrontKind, Options};
+use experiment::spec::{Arm, Mode, Role, Settings, differ_in};
+use workload::{Dialect, Workload};
+
+/// The user that SQL Server's packages for Linux make. Source: Microsoft, "Install SQL Server on Linux" (read
+/// 2026-11).
+const OWNER: &str = "mssql";
+
+/// A SQL Server that is there.
+pub struct Provider;
+
+impl EngineProvider for Provider {
+    fn name(&self) -> &'static str {
+        "sqlserver"
+    }
+
+    fn about(&self) -> &'static str {
+        "A running SQL Server (--server); T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::SqlServer
+    }
+
+    fn simulated(&self) -> Option<Simulated> {
+        None
+    }
+
+    /// `read_ahead` is that of mounted volumes.
+    fn keys(&self, mode: Mode) -> Option<&'static [&'static str]> {
+        const MEASURED: &[&str] = &["memory", "commit", "versions", "start"];
+        const MOUNTED: &[&str] = &[
+            "like",
+            "memory",
+            "commit",
+            "versions",
+            "read_ahead",
+            "start",
+            "host_cache_start",
+        ];
+        Some(match mode {
+            Mode::Simulate | Mode::Measure => MEASURED,
+            Mode::Emulate => MOUNTED,
+        })
+    }
+
+    fn modelled(&self) -> Modelled {
+        Modelled::Mounted {
+            front: FrontKind::Block,
+            owner: Some(OWNER),
+        }
+    }
+
+    fn users(&self) -> Users {
+        Users::Server
+    }
+
+    /// Temporary space stays where it is unless arms differ in it; a managed instance places all files itself.
+    fn measured(&self, arms: &[Arm]) -> Measured {
+        let moves = differ_in(arms, Role::Temp);
+        let roles = Role::COMMON.into_iter();
+        Measured::Server(roles.filter(|role| moves || *role != Role::Temp).collect())
+    }
+
+    fn counts_whole_ms(&self) -> bool {
+        true
+    }
+
+    fn takes_server(&self) -> bool {
+        true
+    }
+
+    fn check(&self, options: &Options, _arms: &[Arm]) -> Result<(), String> {
+        match &options.server {
+            Some(_) => Ok(()),
+            None => Err(
+                "--engine sqlserver needs a running server: add --server HOST, HOST,PORT, HOST\\INSTANCE or \
+                 sqlserver://USER@HOST (password in SQLCMDPASSWORD); `dbstow doctor` says what works there"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Driven by the server, a workload needs a loop of its own.
+    fn adapt(&self, mut workload: Workload, options: &Options) -> Result<Workload, String> {
+        if options.sqlserver.driven == Some(DrivenKind::Server) {
+            let run = workload.run.on_server(OPERATIONS_PER_TRIP);
+            workload.run = run.ok_or_else(|| {
+                format!(
+                    "the workload {} has no loop on the server (`server_loop` in its workload.toml); leave --driven out",
+                    workload.name
+                )
+            })?;
+        }
+        Ok(workload)
+    }
+
+    fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
+        let options = opening.options;
+        let server = options.server.as_deref().unwrap_or_default();
+        let access =
+            Access::new(server, &options.sqlserver.login)?.with_patience(&opening.patience());
+        let (run, session) = ServerRun::open(access, opening)?;
+        restore::earlier(&run, session)?;
+        run.check(opening.arms)?;
+        Ok(Box::new(Run {
+            server: Arc::new(run),
+        }))
+    }
+}
+
+struct Run {
+    server: Arc<ServerRun>,
+}
+
+impl EngineRun for Run {
+    fn start(&self, trial: TrialVolumes<'_>) -> Result<Started, EngineError> {
+        let workload = trial.workload();
+        let TrialVolumes {
+            settings,
+            statements: _,
+            site,
+            pacer: _,
+        } = trial;
+        let engine = SqlServer::start(Arc::clone(&self.server), site, settings, workload)?;
+        Ok(Started::Engine(Box::new(engine)))
+    }
+
+    fn site(
+        &self,
+        settings: &Settings,
+        directories: Vec<PathBuf>,
+    ) -> Option<Box<dyn Site + Send + Sync>> {
+        let site = ServerSite::new(Arc::clone(&self.server), settings, directories);
+        Some(Box::new(site))
+    }
+
+    fn holds_volumes(&self) -> bool {
+        self.server.is_on_volumes()
+    }
+
+    fn close(&self) -> Closed {
+        let mut not_put_back = restore::close(&self.server);
+        not_put_back.extend(self.server.stranded());
+        // While tempdb is not back, some of these may be in use.
+        let left_behind = match not_put_back.is_empty() {
+            true => self.server.left_behind(),
+            false => None,
+        };
+        Closed {
+            not_put_back,
+            left_behind,
+        }
+    }
+}

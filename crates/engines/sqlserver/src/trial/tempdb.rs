@@ -1,0 +1,534 @@
+//! Bringing tempdb to where an arm has it, and back: its files move at a restart of the server only.
+//!
+//! ```text
+//!  as it is ─► journal ─► apply ─► restart ─► look: is it there? ─► sizes ─► look: is it so?
+//!     ▲                   (a script for the user, where no restart command was given)
+//!     └──────────────── undo ◄─ restart ◄─ end of the run, Ctrl-C, or the next start after a crash
+//! ```
+
+use std::fs;
+
+use crate::capture::{self, FileKind, Product, TEMPDB};
+use crate::session::Driver;
+use crate::tsql::tempdb::{Kind, TempdbFile, TempdbMove, TempdbPlan};
+use crate::tsql::{CreateDatabase, FilePath, FileSpec, Name, Size, Statement, question, script};
+use files::{Readers, write_whole};
+
+use super::OBSERVER;
+use crate::trial::database_files::{self, Directories, Placed};
+use crate::trial::restart::{Awaited, By, Way};
+use crate::trial::run::ServerRun;
+use crate::trial::steps::{execute, execute_after_restart};
+use engine::EngineError;
+use experiment::spec::Settings;
+
+/// Brings tempdb to where `settings` have temporary space. Gives its files, with their volumes.
+pub(crate) fn bring(
+    run: &ServerRun,
+    settings: &Settings,
+    directories: Directories<'_>,
+) -> Result<Vec<Placed>, EngineError> {
+    let mut session = run.to_restore().connect(OBSERVER)?;
+    let present = captured(&mut session)?;
+    let files = files(&present)?;
+    let directories = directories.filter(|_| run.product() != Product::ManagedInstance);
+    let (data, log) = database_files::tempdb(run.mark(), &files, settings, directories)?;
+    let specs = |placed: &[Placed]| {
+        placed
+            .iter()
+            .map(|file| file.spec.clone())
+            .collect::<Vec<FileSpec>>()
+    };
+    let wanted = Wanted {
+        data: specs(&data),
+        log: specs(&log),
+    };
+    let placed: Vec<Placed> = data.into_iter().chain(log).collect();
+    if wanted.missing(&mut session)?.is_none() && wanted.has_sizes_of(&files) {
+        return Ok(placed);
+    }
+    let first = run.journal().changes().tempdb.is_empty();
+    if first
+        && present
+            .iter()
+            .any(|file| database_files::is_ours(&file.path))
+    {
+        return Err(EngineError::Missing(
+            "tempdb is where another run of dbstow has put it, which was killed and is not known here; put it back \
+             first: run dbstow again as that user on that machine, or use its undo.sql"
+                .to_owned(),
+        ));
+    }
+    for directory in directories.unwrap_or_default() {
+        let here = placed.iter().filter(|file| {
+            let path = file.spec.path.as_ref();
+            path.is_some_and(|path| database_files::is_in(directory, path.text()))
+        });
+        let bytes = here
+            .filter_map(|file| file.spec.size)
+            .map(|size| size.get())
+            .sum();
+        prove(run, &mut session, directory, bytes)?;
+    }
+    if first {
+        run.note(|changes| changes.tempdb = present)?;
+    }
+    drop(session);
+    change(run, files, &wanted, Way::There)?;
+    let mut session = run.to_restore().connect(OBSERVER)?;
+    match wanted.missing(&mut session)? {
+        None => Ok(placed),
+        Some(what) => Err(EngineError::failed(
+            "move tempdb",
+            format!("the server was restarted, and {what}; look at its error log"),
+        )),
+    }
+}
+
+/// Makes a database of `bytes` in a directory and drops it again: a server whose tempdb cannot be made, or does not
+/// fit, does not start, and `ALTER DATABASE tempdb` does not look.
+fn prove(
+    run: &ServerRun,
+    session: &mut Driver,
+    directory: &str,
+    bytes: u64,
+) -> Result<(), EngineError> {
+    if directory.is_empty() || bytes == 0 {
+        return Ok(());
+    }
+    let name = format!("dbstow_probe_{}", run.mark());
+    let size = Size::bytes(bytes).map_err(|error| EngineError::Missing(error.to_string()))?;
+    let file = |end: &str| -> Result<FileSpec, EngineError> {
+        let wrong = |error: &dyn std::fmt::Display| EngineError::Missing(error.to_string());
+        let path = FilePath::new(database_files::join(directory, &format!("{name}.{end}")));
+        let logical = Name::new(format!("{name}_{end}")).map_err(|error| wrong(&error))?;
+        Ok(FileSpec {
+            path: Some(path.map_err(|error| wrong(&error))?),
+            ..FileSpec::named(logical)
+        })
+    };
+    let create = CreateDatabase {
+        name: Name::new(name.as_str()).expect("a name"),
+        data: vec![FileSpec {
+            size: Some(size),
+            ..file("mdf")?
+        }],
+        log: vec![file("ldf")?],
+    };
+    run.note(|changes| changes.databases.push(name.clone()))?;
+    let made = run.tell(session, &Statement::Create(create));
+    // On a session of its own: what comes next on one that was interrupted is ended as well.
+    let mut session = run.to_restore().connect(OBSERVER)?;
+    let dropped = run.drop_database(&mut session, &name);
+    made?;
+    dropped.map_err(|error| EngineError::failed(format!("drop {name}"), error))
+}
+
+/// Puts tempdb back to where the journal says it was.
+pub(crate) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
+    let original = run.journal().changes().tempdb.clone();
+    let rescue = run.rescue();
+    run.restart()
+        .await_it(run.to_restore(), run.awaited(&rescue))?;
+    let mut session = run.to_restore().connect(OBSERVER)?;
+    let present = files(&captured(&mut session)?)?;
+    let back = files(&original)?;
+    let of = |kind| {
+        back.iter()
+            .filter(move |file| file.kind == kind)
+            .map(TempdbFile::spec)
+            .collect()
+    };
+    let wanted = Wanted {
+        data: of(Kind::Data),
+        log: of(Kind::Log),
+    };
+    let there = wanted.missing(&mut session)?.is_none();
+    drop(session);
+    if !there || present != back {
+        change(run, present, &wanted, Way::Back)?;
+        let mut session = run.to_restore().connect(OBSERVER)?;
+        if let Some(what) = wanted.missing(&mut session)? {
+            return Err(EngineError::failed(
+                "put tempdb back",
+                format!(
+                    "the server was restarted, and {what}; the files it had are in {}",
+                    run.journal().path().display()
+                ),
+            ));
+        }
+    }
+    // The scripts were for this move, and it is over.
+    let _ = fs::remove_dir_all(run.scripts());
+    run.note(|changes| changes.tempdb.clear())
+}
+
+/// Where tempdb is to be.
+struct Wanted {
+    data: Vec<FileSpec>,
+    log: Vec<FileSpec>,
+}
+
+impl Wanted {
+    /// Whether the files there are start with the sizes that are wanted.
+    fn has_sizes_of(&self, files: &[TempdbFile]) -> bool {
+        self.data.iter().chain(&self.log).all(|wanted| {
+            let known = files
+                .iter()
+                .find(|file| file.name.text().eq_ignore_ascii_case(wanted.name.text()));
+            known.is_some_and(|known| wanted.size.is_none_or(|size| size == known.size))
+        })
+    }
+
+    /// Bytes that a start zeroes at most.
+    fn zeroed(&self, present: &[TempdbFile], instant: bool) -> u64 {
+        let of = |kind: Kind, wanted: &[FileSpec]| -> u64 {
+            let before = present.iter().filter(|file| file.kind == kind);
+            let before: u64 = before.map(|file| file.size.get()).sum();
+            let after = wanted.iter().filter_map(|file| file.size);
+            before.max(after.map(Size::get).sum())
+        };
+        let data = if instant {
+            0
+        } else {
+            of(Kind::Data, &self.data)
+        };
+        data + of(Kind::Log, &self.log)
+    }
+
+    /// What is not so yet, of the files in use.
+    fn missing(&self, session: &mut Driver) -> Result<Option<String>, EngineError> {
+        let in_use = in_use(session)?;
+        for (is_log, wanted) in [(false, &self.data), (true, &self.log)] {
+            let there = in_use.iter().filter(|file| file.is_log == is_log).count();
+            if there != wanted.len() {
+                let kind = if is_log { "log" } else { "data" };
+                let wanted = wanted.len();
+                return Ok(Some(format!(
+                    "tempdb has {there} {kind} files, not {wanted}"
+                )));
+            }
+        }
+        Ok(self.elsewhere(&in_use))
+    }
+
+    /// The first file that is not at its place, whatever others there are.
+    fn elsewhere(&self, in_use: &[InUse]) -> Option<String> {
+        let placed = |wanted: &FileSpec, is_log: bool| {
+            let same = |file: &&InUse| {
+                file.is_log == is_log && file.name.eq_ignore_ascii_case(wanted.name.text())
+            };
+            let path = wanted.path.as_ref().map(FilePath::text);
+            let known = in_use.iter().find(same);
+            known.is_some_and(|file| path.is_none_or(|path| path.eq_ignore_ascii_case(&file.path)))
+        };
+        let data = self.data.iter().map(|file| (file, false));
+        let mut all = data.chain(self.log.iter().map(|file| (file, true)));
+        let (file, _) = all.find(|(file, is_log)| !placed(file, *is_log))?;
+        let path = file.path.as_ref().map(FilePath::text);
+        let at = path.map(|path| format!(" at {path}")).unwrap_or_default();
+        Some(format!("tempdb has no file {}{at}", file.name))
+    }
+}
+
+/// A file that tempdb uses now.
+struct InUse {
+    is_log: bool,
+    name: String,
+    path: String,
+}
+
+fn in_use(session: &mut Driver) -> Result<Vec<InUse>, EngineError> {
+    let files = capture::read(session, &question::TEMPDB_IN_USE, |row| {
+        Ok(InUse {
+            is_log: row.word("kind")? == "LOG",
+            name: row.word("name")?,
+            path: row.word("path")?,
+        })
+    });
+    files.map_err(|error| EngineError::failed("look at tempdb's files", error))
+}
+
+/// Moves it, with a restart.
+fn change(
+    run: &ServerRun,
+    from: Vec<TempdbFile>,
+    wanted: &Wanted,
+    way: Way,
+) -> Result<(), EngineError> {
+    let (data, log) = (wanted.data.clone(), wanted.log.clone());
+    let paths = from.iter().filter_map(|file| file.path.as_ref());
+    let ours = paths
+        .map(|path| path.text())
+        .filter(|path| database_files::is_ours(path));
+    let behind: Vec<String> = ours.map(str::to_owned).collect();
+    let present = from.clone();
+    let plan = TempdbMove { from, data, log }.plan();
+    let plan = plan.map_err(|error| EngineError::Missing(error.to_string()))?;
+    if run.product() == Product::ManagedInstance {
+        // Its files are added and removed while it runs; there is no restart to wait for.
+        execute(run, &plan.apply, way)?;
+        return execute(run, &plan.after_restart, way);
+    }
+    let todo = write(run, &plan, &present, wanted)?;
+    let zeroed = zeroed(run, &present, wanted)?;
+    if let By::Command(_) = run.restart().by {
+        execute(run, &plan.apply, way)?;
+    }
+    // A server that starts with little memory may not let anybody in.
+    run.restore_memory()?;
+    let rescue = run.rescue();
+    let awaited = Awaited {
+        rescue: &rescue,
+        way,
+        zeroed,
+    };
+    run.restart().execute(run.to_restore(), &todo, awaited)?;
+    let mut session = run.to_restore().connect(OBSERVER)?;
+    if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
+        // Sizes are for the new place alone.
+        let why = match run.restart().by {
+            By::Command(_) | By::Nobody => "look at its error log",
+            By::User(_) => "apply.sql was not run to completion",
+        };
+        return Err(EngineError::failed(
+            "move tempdb",
+            format!("the server was restarted, and {what}: {why}"),
+        ));
+    }
+    drop(session);
+    run.leave_behind(behind);
+    execute_after_restart(run, &plan.after_restart, awaited)
+}
+
+/// Bytes that a start of the server has to zero at most: every log, and data files unless the service makes them
+/// without zeroing them, or does not say. Each file is at least as large as before or as wanted: which of both a start
+/// finds depends on the way.
+fn zeroed(run: &ServerRun, present: &[TempdbFile], wanted: &Wanted) -> Result<u64, EngineError> {
+    let mut session = run.to_restore().connect(OBSERVER)?;
+    // Who may not ask gets the longer time.
+    let services = capture::services(&mut session).unwrap_or_default();
+    let instant = capture::instant_file_initialization(&services) == Some(true);
+    Ok(wanted.zeroed(present, instant))
+}
+
+/// Writes the scripts, and says what is to be done with them. Rollback scripts lead to where tempdb was
+/// before the run, however often it has moved since.
+fn write(
+    run: &ServerRun,
+    plan: &TempdbPlan,
+    present: &[TempdbFile],
+    wanted: &Wanted,
+) -> Result<String, EngineError> {
+    let folder = run.scripts();
+    let failed = |error: &dyn std::error::Error| {
+        EngineError::failed(format!("write scripts to {}", folder.display()), error)
+    };
+    // Beside the journal, in a folder that this user alone writes to.
+    if !folder.is_dir() {
+        fs::create_dir(folder).map_err(|error| failed(&error))?;
+    }
+    let original = files(&run.journal().changes().tempdb)?;
+    let back = way_back(original, present, wanted)?;
+    let rescue = run.rescue();
+    for (path, statements) in [
+        (folder.join("apply.sql"), &plan.apply),
+        (folder.join("undo.sql"), &back.undo),
+        (folder.join("after-undo.sql"), &back.after_undo),
+        (rescue.clone(), &back.rescue),
+    ] {
+        write_whole(&path, script(statements).as_bytes(), Readers::Umask)
+            .map_err(|error| failed(&error))?;
+    }
+    let sqlcmd = run.to_restore().sqlcmd();
+    let tell = |file: &str| format!("{sqlcmd} -i \"{}\"", folder.join(file).display());
+    Ok(format!(
+        "tempdb must be moved and the server restarted:\n  1. {}\n  2. restart the service\n\
+         To roll back: {}, restart, {} (where that says a file is in use, 5042 or 5054, restart and run it again).\n\
+         If the server does not start: {}; see `dbstow layout --help`.",
+        tell("apply.sql"),
+        tell("undo.sql"),
+        tell("after-undo.sql"),
+        rescue.display(),
+    ))
+}
+
+/// How tempdb gets to its `original` files, whether it is where it is at `present` or where it is `wanted`.
+fn way_back(
+    original: Vec<TempdbFile>,
+    present: &[TempdbFile],
+    wanted: &Wanted,
+) -> Result<TempdbPlan, EngineError> {
+    let of = |kind: Kind, wanted: &[FileSpec]| -> Vec<FileSpec> {
+        let first = original.iter().find(|file| file.kind == kind);
+        let is_first = |file: &FileSpec| first.is_some_and(|first| same(&first.name, &file.name));
+        let is_home = |file: &FileSpec| {
+            let home = original.iter().find(|home| same(&home.name, &file.name));
+            home.is_some_and(|home| home.path == file.path)
+        };
+        let there = present.iter().filter(|file| file.kind == kind);
+        let there: Vec<FileSpec> = there.map(TempdbFile::spec).collect();
+        // The places that files have to leave. One that was never moved may have been removed: what is left out
+        // here is added again where it is missing, but for the first, which cannot go.
+        let (moved, home): (Vec<&FileSpec>, Vec<&FileSpec>) =
+            wanted.iter().chain(&there).partition(|file| !is_home(file));
+        let firsts = home.into_iter().filter(|file| is_first(file));
+        let mut away: Vec<FileSpec> = Vec::new();
+        for file in moved.into_iter().chain(firsts) {
+            match away.iter_mut().find(|other| same(&other.name, &file.name)) {
+                // Nothing larger than it was may come home.
+                Some(known) => known.size = known.size.max(file.size),
+                None => away.push(file.clone()),
+            }
+        }
+        away
+    };
+    let away = TempdbMove {
+        data: of(Kind::Data, &wanted.data),
+        log: of(Kind::Log, &wanted.log),
+        from: original.clone(),
+    };
+    away.plan()
+        .map_err(|error| EngineError::Missing(error.to_string()))
+}
+
+fn same(one: &Name, other: &Name) -> bool {
+    one.text().eq_ignore_ascii_case(other.text())
+}
+
+/// tempdb's files as of the next start.
+fn captured(session: &mut Driver) -> Result<Vec<capture::File>, EngineError> {
+    let files = capture::files(session)
+        .map_err(|error| EngineError::failed("look at tempdb's files", error))?;
+    Ok(files
+        .into_iter()
+        .filter(|file| file.database_id == TEMPDB)
+        .collect())
+}
+
+fn files(captured: &[capture::File]) -> Result<Vec<TempdbFile>, EngineError> {
+    let known = captured
+        .iter()
+        .filter(|file| matches!(file.kind, FileKind::Rows | FileKind::Log));
+    let files: Result<Vec<TempdbFile>, _> = known.map(TempdbFile::of).collect();
+    files.map_err(|error| EngineError::Missing(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tsql::{Growth, MaxSize};
+
+    use super::*;
+
+    #[test]
+    fn logs_are_zeroed_at_a_start_and_data_files_where_the_service_has_to() {
+        // 64 MiB a file before; one data file of 1 GiB and a log of 16 MiB are wanted.
+        let before = [
+            present(1, "tempdev", "C:\\tempdb.mdf"),
+            present(2, "templog", "C:\\templog.ldf"),
+        ];
+        let sized = |file: &TempdbFile, mib| FileSpec {
+            size: Some(Size::mib(mib).expect("a size")),
+            ..file.spec()
+        };
+        let wanted = Wanted {
+            data: vec![sized(&before[0], 1024)],
+            log: vec![sized(&before[1], 16)],
+        };
+        assert_eq!(wanted.zeroed(&before, true), 64 << 20);
+        assert_eq!(wanted.zeroed(&before, false), (1024 + 64) << 20);
+    }
+
+    fn present(id: i64, name: &str, path: &str) -> TempdbFile {
+        TempdbFile {
+            kind: if id == 2 { Kind::Log } else { Kind::Data },
+            id,
+            name: Name::new(name).expect("a name"),
+            path: Some(FilePath::new(path).expect("a path")),
+            size: Size::mib(64).expect("a size"),
+            max: MaxSize::Unlimited,
+            growth: Growth::By(Size::mib(64).expect("a size")),
+        }
+    }
+
+    #[test]
+    fn however_often_tempdb_moved_the_way_back_leads_to_the_beginning() {
+        let original = vec![
+            present(1, "tempdev", "C:\\Data\\tempdb.mdf"),
+            present(2, "templog", "C:\\Data\\templog.ldf"),
+        ];
+        // Where the arm before had it: two files more. Where the next is to have it: one alone.
+        let before = [
+            present(1, "tempdev", "D:\\dbstow_1_temp_1.mdf"),
+            present(2, "templog", "D:\\dbstow_1_templog.ldf"),
+            present(3, "dbstow_temp_2", "D:\\dbstow_1_temp_2.ndf"),
+            present(4, "dbstow_temp_3", "D:\\dbstow_1_temp_3.ndf"),
+        ];
+        let wanted = Wanted {
+            data: vec![present(1, "tempdev", "F:\\dbstow_1_temp_1.mdf").spec()],
+            log: vec![present(2, "templog", "F:\\dbstow_1_templog.ldf").spec()],
+        };
+
+        let back = way_back(original, &before, &wanted).expect("a plan");
+
+        let text = |statements: &[Statement]| script(statements);
+        let undo = text(&back.undo);
+        assert!(
+            undo.contains("C:\\Data\\tempdb.mdf") && undo.contains("C:\\Data\\templog.ldf"),
+            "{undo}"
+        );
+        let after = text(&back.after_undo);
+        let rescue = text(&back.rescue);
+        for added in ["dbstow_temp_2", "dbstow_temp_3"] {
+            assert!(after.contains(added), "{after}");
+            assert!(rescue.contains(added), "{rescue}");
+        }
+        assert!(
+            !rescue.contains("D:\\") && !rescue.contains("F:\\"),
+            "{rescue}"
+        );
+    }
+
+    #[test]
+    fn what_an_arm_removed_is_added_again_on_the_way_back() {
+        let original = vec![
+            present(1, "tempdev", "C:\\Data\\tempdb.mdf"),
+            present(2, "templog", "C:\\Data\\templog.ldf"),
+            present(3, "temp2", "C:\\Data\\temp2.ndf"),
+        ];
+        let away = |size: u32| Wanted {
+            data: vec![FileSpec {
+                size: Some(Size::mib(size).expect("a size")),
+                ..present(1, "tempdev", "D:\\dbstow_1_temp_1.mdf").spec()
+            }],
+            log: vec![present(2, "templog", "D:\\dbstow_1_templog.ldf").spec()],
+        };
+        let home = Wanted {
+            data: vec![original[0].spec(), original[2].spec()],
+            log: vec![original[1].spec()],
+        };
+        let moved = [
+            present(1, "tempdev", "D:\\dbstow_1_temp_1.mdf"),
+            present(2, "templog", "D:\\dbstow_1_templog.ldf"),
+        ];
+        // On the way there, and on the way home.
+        for (present, wanted) in [(&original[..], away(64)), (&moved[..], home)] {
+            let back = way_back(original.clone(), present, &wanted).expect("a plan");
+            let undo = script(&back.undo);
+            assert!(
+                undo.contains("ADD FILE") && undo.contains("C:\\Data\\temp2.ndf"),
+                "{undo}"
+            );
+            assert!(undo.contains("C:\\Data\\tempdb.mdf"), "{undo}");
+        }
+        // Grown in the arm before, and to be small in the next: it comes home as it was.
+        let mut large = moved.clone();
+        large[0].size = Size::mib(4096).expect("a size");
+        let back = way_back(original, &large, &away(8)).expect("a plan");
+        assert!(
+            script(&back.undo).contains("SHRINKFILE"),
+            "{}",
+            script(&back.undo)
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! What a SQL Server that is there asks of its disks: [`engine::watch`] with its dynamic management views.
+//!
+//! T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server.
+
+mod difference;
+mod request;
+mod session;
+
+use model::Duration;
+use profile::{Draft, Interval, Lost, Profile, Timestamp};
+use volume::clock::Clock;
+
+use crate::Access;
+use difference::{Snapshot, assumptions, interval};
+use engine::EngineError;
+use engine::watch::{self, Looks, RecordError, Recorded, Recording, Watcher};
+use session::Session;
+
+/// Records a SQL Server until the time is over or it is stopped.
+///
+/// # Errors
+/// When the server cannot be connected to at first, or there is too little for a profile.
+pub fn record(
+    access: &Access,
+    recording: Recording,
+    watcher: &dyn Watcher,
+) -> Result<Profile, RecordError> {
+    watch::record(Server { access }, recording, watcher)
+}
+
+struct Server<'a> {
+    access: &'a Access,
+}
+
+impl Recorded for Server<'_> {
+    type Session = Session;
+    type Snapshot = Snapshot;
+
+    fn name(&self) -> String {
+        self.access.server()
+    }
+
+    fn connect(&self, number: u32) -> Result<Session, EngineError> {
+        Session::open(self.access, number)
+    }
+
+    fn snapshot(&self, session: &mut Session, clock: &Clock) -> Result<Snapshot, String> {
+        session.snapshot(clock).map_err(|error| error.to_string())
+    }
+
+    fn at(snapshot: &Snapshot) -> Duration {
+        snapshot.at
+    }
+
+    fn look(&self, session: &mut Session, looks: &mut Looks) -> Result<(), String> {
+        session.look(looks).map_err(|error| error.to_string())
+    }
+
+    fn describe(
+        &mut self,
+        session: &mut Session,
+        first: &mut Snapshot,
+        draft: &mut Draft,
+    ) -> Timestamp {
+        draft.origin.product = Some(session.product().to_owned());
+        draft.origin.version = Some(session.version().to_owned());
+        draft.machine = session.machine();
+        for sentence in assumptions(first) {
+            draft.assume(sentence);
+        }
+        first.server_time
+    }
+
+    fn interval(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        looks: &Looks,
+    ) -> Result<Interval, Lost> {
+        interval(before, after, looks)
+    }
+}

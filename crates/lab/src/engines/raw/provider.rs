@@ -1,0 +1,74 @@
+//! Plain reads and writes, which need no engine.
+
+use crate::engines::raw::{Fio, RawError, RawSpec};
+use engine::EngineError;
+use engine::{
+    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
+};
+use engine::{FrontKind, Options};
+use experiment::spec::{Arm, Mode};
+use workload::Dialect;
+
+/// Plain reads and writes.
+pub struct Provider;
+
+impl EngineProvider for Provider {
+    fn name(&self) -> &'static str {
+        "raw"
+    }
+
+    fn about(&self) -> &'static str {
+        "Plain reads and writes without a database: fio, or the model in simulate"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn simulated(&self) -> Option<Simulated> {
+        Some(Simulated::PlainIo)
+    }
+
+    fn keys(&self, mode: Mode) -> Option<&'static [&'static str]> {
+        Some(match mode {
+            Mode::Simulate => &[],
+            Mode::Emulate | Mode::Measure => &["host_cache_start"],
+        })
+    }
+
+    fn parameters(&self) -> Option<&'static [&'static str]> {
+        Some(&RawSpec::PARAMETERS)
+    }
+
+    fn modelled(&self) -> Modelled {
+        Modelled::Mounted {
+            front: FrontKind::File,
+            owner: None,
+        }
+    }
+
+    fn users(&self) -> Users {
+        Users::Own
+    }
+
+    fn measured(&self, _arms: &[Arm]) -> Measured {
+        Measured::Directories
+    }
+
+    fn look(&self, _options: &Options, _mode: Mode) -> Result<(), EngineError> {
+        let missing = |error: RawError| EngineError::Missing(error.to_string());
+        Fio::find().map(|_| ()).map_err(missing)
+    }
+
+    fn open(&self, _opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
+        Ok(Box::new(Run))
+    }
+}
+
+struct Run;
+
+impl EngineRun for Run {
+    fn start(&self, _trial: TrialVolumes<'_>) -> Result<Started, EngineError> {
+        Ok(Started::PlainIo)
+    }
+}

@@ -1,0 +1,108 @@
+//! A script's values as SQLite takes and gives them.
+
+use rusqlite::fallible_iterator::FallibleIterator as _;
+use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
+use rusqlite::{Batch, Connection, Statement, ToSql};
+
+use engine::Table;
+use workload::Value;
+
+/// Memory that the rows of a query may take, as servers' answers may.
+const TABLE_BYTES_MAX: usize = 64 << 20;
+
+/// What a value takes besides its text.
+const VALUE_BYTES: usize = size_of::<Option<Value>>();
+
+/// Refuses a parameter that is none of the script's: SQLite gives it NULL, or the place of another one.
+pub(super) fn check_parameters(statement: &Statement<'_>) -> rusqlite::Result<()> {
+    let names = (1..=statement.parameter_count()).map(|place| statement.parameter_name(place));
+    let is_foreign = |name: &Option<&str>| !name.is_some_and(|name| name.starts_with('?'));
+    match names.into_iter().find(is_foreign) {
+        None => Ok(()),
+        Some(name) => Err(rusqlite::Error::InvalidParameterName(format!(
+            "{}, which nothing sets; a variable of the script is `:name`",
+            name.unwrap_or("?")
+        ))),
+    }
+}
+
+/// Executes a prepared statement with `arguments`, to its last row.
+pub(super) fn step_through(
+    statement: &mut Statement<'_>,
+    arguments: &[Value],
+) -> rusqlite::Result<()> {
+    for (place, argument) in (1..).zip(arguments) {
+        statement.raw_bind_parameter(place, Argument(argument))?;
+    }
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        std::hint::black_box(row.get_ref(0)?);
+    }
+    Ok(())
+}
+
+/// Executes all statements of `query`; gives the rows of the first that has columns.
+pub(super) fn table(connection: &Connection, query: &str) -> Result<Table, TableError> {
+    let mut table = None;
+    let mut statements = Batch::new(connection, query);
+    while let Some(mut statement) = statements.next()? {
+        check_parameters(&statement)?;
+        match table.is_none() && statement.column_count() > 0 {
+            true => table = Some(rows(&mut statement)?),
+            false => step_through(&mut statement, &[])?,
+        }
+    }
+    Ok(table.unwrap_or_default())
+}
+
+/// Why a query gave no rows.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TableError {
+    /// SQLite's own reason.
+    #[error(transparent)]
+    Sqlite(#[from] rusqlite::Error),
+    /// It gave too much.
+    #[error("it gives more than {} MiB; select fewer rows", TABLE_BYTES_MAX >> 20)]
+    TooLarge,
+}
+
+fn rows(statement: &mut Statement<'_>) -> Result<Table, TableError> {
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    let (mut table, mut left) = (Table::default(), TABLE_BYTES_MAX);
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        let mut values = Vec::with_capacity(columns.len());
+        for place in 0..columns.len() {
+            let (value, bytes) = match row.get_ref(place)? {
+                ValueRef::Null => (Some(Value::Null), 0),
+                ValueRef::Integer(value) => (Some(Value::Int(value)), 0),
+                ValueRef::Real(value) => (Some(Value::Double(value)), 0),
+                ValueRef::Text(text) => {
+                    let value = String::from_utf8_lossy(text).into_owned();
+                    (Some(Value::Text(value)), text.len())
+                }
+                ValueRef::Blob(_) => (None, 0),
+            };
+            let rest = left.checked_sub(bytes + VALUE_BYTES);
+            left = rest.ok_or(TableError::TooLarge)?;
+            values.push(value);
+        }
+        table.rows.push(values);
+    }
+    table.columns = columns;
+    Ok(table)
+}
+
+/// A script's value as SQLite binds it.
+struct Argument<'a>(&'a Value);
+
+impl ToSql for Argument<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self.0 {
+            Value::Int(value) => ToSqlOutput::Owned(SqlValue::Integer(*value)),
+            Value::Double(value) => ToSqlOutput::Owned(SqlValue::Real(*value)),
+            Value::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Value::Null => ToSqlOutput::Owned(SqlValue::Null),
+        })
+    }
+}

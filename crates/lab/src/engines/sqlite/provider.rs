@@ -1,0 +1,93 @@
+//! Embedded SQLite, as a run knows it.
+
+use super::SqliteEngine;
+use engine::EngineError;
+use engine::{
+    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
+};
+use experiment::spec::{Arm, Mode, Role};
+use workload::Dialect;
+
+/// Embedded SQLite.
+pub struct Provider;
+
+impl EngineProvider for Provider {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn about(&self) -> &'static str {
+        "Embedded SQLite"
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn simulated(&self) -> Option<Simulated> {
+        Some(Simulated::Statements)
+    }
+
+    fn keys(&self, mode: Mode) -> Option<&'static [&'static str]> {
+        match mode {
+            Mode::Simulate => None,
+            Mode::Emulate | Mode::Measure => Some(&[
+                "like",
+                "memory",
+                "sort_memory",
+                "read_unit",
+                "write_gather",
+                "log_gather",
+                "writes_in_flight",
+                "commit",
+                "start",
+                "host_cache_start",
+            ]),
+        }
+    }
+
+    fn modelled(&self) -> Modelled {
+        Modelled::Paced
+    }
+
+    fn users(&self) -> Users {
+        Users::Own
+    }
+
+    fn measured(&self, _arms: &[Arm]) -> Measured {
+        Measured::Directories
+    }
+
+    /// The real one has the three that every engine has. What is simulated may be like InnoDB, which has all.
+    fn roles(&self, mode: Mode) -> &'static [Role] {
+        match mode {
+            Mode::Simulate => &Role::ALL,
+            Mode::Emulate | Mode::Measure => &Role::COMMON,
+        }
+    }
+
+    fn has_one_writer(&self) -> bool {
+        true
+    }
+
+    fn open(&self, _opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
+        Ok(Box::new(Run))
+    }
+}
+
+/// Every trial has a database of its own; they share nothing.
+struct Run;
+
+impl EngineRun for Run {
+    fn start(&self, trial: TrialVolumes<'_>) -> Result<Started, EngineError> {
+        let workload = trial.workload();
+        let TrialVolumes {
+            settings,
+            statements: _,
+            site,
+            pacer,
+        } = trial;
+        let engine = SqliteEngine::start(settings, workload, site, pacer)?;
+        Ok(Started::Engine(Box::new(engine)))
+    }
+}
