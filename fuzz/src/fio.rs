@@ -1,6 +1,6 @@
 //! What fio prints, for `dbstow calibrate` and the raw engine.
 
-use lab::engines::raw::check_output;
+use raw::check_output;
 
 /// Reads the output of a run.
 pub(crate) fn read(text: &str) -> Result<(), String> {

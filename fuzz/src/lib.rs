@@ -28,7 +28,6 @@ mod script;
 mod today;
 
 use engine::Engines;
-use lab::engines::{raw, sqlite};
 
 /// Every engine there is.
 const ENGINES: Engines = Engines {

@@ -1,7 +1,6 @@
 //! The engines of this build.
 
 use engine::Engines;
-use lab::engines::{raw, sqlite};
 
 /// The engines of this build: a product is a line here.
 pub const ENGINES: Engines = Engines {

@@ -12,8 +12,8 @@ use dbstow::command::{
 };
 use experiment::spec;
 use files::FileError;
-use lab::engines::raw::RawError;
 use lab::trial;
+use raw::RawError;
 
 /// Finds out where a database's files should live: temp space, data and log; on which disks, in how many
 /// files.

@@ -7,11 +7,11 @@ use std::process::Output;
 use assert_cmd::Command;
 use catalogue::{Catalogue, Provision};
 use lab::calibrate::{self, About, Fitted, Job, Rates, Sample};
-use lab::engines::raw::{self, Fio};
 use model::{
     Bytes, Counts, DiskSpec, Duration, Iops, LatencySpec, LimitSpec, MachineSpec, Rate, Throughput,
     VolumeSpec,
 };
+use raw::Fio;
 
 /// Time of a job; 3 s at 2,500 reads a second leave the p99 uncertain by about 4 %.
 const EACH: Duration = Duration::from_secs(3);

@@ -3,7 +3,7 @@
 use experiment::plan::Plan;
 use experiment::record::Outcome;
 use experiment::spec::{EngineName, Mode, Spec, Variant, builtin_names};
-use lab::engines::EMBEDDED;
+use lab::inventory::EMBEDDED;
 use lab::inventory::Inventory;
 use lab::trial::{self, Stage, Subject, TrialId, Work};
 use model::Bytes;

@@ -6,14 +6,12 @@ use std::path::Path;
 
 use experiment::record::histogram;
 use experiment::spec::{Spec, Variant};
-use lab::engines::raw::{
-    self, Files, Fio, Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window,
-};
 use lab::inventory::Inventory;
 use lab::trial::Stage;
 use model::{
     Bytes, DiskSpec, Duration, Instant, Iops, LatencySpec, MachineSpec, Throughput, VolumeSpec,
 };
+use raw::{self, Files, Fio, Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window};
 
 fn spec(depth: u32, read_percent: u8) -> RawSpec {
     RawSpec {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use assert_cmd::assert::Assert;
-use lab::engines::raw::Fio;
+use raw::Fio;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -82,7 +82,7 @@ const WRITERS: &[(&str, &str)] = &[
         "engine/src/own_server/memory.rs",
         "control groups, for root alone",
     ),
-    ("lab/src/engines/raw/fio.rs", "a file without a name"),
+    ("engines/raw/src/fio.rs", "a file without a name"),
     (
         "engines/sqlserver/src/trial/journal.rs",
         "makes the state directory's parents",

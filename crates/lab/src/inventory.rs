@@ -7,7 +7,6 @@ use std::path::Path;
 use model::{Bytes, Duration, LimitSpec};
 use profile::DemandSeries;
 
-use crate::engines::EMBEDDED;
 use crate::plan_file::{Inputs, Named};
 use crate::trial::{Recording, Stage, Work};
 use catalogue::{Catalogue, CatalogueError};
@@ -18,6 +17,12 @@ use experiment::spec::{
 };
 use files::input::{self, Reach};
 use workload::{Dialect, Files, Length, ParameterUse, Stress, Value, Workload};
+
+/// Engines that need no server: embedded SQLite, and plain reads and writes.
+pub const EMBEDDED: Engines = Engines {
+    built: &[&sqlite::Provider, &raw::Provider],
+    left_out: &[],
+};
 
 /// The catalogue, the engines, and where workloads come from.
 pub struct Inventory {

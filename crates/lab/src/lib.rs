@@ -11,7 +11,6 @@ pub mod inventory;
 pub mod plan_file;
 
 // Running it.
-pub mod engines;
 pub mod trial;
 
 // What a placement survives.

@@ -330,7 +330,7 @@ mod tests {
     use experiment::spec::{Spec, Variant};
 
     use super::*;
-    use crate::engines::EMBEDDED;
+    use crate::inventory::EMBEDDED;
 
     const DISK: &str = r#"
         [source.mine]

@@ -13,7 +13,7 @@ use super::listing::{self, ListFormat};
 use super::progress::Progress;
 use analysis::quantity;
 use lab::calibrate::{self, About, Agreement, DEVIATION_MAX, Fitted, JOBS_MAX, Job, LARGE};
-use lab::engines::raw::{self, Files, Fio, RawError, RawOutcome};
+use raw::{Files, Fio, RawError, RawOutcome};
 
 /// Shortest time a job is given: less would be all start and end.
 const EACH_MIN: Duration = Duration::from_millis(100);

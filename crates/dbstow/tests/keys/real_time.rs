@@ -44,7 +44,7 @@ const RAW: &[&str] = &["raw"];
 const STATEMENT: &[&str] = &["sqlite", "postgres", "mariadb", "sqlserver"];
 const ALL: &[&str] = &["sqlite", "postgres", "mariadb", "sqlserver", "raw"];
 
-const OWN_SQLITE: &str = "lab/src/engines/sqlite/real.rs";
+const OWN_SQLITE: &str = "engines/sqlite/src/real.rs";
 const OWN_POSTGRES: &str = "engines/postgres/src/trial/settings.rs";
 const READS: &str = "engines/postgres/src/trial/reading.rs";
 const OWN_MARIADB: &str = "engines/mariadb/src/trial/settings.rs";
@@ -126,7 +126,7 @@ const USED: &[Used] = &[
     used(
         "workload.duration",
         RAW,
-        "lab/src/engines/raw/job.rs",
+        "engines/raw/src/job.rs",
         "workload.amount",
     ),
     used(
@@ -138,7 +138,7 @@ const USED: &[Used] = &[
     used(
         "workload.warm_up",
         RAW,
-        "lab/src/engines/raw/job.rs",
+        "engines/raw/src/job.rs",
         "workload.warm_up",
     ),
     used(

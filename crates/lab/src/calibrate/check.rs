@@ -4,7 +4,7 @@ use model::{Bytes, DiskSpec, Duration, MachineSpec, VolumeSpec};
 use serde::Serialize;
 
 use super::{Job, Sample};
-use crate::engines::raw::{self, RawError};
+use raw::RawError;
 
 /// A deviation above this share deserves a warning.
 pub const DEVIATION_MAX: f64 = 0.10;

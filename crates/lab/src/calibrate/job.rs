@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use model::{Bytes, Duration, Instant, Iops};
 use serde::Serialize;
 
-use crate::engines::raw::{Pattern, RawOutcome, RawSpec, SyncSpec, Window};
+use raw::{Pattern, RawOutcome, RawSpec, SyncSpec, Window};
 
 /// A database's page.
 pub const SMALL: Bytes = Bytes::kib(8);

@@ -3,7 +3,7 @@
 use model::{Bytes, Iops};
 
 use super::{Job, LARGE, Purpose, SMALL, Sample, Side};
-use crate::engines::raw::{RawError, RawOutcome};
+use raw::{RawError, RawOutcome};
 
 /// Runs a job.
 pub type Runner<'a> = dyn FnMut(&Job) -> Result<RawOutcome, RawError> + 'a;

@@ -24,12 +24,12 @@ use files::{FileError, Folder, Readers};
 use lab::drill::{
     Atomic, DrillError, DrillSpec, Drilled, Origin, Placed, Power, SESSIONS_MAX, Step, Tools, drill,
 };
-use lab::engines::sqlite::{self, Sqlite};
 use lab::inventory::Inventory;
 use lab::trial::Stage;
 use model::{Bytes, Duration, VolumeSpec};
 use postgres::drill::PostgresProduct;
 use postgres::{Binaries, least_owner, owner};
+use sqlite::Sqlite;
 use volume::leftovers::Registration;
 
 use super::asked::{idle_without_run, is_path, tell_idle};

@@ -12,10 +12,10 @@ use super::pauses::Pauses;
 use super::stop::{Stop, StopOnDrop};
 use super::waits::divided;
 use super::{Event, Trial, joined};
-use crate::engines::raw::{self, Fio, RawError, RawRecording, RawSpec, RoleFiles, Window};
 use crate::trial::{Subject, Work};
 use experiment::record::{NO_OPERATIONS, Note, Record};
 use experiment::spec::{Mode, Role, Temperature};
+use raw::{Fio, RawError, RawRecording, RawSpec, RoleFiles, Window};
 
 /// What fio is to do.
 enum Load<'a> {

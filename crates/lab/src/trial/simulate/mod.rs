@@ -30,10 +30,10 @@ use session::{Body, Sums};
 use super::parameters::{self, ParameterRows};
 use super::sessions::{Tally, Task, Window};
 use super::{Cancel, Cancelled, Stage, Subject, TrialId};
-use crate::engines::sqlite::SqliteDriver;
 use engine::Simulated;
 use experiment::record::{Phase, Record};
 use experiment::spec::{Settings, Temperature};
+use sqlite::SqliteDriver;
 use workload::{Database, Tables, Workload};
 
 /// Runs a trial, and tells how far it is. A trial that fails is a record too.

@@ -1,8 +1,8 @@
 //! Plain I/O in virtual time: the model by itself.
 
 use super::super::{Subject, collect};
-use crate::engines::raw::{self, RawError, RawOutcome, RawSpec, Window};
 use experiment::record::{self, Record, VolumeRecord};
+use raw::{RawError, RawOutcome, RawSpec, Window};
 
 /// The record of plain I/O over the modelled volumes.
 pub(super) fn record(subject: &Subject<'_>, cancelled: &dyn Fn() -> bool) -> Record {

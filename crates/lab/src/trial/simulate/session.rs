@@ -10,7 +10,7 @@ use volume::virtual_time::Session;
 
 use super::super::sessions::{self, Run, SessionContext, Tally, Task};
 use super::progress::Progress;
-use crate::engines::sqlite::SqliteDriver;
+use sqlite::SqliteDriver;
 use workload::{Driver, Statement, Value, Variables, Workload};
 
 /// What all sessions of a run did.

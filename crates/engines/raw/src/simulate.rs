@@ -375,7 +375,7 @@ impl Observer for SharedMeter {
     }
 }
 
-pub(super) fn phases(window: Window) -> Vec<Phase> {
+pub(crate) fn phases(window: Window) -> Vec<Phase> {
     let phase = |name: &str, from: Instant, until: Instant, measured| Phase {
         name: name.to_owned(),
         start_ns: from.as_nanos(),

@@ -134,7 +134,7 @@ pub enum RawError {
 
 impl RawError {
     /// What `source` says of `path`.
-    pub(super) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> RawError {
+    pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> RawError {
         let path = path.into();
         move |source| RawError::Io { path, source }
     }

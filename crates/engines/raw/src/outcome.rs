@@ -53,7 +53,7 @@ pub struct RawOutcome {
 
 impl Tally {
     /// Nothing yet.
-    pub(super) fn new() -> Tally {
+    pub(crate) fn new() -> Tally {
         Tally {
             bytes: Bytes::ZERO,
             latency: histogram::empty(),
@@ -65,12 +65,12 @@ impl Tally {
         self.latency.len()
     }
 
-    pub(super) fn add(&mut self, latency: Duration, bytes: Bytes) {
+    pub(crate) fn add(&mut self, latency: Duration, bytes: Bytes) {
         self.bytes.0 = self.bytes.0.saturating_add(bytes.0);
         histogram::record(&mut self.latency, latency);
     }
 
-    pub(super) fn merge(&mut self, other: &Tally) {
+    pub(crate) fn merge(&mut self, other: &Tally) {
         self.bytes.0 = self.bytes.0.saturating_add(other.bytes.0);
         self.latency
             .add(&other.latency)
@@ -86,7 +86,7 @@ impl Tally {
     }
 
     /// The latencies for a record; `None` without any.
-    pub(super) fn text(&self) -> Option<String> {
+    pub(crate) fn text(&self) -> Option<String> {
         (!self.latency.is_empty()).then(|| histogram::encode(&self.latency))
     }
 }

@@ -8,20 +8,20 @@ use volume::real_time::Session;
 
 /// Sessions outlive their clients: what was loaded into temporary tables and caches is there in the run.
 #[derive(Default)]
-pub(super) struct Sessions {
+pub(crate) struct Sessions {
     /// Sessions without a client, by number.
-    pub(super) parked: Mutex<BTreeMap<u32, Session>>,
+    pub(crate) parked: Mutex<BTreeMap<u32, Session>>,
     statements: AtomicU64,
 }
 
 impl Sessions {
     /// Counts one statement of whichever session.
-    pub(super) fn count_statement(&self) {
+    pub(crate) fn count_statement(&self) {
         self.statements.fetch_add(1, Relaxed);
     }
 
     /// Statements executed so far, in all sessions.
-    pub(super) fn statements(&self) -> u64 {
+    pub(crate) fn statements(&self) -> u64 {
         self.statements.load(Relaxed)
     }
 }

@@ -14,7 +14,7 @@ const BEGIN: [&str; 2] = ["BEGIN", "BEGIN TRANSACTION"];
 
 /// A session that goes back to its engine when it is dropped, with its temporary tables and its cache: what
 /// was loaded into them is there in the run.
-pub(super) struct SqliteClient<'a> {
+pub(crate) struct SqliteClient<'a> {
     sessions: &'a Sessions,
     number: u32,
     /// Whether other sessions write to its database too.
@@ -25,7 +25,7 @@ pub(super) struct SqliteClient<'a> {
 }
 
 impl<'a> SqliteClient<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         sessions: &'a Sessions,
         number: u32,
         written_together: bool,

@@ -14,7 +14,7 @@ const TABLE_BYTES_MAX: usize = 64 << 20;
 const VALUE_BYTES: usize = size_of::<Option<Value>>();
 
 /// Refuses a parameter that is none of the script's: SQLite gives it NULL, or the place of another one.
-pub(super) fn check_parameters(statement: &Statement<'_>) -> rusqlite::Result<()> {
+pub(crate) fn check_parameters(statement: &Statement<'_>) -> rusqlite::Result<()> {
     let names = (1..=statement.parameter_count()).map(|place| statement.parameter_name(place));
     let is_foreign = |name: &Option<&str>| !name.is_some_and(|name| name.starts_with('?'));
     match names.into_iter().find(is_foreign) {
@@ -27,7 +27,7 @@ pub(super) fn check_parameters(statement: &Statement<'_>) -> rusqlite::Result<()
 }
 
 /// Executes a prepared statement with `arguments`, to its last row.
-pub(super) fn step_through(
+pub(crate) fn step_through(
     statement: &mut Statement<'_>,
     arguments: &[Value],
 ) -> rusqlite::Result<()> {
@@ -42,7 +42,7 @@ pub(super) fn step_through(
 }
 
 /// Executes all statements of `query`; gives the rows of the first that has columns.
-pub(super) fn table(connection: &Connection, query: &str) -> Result<Table, TableError> {
+pub(crate) fn table(connection: &Connection, query: &str) -> Result<Table, TableError> {
     let mut table = None;
     let mut statements = Batch::new(connection, query);
     while let Some(mut statement) = statements.next()? {
@@ -57,7 +57,7 @@ pub(super) fn table(connection: &Connection, query: &str) -> Result<Table, Table
 
 /// Why a query gave no rows.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum TableError {
+pub(crate) enum TableError {
     /// SQLite's own reason.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),

@@ -83,7 +83,7 @@ impl Files {
     }
 
     /// A file as fio's `filename` takes it.
-    pub(super) fn filename(&self, number: usize) -> String {
+    pub(crate) fn filename(&self, number: usize) -> String {
         escaped(&self.files[number].path)
     }
 
@@ -141,22 +141,22 @@ pub fn measure(
 }
 
 /// What fio is asked to do.
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// In words.
-    pub(super) what: String,
+    pub(crate) what: String,
     /// Its arguments. Jobs of another name than a file's are not counted.
-    pub(super) arguments: Vec<String>,
+    pub(crate) arguments: Vec<String>,
     /// How it does I/O.
-    pub(super) ioengine: String,
+    pub(crate) ioengine: String,
     /// The time that counts.
-    pub(super) window: Window,
+    pub(crate) window: Window,
 }
 
 /// Has fio do what is asked, and reads what came of it.
 ///
 /// # Errors
 /// When fio fails, or `stop` says so before the end.
-pub(super) fn carry_out(
+pub(crate) fn carry_out(
     fio: &Fio,
     (files, volumes): (&Files, &[String]),
     asked: Asked,
@@ -260,7 +260,7 @@ fn arguments(fio: &Fio, files: &Files, spec: &RawSpec, seed: u64, window: Window
 }
 
 /// What all jobs of a run have in common.
-pub(super) fn common_arguments(seed: u64) -> Vec<String> {
+pub(crate) fn common_arguments(seed: u64) -> Vec<String> {
     vec![
         "--output-format=json+".to_owned(),
         // The latency a database would see is from giving the request, not from the device taking it.
@@ -279,7 +279,7 @@ pub(super) fn common_arguments(seed: u64) -> Vec<String> {
 }
 
 /// The jobs whose requests count for a file of [`Files`].
-pub(super) fn job_name(number: usize) -> String {
+pub(crate) fn job_name(number: usize) -> String {
     format!("file-{}", number + 1)
 }
 

@@ -81,7 +81,7 @@ impl Fio {
     ///
     /// # Errors
     /// When it fails, or `stop` says so before its end: it is then ended.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         what: &str,
         arguments: &[String],

@@ -53,26 +53,26 @@ struct Latency {
 }
 
 /// What the jobs of one run of fio did.
-pub(super) struct Report {
+pub(crate) struct Report {
     /// When it ended, in seconds from 1970.
-    pub(super) ended_s: u64,
+    pub(crate) ended_s: u64,
     /// The longest job's measured time.
-    pub(super) elapsed: Duration,
+    pub(crate) elapsed: Duration,
     /// By job name; jobs of one name together.
-    pub(super) jobs: BTreeMap<String, JobReport>,
+    pub(crate) jobs: BTreeMap<String, JobReport>,
     /// Share of a processor that the busiest job used.
-    pub(super) busy: f64,
+    pub(crate) busy: f64,
 }
 
 /// What the jobs of one name did.
-pub(super) struct JobReport {
-    pub(super) reads: Tally,
-    pub(super) writes: Tally,
-    pub(super) flushes: Tally,
+pub(crate) struct JobReport {
+    pub(crate) reads: Tally,
+    pub(crate) writes: Tally,
+    pub(crate) flushes: Tally,
 }
 
 /// Reads what fio printed; `what` it was at stands in errors.
-pub(super) fn read(what: &str, text: &str) -> Result<Report, RawError> {
+pub(crate) fn read(what: &str, text: &str) -> Result<Report, RawError> {
     let broken = |why: String| RawError::Output {
         what: what.to_owned(),
         why,

@@ -1,6 +1,6 @@
 //! Plain reads and writes, which need no engine.
 
-use crate::engines::raw::{Fio, RawError, RawSpec};
+use crate::{Fio, RawError, RawSpec};
 use engine::EngineError;
 use engine::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
