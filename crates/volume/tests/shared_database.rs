@@ -93,7 +93,7 @@ fn run(simulation: &Simulation, transactions: &[Vec<String>]) -> Duration {
         })
     });
     let end = simulation
-        .run_to_end(bodies.collect())
+        .run(bodies.collect())
         .expect("nobody waits for ever");
     end.since(Instant::ZERO)
 }
@@ -134,7 +134,7 @@ fn writers_of_one_row_follow_each_other_and_their_wait_is_a_lock() {
     };
 
     let end = simulation
-        .run_to_end(vec![Box::new(write), Box::new(write), Box::new(write)])
+        .run(vec![Box::new(write), Box::new(write), Box::new(write)])
         .expect("nobody waits for ever");
 
     // A row is held until the log has the change.
@@ -167,7 +167,7 @@ fn each_session_counts_what_it_read_itself() {
         };
         let bodies = (0..sessions).map(|_| -> Body<'_> { Box::new(read) });
         simulation
-            .run_to_end(bodies.collect())
+            .run(bodies.collect())
             .expect("nobody waits for ever");
         simulation.logical_reads()
     };
@@ -249,7 +249,7 @@ fn a_deadlock_of_a_row_and_an_application_lock_is_broken_too() {
         session.unlock(7);
     });
 
-    let result = simulation.run_to_end(vec![row_then_lock, lock_then_row]);
+    let result = simulation.run(vec![row_then_lock, lock_then_row]);
 
     assert!(result.is_ok(), "{result:?}");
     assert_eq!(simulation.deadlocks(), 1);
@@ -297,7 +297,7 @@ fn a_statement_without_room_fails_before_anything_is_committed() {
         transaction(session, &connection, &[count(1)]).expect("there is room");
     });
 
-    let result = simulation.run_to_end(vec![fails, comes_after]);
+    let result = simulation.run(vec![fails, comes_after]);
 
     assert!(result.is_ok(), "it released its row: {result:?}");
     assert_eq!(total(&simulation, "counter"), 1);
@@ -324,7 +324,7 @@ fn sessions_that_wait_for_a_row_end_when_all_is_cancelled() {
         session.replay().expect("there is room");
     };
 
-    let result = simulation.run_to_end(vec![holder, Box::new(write), Box::new(write)]);
+    let result = simulation.run(vec![holder, Box::new(write), Box::new(write)]);
 
     // One waits for the lock that is never given back, and one for the row.
     assert_eq!(result, Err(RunError::Stalled { sessions: 2 }));

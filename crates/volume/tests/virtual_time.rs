@@ -112,7 +112,9 @@ fn three_busy_sessions(seed: u64) -> Shown {
             sessions.borrow_mut().push((session.now(), session.split()));
         })
     };
-    let end = simulation.run(vec![body(), body(), body()]);
+    let end = simulation
+        .run(vec![body(), body(), body()])
+        .expect("no session stalls");
     Shown {
         end,
         counters: simulation.with_store(|store| store.counters()),
@@ -158,10 +160,12 @@ fn two_sessions_on_one_core_take_twice_as_long_as_on_two() {
                 session.settle();
             }
         };
-        simulation.run(vec![
-            Box::new(hundred_statements),
-            Box::new(hundred_statements),
-        ])
+        simulation
+            .run(vec![
+                Box::new(hundred_statements),
+                Box::new(hundred_statements),
+            ])
+            .expect("no session stalls")
     };
     // 100 statements of 1 ms each; on one core 2 x 100 of them.
     assert_eq!(end_on(2), Instant::ZERO + Duration::from_millis(100));
@@ -188,7 +192,9 @@ fn app_lock_is_first_come_first_served_and_its_wait_is_a_lock() {
     };
 
     // when
-    let end = simulation.run(vec![comes_after(0), comes_after(2), comes_after(1)]);
+    let end = simulation
+        .run(vec![comes_after(0), comes_after(2), comes_after(1)])
+        .expect("no session stalls");
 
     // then: session 2 waits from 1 ms to 10 ms, session 1 from 2 ms to 20 ms
     let millis = Duration::from_millis;
@@ -238,9 +244,11 @@ fn requests_of(work: impl Fn(&Connection)) -> [u64; 3] {
     let simulation = simulation(1, CpuCosts::default(), 1, None);
     let seen = Seen::default();
     simulation.with_store(|store| store.observe(Box::new(seen.clone())));
-    simulation.run(vec![Box::new(|session| {
-        work(&session.open("d", Role::Data).expect("a database"));
-    })]);
+    simulation
+        .run(vec![Box::new(|session| {
+            work(&session.open("d", Role::Data).expect("a database"));
+        })])
+        .expect("no session stalls");
     seen.by_volume()
 }
 
@@ -264,7 +272,7 @@ fn a_long_statement_makes_log_while_it_runs_and_no_more_than_its_rows_do() {
         session.detach();
     });
 
-    simulation.run(vec![body]);
+    simulation.run(vec![body]).expect("no session stalls");
 
     let (before, all) = (before_commit.get(), ROWS * PER_ROW);
     assert!(before > all / 2, "{before} of {all} before the commit");
@@ -285,15 +293,17 @@ fn full_temp_file_is_an_error_that_names_its_capacity() {
     let outcome = Cell::new(None);
 
     // when: 4 MB go into 1 MiB
-    simulation.run(vec![Box::new(|session| {
-        let connection = session.open("d", Role::Data).expect("a database");
-        let sql = "CREATE TEMP TABLE t AS SELECT zeroblob(1000) FROM generate_series(1, 4000)";
-        let code = connection
-            .execute_batch(sql)
-            .err()
-            .and_then(|error| error.sqlite_error_code());
-        outcome.set(Some((code, session.take_full())));
-    })]);
+    simulation
+        .run(vec![Box::new(|session| {
+            let connection = session.open("d", Role::Data).expect("a database");
+            let sql = "CREATE TEMP TABLE t AS SELECT zeroblob(1000) FROM generate_series(1, 4000)";
+            let code = connection
+                .execute_batch(sql)
+                .err()
+                .and_then(|error| error.sqlite_error_code());
+            outcome.set(Some((code, session.take_full())));
+        })])
+        .expect("no session stalls");
 
     // then
     let full = Full {
@@ -341,7 +351,7 @@ fn cycle_of_app_locks_is_reported() {
     };
 
     // when
-    let result = simulation.run_to_end(vec![take(1, 2), take(2, 1)]);
+    let result = simulation.run(vec![take(1, 2), take(2, 1)]);
 
     // then
     assert_eq!(result, Err(RunError::Stalled { sessions: 2 }));
@@ -382,7 +392,7 @@ fn a_long_statement_ends_soon_after_its_simulation_is_cancelled() {
             failed.set(connection.execute_batch(sql).is_err());
         });
 
-        simulation.run(vec![body]);
+        simulation.run(vec![body]).expect("no session stalls");
 
         assert!(failed.get(), "{sql}");
         // Once cancelled it does not look again, whatever it does.
@@ -420,7 +430,7 @@ fn sessions_that_wait_for_a_lock_end_when_all_is_cancelled() {
     });
     let waiter: Body<'_> = Box::new(|session| session.lock(1));
 
-    let result = simulation.run_to_end(vec![holder, waiter]);
+    let result = simulation.run(vec![holder, waiter]);
 
     assert_eq!(result, Err(RunError::Stalled { sessions: 1 }));
 }
@@ -435,7 +445,7 @@ fn a_large_pool_takes_memory_for_the_pages_that_are_used() {
     let simulation = simulation.expect("a temporary file can be made");
     let body: Body<'_> = Box::new(|session| busy_session(session).expect("valid SQL"));
 
-    simulation.run(vec![body]);
+    simulation.run(vec![body]).expect("no session stalls");
 
     assert_eq!(
         simulation.with_store(|store| store.counters().physical_reads),

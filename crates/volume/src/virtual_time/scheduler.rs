@@ -82,16 +82,11 @@ impl Simulation {
     }
 
     /// Runs sessions that all start at the present end of virtual time; returns when the last one ends.
-    pub fn run(&self, bodies: Vec<Body<'_>>) -> Instant {
-        self.run_to_end(bodies).unwrap_or(self.world.end.get())
-    }
-
-    /// As [`Simulation::run`], and says so when sessions could only wait for one another.
     ///
     /// # Errors
     /// When sessions hold locks that others wait for in a cycle, which have then been stopped; or when there is no
     /// memory for their stacks, and none has begun.
-    pub fn run_to_end(&self, bodies: Vec<Body<'_>>) -> Result<Instant, RunError> {
+    pub fn run(&self, bodies: Vec<Body<'_>>) -> Result<Instant, RunError> {
         let start = self.world.end.get();
         let sessions = bodies.len();
         let spawned = (0_u32..).zip(bodies).map(|(id, body)| {
@@ -214,7 +209,7 @@ impl Simulation {
 type Running = (Rc<Session>, Coroutine<Instant, (), ()>);
 
 fn spawn<'a>(session: Rc<Session>, body: Body<'a>) -> io::Result<Running> {
-    // SAFETY: the coroutine does not outlive the call of `run_to_end` that was given the body: the loop
+    // SAFETY: the coroutine does not outlive the call of `run` that was given the body: the loop
     // there resumes it until it returns.
     let body: Body<'static> = unsafe { std::mem::transmute::<Body<'a>, Body<'static>>(body) };
     let own = Rc::clone(&session);

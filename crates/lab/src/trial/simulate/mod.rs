@@ -141,9 +141,7 @@ impl Trial<'_> {
             task.window,
             Rc::clone(&snapshots),
         ));
-        let end = simulation
-            .run_to_end(bodies)
-            .map_err(|error| error.to_string())?;
+        let end = simulation.run(bodies).map_err(|error| error.to_string())?;
         if (self.cancelled)() {
             return Err(Cancelled.to_string());
         }
