@@ -1,6 +1,8 @@
 //! The engines of this build.
 
 use engine::Engines;
+#[cfg(not(all(unix, feature = "postgres", feature = "mariadb", feature = "sqlserver")))]
+use engine::LeftOut;
 
 /// The engines of this build: a product is a line here.
 pub const ENGINES: Engines = Engines {
@@ -16,24 +18,35 @@ pub const ENGINES: Engines = Engines {
     ],
     left_out: &[
         #[cfg(not(unix))]
-        ("postgres", "dbstow drives PostgreSQL on Unix only"),
+        LeftOut {
+            name: "postgres",
+            schemes: &["postgresql", "postgres"],
+            why: "dbstow drives PostgreSQL on Unix only",
+        },
         #[cfg(all(unix, not(feature = "postgres")))]
-        (
-            "postgres",
-            "this dbstow was built without PostgreSQL (cargo feature `postgres`)",
-        ),
+        LeftOut {
+            name: "postgres",
+            schemes: &["postgresql", "postgres"],
+            why: "this dbstow was built without PostgreSQL (cargo feature `postgres`)",
+        },
         #[cfg(not(unix))]
-        ("mariadb", "dbstow drives MariaDB on Unix only"),
+        LeftOut {
+            name: "mariadb",
+            schemes: &["mysql", "mariadb"],
+            why: "dbstow drives MariaDB on Unix only",
+        },
         #[cfg(all(unix, not(feature = "mariadb")))]
-        (
-            "mariadb",
-            "this dbstow was built without MariaDB (cargo feature `mariadb`)",
-        ),
+        LeftOut {
+            name: "mariadb",
+            schemes: &["mysql", "mariadb"],
+            why: "this dbstow was built without MariaDB (cargo feature `mariadb`)",
+        },
         #[cfg(not(feature = "sqlserver"))]
-        (
-            "sqlserver",
-            "this dbstow was built without SQL Server (cargo feature `sqlserver`)",
-        ),
+        LeftOut {
+            name: "sqlserver",
+            schemes: &["sqlserver", "mssql"],
+            why: "this dbstow was built without SQL Server (cargo feature `sqlserver`)",
+        },
     ],
 };
 
@@ -71,6 +84,25 @@ mod tests {
             "there is no engine \"sqlit\"; did you mean \"sqlite\"?"
         );
         assert!(refused("oracle").contains("there are: sqlite, "));
+    }
+
+    #[test]
+    fn the_scheme_of_a_url_is_the_product() {
+        for (url, engine) in [
+            ("postgresql://me@db1/shop", "postgres"),
+            ("postgres://db1", "postgres"),
+            ("mysql://me@db1/", "mariadb"),
+            ("mariadb://db1", "mariadb"),
+            ("sqlserver://sa@db1", "sqlserver"),
+            ("mssql://db1", "sqlserver"),
+        ] {
+            let found = ENGINES.of_url(url).map(|found| found.name());
+            assert_eq!(found, Ok(engine), "{url}");
+        }
+        for url in ["", "db1,1433", "oracle://me:hunter2@db1", "://db1"] {
+            let error = ENGINES.of_url(url).err().expect(url).to_string();
+            assert!(error.contains("give postgresql://") && !error.contains("hunter2"));
+        }
     }
 
     fn checked(options: &Options, mode: Mode, engine: &'static str) -> Result<(), OptionsError> {

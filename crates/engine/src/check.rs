@@ -49,10 +49,6 @@ struct Check<'a> {
 impl Check<'_> {
     fn of_engine(&self, arms: &[Arm]) -> Result<(), String> {
         let name = self.engine.name();
-        let mut of_others = self
-            .options
-            .of_one_engine()
-            .filter(|(_, engine)| *engine != name);
         if self.options.server.is_some() && !self.engine.takes_server() {
             let servers = self
                 .engines
@@ -61,8 +57,17 @@ impl Check<'_> {
                 .filter(|other| other.takes_server());
             return Err(self.of_another("--server", servers.map(|other| other.name()).collect()));
         }
-        if let Some((option, engine)) = of_others.next() {
-            return Err(self.of_another(option, vec![engine]));
+        for option in self.options.of_product.names() {
+            let takes = |engine: &&&dyn EngineProvider| {
+                let mut options = engine.options().iter();
+                options.any(|known| known.name == option)
+            };
+            let takers: Vec<&str> = (self.engines.built.iter().filter(takes))
+                .map(|engine| engine.name())
+                .collect();
+            if !takers.contains(&name) {
+                return Err(self.of_another(&format!("--{option}"), takers));
+            }
         }
         if self.options.server.as_deref().is_some_and(holds_password) {
             return Err(

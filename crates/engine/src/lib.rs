@@ -11,6 +11,7 @@
 // What a product is to a run.
 mod check;
 mod options;
+mod product_options;
 mod provider;
 mod real;
 mod registry;
@@ -46,11 +47,9 @@ pub mod socket;
 pub mod wait;
 
 pub use check::{OptionsError, check};
-pub use options::{
-    DrivenKind, EncryptKind, FrontKind, LoginOptions, MariadbOptions, Options, PostgresOptions,
-    SqlServerOptions, TransportKind,
-};
+pub use options::{FrontKind, Options, TransportKind};
 pub use patience::Patience;
+pub use product_options::{OptionKind, OptionSpec, OptionValue, ProductOptions};
 pub use provider::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
     TrialVolumes, Users,
@@ -59,4 +58,4 @@ pub use real::{
     Client, CounterSample, CounterSampler, Engine, EngineError, NOT_LOADED, NOT_RESTARTED,
     SAMPLE_EVERY, Table, WaitKind, WaitSampler, Waiting,
 };
-pub use registry::{Engines, UnknownEngine};
+pub use registry::{Engines, LeftOut, UnknownEngine, UnknownServer};

@@ -11,7 +11,9 @@ use volume::site::Site;
 use crate::hooks::HostHooks;
 use crate::options::{FrontKind, Options};
 use crate::patience::Patience;
+use crate::product_options::{OptionSpec, ProductOptions};
 use crate::real::{Engine, EngineError};
+use crate::watch::{RecordedServers, Recorder};
 use experiment::spec::{Arm, Mode, Role, Settings};
 use workload::{Dialect, Workload};
 
@@ -69,6 +71,31 @@ pub trait EngineProvider: Sync {
     /// Whether it can use a server that is there (`--server`).
     fn takes_server(&self) -> bool {
         false
+    }
+
+    /// Options that it alone takes.
+    fn options(&self) -> &'static [OptionSpec] {
+        &[]
+    }
+
+    /// Servers of it that can be recorded; `None`: it has none.
+    fn recorded(&self) -> Option<&'static RecordedServers> {
+        None
+    }
+
+    /// What records the server of a URL with one of [`EngineProvider::recorded`]'s schemes.
+    ///
+    /// # Errors
+    /// When the URL or the login cannot be understood, with the remedy.
+    fn recorder(
+        &self,
+        _url: &str,
+        _options: &ProductOptions,
+    ) -> Result<Box<dyn Recorder>, EngineError> {
+        Err(EngineError::Missing(format!(
+            "{} has no servers that can be recorded",
+            self.name()
+        )))
     }
 
     /// Refuses options that this engine cannot run `arms` with.

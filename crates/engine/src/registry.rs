@@ -8,14 +8,45 @@ use experiment::spec::{EngineName, near};
 pub struct Engines {
     /// Those that it has, in the order in which they are listed.
     pub built: &'static [&'static dyn EngineProvider],
-    /// Names of others, each with why it is not there.
-    pub left_out: &'static [(&'static str, &'static str)],
+    /// Others.
+    pub left_out: &'static [LeftOut],
+}
+
+/// An engine that a program could have.
+#[derive(Clone, Copy, Debug)]
+pub struct LeftOut {
+    /// Its name.
+    pub name: &'static str,
+    /// Schemes of URLs of its servers.
+    pub schemes: &'static [&'static str],
+    /// Why it is not there.
+    pub why: &'static str,
 }
 
 /// There is no engine of this name in this program; says which there are.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnknownEngine(String);
+
+/// No engine of this program has servers with such a URL.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownServer {
+    /// One that was left out has.
+    #[error("{0}")]
+    LeftOut(&'static str),
+    /// None has; with URLs that are known.
+    #[error("--server is not the URL of a server that is known; give {}", one_of(.0))]
+    NoUrl(Vec<&'static str>),
+}
+
+/// `a, b or c`.
+fn one_of(all: &[&str]) -> String {
+    match all {
+        [] => "none: this program knows no servers".to_owned(),
+        [one] => (*one).to_owned(),
+        [others @ .., last] => format!("{} or {last}", others.join(", ")),
+    }
+}
 
 impl Engines {
     /// Names of those that the program has.
@@ -26,8 +57,8 @@ impl Engines {
     /// Why an engine of this name was left out; `None` where it is there, or unknown.
     pub fn left_out(&self, name: &str) -> Option<&'static str> {
         let mut left_out = self.left_out.iter();
-        let found = left_out.find(|(left_out, _)| *left_out == name);
-        found.map(|(_, why)| *why)
+        let found = left_out.find(|left_out| left_out.name == name);
+        found.map(|left_out| left_out.why)
     }
 
     /// The engine of this name.
@@ -38,6 +69,31 @@ impl Engines {
         let mut built = self.built.iter();
         let known = built.find(|known| known.name() == name.as_str());
         known.copied().ok_or_else(|| self.unknown(name))
+    }
+
+    /// The engine whose servers have URLs such as `url`, to be recorded. The message repeats nothing of the URL, which may hold a
+    /// password.
+    ///
+    /// # Errors
+    /// When the program has none.
+    pub fn of_url(&self, url: &str) -> Result<&'static dyn EngineProvider, UnknownServer> {
+        let scheme = url.trim_start().split_once("://").map(|(scheme, _)| scheme);
+        let is_of = |schemes: &[&str]| scheme.is_some_and(|scheme| schemes.contains(&scheme));
+        let mut built = self.built.iter();
+        let known = built.find(|engine| {
+            let servers = engine.recorded();
+            servers.is_some_and(|servers| is_of(servers.schemes))
+        });
+        if let Some(known) = known {
+            return Ok(*known);
+        }
+        let mut left_out = self.left_out.iter();
+        if let Some(left_out) = left_out.find(|left_out| is_of(left_out.schemes)) {
+            return Err(UnknownServer::LeftOut(left_out.why));
+        }
+        let servers = self.built.iter().filter_map(|engine| engine.recorded());
+        let urls = servers.map(|servers| servers.url);
+        Err(UnknownServer::NoUrl(urls.collect()))
     }
 
     fn unknown(&self, name: &EngineName) -> UnknownEngine {

@@ -2,7 +2,7 @@
 
 use crate::engines::ENGINES;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use engine::{DrivenKind, EncryptKind, FrontKind, TransportKind};
+use engine::{FrontKind, TransportKind};
 use experiment::spec::{EngineName, Mode};
 use layout::{Engine, Platform};
 
@@ -47,9 +47,9 @@ pub(super) fn engine() -> impl TypedValueParser<Value = EngineName> {
     let engines = ENGINES.built.iter();
     let values = engines.map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
     let left_out = ENGINES.left_out.iter();
-    let left_out = left_out.map(|(name, _)| PossibleValue::new(*name).hide(true));
+    let left_out = left_out.map(|left_out| PossibleValue::new(left_out.name).hide(true));
     PossibleValuesParser::new(values.chain(left_out)).map(|word| {
-        let left_out = ENGINES.left_out.iter().map(|(name, _)| *name);
+        let left_out = ENGINES.left_out.iter().map(|left_out| left_out.name);
         let mut names = ENGINES.names().chain(left_out);
         EngineName::new(
             names
@@ -81,40 +81,6 @@ pub(super) const TRANSPORTS: &[Choice<TransportKind>] = &[
         "Reads and writes of /dev/fuse",
     ),
     ("io_uring", TransportKind::IoUring, "FUSE over io_uring"),
-];
-
-/// `--driven`.
-pub(super) const DRIVERS: &[Choice<DrivenKind>] = &[
-    (
-        "client",
-        DrivenKind::Client,
-        "dbstow, one statement a round trip",
-    ),
-    (
-        "server",
-        DrivenKind::Server,
-        "A loop on the server, as in the articles: many operations a round trip",
-    ),
-];
-
-/// `--encrypt`.
-pub(super) const ENCRYPTIONS: &[Choice<EncryptKind>] = &[
-    (
-        "optional",
-        EncryptKind::Optional,
-        "TLS for the login, and for the rest if the server requires it; a server without TLS is refused",
-    ),
-    ("mandatory", EncryptKind::Mandatory, "TLS (the default)"),
-    (
-        "strict",
-        EncryptKind::Strict,
-        "TLS before anything else; SQL Server 2022 and later",
-    ),
-    (
-        "off-insecure",
-        EncryptKind::OffInsecure,
-        "As optional, but a server without TLS gets the password in clear text",
-    ),
 ];
 
 /// `--engine` of scripts.
@@ -162,9 +128,6 @@ mod tests {
         }
         for (word, transport, _) in TRANSPORTS {
             assert_eq!(*word, transport.name());
-        }
-        for (word, driven, _) in DRIVERS {
-            assert_eq!(*word, driven.name());
         }
         for (word, on, _) in SYSTEMS {
             assert_eq!(*word, on.to_string());

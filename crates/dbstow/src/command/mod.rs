@@ -4,12 +4,12 @@ mod asked;
 mod backtest;
 mod captured;
 mod listing;
-mod login;
 mod mistaken;
 mod names;
 pub mod output;
 mod pair;
 mod percentage;
+mod product_args;
 mod progress;
 mod publish;
 mod range;
@@ -17,6 +17,7 @@ mod ready;
 mod real_time;
 #[cfg(feature = "live")]
 mod screen;
+mod server_timeout;
 
 pub mod advise;
 pub mod calibrate;
@@ -46,9 +47,10 @@ pub mod trial;
 pub mod workloads;
 
 pub use asked::{Asked, ResolvedRun};
-pub use login::{ServerLogin, ServerTimeout};
+pub use product_args::ServerLogin;
 pub use publish::PublishArgs;
 pub use real_time::RealTimeArgs;
+pub use server_timeout::ServerTimeout;
 
 use clap::error::{ContextKind, ContextValue};
 use experiment::spec::near;

@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use model::Duration;
 
-use super::choice::{DRIVERS, FRONTS, TRANSPORTS, one_of};
-use super::login::{ServerLogin, ServerTimeout};
+use super::choice::{FRONTS, TRANSPORTS, one_of};
 use super::names;
 use super::pair::name_and_path;
-use engine::{
-    DrivenKind, EngineProvider, FrontKind, MariadbOptions, Measured, Options, PostgresOptions,
-    SqlServerOptions, TransportKind,
-};
+use super::product_args::{ProductArgs, ServerLogin};
+use super::server_timeout::ServerTimeout;
+use engine::{EngineProvider, FrontKind, Measured, Options, TransportKind};
 use experiment::spec::Arm;
 
 /// Where a run in real time has its files, and on what.
@@ -42,28 +39,10 @@ pub struct RealTimeArgs {
     /// How long it may take
     #[command(flatten)]
     pub timeout: ServerTimeout,
-    /// Directory of PostgreSQL's programs [default: the newest found]
-    #[arg(long, value_name = "DIR")]
-    pub postgres_bin: Option<PathBuf>,
-    /// Directory of MariaDB's server program [default: the first found]
-    #[arg(long, value_name = "DIR")]
-    pub mariadb_bin: Option<PathBuf>,
-    /// SQL Server: command to restart it, such as 'systemctl restart mssql-server', when tempdb has to move; without
-    /// it, dbstow asks you to restart it
-    #[arg(long, value_name = "COMMAND")]
-    pub restart_command: Option<String>,
-    /// SQL Server: longest that a restart may take, until tempdb can be used again, such as '20 min' [default: 5 min,
-    /// and 40 s for every GB that the server has to zero: logs, and data files without instant file
-    /// initialization]
-    #[arg(long, value_name = "TIME")]
-    pub restart_limit: Option<Duration>,
-    /// SQL Server: keep its max server memory instead of the experiment's
-    #[arg(long)]
-    pub leave_memory: bool,
-    /// SQL Server: where statements are issued; a loop on the server is many times faster [default: client]
-    #[arg(long, value_parser = one_of(DRIVERS))]
-    pub driven: Option<DrivenKind>,
-    /// SQL Server's login
+    /// Options that one product alone takes
+    #[command(flatten)]
+    pub of_product: ProductArgs<false>,
+    /// How to log in
     #[command(flatten)]
     pub login: ServerLogin,
 }
@@ -78,19 +57,7 @@ impl RealTimeArgs {
             transport: self.transport,
             server: self.server.clone(),
             timeout: self.timeout.timeout,
-            postgres: PostgresOptions {
-                bin: self.postgres_bin.clone(),
-            },
-            mariadb: MariadbOptions {
-                bin: self.mariadb_bin.clone(),
-            },
-            sqlserver: SqlServerOptions {
-                login: self.login.options(),
-                restart_command: self.restart_command.clone(),
-                restart_limit: self.restart_limit,
-                leave_memory: self.leave_memory,
-                driven: self.driven,
-            },
+            of_product: self.of_product.0.clone().with(self.login.0.clone()),
         }
     }
 
@@ -111,15 +78,10 @@ impl RealTimeArgs {
                 *directory = whole(directory)?;
             }
         }
-        for path in [
-            &mut options.backing,
-            &mut options.postgres.bin,
-            &mut options.mariadb.bin,
-        ] {
-            if let Some(given) = path {
-                *path = Some(whole(given)?);
-            }
+        if let Some(backing) = &mut options.backing {
+            *backing = whole(backing)?;
         }
-        Ok(options.facts())
+        (options.of_product.make_absolute()).context("the current directory")?;
+        Ok(options.facts(engine))
     }
 }

@@ -1,18 +1,16 @@
 //! `dbstow record`: watches a running PostgreSQL, MariaDB, MySQL or SQL Server, and writes a profile. It changes nothing there.
 
-#[cfg(any(
-    feature = "sqlserver",
-    all(unix, any(feature = "mariadb", feature = "postgres"))
-))]
 mod kept;
 
 use std::path::PathBuf;
 
 use anyhow::Result;
+use engine::UnknownServer;
 use model::Duration;
 use profile::INTERVALS_MAX;
 
 use super::{Mistake, PublishArgs, ServerLogin, ServerTimeout};
+use crate::engines::ENGINES;
 
 /// Shortest interval: servers count at most once a second.
 const EVERY_MIN: Duration = Duration::from_secs(1);
@@ -67,30 +65,6 @@ pub struct Args {
     pub publish: PublishArgs,
 }
 
-/// What can be recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Product {
-    PostgreSql,
-    MySql,
-    SqlServer,
-}
-
-impl Product {
-    /// By the URL's scheme; the rest may hold a password, and is not repeated.
-    fn of(server: &str) -> Result<Product, Mistake> {
-        match server.trim_start().split_once("://") {
-            Some(("postgresql" | "postgres", _)) => Ok(Product::PostgreSql),
-            Some(("mysql" | "mariadb", _)) => Ok(Product::MySql),
-            Some(("sqlserver" | "mssql", _)) => Ok(Product::SqlServer),
-            Some(_) | None => Err(Mistake(
-                "--server is not the URL of a PostgreSQL, MariaDB, MySQL or SQL Server; give \
-                 postgresql://USER@HOST:PORT/DATABASE, mysql://USER@HOST:PORT/ or sqlserver://USER@HOST:PORT"
-                    .to_owned(),
-            )),
-        }
-    }
-}
-
 /// Runs `dbstow record`.
 ///
 /// # Errors
@@ -116,79 +90,27 @@ pub fn run(args: &Args) -> Result<()> {
             args.length, args.every
         ));
     }
-    let product = Product::of(&args.server)?;
-    let is_of_sql_server = args.login != ServerLogin::default();
-    if product != Product::SqlServer && is_of_sql_server {
-        return mistake(
-            "--access-token-env, --access-token-file, --encrypt and --trust-server-certificate are for SQL Server; \
-             leave them out"
-                .to_owned(),
-        );
+    let engine = ENGINES.of_url(&args.server).map_err(|error| {
+        Mistake(match error {
+            UnknownServer::NoUrl(_) => error.to_string(),
+            UnknownServer::LeftOut(why) => format!(
+                "{why}; record with another build, or import what other tools recorded (dbstow import)"
+            ),
+        })
+    })?;
+    let mut of_login = args.login.0.names();
+    let takes = |name: &str| engine.options().iter().any(|option| option.name == name);
+    if let Some(other) = of_login.find(|name| !takes(name)) {
+        return mistake(format!(
+            "--{other} has no effect on {}; leave it out",
+            engine.name()
+        ));
     }
     super::import::check_free(&args.out, "remove it, or give another --out")?;
-    match product {
-        Product::PostgreSql => postgres(args),
-        Product::MySql => mysql(args),
-        Product::SqlServer => sql_server(args),
-    }
-}
-
-#[cfg(not(all(unix, feature = "postgres")))]
-fn postgres(_: &Args) -> Result<()> {
-    let text = "this dbstow was built without PostgreSQL (cargo feature `postgres`, Unix only); use another build, or \
-                import what other tools recorded (dbstow import)";
-    Err(Mistake(text.to_owned()).into())
-}
-
-#[cfg(all(unix, feature = "postgres"))]
-fn postgres(args: &Args) -> Result<()> {
-    use postgres::{ServerUrl, watch};
-
-    let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
-    live::record(args, "PostgreSQL", |recording, watcher, patience| {
-        watch::record(&server.with_patience(patience), recording, watcher)
-    })
-}
-
-#[cfg(not(all(unix, feature = "mariadb")))]
-fn mysql(_: &Args) -> Result<()> {
-    let text = "this dbstow was built without MariaDB (cargo feature `mariadb`, Unix only); use another build, or \
-                import what other tools recorded (dbstow import)";
-    Err(Mistake(text.to_owned()).into())
-}
-
-#[cfg(all(unix, feature = "mariadb"))]
-fn mysql(args: &Args) -> Result<()> {
-    use mariadb::{ServerUrl, watch};
-
-    let server = ServerUrl::parse(&args.server).map_err(live::in_words)?;
-    live::record(args, "MariaDB", |recording, watcher, patience| {
-        watch::record(&server.with_patience(patience), recording, watcher)
-    })
-}
-
-#[cfg(not(feature = "sqlserver"))]
-fn sql_server(_: &Args) -> Result<()> {
-    let text = "this dbstow was built without SQL Server (cargo feature `sqlserver`); use another build, or import \
-                what other tools recorded (dbstow import)";
-    Err(Mistake(text.to_owned()).into())
-}
-
-#[cfg(feature = "sqlserver")]
-fn sql_server(args: &Args) -> Result<()> {
-    use sqlserver::{Access, watch};
-
-    let access = Access::new(&args.server, &args.login.options()).map_err(live::in_words)?;
-    live::record(args, "SQL Server", |recording, watcher, patience| {
-        watch::record(&access.with_patience(&patience), recording, watcher)
-    })
+    live::record(args, engine)
 }
 
 /// A recording under way: progress, and Ctrl-C.
-#[cfg(any(
-    feature = "sqlserver",
-    all(unix, any(feature = "mariadb", feature = "postgres"))
-))]
 mod live {
     use std::path::Path;
     use std::sync::Arc;
@@ -196,7 +118,7 @@ mod live {
 
     use anyhow::{Context, Result, anyhow};
     use engine::watch::{RecordError, Recording, Watcher};
-    use engine::{EngineError, Patience};
+    use engine::{EngineError, EngineProvider};
     use model::Duration;
     use profile::{Interval, Profile};
 
@@ -211,21 +133,22 @@ mod live {
     use crate::metrics::ServerMetrics;
     use analysis::quantity::duration;
 
-    /// Records as `engine` does, and writes the profile.
-    pub(super) fn record(
-        args: &Args,
-        product: &'static str,
-        engine: impl FnOnce(Recording, &dyn Watcher, Patience) -> Result<Profile, RecordError>,
-    ) -> Result<()> {
+    /// Records a server of this engine, and writes the profile.
+    pub(super) fn record(args: &Args, engine: &dyn EngineProvider) -> Result<()> {
+        let recorder = engine.recorder(&args.server, &args.login.0);
+        let recorder = recorder.map_err(in_words)?;
+        let title = engine
+            .recorded()
+            .map_or(engine.name(), |servers| servers.title);
         let recording = Recording {
             length: args.length,
             every: args.every,
         };
         let outlet = args.publish.open()?;
-        let shown = Shown::new(args.length, &args.out, product)?;
+        let shown = Shown::new(args.length, &args.out, title)?;
         let publishing = outlet.map(|outlet| shown.publish(outlet)).transpose()?;
         let patience = args.timeout.patience(Arc::clone(&shown.stopped));
-        let recorded = engine(recording, &shown, patience);
+        let recorded = recorder.record(patience, recording, &shown);
         // Once more, complete.
         drop(publishing);
         shown.end();
@@ -397,23 +320,5 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, 7);
-    }
-
-    #[test]
-    fn the_scheme_of_the_url_is_the_product() {
-        for (url, product) in [
-            ("postgresql://me@db1/shop", Product::PostgreSql),
-            ("postgres://db1", Product::PostgreSql),
-            ("mysql://me@db1/", Product::MySql),
-            ("mariadb://db1", Product::MySql),
-            ("sqlserver://sa@db1", Product::SqlServer),
-            ("mssql://db1", Product::SqlServer),
-        ] {
-            assert_eq!(Product::of(url).expect(url), product);
-        }
-        for url in ["", "db1,1433", "oracle://me:hunter2@db1", "://db1"] {
-            let error = Product::of(url).expect_err(url).to_string();
-            assert!(error.contains("give postgresql://") && !error.contains("hunter2"));
-        }
     }
 }

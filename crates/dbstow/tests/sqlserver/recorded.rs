@@ -357,12 +357,12 @@ fn what_is_no_server_or_is_not_there_says_so() {
         assert!(!said.contains("hunter2"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
     };
-    let known = "give postgresql://USER@HOST:PORT/DATABASE, mysql://USER@HOST:PORT/ or sqlserver://USER@HOST:PORT";
+    let known = "give postgresql://USER@HOST:PORT/DATABASE, sqlserver://USER@HOST:PORT or mysql://USER@HOST:PORT/";
     for other in ["oracle://me:hunter2@db1/shop", "db1,1433", ""] {
         refused(other, 2, known);
     }
     refused("sqlserver://sa:hunter2@db1", 2, "SQLCMDPASSWORD");
-    refused("postgresql://me@db1/shop", 2, "are for SQL Server");
+    refused("postgresql://me@db1/shop", 2, "has no effect on postgres");
     bench.double().go_down();
     refused(&bench.server(), 1, "connect to SQL Server at");
     let url = bench.server();

@@ -16,7 +16,7 @@ use model::Duration;
 use profile::{Draft, INTERVALS_MIN, Interval, Lost, Profile, Span, Timestamp};
 use volume::clock::Clock;
 
-use crate::EngineError;
+use crate::{EngineError, Patience};
 
 pub use looks::Looks;
 
@@ -76,7 +76,32 @@ pub trait Watcher {
     fn note(&self, text: &str);
 }
 
-/// A server that can be recorded.
+/// Servers of a product that can be recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedServers {
+    /// What one of them is called.
+    pub title: &'static str,
+    /// Schemes of their URLs.
+    pub schemes: &'static [&'static str],
+    /// Such a URL, in the words of a usage line.
+    pub url: &'static str,
+}
+
+/// Records the server of a URL that was understood; it is not connected to yet.
+pub trait Recorder {
+    /// Records until the time is over or it is stopped. `patience`: how long an answer may take.
+    ///
+    /// # Errors
+    /// When the server cannot be connected to at first, or there is too little for a profile.
+    fn record(
+        &self,
+        patience: Patience,
+        recording: Recording,
+        watcher: &dyn Watcher,
+    ) -> Result<Profile, RecordError>;
+}
+
+/// What a product answers while it is recorded.
 pub trait Recorded {
     /// A connection to it.
     type Session;

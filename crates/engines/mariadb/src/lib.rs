@@ -30,7 +30,7 @@ mod session;
 #[cfg(all(unix, feature = "driver"))]
 mod trial;
 #[cfg(all(unix, feature = "driver"))]
-pub mod watch;
+mod watch;
 
 #[cfg(all(unix, feature = "driver"))]
 pub use session::ServerUrl;

@@ -13,7 +13,7 @@
 pub mod drill;
 mod session;
 mod trial;
-pub mod watch;
+mod watch;
 
 pub use session::ServerUrl;
 #[cfg(target_os = "linux")]

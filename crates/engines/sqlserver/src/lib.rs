@@ -28,7 +28,7 @@ pub mod session;
 mod trial;
 pub mod tsql;
 #[cfg(feature = "driver")]
-pub mod watch;
+mod watch;
 
 #[cfg(feature = "driver")]
 pub use trial::{Access, OPERATIONS_PER_TRIP, Provider, ServerRun, ServerSite, SqlServer};

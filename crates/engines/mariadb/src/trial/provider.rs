@@ -13,14 +13,29 @@ use crate::trial::given::Given;
 use crate::trial::product::owner;
 use crate::trial::server::MariaDb;
 use crate::trial::settings;
+use crate::watch::SERVERS;
 use engine::EngineError;
 use engine::Patience;
+use engine::watch::{RecordedServers, Recorder};
 use engine::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
+    EngineProvider, EngineRun, Measured, Modelled, Opening, OptionKind, OptionSpec, ProductOptions,
+    Simulated, Started, TrialVolumes, Users,
 };
 use engine::{FrontKind, Options};
 use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
+
+/// Where its programs are.
+const BIN: &str = "mariadb-bin";
+
+const OPTIONS: &[OptionSpec] = &[OptionSpec {
+    name: BIN,
+    kind: OptionKind::Path("DIR"),
+    help: "Directory of MariaDB's server program [default: the first found]",
+    is_fact: true,
+    excludes: None,
+    login: None,
+}];
 
 /// MariaDB: a private server for each trial, or databases in a given server.
 pub struct Provider;
@@ -85,8 +100,24 @@ impl EngineProvider for Provider {
         true
     }
 
+    fn recorded(&self) -> Option<&'static RecordedServers> {
+        Some(&SERVERS)
+    }
+
+    fn recorder(
+        &self,
+        url: &str,
+        _options: &ProductOptions,
+    ) -> Result<Box<dyn Recorder>, EngineError> {
+        Ok(Box::new(ServerUrl::parse(url)?))
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        OPTIONS
+    }
+
     fn check(&self, options: &Options, arms: &[Arm]) -> Result<(), String> {
-        match (&options.server, &options.mariadb.bin) {
+        match (&options.server, options.of_product.path(BIN)) {
             (None, _) => Ok(()),
             (Some(_), Some(_)) => Err(
                 "--server uses a server that runs already, so --mariadb-bin is of no use; leave one of them out"
@@ -100,7 +131,7 @@ impl EngineProvider for Provider {
         match &options.server {
             Some(url) => ServerUrl::parse(url).map(|_| ()),
             None => {
-                Programs::find(options.mariadb.bin.as_deref())?;
+                Programs::find(options.of_product.path(BIN))?;
                 owner().map(|_| ())
             }
         }
@@ -202,7 +233,7 @@ impl EngineRun for Run {
         let engine = match &self.options.server {
             Some(url) => MariaDb::given(&server(url, &self.patience)?, site, settings, workload)?,
             None => {
-                let programs = Programs::find(self.options.mariadb.bin.as_deref())?;
+                let programs = Programs::find(self.options.of_product.path(BIN))?;
                 let asked = (site, settings, workload);
                 MariaDb::private(&programs, owner()?, &self.registration, asked)?
             }

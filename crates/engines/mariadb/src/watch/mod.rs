@@ -13,26 +13,35 @@ use profile::{Draft, Interval, Lost, Profile, Timestamp};
 use volume::clock::Clock;
 
 use crate::ServerUrl;
-use engine::EngineError;
-use engine::watch::{self, Looks, RecordError, Recorded, Recording, Watcher};
+use engine::watch::{
+    self, Looks, RecordError, Recorded, RecordedServers, Recorder, Recording, Watcher,
+};
+use engine::{EngineError, Patience};
 use host::Host;
 use session::Session;
 use snapshot::Snapshot;
 
-/// Records a MariaDB or MySQL until the time is over or it is stopped.
-///
-/// # Errors
-/// When the server cannot be connected to at first, or there is too little for a profile.
-pub fn record(
-    server: &ServerUrl,
-    recording: Recording,
-    watcher: &dyn Watcher,
-) -> Result<Profile, RecordError> {
-    let server = Server {
-        url: server,
-        host: Err("it was not looked for".to_owned()),
-    };
-    watch::record(server, recording, watcher)
+/// Servers that can be recorded.
+pub(crate) const SERVERS: RecordedServers = RecordedServers {
+    title: "MariaDB",
+    schemes: &["mysql", "mariadb"],
+    url: "mysql://USER@HOST:PORT/",
+};
+
+impl Recorder for ServerUrl {
+    fn record(
+        &self,
+        patience: Patience,
+        recording: Recording,
+        watcher: &dyn Watcher,
+    ) -> Result<Profile, RecordError> {
+        let server = &self.clone().with_patience(patience);
+        let server = Server {
+            url: server,
+            host: Err("it was not looked for".to_owned()),
+        };
+        watch::record(server, recording, watcher)
+    }
 }
 
 struct Server<'a> {

@@ -8,15 +8,30 @@ use volume::leftovers::Registration;
 use super::{Binaries, Postgres, owner, reading};
 use crate::ServerUrl;
 use crate::session::login::{OBSERVER, open};
+use crate::watch::SERVERS;
 use engine::EngineError;
 use engine::Patience;
 use engine::row::first;
+use engine::watch::{RecordedServers, Recorder};
 use engine::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
+    EngineProvider, EngineRun, Measured, Modelled, Opening, OptionKind, OptionSpec, ProductOptions,
+    Simulated, Started, TrialVolumes, Users,
 };
 use engine::{FrontKind, Options};
 use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
+
+/// Where its programs are.
+const BIN: &str = "postgres-bin";
+
+const OPTIONS: &[OptionSpec] = &[OptionSpec {
+    name: BIN,
+    kind: OptionKind::Path("DIR"),
+    help: "Directory of PostgreSQL's programs [default: the newest found]",
+    is_fact: true,
+    excludes: None,
+    login: None,
+}];
 
 /// PostgreSQL: a private server for each trial, or a database in a given server.
 pub struct Provider;
@@ -79,8 +94,24 @@ impl EngineProvider for Provider {
         true
     }
 
+    fn recorded(&self) -> Option<&'static RecordedServers> {
+        Some(&SERVERS)
+    }
+
+    fn recorder(
+        &self,
+        url: &str,
+        _options: &ProductOptions,
+    ) -> Result<Box<dyn Recorder>, EngineError> {
+        Ok(Box::new(ServerUrl::parse(url)?))
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        OPTIONS
+    }
+
     fn check(&self, options: &Options, arms: &[Arm]) -> Result<(), String> {
-        if options.server.is_some() && options.postgres.bin.is_some() {
+        if options.server.is_some() && options.of_product.has(BIN) {
             return Err(
                 "--server uses a server that runs already, so --postgres-bin is of no use; leave one of them out"
                     .to_owned(),
@@ -97,7 +128,7 @@ impl EngineProvider for Provider {
         match &options.server {
             Some(url) => ServerUrl::parse(url).map(|_| ()),
             None => {
-                Binaries::find(options.postgres.bin.as_deref())?;
+                Binaries::find(options.of_product.path(BIN))?;
                 owner().map(|_| ())
             }
         }
@@ -109,7 +140,7 @@ impl EngineProvider for Provider {
             match &opening.options.server {
                 Some(url) => check_server(&server(url, &opening.patience())?, opening.arms)?,
                 None => {
-                    let binaries = Binaries::find(opening.options.postgres.bin.as_deref())?;
+                    let binaries = Binaries::find(opening.options.of_product.path(BIN))?;
                     reading::check_programs(&binaries, opening.arms)?;
                 }
             }
@@ -200,7 +231,7 @@ impl EngineRun for Run {
         let engine = match &self.options.server {
             Some(url) => Postgres::given(&server(url, &self.patience)?, site, settings, workload)?,
             None => {
-                let binaries = Binaries::find(self.options.postgres.bin.as_deref())?;
+                let binaries = Binaries::find(self.options.of_product.path(BIN))?;
                 let asked = (site, settings, workload);
                 Postgres::private(&binaries, owner()?, &self.registration, asked)?
             }

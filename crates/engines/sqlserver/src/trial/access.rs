@@ -6,7 +6,9 @@ use crate::session::{Credentials, Driver, Encryption, Failure, Limits, Login, Se
 
 use engine::EngineError;
 use engine::Patience;
-use engine::{EncryptKind, LoginOptions};
+use engine::ProductOptions;
+
+use super::options::{ENCRYPT, TOKEN_ENV, TOKEN_FILE, TRUST};
 
 /// A server and a login.
 #[derive(Clone, Debug)]
@@ -21,24 +23,24 @@ impl Access {
     ///
     /// # Errors
     /// When it is no server, or a password or token is missing.
-    pub fn new(server: &str, options: &LoginOptions) -> Result<Access, EngineError> {
+    pub fn new(server: &str, options: &ProductOptions) -> Result<Access, EngineError> {
         let missing = |error: &dyn std::fmt::Display| EngineError::Missing(error.to_string());
         let server = Server::parse(server).map_err(|error| missing(&error))?;
         let variable = |name: &str| std::env::var(name).ok();
-        let credentials = match (&options.token_env, &options.token_file) {
+        let credentials = match (options.text(TOKEN_ENV), options.path(TOKEN_FILE)) {
             (Some(name), _) => Credentials::token_of_variable(name, variable),
             (None, Some(file)) => Credentials::token_of_file(file),
             (None, None) => Credentials::from_environment(server.user(), variable),
         };
         let login = Login {
             credentials: credentials.map_err(|error| missing(&error))?,
-            encryption: match options.encrypt {
-                Some(EncryptKind::OffInsecure) => Encryption::OffInsecure,
-                Some(EncryptKind::Optional) => Encryption::Optional,
-                Some(EncryptKind::Mandatory) | None => Encryption::Mandatory,
-                Some(EncryptKind::Strict) => Encryption::Strict,
+            encryption: match options.text(ENCRYPT) {
+                Some("off-insecure") => Encryption::OffInsecure,
+                Some("optional") => Encryption::Optional,
+                Some("strict") => Encryption::Strict,
+                _ => Encryption::Mandatory,
             },
-            trust_certificate: options.trust_certificate,
+            trust_certificate: options.has(TRUST),
         };
         Ok(Access {
             server,

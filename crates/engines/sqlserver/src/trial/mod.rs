@@ -21,6 +21,7 @@ mod database_files;
 mod engine;
 mod journal;
 mod memory;
+pub(crate) mod options;
 mod provider;
 mod restart;
 mod restore;

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use volume::site::Site;
 
+use super::options::{DRIVEN, ON_SERVER, OPTIONS};
 use super::{Access, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer, restore};
+use crate::watch::SERVERS;
 use engine::EngineError;
+use engine::watch::{RecordedServers, Recorder};
 use engine::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
     TrialVolumes, Users,
 };
-use engine::{DrivenKind, FrontKind, Options};
+use engine::{FrontKind, OptionSpec, Options, ProductOptions};
 use experiment::spec::{Arm, Mode, Role, Settings, differ_in};
 use workload::{Dialect, Workload};
 
@@ -83,6 +86,22 @@ impl EngineProvider for Provider {
         true
     }
 
+    fn recorded(&self) -> Option<&'static RecordedServers> {
+        Some(&SERVERS)
+    }
+
+    fn recorder(
+        &self,
+        url: &str,
+        options: &ProductOptions,
+    ) -> Result<Box<dyn Recorder>, EngineError> {
+        Ok(Box::new(Access::new(url, options)?))
+    }
+
+    fn options(&self) -> &'static [OptionSpec] {
+        OPTIONS
+    }
+
     fn check(&self, options: &Options, _arms: &[Arm]) -> Result<(), String> {
         match &options.server {
             Some(_) => Ok(()),
@@ -96,7 +115,7 @@ impl EngineProvider for Provider {
 
     /// Driven by the server, a workload needs a loop of its own.
     fn adapt(&self, mut workload: Workload, options: &Options) -> Result<Workload, String> {
-        if options.sqlserver.driven == Some(DrivenKind::Server) {
+        if options.of_product.text(DRIVEN) == Some(ON_SERVER) {
             let run = workload.run.on_server(OPERATIONS_PER_TRIP);
             workload.run = run.ok_or_else(|| {
                 format!(
@@ -111,8 +130,7 @@ impl EngineProvider for Provider {
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
         let options = opening.options;
         let server = options.server.as_deref().unwrap_or_default();
-        let access =
-            Access::new(server, &options.sqlserver.login)?.with_patience(&opening.patience());
+        let access = Access::new(server, &options.of_product)?.with_patience(&opening.patience());
         let (run, session) = ServerRun::open(access, opening)?;
         restore::earlier(&run, session)?;
         run.check(opening.arms)?;

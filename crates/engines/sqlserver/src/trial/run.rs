@@ -14,6 +14,7 @@ use parking_lot::{Mutex, MutexGuard};
 use volume::clock::Clock;
 
 use super::OBSERVER;
+use super::options::{LEAVE_MEMORY, RESTART_COMMAND, RESTART_LIMIT};
 use crate::trial::access::{Access, is_down};
 use crate::trial::database_files;
 use crate::trial::journal::{Changes, Journal, JournalError, Key, state_directory};
@@ -92,15 +93,15 @@ impl ServerRun {
         let Opening {
             mode, arms, hooks, ..
         } = *opening;
-        let options = &opening.options.sqlserver;
+        let options = &opening.options.of_product;
         let restart = Restart {
-            by: match (&options.restart_command, &hooks.prompt) {
-                (Some(command), _) => By::Command(command.clone()),
+            by: match (options.text(RESTART_COMMAND), &hooks.prompt) {
+                (Some(command), _) => By::Command(command.to_owned()),
                 (None, Some(prompt)) => By::User(Arc::clone(prompt)),
                 (None, None) => By::Nobody,
             },
             interrupted: Arc::clone(&hooks.interrupted),
-            limit: options.restart_limit,
+            limit: options.time(RESTART_LIMIT),
             progress: Arc::clone(&hooks.progress),
         };
         let mut session = connect(&access, &restart)?;
@@ -128,7 +129,7 @@ impl ServerRun {
             moves_tempdb: differ_in(arms, Role::Temp),
             volumes_end: mode == Mode::Emulate,
             restart,
-            leave_memory: options.leave_memory,
+            leave_memory: options.has(LEAVE_MEMORY),
             mark: mark(),
             scripts: scripts_of(journal.path()),
             journal: Mutex::new(journal),

@@ -12,20 +12,29 @@ use volume::clock::Clock;
 
 use crate::Access;
 use difference::{Snapshot, assumptions, interval};
-use engine::EngineError;
-use engine::watch::{self, Looks, RecordError, Recorded, Recording, Watcher};
+use engine::watch::{
+    self, Looks, RecordError, Recorded, RecordedServers, Recorder, Recording, Watcher,
+};
+use engine::{EngineError, Patience};
 use session::Session;
 
-/// Records a SQL Server until the time is over or it is stopped.
-///
-/// # Errors
-/// When the server cannot be connected to at first, or there is too little for a profile.
-pub fn record(
-    access: &Access,
-    recording: Recording,
-    watcher: &dyn Watcher,
-) -> Result<Profile, RecordError> {
-    watch::record(Server { access }, recording, watcher)
+/// Servers that can be recorded.
+pub(crate) const SERVERS: RecordedServers = RecordedServers {
+    title: "SQL Server",
+    schemes: &["sqlserver", "mssql"],
+    url: "sqlserver://USER@HOST:PORT",
+};
+
+impl Recorder for Access {
+    fn record(
+        &self,
+        patience: Patience,
+        recording: Recording,
+        watcher: &dyn Watcher,
+    ) -> Result<Profile, RecordError> {
+        let access = &self.clone().with_patience(&patience);
+        watch::record(Server { access }, recording, watcher)
+    }
 }
 
 struct Server<'a> {
