@@ -55,7 +55,7 @@ const WRITERS: &[(&str, &str)] = &[
         "the last folder for a recording that cannot be kept elsewhere: a new name, by `files`",
     ),
     (
-        "engine/src/own_server/directories.rs",
+        "engine/src/managed_server/directories.rs",
         "removes what a server made in its own directories",
     ),
     (
@@ -63,7 +63,7 @@ const WRITERS: &[(&str, &str)] = &[
         "a random name, written down before it is made",
     ),
     (
-        "engine/src/own_server/run_directory.rs",
+        "engine/src/managed_server/run_directory.rs",
         "a private server's directory; its modes",
     ),
     (
@@ -79,7 +79,7 @@ const WRITERS: &[(&str, &str)] = &[
         "removes the folder that it has just made",
     ),
     (
-        "engine/src/own_server/memory.rs",
+        "engine/src/managed_server/memory.rs",
         "control groups, for root alone",
     ),
     ("engines/raw/src/fio.rs", "a file without a name"),

@@ -154,7 +154,7 @@ pub trait Server: Sync {
     fn end(&self) -> Result<(), String>;
 
     /// Why it has ended, in its words, where it has by itself.
-    fn obituary(&self) -> Option<String>;
+    fn exit_reason(&self) -> Option<String>;
 
     /// A client that writes the ledger of a session.
     ///

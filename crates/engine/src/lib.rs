@@ -34,7 +34,7 @@ pub mod mark;
 #[cfg(unix)]
 pub mod own_directory;
 #[cfg(all(unix, feature = "server"))]
-pub mod own_server;
+pub mod managed_server;
 mod patience;
 #[cfg(all(unix, feature = "server"))]
 pub mod prepared;

@@ -317,7 +317,7 @@ impl Server for Database {
         Ok(())
     }
 
-    fn obituary(&self) -> Option<String> {
+    fn exit_reason(&self) -> Option<String> {
         None
     }
 

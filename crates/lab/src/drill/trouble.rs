@@ -278,8 +278,8 @@ fn failed(
         }
     }
     let refused = checkpoint_refused.or(refused);
-    let obituary = awaited_end(drilled, refused.is_some());
-    let (noticed, message) = match (refused, obituary) {
+    let exit_reason = awaited_end(drilled, refused.is_some());
+    let (noticed, message) = match (refused, exit_reason) {
         (_, Some(why)) => (Noticed::Ended, why),
         (Some(why), None) => (Noticed::Refused, why),
         (None, None) => (Noticed::Nothing, String::new()),
@@ -320,10 +320,10 @@ fn awaited_end(drilled: &dyn Server, has_refused: bool) -> Option<String> {
         let passed = clock.now() - Instant::ZERO;
         passed < END_MIN || (passed < END_MAX && drilled.version().is_err())
     };
-    while has_refused && drilled.obituary().is_none() && goes_on() {
+    while has_refused && drilled.exit_reason().is_none() && goes_on() {
         Clock::sleep(LOOK_EVERY);
     }
-    drilled.obituary()
+    drilled.exit_reason()
 }
 
 /// Fills the volume while clients write, and makes space again.
@@ -354,19 +354,19 @@ fn filled(drilled: &dyn Server, directory: &Path, space: u64) -> io::Result<Seen
         Ok(!is_full && sort_refused.is_none() && passed < FILL_MAX.as_nanos())
     })?;
     let refused = refused.or(sort_refused);
-    let obituary = awaited_end(drilled, refused.is_some());
-    let (noticed, message) = match (refused, obituary) {
+    let exit_reason = awaited_end(drilled, refused.is_some());
+    let (noticed, message) = match (refused, exit_reason) {
         (_, Some(why)) => (Noticed::Ended, why),
         (Some(why), None) => (Noticed::Refused, why),
         (None, None) if ballast.space()? > FULL_BELOW => (Noticed::NotFull, String::new()),
         (None, None) => (Noticed::Nothing, String::new()),
     };
     ballast.remove()?;
-    if drilled.obituary().is_none() {
+    if drilled.exit_reason().is_none() {
         // One that ends just now is started again all the same.
         drilled
             .shut_down()
-            .or_else(|error| match drilled.obituary() {
+            .or_else(|error| match drilled.exit_reason() {
                 Some(_) => Ok(()),
                 None => Err(io::Error::other(error)),
             })?;

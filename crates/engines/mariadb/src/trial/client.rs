@@ -121,8 +121,8 @@ impl<'a> Session<'a> {
             }
             Failure::Lost(_) => {
                 Watch::slow_down();
-                match self.engine.obituary() {
-                    Some(obituary) => format!("{failure}; {obituary}"),
+                match self.engine.exit_reason() {
+                    Some(exit_reason) => format!("{failure}; {exit_reason}"),
                     None => failure.to_string(),
                 }
             }

@@ -12,7 +12,7 @@ use crate::trial::instance::with_remedy;
 use crate::trial::product::MARIADB;
 use crate::trial::server::{Host, MariaDb};
 use engine::NOT_RESTARTED;
-use engine::own_server::cleared;
+use engine::managed_server::cleared;
 use engine::row::words;
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, NOT_LIMITED, Note, PAGE_CACHE};

@@ -15,7 +15,7 @@ use crate::session::wire::{Connection, Failure};
 use crate::trial::find::{RELEASES, RELEASES_MYSQL, release_of};
 use engine::EngineError;
 use engine::mark::mark;
-use engine::own_server::Owner;
+use engine::managed_server::Owner;
 use engine::row::{pairs, words};
 use experiment::record::Note;
 use experiment::spec::Settings;

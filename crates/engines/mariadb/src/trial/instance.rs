@@ -13,7 +13,7 @@ use crate::trial::places::Places;
 use crate::trial::product::MARIADB;
 use crate::trial::settings;
 use engine::EngineError;
-use engine::own_server::{Directories, OwnServer, Owner, RunDirectory, Task, own_name};
+use engine::managed_server::{Directories, ManagedServer, Owner, RunDirectory, Task, own_name};
 use experiment::spec::Settings;
 
 /// The socket's name in the run directory.
@@ -26,7 +26,7 @@ pub(crate) struct Instance {
     arguments: Vec<String>,
     /// The only user that may log in.
     user: String,
-    server: OwnServer,
+    server: ManagedServer,
 }
 
 impl Instance {
@@ -51,7 +51,7 @@ impl Instance {
                 .chain(settings::of_server(places, settings))
                 .chain(settings::of_access(&socket(&run)))
                 .collect(),
-            server: OwnServer::new(&MARIADB, owner, registration, (run, data), settings)?,
+            server: ManagedServer::new(&MARIADB, owner, registration, (run, data), settings)?,
             user,
         };
         for place in places.all() {
@@ -72,7 +72,7 @@ impl Instance {
     }
 
     /// Its process, and what becomes of it.
-    pub(crate) fn server(&self) -> &OwnServer {
+    pub(crate) fn server(&self) -> &ManagedServer {
         &self.server
     }
 

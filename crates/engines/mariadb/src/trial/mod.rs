@@ -27,7 +27,7 @@ mod settings;
 mod tables;
 pub(crate) mod waits;
 
-pub use ::engine::own_server::Owner;
+pub use ::engine::managed_server::Owner;
 pub use find::Programs;
 pub use product::owner;
 pub use provider::Provider;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use volume::site::Site;
 
 use engine::EngineError;
-use engine::own_server::home;
+use engine::managed_server::home;
 use experiment::spec::{File, Role, Settings};
 
 /// What ends a name in lists of directories and files.

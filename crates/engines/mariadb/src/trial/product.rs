@@ -4,7 +4,7 @@ use model::Bytes;
 use nix::sys::signal::Signal;
 
 use engine::EngineError;
-use engine::own_server::{self, Owner, Product};
+use engine::managed_server::{self, Owner, Product};
 
 /// A MariaDB server. `SIGTERM` is a shutdown with all written; `SIGQUIT` would be the same, so that it is killed where its
 /// files are not needed any more: <https://mariadb.com/docs/server/server-management/starting-and-stopping-mariadb/what-to-do-if-mariadb-doesnt-start>,
@@ -27,7 +27,7 @@ pub(crate) static MARIADB: Product = Product {
 /// # Errors
 /// When it is root and there is no other user.
 pub fn owner() -> Result<Option<Owner>, EngineError> {
-    own_server::owner(&MARIADB)
+    managed_server::owner(&MARIADB)
 }
 
 /// Why a server cannot go on, where a line says so.

@@ -21,7 +21,7 @@ use crate::trial::places::Places;
 use crate::trial::settings;
 use engine::EngineError;
 use engine::interruption::Interruptions;
-use engine::own_server::{Directories, Owner, check_memory};
+use engine::managed_server::{Directories, Owner, check_memory};
 use experiment::record::EngineRecord;
 use experiment::spec::Settings;
 use workload::{Database, Tables, Workload};
@@ -281,13 +281,13 @@ impl MariaDb {
     }
 
     /// How a private server ended if it was not told to.
-    pub(crate) fn obituary(&self) -> Option<String> {
-        self.instance()?.server().obituary()
+    pub(crate) fn exit_reason(&self) -> Option<String> {
+        self.instance()?.server().exit_reason()
     }
 
     pub(crate) fn with_obituary(&self, error: EngineError) -> EngineError {
-        match self.obituary() {
-            Some(obituary) => EngineError::failed(error.to_string(), obituary),
+        match self.exit_reason() {
+            Some(exit_reason) => EngineError::failed(error.to_string(), exit_reason),
             None => error,
         }
     }

@@ -19,7 +19,7 @@ use engine::drilled::{
     ACCOUNTS, ControlSpec, Found, Kind, Origin, Product, Server, ServerSpec, Verdict, Writer,
     accounts,
 };
-use engine::own_server::{Directories, Owner};
+use engine::managed_server::{Directories, Owner};
 use engine::row::first;
 use experiment::spec::{Commit, Role};
 
@@ -313,7 +313,7 @@ impl Server for Drilled {
     fn start(&self) -> Result<Result<(), String>, EngineError> {
         match self.cluster.start() {
             Ok(()) => Ok(Ok(())),
-            Err(error) => match self.obituary() {
+            Err(error) => match self.exit_reason() {
                 Some(why) => Ok(Err(why)),
                 None => Err(error),
             },
@@ -328,9 +328,9 @@ impl Server for Drilled {
         self.cluster.server().end(false)
     }
 
-    fn obituary(&self) -> Option<String> {
-        let obituary = self.cluster.server().obituary()?;
-        Some(self.cluster.server().cause().unwrap_or(obituary))
+    fn exit_reason(&self) -> Option<String> {
+        let exit_reason = self.cluster.server().exit_reason()?;
+        Some(self.cluster.server().cause().unwrap_or(exit_reason))
     }
 
     fn writer(&self, session: u32) -> Result<Box<dyn Writer>, EngineError> {

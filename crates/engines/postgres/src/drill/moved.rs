@@ -12,7 +12,7 @@ use volume::site::Site;
 
 use crate::trial::tablespaces::Tablespaces;
 use engine::drilled::Origin;
-use engine::own_server::{Owner, home};
+use engine::managed_server::{Owner, home};
 use engine::tree;
 use experiment::spec::Settings;
 

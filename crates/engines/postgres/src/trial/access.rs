@@ -18,7 +18,7 @@ use volume::leftovers::Registration;
 
 use crate::trial::product::POSTGRESQL;
 use engine::EngineError;
-use engine::own_server::{Owner, RunDirectory, own_name};
+use engine::managed_server::{Owner, RunDirectory, own_name};
 
 /// The superuser of a private server, and the map of users that leads to it.
 pub(crate) const USER: &str = "dbstow";

@@ -14,7 +14,7 @@ use crate::trial::product::POSTGRESQL;
 use crate::trial::settings;
 use engine::EngineError;
 use engine::Patience;
-use engine::own_server::{Directories, OwnServer, Owner, Task};
+use engine::managed_server::{Directories, ManagedServer, Owner, Task};
 use experiment::spec::Settings;
 
 /// A server of our own.
@@ -24,7 +24,7 @@ pub(crate) struct Cluster {
     settings: Vec<(String, String)>,
     /// What every session begins with.
     of_sessions: SessionSettings,
-    server: OwnServer,
+    server: ManagedServer,
 }
 
 impl Cluster {
@@ -61,7 +61,7 @@ impl Cluster {
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
             of_sessions: &[],
-            server: OwnServer::new(&POSTGRESQL, owner, registration, (run, data), settings)?,
+            server: ManagedServer::new(&POSTGRESQL, owner, registration, (run, data), settings)?,
         })
     }
 
@@ -109,7 +109,7 @@ impl Cluster {
     }
 
     /// Its process, and what becomes of it.
-    pub(crate) fn server(&self) -> &OwnServer {
+    pub(crate) fn server(&self) -> &ManagedServer {
         &self.server
     }
 

@@ -14,7 +14,7 @@ use crate::trial::product::POSTGRESQL;
 use crate::trial::server::{Host, Postgres};
 use crate::trial::tablespaces::{self, Which};
 use engine::NOT_RESTARTED;
-use engine::own_server::cleared;
+use engine::managed_server::cleared;
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, NOT_LIMITED, PAGE_CACHE};
 use experiment::spec::Temperature;

@@ -13,7 +13,7 @@ use crate::trial::find::VERSIONS;
 use crate::trial::tablespaces::Tablespaces;
 use engine::EngineError;
 use engine::mark::mark;
-use engine::own_server::Owner;
+use engine::managed_server::Owner;
 use engine::row::first;
 
 /// A server that others own.

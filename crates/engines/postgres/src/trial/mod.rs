@@ -23,7 +23,7 @@ mod settings;
 pub(crate) mod tablespaces;
 mod waits;
 
-pub use ::engine::own_server::Owner;
+pub use ::engine::managed_server::Owner;
 pub use find::{Binaries, VERSIONS};
 #[cfg(target_os = "linux")]
 pub use product::least_owner;

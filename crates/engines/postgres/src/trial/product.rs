@@ -4,7 +4,7 @@ use model::Bytes;
 use nix::sys::signal::Signal;
 
 use engine::EngineError;
-use engine::own_server::{self, Owner, Product};
+use engine::managed_server::{self, Owner, Product};
 
 /// A PostgreSQL server. `SIGINT` is a fast shutdown, which ends all sessions first; `SIGQUIT` an immediate one, which is passed
 /// on to all its processes: <https://www.postgresql.org/docs/16/server-shutdown.html>, read 2026-11-25.
@@ -25,7 +25,7 @@ pub(crate) static POSTGRESQL: Product = Product {
 /// # Errors
 /// When it is root and there is no other user.
 pub fn owner() -> Result<Option<Owner>, EngineError> {
-    own_server::owner(&POSTGRESQL)
+    managed_server::owner(&POSTGRESQL)
 }
 
 /// As whom a private server has to run on files of anybody's making: as [`owner`], but `nobody` first, who owns no database of this
@@ -35,7 +35,7 @@ pub fn owner() -> Result<Option<Owner>, EngineError> {
 /// As [`owner`].
 #[cfg(target_os = "linux")]
 pub fn least_owner() -> Result<Option<Owner>, EngineError> {
-    own_server::least_owner(&POSTGRESQL)
+    managed_server::least_owner(&POSTGRESQL)
 }
 
 /// Why a server cannot go on, where a line says so; not what it says to a client that came too early.

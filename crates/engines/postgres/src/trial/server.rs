@@ -16,7 +16,7 @@ use crate::trial::given::Given;
 use crate::trial::settings;
 use crate::trial::tablespaces::{self, Tablespaces};
 use engine::interruption::Interruptions;
-use engine::own_server::{Directories, Owner, check_memory, home};
+use engine::managed_server::{Directories, Owner, check_memory, home};
 use engine::row::{Row, first};
 use engine::{Engine, EngineError};
 use experiment::record::EngineRecord;
@@ -265,16 +265,16 @@ impl Postgres {
     }
 
     /// How a private server ended that was not told to.
-    pub(crate) fn obituary(&self) -> Option<String> {
+    pub(crate) fn exit_reason(&self) -> Option<String> {
         match &self.host {
-            Host::Private(cluster) => cluster.server().obituary(),
+            Host::Private(cluster) => cluster.server().exit_reason(),
             Host::Given(_) => None,
         }
     }
 
     pub(crate) fn with_obituary(&self, error: EngineError) -> EngineError {
-        match self.obituary() {
-            Some(obituary) => EngineError::failed(error.to_string(), obituary),
+        match self.exit_reason() {
+            Some(exit_reason) => EngineError::failed(error.to_string(), exit_reason),
             None => error,
         }
     }

@@ -14,6 +14,6 @@ pub use directories::Owner;
 pub use directories::least_owner;
 pub use directories::{Directories, home, owner};
 pub use memory::check as check_memory;
-pub use process::{OwnServer, Task, cleared};
+pub use process::{ManagedServer, Task, cleared};
 pub use product::Product;
 pub use run_directory::{RunDirectory, own_name};

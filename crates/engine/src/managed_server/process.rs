@@ -32,7 +32,7 @@ const GRACE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// A server of our own.
-pub struct OwnServer {
+pub struct ManagedServer {
     product: &'static Product,
     owner: Option<Owner>,
     /// Its data directory, where its processes work.
@@ -61,7 +61,7 @@ pub enum Task {
     Serve,
 }
 
-impl OwnServer {
+impl ManagedServer {
     /// A server for the data directory `data`, which may be there already. It is not started yet; where it works is written
     /// down, so that it is ended when this process is gone.
     ///
@@ -73,14 +73,14 @@ impl OwnServer {
         registration: &Arc<Registration>,
         (run, data): (RunDirectory, &Path),
         settings: &Settings,
-    ) -> Result<OwnServer, EngineError> {
+    ) -> Result<ManagedServer, EngineError> {
         let user = owner.map_or(geteuid().as_raw(), |(user, _)| user);
         for directory in [run.path(), data] {
             registration
                 .serving(product.process, directory, user)
                 .map_err(|error| EngineError::failed("write down where a server works", error))?;
         }
-        Ok(OwnServer {
+        Ok(ManagedServer {
             product,
             owner,
             data: data.to_owned(),
@@ -167,8 +167,8 @@ impl OwnServer {
             self.check_abandoned(&what)?;
             match ready() {
                 Ok(()) => return Ok(()),
-                Err(_) if self.obituary().is_some() => {
-                    let why = self.obituary().unwrap_or_default();
+                Err(_) if self.exit_reason().is_some() => {
+                    let why = self.exit_reason().unwrap_or_default();
                     return Err(EngineError::failed(what, why));
                 }
                 Err(error) if clock.now().as_nanos() > PATIENCE.as_nanos() => {
@@ -186,8 +186,8 @@ impl OwnServer {
     /// When it has ended before, or does not; when it was abandoned meanwhile.
     pub fn shut_down(&self) -> Result<(), EngineError> {
         let what = format!("stop {}", self.product.name);
-        if let Some(obituary) = self.obituary() {
-            return Err(EngineError::failed(what, obituary));
+        if let Some(exit_reason) = self.exit_reason() {
+            return Err(EngineError::failed(what, exit_reason));
         }
         match self.stop(self.product.shut_down, PATIENCE) {
             true => self.check_abandoned(&what),
@@ -231,7 +231,7 @@ impl OwnServer {
     }
 
     /// How the server ended, if it was not told to, with the end of its log.
-    pub fn obituary(&self) -> Option<String> {
+    pub fn exit_reason(&self) -> Option<String> {
         let mut running = self.running.lock();
         let running = running.as_mut()?;
         let status = running.process.try_wait().ok()??;
@@ -355,7 +355,7 @@ mod tests {
 
     /// A server that a shell stands in for.
     struct Fixture {
-        server: OwnServer,
+        server: ManagedServer,
         registration: Arc<Registration>,
         folder: tempfile::TempDir,
     }
@@ -368,7 +368,7 @@ mod tests {
             let registration = Arc::new(Registration::new().unwrap());
             let run = RunDirectory::make(&registration, None, &[]).unwrap();
             let settings = settings("32 MiB");
-            let server = OwnServer::new(&STAND_IN, None, &registration, (run, &data), &settings);
+            let server = ManagedServer::new(&STAND_IN, None, &registration, (run, &data), &settings);
             Fixture {
                 server: server.unwrap(),
                 registration,
