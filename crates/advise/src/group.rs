@@ -20,7 +20,7 @@ pub enum On {
     Local,
 }
 
-/// A way to deal files to volumes.
+/// A way to distribute files over volumes.
 pub type Grouping = &'static [Group];
 
 const fn attached(roles: &'static [Role]) -> Group {
@@ -35,7 +35,7 @@ const TEMP_ON_LOCAL: Group = Group {
     on: On::Local,
 };
 
-/// Every way to deal files to volumes.
+/// Every way to distribute files over volumes.
 pub(crate) const GROUPINGS: [Grouping; 7] = [
     &[attached(&[Role::Data, Role::Temp, Role::Log])],
     &[attached(&[Role::Data, Role::Temp]), attached(&[Role::Log])],

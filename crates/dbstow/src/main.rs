@@ -167,7 +167,7 @@ fn remedy(kind: io::ErrorKind) -> &'static str {
 
 /// The exit code that an error ends with.
 fn code(error: &anyhow::Error) -> u8 {
-    if error.is::<command::NotMet>() {
+    if error.is::<command::ExpectationFailed>() {
         3
     } else if is_mistake(error) {
         2
@@ -179,7 +179,7 @@ fn code(error: &anyhow::Error) -> u8 {
 /// Whether the user asked for something that cannot be, rather than something going wrong.
 fn is_mistake(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause.is::<command::Mistake>()
+        cause.is::<command::UsageError>()
             || cause.is::<spec::SpecError>()
             || cause.is::<catalogue::CatalogueError>()
             || cause.is::<::layout::LayoutError>()

@@ -26,7 +26,7 @@ fn every_builtin_workload_leaves_in_mysql_what_it_leaves_in_sqlite() {
     let url = ServerUrl::parse(&server.socket_url()).expect("a URL");
     for name in Workload::builtin_names() {
         let (settings, workload) = experiment(name, "mariadb", 2, 1);
-        let engine = MariaDb::given(&url, &site, &settings, &workload);
+        let engine = MariaDb::external(&url, &site, &settings, &workload);
         let mut engine = engine.unwrap_or_else(|error| panic!("{error}"));
         let query = |sql: &str| -> Vec<String> {
             let rows = server.sql(sql);

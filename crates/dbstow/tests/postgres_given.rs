@@ -21,7 +21,7 @@ use theirs::{ENCODED, PASSWORD, Theirs};
 
 fn given(url: &str, site: &Folders) -> Result<Postgres, EngineError> {
     let (settings, workload) = experiment("version-store", "postgres", 2, 1);
-    Postgres::given(&ServerUrl::parse(url)?, site, &settings, &workload)
+    Postgres::external(&ServerUrl::parse(url)?, site, &settings, &workload)
 }
 
 /// Command lines and, as far as we may read them, environments of all processes but ours.

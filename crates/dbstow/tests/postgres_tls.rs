@@ -263,7 +263,7 @@ fn a_server_that_asks_for_a_certificate_gets_the_users_own() {
     let site = Folders::new(2);
     let (settings, workload) = experiment("version-store", "postgres", 2, 1);
     let url = ServerUrl::parse(&url).unwrap();
-    let mut engine = Postgres::given(&url, &site, &settings, &workload).unwrap();
+    let mut engine = Postgres::external(&url, &site, &settings, &workload).unwrap();
     load(&engine, &workload, 1);
     let with = "SELECT count(*) > 0 AND bool_and(client_dn IS NOT DISTINCT FROM '/CN=boss') \
                 FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name LIKE 'dbstow%'";
@@ -384,7 +384,7 @@ fn sessions_of_a_run_on_a_given_server_are_encrypted_and_the_report_says_so() {
     );
     let site = Folders::new(2);
     let (settings, workload) = experiment("version-store", "postgres", 2, 1);
-    let mut engine = Postgres::given(
+    let mut engine = Postgres::external(
         &ServerUrl::parse(&url).unwrap(),
         &site,
         &settings,

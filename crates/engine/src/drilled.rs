@@ -174,7 +174,7 @@ pub trait Server: Sync {
     /// When the server is gone, or cannot.
     fn spill(&self) -> Result<(), EngineError>;
 
-    /// Looks at every row, and at every index.
+    /// Samples at every row, and at every index.
     fn look(&self) -> Found;
 }
 

@@ -19,9 +19,9 @@ mod registry;
 // What it is to a recording and to a drill.
 #[cfg(target_os = "linux")]
 pub mod drilled;
+pub mod recorder;
 #[cfg(target_os = "linux")]
 pub mod tree;
-pub mod watch;
 
 // What only the program around can do.
 pub mod hooks;
@@ -30,11 +30,11 @@ pub mod hooks;
 #[cfg(all(unix, feature = "server"))]
 pub mod certificates;
 pub mod interruption;
+#[cfg(all(unix, feature = "server"))]
+pub mod managed_server;
 pub mod mark;
 #[cfg(unix)]
 pub mod own_directory;
-#[cfg(all(unix, feature = "server"))]
-pub mod managed_server;
 mod patience;
 #[cfg(all(unix, feature = "server"))]
 pub mod prepared;

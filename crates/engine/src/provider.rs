@@ -13,7 +13,7 @@ use crate::options::{FrontKind, Options};
 use crate::patience::Patience;
 use crate::product_options::{OptionSpec, ProductOptions};
 use crate::real::{Engine, EngineError};
-use crate::watch::{RecordedServers, Recorder};
+use crate::recorder::{RecordedServers, Recorder};
 use experiment::spec::{Arm, Mode, Role, Settings};
 use workload::{Dialect, Workload};
 
@@ -106,7 +106,7 @@ pub trait EngineProvider: Sync {
         Ok(())
     }
 
-    /// Looks for what a run needs on this machine: programs, users.
+    /// Samples for what a run needs on this machine: programs, users.
     ///
     /// # Errors
     /// What is missing, with the remedy.

@@ -135,7 +135,7 @@ pub struct Table {
     pub rows: Vec<Vec<Option<Value>>>,
 }
 
-/// Looks at what the sessions are waiting for, again and again.
+/// Samples at what the sessions are waiting for, again and again.
 pub trait WaitSampler: Send {
     /// What each session of the run does at this moment.
     ///

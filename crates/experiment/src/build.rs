@@ -181,7 +181,7 @@ impl Placement {
         self.files("log", &[volume], 1)
     }
 
-    /// So many files of `role` (such as `temp`, a name of [`crate::spec::Role`]), dealt to `volumes` in turn.
+    /// So many files of `role` (such as `temp`, a name of [`crate::spec::Role`]), distributed to `volumes` in turn.
     pub fn files(mut self, role: &str, volumes: &[&str], files: u32) -> Placement {
         let mut table = InlineTable::new();
         table.insert(

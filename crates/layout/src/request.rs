@@ -137,7 +137,7 @@ impl LayoutRequest {
     /// The folder of a volume.
     pub(super) fn folder(&self, volume: &str, style: Style) -> Result<Folder, LayoutError> {
         let Some(given) = self.folders.get(volume) else {
-            // Files that no experiment dealt have a volume without a name.
+            // Files that no experiment distributed have a volume without a name.
             let volume = if volume.is_empty() { "d" } else { volume };
             return Err(LayoutError::NoFolder {
                 volume: volume.to_owned(),

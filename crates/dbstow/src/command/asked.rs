@@ -11,7 +11,7 @@ use super::choice::{self, MODES, one_of};
 use super::mistaken::Kind;
 use super::output::note;
 use super::pair::{key_and_value, name_and_path};
-use super::{Mistake, RealTimeArgs, names};
+use super::{RealTimeArgs, UsageError, names};
 use engine::EngineProvider;
 use experiment::build;
 use experiment::plan::{Plan, counted};
@@ -162,7 +162,7 @@ impl Asked {
                 "--engine {engine}: simulate replays a profile whatever the engine; leave it out, or add --mode emulate or \
                  --mode measure"
             );
-            return Err(Mistake(message).into());
+            return Err(UsageError(message).into());
         }
         self.resolve(&file, &text, Vec::new(), aa)
     }
@@ -204,7 +204,7 @@ impl Asked {
             let message = format!(
                 "--set {key}={value}: a back-test replays what was recorded; leave it out, or name an experiment"
             );
-            return Err(Mistake(message).into());
+            return Err(UsageError(message).into());
         }
         let simulated = Asked {
             mode: Mode::Simulate,
@@ -353,14 +353,14 @@ impl Asked {
             (_, Some((volume, file))) => format!("--disk {volume}={}", file.display()),
             (_, None) => return error.into(),
         };
-        Mistake(format!("{option}: {message}")).into()
+        UsageError(format!("{option}: {message}")).into()
     }
 
     /// The experiment's text, and what its file is called.
     fn text(&self) -> Result<(String, String)> {
         let Some(name) = &self.experiment else {
             let message = "no experiment is named; give one of `dbstow experiments`, or a file";
-            return Err(Mistake(message.to_owned()).into());
+            return Err(UsageError(message.to_owned()).into());
         };
         if !is_path(name) {
             return Ok((
@@ -408,14 +408,14 @@ impl Asked {
         if self.mode == Mode::Measure && !self.disk.is_empty() {
             let message = "--disk is about modelled disks, and measure has real ones; give their \
                  directories with --volume, or add --mode emulate";
-            return Err(Mistake(message.to_owned()).into());
+            return Err(UsageError(message.to_owned()).into());
         }
         let mut disks = Vec::new();
         let mut volumes = BTreeSet::new();
         for (volume, file) in &self.disk {
             if !volumes.insert(volume) {
                 let message = format!("--disk {volume}=..: this volume has a disk already");
-                return Err(Mistake(message).into());
+                return Err(UsageError(message).into());
             }
             let at = || format!("--disk {volume}={}", file.display());
             if !read.contains_key(file.as_path()) {
@@ -457,14 +457,14 @@ impl Asked {
     }
 
     /// What `--sustained` is short for, of an experiment with this text.
-    fn without_credits(&self, text: &str) -> Result<Vec<(String, String)>, Mistake> {
+    fn without_credits(&self, text: &str) -> Result<Vec<(String, String)>, UsageError> {
         if !self.sustained {
             return Ok(Vec::new());
         }
         if self.mode == Mode::Measure {
             let message = "--sustained applies to modelled disks only, and measure has real ones; leave it out, or add \
                  --mode emulate";
-            return Err(Mistake(message.to_owned()));
+            return Err(UsageError(message.to_owned()));
         }
         let spent = |key: String| (key, "0".to_owned());
         let volumes = Spec::volume_names(text).into_iter();
@@ -488,7 +488,7 @@ fn named(file: &str) -> Result<String> {
 /// The same of the layout that a server has today.
 fn today_named(file: &str) -> Result<String> {
     let wanted = |why: &str| {
-        Mistake(format!(
+        UsageError(format!(
             "--today {file}: {why}; give a file with the server's machine, volumes and one placement"
         ))
     };
@@ -502,7 +502,7 @@ fn today_named(file: &str) -> Result<String> {
 /// `text` of `file`, if it is an experiment or a layout, with its paths relative to the current folder.
 fn described(file: &str, text: String) -> Result<String> {
     if let Some(message) = Kind::instead_of(Kind::Experiment, file, &text) {
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     }
     let Located { text, notes } = located(file, text)?;
     for text in notes {
@@ -522,7 +522,7 @@ fn layout_of(file: &str, or_else: &str) -> Result<String> {
             "{file}: it does not name the machine and the disks of its server; give them with --today FILE (machine, volumes \
              and one placement){or_else}"
         );
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     };
     let mut layout = build::Experiment::new("today", "Does the profile fit its server's disks?");
     layout = layout.machine(machine);
@@ -565,14 +565,14 @@ pub(super) fn reach(allow_outside: bool) -> Reach {
 }
 
 /// Refuses an arm that may take more memory than there is.
-fn check_memory(arm: &Arm) -> Result<(), Mistake> {
+fn check_memory(arm: &Arm) -> Result<(), UsageError> {
     let needed = trial::memory_needed(&arm.settings);
     let Some(there) = trial::memory().filter(|there| needed > *there) else {
         return Ok(());
     };
     let settings = &arm.settings;
     let disks: u64 = settings.volumes.iter().map(|v| u64::from(v.count)).sum();
-    Err(Mistake(format!(
+    Err(UsageError(format!(
         "arm \"{}\": {} sessions with {} of sort memory each and {} may take {needed} of memory, and this \
          machine has {there}; use fewer or smaller ones, or give --allow-large to try",
         arm.name,
@@ -583,10 +583,10 @@ fn check_memory(arm: &Arm) -> Result<(), Mistake> {
 }
 
 /// The one disk of a user's catalogue file that has disks of these names.
-fn only_one(names: &[String]) -> Result<String, Mistake> {
+fn only_one(names: &[String]) -> Result<String, UsageError> {
     match names {
         [name] => Ok(name.clone()),
-        names => Err(Mistake(format!(
+        names => Err(UsageError(format!(
             "the file has {} disks, and one is to take the volume's place; keep one in it",
             names.len()
         ))),
@@ -594,14 +594,14 @@ fn only_one(names: &[String]) -> Result<String, Mistake> {
 }
 
 /// The text of a user's catalogue file.
-fn catalogue_text(file: &Path) -> Result<String, Mistake> {
+fn catalogue_text(file: &Path) -> Result<String, UsageError> {
     let text = input::named(file).map_err(|error| {
-        Mistake(format!(
+        UsageError(format!(
             "{error}; give a file of disks and machines, such as `dbstow calibrate` writes"
         ))
     })?;
     match Kind::of(&text) {
-        Some(Kind::Empty) => Err(Mistake(
+        Some(Kind::Empty) => Err(UsageError(
             "it is empty; give a file of disks and machines, such as `dbstow calibrate` writes"
                 .to_owned(),
         )),

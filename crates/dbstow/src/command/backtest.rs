@@ -11,7 +11,7 @@ use super::asked::tell_idle;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::progress::Progress;
-use super::{Mistake, NotMet, ResolvedRun};
+use super::{ExpectationFailed, ResolvedRun, UsageError};
 use analysis::quantity::{self, percent_signed};
 use engine::Options;
 use lab::Prepared;
@@ -63,7 +63,7 @@ pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
             names.len(),
             names.join(", ")
         );
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     }
     let prepared = Prepared::new(plan, inventory, &Options::default())?;
     tell_idle(idle);
@@ -85,7 +85,7 @@ pub(super) fn of(prepared: &Prepared) -> Result<BackTest> {
     let never = Rc::new(|| false) as Cancel;
     let backtest = prepared.backtest(&never, &tell);
     progress.end();
-    let backtest = backtest.map_err(|error| Mistake(format!("the back-test: {error}")))?;
+    let backtest = backtest.map_err(|error| UsageError(format!("the back-test: {error}")))?;
     Ok(backtest)
 }
 
@@ -108,7 +108,7 @@ pub(super) fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
         note(&format!("dbstow: {message}"));
         return Ok(());
     }
-    Err(NotMet(format!("{message}; use --untested to continue anyway")).into())
+    Err(ExpectationFailed(format!("{message}; use --untested to continue anyway")).into())
 }
 
 /// Recorded beside simulated, and the verdict.

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use mariadb::capture as mysql;
 use sqlserver::capture::{Capture, Greeting};
 
-use super::{Mistake, ServerLogin, ServerTimeout};
+use super::{ServerLogin, ServerTimeout, UsageError};
 use files::input;
 
 /// How URLs of MariaDB and MySQL begin; everything else is a SQL Server.
@@ -35,7 +35,7 @@ impl Captured {
             if !login.0.is_empty() {
                 let text = "options of SQL Server's login have no effect on MariaDB and MySQL; leave them out, and give \
                             ssl-mode and ssl-ca in the URL";
-                return Err(Mistake(text.to_owned()).into());
+                return Err(UsageError(text.to_owned()).into());
             }
             let (capture, url) = take_mysql(server, timeout)?;
             return Ok(Captured::MariaDb(Box::new(capture), Some(url)));
@@ -51,7 +51,7 @@ impl Captured {
     pub(crate) fn load(file: &Path) -> Result<Captured> {
         let name = file.display().to_string();
         let text = input::named(file).map_err(|error| {
-            Mistake(format!(
+            UsageError(format!(
                 "cannot read the capture {name}: {error}; give a file that `dbstow doctor --out` wrote, or a server \
                  with --server"
             ))
@@ -140,7 +140,7 @@ fn in_words(error: engine::EngineError) -> anyhow::Error {
     use engine::EngineError;
 
     match error {
-        EngineError::Missing(text) => Mistake(text).into(),
+        EngineError::Missing(text) => UsageError(text).into(),
         EngineError::Failed { .. } => anyhow::Error::from(error),
     }
 }
@@ -151,5 +151,5 @@ fn left_out(product: &str, feature: &str) -> anyhow::Error {
         "this dbstow was built without {product} (cargo feature `{feature}`): give a capture that another one wrote, \
          instead of --server"
     );
-    Mistake(text).into()
+    UsageError(text).into()
 }

@@ -9,7 +9,7 @@ use profile::import::argument;
 
 use super::captured::Captured;
 use super::listing::ListFormat;
-use super::{Mistake, ServerLogin, ServerTimeout};
+use super::{ServerLogin, ServerTimeout, UsageError};
 use analysis::report::terminal::{mariadb, server};
 
 /// Arguments of `doctor`.
@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> Result<()> {
     let captured = match (&args.capture, &args.server) {
         (Some(file), _) => Captured::load(file)?,
         (None, Some(server)) => Captured::take(server, &args.login, &args.timeout)?,
-        (None, None) => return Err(Mistake("give --server or a capture".to_owned()).into()),
+        (None, None) => return Err(UsageError("give --server or a capture".to_owned()).into()),
     };
     // First of all, so that nothing printed promises a file that is not there.
     if let Some(file) = &args.out {

@@ -7,7 +7,7 @@ use analysis::report::advice::document::Advice;
 use analysis::report::drill::document::Drill;
 use files::{Folder, input};
 
-use super::Mistake;
+use super::UsageError;
 use super::output::note;
 
 /// Name of the document in the folder of a drill.
@@ -17,14 +17,14 @@ pub(super) const DOCUMENT: &str = "drill.json";
 ///
 /// # Errors
 /// When there is none, or it is of another version.
-pub(super) fn read(folder: &Path, asked: &str) -> Result<Drill, Mistake> {
+pub(super) fn read(folder: &Path, asked: &str) -> Result<Drill, UsageError> {
     let own = Folder::open(folder);
     let text = own.and_then(|own| input::inside(&own, DOCUMENT, input::BYTES_MAX));
     let text =
-        text.map_err(|error| Mistake(format!("{asked}: {error}; give the folder of a drill")))?;
+        text.map_err(|error| UsageError(format!("{asked}: {error}; give the folder of a drill")))?;
     Drill::parse(&text).map_err(|why| {
         let file = folder.join(DOCUMENT);
-        Mistake(format!(
+        UsageError(format!(
             "{asked}: {}: it is no document of a drill: {why}; drill again",
             file.display()
         ))
@@ -35,10 +35,10 @@ pub(super) fn read(folder: &Path, asked: &str) -> Result<Drill, Mistake> {
 ///
 /// # Errors
 /// When there is none, one of its controls was not noticed, or it is of SQLite.
-pub(super) fn of_server(folder: &Path) -> Result<Drill, Mistake> {
+pub(super) fn of_server(folder: &Path) -> Result<Drill, UsageError> {
     let drill = proven(folder)?;
     match drill.asked.engine == "sqlite" {
-        true => Err(Mistake(format!(
+        true => Err(UsageError(format!(
             "--drill {}: it is a drill of SQLite, and advice is for a server",
             folder.display()
         ))),
@@ -50,12 +50,15 @@ pub(super) fn of_server(folder: &Path) -> Result<Drill, Mistake> {
 ///
 /// # Errors
 /// When there is none, or one of its controls was not noticed.
-fn proven(folder: &Path) -> Result<Drill, Mistake> {
+fn proven(folder: &Path) -> Result<Drill, UsageError> {
     let asked = format!("--drill {}", folder.display());
     let drill = read(folder, &asked)?;
     match drill.proves {
         true => Ok(drill),
-        false => Err(Mistake(format!("{asked}: {} Drill again.", drill.answer))),
+        false => Err(UsageError(format!(
+            "{asked}: {} Drill again.",
+            drill.answer
+        ))),
     }
 }
 
@@ -63,11 +66,11 @@ fn proven(folder: &Path) -> Result<Drill, Mistake> {
 ///
 /// # Errors
 /// When there is none, it proves nothing, or it is of another experiment.
-pub(super) fn of_experiment(folder: &Path, experiment: &str) -> Result<Drill, Mistake> {
+pub(super) fn of_experiment(folder: &Path, experiment: &str) -> Result<Drill, UsageError> {
     let drill = proven(folder)?;
     match drill.experiment == experiment {
         true => Ok(drill),
-        false => Err(Mistake(format!(
+        false => Err(UsageError(format!(
             "--drill {}: it is a drill of the experiment {}, not of {experiment}; run dbstow drill {experiment}",
             folder.display(),
             drill.experiment
@@ -79,7 +82,7 @@ pub(super) fn of_experiment(folder: &Path, experiment: &str) -> Result<Drill, Mi
 ///
 /// # Errors
 /// When it cannot be read.
-pub(super) fn add_to_findings(folder: &Path, findings: &mut Findings) -> Result<(), Mistake> {
+pub(super) fn add_to_findings(folder: &Path, findings: &mut Findings) -> Result<(), UsageError> {
     let drill = of_experiment(folder, &findings.experiment)?;
     if drill.add_to_findings(findings) == 0 {
         none(folder, "an arm");

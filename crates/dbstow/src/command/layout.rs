@@ -11,7 +11,7 @@ use sqlserver::capture::Capture;
 use super::asked::{idle_without_run, tell_idle};
 use super::choice::{PRODUCTS, SYSTEMS, one_of};
 use super::pair::key_and_value;
-use super::{Asked, Mistake, RealTimeArgs};
+use super::{Asked, RealTimeArgs, UsageError};
 use experiment::plan::Plan;
 use experiment::spec::{File, Idle, Mode, Role, remedy};
 use files::input;
@@ -147,8 +147,8 @@ impl Args {
         if self.experiment.is_none() {
             let volumes: Vec<&str> = self.volume.iter().map(|(name, _)| name.as_str()).collect();
             self.check_without_experiment(&volumes)?;
-            wish.temp = dealt(&volumes, self.files, None);
-            let first = dealt(volumes.get(..1).unwrap_or_default(), None, None);
+            wish.temp = distributed(&volumes, self.files, None);
+            let first = distributed(volumes.get(..1).unwrap_or_default(), None, None);
             if self.engine == Engine::Mariadb {
                 wish.data = first.clone();
                 wish.binlog = first.clone();
@@ -163,7 +163,7 @@ impl Args {
                     volumes.push(&file.volume);
                 }
             }
-            wish.temp = dealt(
+            wish.temp = distributed(
                 &volumes,
                 Some(count),
                 wish.temp.first().and_then(|file| file.size),
@@ -209,7 +209,7 @@ impl Args {
             if folders.insert(volume.clone(), folder.clone()).is_some() {
                 let message =
                     format!("--volume {volume}={folder}: this volume has a folder already");
-                return Err(Mistake(message).into());
+                return Err(UsageError(message).into());
             }
         }
         Ok(folders)
@@ -220,7 +220,7 @@ impl Args {
         if self.role.contains(&Role::Data) && self.engine != Engine::Mariadb {
             let message =
                 "--role data without an experiment: which files? Name an experiment and its --arm";
-            return Err(Mistake(message.to_owned()).into());
+            return Err(UsageError(message.to_owned()).into());
         }
         let count = self.files.map_or(usize::MAX, |count| count as usize);
         if count < volumes.len() {
@@ -228,11 +228,11 @@ impl Args {
                 "--files {count} for {} volumes, so that some would stay empty; give fewer volumes, or more files",
                 volumes.len()
             );
-            return Err(Mistake(message).into());
+            return Err(UsageError(message).into());
         }
         if volumes.is_empty() && self.files.is_none() {
             let message = "nothing to lay out; name an experiment and its --arm, or give --files and --volume";
-            return Err(Mistake(message.to_owned()).into());
+            return Err(UsageError(message.to_owned()).into());
         }
         Ok(())
     }
@@ -243,7 +243,7 @@ impl Args {
             Engine::Sqlserver => {
                 return match self.data_directory {
                     None => Ok(()),
-                    Some(_) => Err(Mistake(
+                    Some(_) => Err(UsageError(
                         "--data-directory is of a PostgreSQL server; leave it out, or add --engine postgres"
                             .to_owned(),
                     )
@@ -263,7 +263,7 @@ impl Args {
             let message = format!(
                 "--capture: the scripts for {product} use no capture; leave it out: {alone}"
             );
-            return Err(Mistake(message).into());
+            return Err(UsageError(message).into());
         }
         let sizes = [
             ("--size", self.size.is_some()),
@@ -273,7 +273,7 @@ impl Args {
         ];
         match sizes.iter().find(|(_, given)| *given) {
             None => Ok(()),
-            Some((option, _)) => Err(Mistake(format!(
+            Some((option, _)) => Err(UsageError(format!(
                 "{option} is of SQL Server's files; {product} has no such setting for its own: leave it out"
             ))
             .into()),
@@ -289,7 +289,7 @@ impl Args {
         let others = || Role::ALL.into_iter().filter(|role| !placed.contains(role));
         if let Some(role) = others().find(|role| self.role.contains(role)) {
             let message = format!("--role {role}: scripts place it for --engine mariadb alone");
-            return Err(Mistake(message).into());
+            return Err(UsageError(message).into());
         }
         let is_in_arm = |role: &Role| self.experiment.is_some() && !wish.files(*role).is_empty();
         match others().find(is_in_arm) {
@@ -299,7 +299,7 @@ impl Args {
                      a copy of the file",
                     wish.title
                 );
-                Err(Mistake(message).into())
+                Err(UsageError(message).into())
             }
             None => Ok(()),
         }
@@ -319,7 +319,7 @@ impl Args {
                     "{option} {name}: there is no --volume {name}=.. (temp files are on: {})",
                     known.join(", ")
                 );
-                Err(Mistake(message).into())
+                Err(UsageError(message).into())
             }
         }
     }
@@ -368,7 +368,7 @@ impl Args {
             (None, [only]) => Ok((*only).to_owned()),
             (None, _) => {
                 let message = format!("which arm? Add --arm NAME (arms: {})", listed());
-                Err(Mistake(message).into())
+                Err(UsageError(message).into())
             }
             (Some(name), names) if names.contains(&name.as_str()) => Ok(name.clone()),
             (Some(name), _) => {
@@ -377,14 +377,14 @@ impl Args {
                     "--arm {name}: \"{}\" has no such arm{remedy}",
                     plan.experiment
                 );
-                Err(Mistake(message).into())
+                Err(UsageError(message).into())
             }
         }
     }
 }
 
-/// Files dealt to volumes in turn. A managed instance has no volumes to name.
-fn dealt(volumes: &[&str], count: Option<u32>, size: Option<Bytes>) -> Vec<File> {
+/// Files distributed over volumes in turn. A managed instance has no volumes to name.
+fn distributed(volumes: &[&str], count: Option<u32>, size: Option<Bytes>) -> Vec<File> {
     let volumes = if volumes.is_empty() { &[""] } else { volumes };
     let count = count.map_or(volumes.len(), |count| count as usize);
     let file = |volume: &&str| File {
@@ -396,7 +396,7 @@ fn dealt(volumes: &[&str], count: Option<u32>, size: Option<Bytes>) -> Vec<File>
 
 fn read(path: &Path) -> Result<Capture> {
     let shown = path.display();
-    let text = input::named(path).map_err(|error| Mistake(format!("{shown}: {error}")))?;
+    let text = input::named(path).map_err(|error| UsageError(format!("{shown}: {error}")))?;
     // Captures of SQL Server name no product.
     if let Some(product) = rules::capture::product(&text) {
         let remedy = match product.as_str() {
@@ -407,10 +407,10 @@ fn read(path: &Path) -> Result<Capture> {
         };
         let message =
             format!("{shown}: this is a capture of {product}, not of SQL Server; {remedy}");
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     }
     let capture = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-        Mistake(format!(
+        UsageError(format!(
             "{shown}: this is no capture of a server: {error}; `dbstow doctor` writes one"
         ))
     })?;
@@ -426,7 +426,7 @@ fn write(folder: &Path, scripts: &[Script]) -> Result<()> {
             "{} is there already; give another folder, or delete it",
             folder.path().join(name).display()
         );
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     }
     for script in scripts {
         folder.write_new(script.name.as_ref(), script.text.as_bytes(), Readers::Umask)?;

@@ -10,7 +10,7 @@ use sqlserver::lint::{Asked, Profile};
 
 use super::captured::Captured;
 use super::output::note;
-use super::{Mistake, NotMet, ServerLogin, ServerTimeout, listing};
+use super::{ExpectationFailed, ServerLogin, ServerTimeout, UsageError, listing};
 use analysis::findings;
 use analysis::lint::{self, Document, Told};
 use analysis::report::lint::{json, list, sarif, text};
@@ -156,7 +156,7 @@ fn look(given: &str, captured: Captured, args: &Args) -> Result<()> {
                 let product = capture.product.name();
                 let message =
                     format!("--profile is for SQL Server, and this is {product}; leave it out");
-                return Err(Mistake(message).into());
+                return Err(UsageError(message).into());
             }
             if let Some((file, told)) = told {
                 strange(&file, &lint::merge_mariadb(&mut capture, told));
@@ -182,7 +182,7 @@ fn print_list(format: Format) -> Result<()> {
         Format::Sarif => {
             let message =
                 "--list is printed as text or JSON; SARIF holds the rules beside their results";
-            return Err(Mistake(message.to_owned()).into());
+            return Err(UsageError(message.to_owned()).into());
         }
     };
     print(&printed, format)
@@ -264,10 +264,10 @@ fn selection<I: Iterator<Item = &'static str>>(
     })
 }
 
-fn unknown(id: &str, option: &str, known: impl Iterator<Item = &'static str>) -> Mistake {
+fn unknown(id: &str, option: &str, known: impl Iterator<Item = &'static str>) -> UsageError {
     let elsewhere = sqlserver::lint::rule(id).is_some() || mariadb::lint::rule(id).is_some();
     if elsewhere {
-        return Mistake(format!(
+        return UsageError(format!(
             "{option}: the rule \"{id}\" is for another product; `dbstow lint --list` shows for which"
         ));
     }
@@ -275,7 +275,7 @@ fn unknown(id: &str, option: &str, known: impl Iterator<Item = &'static str>) ->
         Some(name) => format!("did you mean \"{name}\"?"),
         None => "`dbstow lint --list` shows all".to_owned(),
     };
-    Mistake(format!("{option}: there is no rule \"{id}\"; {remedy}"))
+    UsageError(format!("{option}: there is no rule \"{id}\"; {remedy}"))
 }
 
 fn profile(ladder: Ladder) -> Profile {
@@ -308,7 +308,7 @@ fn held(document: &Document, fail_on: Option<FailOn>) -> Result<()> {
     } else {
         " or worse"
     };
-    Err(NotMet(format!(
+    Err(ExpectationFailed(format!(
         "{findings} {verb} {name}{worse} (--fail-on {name})"
     ))
     .into())

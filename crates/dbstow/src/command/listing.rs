@@ -8,7 +8,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use model::{Counts, LimitSpec, Rate};
 use serde_json::{Value, json};
 
-use super::{Mistake, output};
+use super::{UsageError, output};
 use catalogue::{Catalogue, Latency, LimitValue, Source};
 use files::input;
 
@@ -49,7 +49,7 @@ pub(super) fn add(catalogue: &mut Catalogue, file: &Path) -> anyhow::Result<()> 
     let name = file.display().to_string();
     let text = input::named(file).map_err(|error| {
         let remedy = "give a file of disks and machines, such as `dbstow calibrate` writes";
-        Mistake(format!("--catalogue {name}: {error}; {remedy}"))
+        UsageError(format!("--catalogue {name}: {error}; {remedy}"))
     })?;
     Ok(catalogue.add(&text, &name)?)
 }

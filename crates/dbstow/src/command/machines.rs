@@ -7,7 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use model::{Bytes, DiskSpec, MachineSpec};
 use serde_json::{Value, json};
 
-use super::Mistake;
+use super::UsageError;
 use super::listing::{self, ListFormat};
 use super::range::Range;
 use analysis::quantity;
@@ -92,7 +92,7 @@ pub fn rendered(args: &Args) -> anyhow::Result<String> {
     if machines.is_empty() {
         let message =
             "no machine is like this; ask for other cores or memory, or leave --cloud out";
-        return Err(Mistake(message.to_owned()).into());
+        return Err(UsageError(message.to_owned()).into());
     }
     machines.sort_by_cached_key(|machine| listing::natural_key(&machine.name));
     match args.sort {
@@ -142,13 +142,13 @@ fn cloud_of(machine: &MachineEntry) -> &str {
 fn check_cloud<'a>(
     cloud: &str,
     machines: impl Iterator<Item = &'a MachineEntry>,
-) -> Result<(), Mistake> {
+) -> Result<(), UsageError> {
     let known: std::collections::BTreeSet<&str> = machines.map(cloud_of).collect();
     if known.iter().any(|name| name.eq_ignore_ascii_case(cloud)) {
         return Ok(());
     }
     let known: Vec<&str> = known.into_iter().collect();
-    Err(Mistake(format!(
+    Err(UsageError(format!(
         "--cloud {cloud}: there is no such cloud; give {}",
         known.join(", ")
     )))

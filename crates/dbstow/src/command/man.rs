@@ -9,7 +9,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use files::{Folder, Readers};
 
-use super::Mistake;
+use super::UsageError;
 
 /// Arguments of `man`.
 #[derive(Clone, Debug, clap::Args)]
@@ -59,11 +59,11 @@ fn built(command: Command) -> Command {
     command
 }
 
-fn find<'a>(program: &'a Command, name: &str) -> Result<&'a Command, Mistake> {
+fn find<'a>(program: &'a Command, name: &str) -> Result<&'a Command, UsageError> {
     let found = pages(program).find(|command| command.get_name() == name);
     found.ok_or_else(|| {
         let known: Vec<&str> = pages(program).map(Command::get_name).collect();
-        Mistake(format!(
+        UsageError(format!(
             "man: no command \"{name}\" (commands: {})",
             known.join(", ")
         ))
@@ -80,7 +80,7 @@ fn pages(program: &Command) -> impl Iterator<Item = &Command> {
 fn write(program: &Command, folder: &Path) -> Result<()> {
     if !folder.is_dir() {
         let message = format!("--out {}: no such directory; make it", folder.display());
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     }
     let folder = Folder::to_fill(folder, Readers::Umask)?;
     let mut written = 0;

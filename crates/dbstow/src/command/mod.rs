@@ -75,10 +75,10 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
 /// Something that cannot be as it was asked for, with the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Mistake(pub String);
+pub struct UsageError(pub String);
 
 /// An expectation that was stated, such as with `--fail-on`, and is not met: what was asked for was carried
 /// out and printed, and its answer is no.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct NotMet(pub String);
+pub struct ExpectationFailed(pub String);

@@ -9,7 +9,7 @@ use files::write_named;
 use super::asked::tell_idle;
 use super::output::note;
 use super::run::default_folder;
-use super::{Asked, Mistake, ResolvedRun, ready};
+use super::{Asked, ResolvedRun, UsageError, ready};
 use experiment::plan::{Estimate, Plan};
 use experiment::results::Results;
 use experiment::spec::Mode;
@@ -76,7 +76,9 @@ pub fn run(args: &Args) -> Result<()> {
 /// When a file of the user's own cannot be read any more, or the plan cannot be written.
 pub(super) fn write(file: &Path, plan: Plan, inventory: &Inventory) -> Result<()> {
     let trials = plan.trials().len();
-    let text = PlanFile::new(plan, inventory).map_err(Mistake)?.to_json();
+    let text = PlanFile::new(plan, inventory)
+        .map_err(UsageError)?
+        .to_json();
     write_named(file, format!("{text}\n").as_bytes())?;
     let planned = match trials {
         1 => "1 trial is".to_owned(),

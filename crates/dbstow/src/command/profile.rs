@@ -7,7 +7,7 @@ use files::{input, write_named};
 use profile::{Profile, Rates, RequestRates, Spread, answers, summary};
 use serde_json::{Value, json};
 
-use super::Mistake;
+use super::UsageError;
 use super::listing::{self, ListFormat};
 use super::mistaken::Kind;
 use super::report;
@@ -57,12 +57,12 @@ pub fn run(args: &Args) -> Result<()> {
 pub(super) fn load(file: &Path) -> Result<Profile> {
     let name = file.display().to_string();
     let text = input::named(file).map_err(|error| {
-        Mistake(format!(
+        UsageError(format!(
             "{name}: {error}; give a profile, such as `dbstow import` writes"
         ))
     })?;
     if let Some(message) = Kind::instead_of(Kind::Profile, &name, &text) {
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     }
     Ok(profile::read(&name, &text)?)
 }

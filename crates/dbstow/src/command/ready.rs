@@ -5,7 +5,7 @@ use model::{Bytes, Duration};
 use volume::virtual_time::temporary_space;
 
 use super::output::note;
-use super::{Asked, Mistake};
+use super::{Asked, UsageError};
 use experiment::plan::Trial;
 use lab::Prepared;
 use lab::run::Rehearsed;
@@ -140,9 +140,9 @@ fn fitting(forecast: &Forecast) -> usize {
 }
 
 /// Refuses databases that this machine cannot hold.
-fn fits(forecast: &Forecast) -> Result<(), Mistake> {
+fn fits(forecast: &Forecast) -> Result<(), UsageError> {
     let refuse = |needed: Bytes, what: String| {
-        Err(Mistake(format!(
+        Err(UsageError(format!(
             "a trial needs about {needed} of {what}; use fewer rows (--set workload.parameters.rows=..), or give \
              --allow-large to try"
         )))

@@ -9,7 +9,7 @@ use engine::UnknownServer;
 use model::Duration;
 use profile::INTERVALS_MAX;
 
-use super::{Mistake, PublishArgs, ServerLogin, ServerTimeout};
+use super::{PublishArgs, ServerLogin, ServerTimeout, UsageError};
 use crate::engines::ENGINES;
 
 /// Shortest interval: servers count at most once a second.
@@ -70,7 +70,7 @@ pub struct Args {
 /// # Errors
 /// When the server cannot be queried, was idle, or the profile cannot be written.
 pub fn run(args: &Args) -> Result<()> {
-    let mistake = |text: String| Err(Mistake(text).into());
+    let mistake = |text: String| Err(UsageError(text).into());
     if args.every < EVERY_MIN {
         return mistake(format!(
             "--every {} is too short; give 1s or more",
@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> Result<()> {
         ));
     }
     let engine = ENGINES.of_url(&args.server).map_err(|error| {
-        Mistake(match error {
+        UsageError(match error {
             UnknownServer::NoUrl(_) => error.to_string(),
             UnknownServer::LeftOut(why) => format!(
                 "{why}; record with another build, or import what other tools recorded (dbstow import)"
@@ -117,7 +117,7 @@ mod live {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use anyhow::{Context, Result, anyhow};
-    use engine::watch::{RecordError, Recording, Watcher};
+    use engine::recorder::{RecordError, Recording, Watcher};
     use engine::{EngineError, EngineProvider};
     use model::Duration;
     use profile::{Interval, Profile};
@@ -129,7 +129,7 @@ mod live {
     use crate::command::progress::Progress;
     use crate::command::publish::{Outlet, Publishing};
     use crate::command::run::interruption::INTERRUPTED;
-    use crate::command::{Mistake, print};
+    use crate::command::{UsageError, print};
     use crate::metrics::ServerMetrics;
     use analysis::quantity::duration;
 
@@ -154,12 +154,12 @@ mod live {
         shown.end();
         let profile = recorded.map_err(|error| match error {
             RecordError::Server(error) => in_words(error),
-            RecordError::Nothing(text) if shown.kept.is_written() => Mistake(format!(
+            RecordError::Nothing(text) if shown.kept.is_written() => UsageError(format!(
                 "{text}; {} holds what was recorded until then",
                 shown.kept.file().display()
             ))
             .into(),
-            RecordError::Nothing(text) => Mistake(format!("{text}; nothing was written")).into(),
+            RecordError::Nothing(text) => UsageError(format!("{text}; nothing was written")).into(),
         })?;
         shown.keep(&profile)?;
         let file = shown.kept.file();
@@ -177,7 +177,7 @@ mod live {
     /// What is missing before anything was tried is a mistake in what was asked.
     pub(super) fn in_words(error: EngineError) -> anyhow::Error {
         match error {
-            EngineError::Missing(text) => Mistake(text).into(),
+            EngineError::Missing(text) => UsageError(text).into(),
             EngineError::Failed { .. } => anyhow::Error::from(error),
         }
     }

@@ -9,7 +9,7 @@ use files::{Folder, Readers, is_stream, write_named};
 
 use super::output::{note, print_styled, width};
 use super::percentage::percentage;
-use super::{Mistake, NotMet, drilled};
+use super::{ExpectationFailed, UsageError, drilled};
 use analysis::findings::{self, Findings};
 use analysis::quantity::percent;
 use analysis::report::page::{self, Parts};
@@ -73,7 +73,7 @@ impl Output {
     /// Whether what was printed is as good as `--fail-if-slower` asks.
     ///
     /// # Errors
-    /// [`NotMet`] when it is not; a [`Mistake`] when nothing was compared.
+    /// [`ExpectationFailed`] when it is not; a [`UsageError`] when nothing was compared.
     pub fn judge(&self, judged: impl Fn(f64) -> Slower) -> Result<()> {
         let Some(share) = self.fail_if_slower else {
             return Ok(());
@@ -88,14 +88,14 @@ impl Output {
             let message = format!(
                 "{option}: nothing was compared, since fewer than two arms have completed trials in the same blocks"
             );
-            return Err(Mistake(message).into());
+            return Err(UsageError(message).into());
         }
         for what in unsettled {
             note(&format!("{option}: does not fail on {what}"));
         }
         match slower.is_empty() {
             true => Ok(()),
-            false => Err(NotMet(format!("{} ({option})", slower.join("; "))).into()),
+            false => Err(ExpectationFailed(format!("{} ({option})", slower.join("; "))).into()),
         }
     }
 }
@@ -133,7 +133,7 @@ pub fn run(args: &Args) -> Result<()> {
     if args.out.is_some() {
         let message =
             "--out is for --format parquet; other forms are printed: redirect them with >";
-        return Err(Mistake(message.to_owned()).into());
+        return Err(UsageError(message.to_owned()).into());
     }
     match &args.other {
         None => {
@@ -149,7 +149,7 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Writes a folder's records as a table.
 fn write_table(results: &Results, args: &Args) -> Result<()> {
-    let mistake = |message: &str| Err(Mistake(format!("--format parquet: {message}")).into());
+    let mistake = |message: &str| Err(UsageError(format!("--format parquet: {message}")).into());
     let Some(file) = &args.out else {
         return mistake("it is no text; give a file with --out FILE.parquet");
     };
@@ -218,7 +218,7 @@ pub fn show(results: &Results, output: &Output) -> Result<Findings> {
 /// A table of records is written to a file.
 pub(super) fn not_printed() -> anyhow::Error {
     let message = "--format parquet: `dbstow report FOLDER --format parquet --out FILE` writes it; choose another format here";
-    Mistake(message.to_owned()).into()
+    UsageError(message.to_owned()).into()
 }
 
 fn page_line(page: &Result<Option<PathBuf>>) -> String {
@@ -232,10 +232,10 @@ fn page_line(page: &Result<Option<PathBuf>>) -> String {
 fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
     if args.output.drill.is_some() {
         let message = "--drill is for the report of one result; leave it out";
-        return Err(Mistake(message.to_owned()).into());
+        return Err(UsageError(message.to_owned()).into());
     }
     if args.output.open && args.output.html.is_none() {
-        return Err(Mistake("--open with two results needs --html FILE".to_owned()).into());
+        return Err(UsageError("--open with two results needs --html FILE".to_owned()).into());
     }
     let metric = args.metric.as_ref().unwrap_or(&before.question.metric);
     let (before_found, after_found) = (found(before).1, found(after).1);

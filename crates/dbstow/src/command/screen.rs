@@ -19,7 +19,7 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
-use super::{Mistake, output};
+use super::{UsageError, output};
 use crate::live::{Screen, draw};
 
 /// How often it is drawn, and how soon a key is noticed.
@@ -55,10 +55,10 @@ enum Key {
 ///
 /// # Errors
 /// When there is none.
-pub(super) fn check() -> Result<(), Mistake> {
+pub(super) fn check() -> Result<(), UsageError> {
     match io::stdin().is_terminal() && io::stderr().is_terminal() {
         true => Ok(()),
-        false => Err(Mistake(
+        false => Err(UsageError(
             "--live needs a terminal, but stdin or stderr is not one; omit --live".to_owned(),
         )),
     }

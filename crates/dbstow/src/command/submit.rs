@@ -11,7 +11,7 @@ use model::{Bytes, Duration};
 use super::output::note;
 use super::run::default_folder;
 use super::trial::load;
-use super::{Mistake, print};
+use super::{UsageError, print};
 use engine::Options;
 use experiment::plan::{Plan, counted};
 use experiment::spec::Mode;
@@ -126,9 +126,9 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// What cannot be.
-fn check(args: &Args, plan: &Plan) -> Result<(), Mistake> {
+fn check(args: &Args, plan: &Plan) -> Result<(), UsageError> {
     if plan.variant.mode != Mode::Simulate {
-        return Err(Mistake(format!(
+        return Err(UsageError(format!(
             "{}: its mode is {}, whose trials take a machine each, with its directories; write a script of your own around \
              `dbstow trial`, one task at a time on a machine",
             args.plan.display(),
@@ -142,11 +142,11 @@ fn check(args: &Args, plan: &Plan) -> Result<(), Mistake> {
         ("--storage-class", args.storage_class.is_some()),
     ];
     match args.to {
-        Scheduler::Kubernetes if args.image.is_none() => Err(Mistake(
+        Scheduler::Kubernetes if args.image.is_none() => Err(UsageError(
             "--to kubernetes: give the container image that has dbstow with --image".to_owned(),
         )),
         Scheduler::Slurm => match own.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => Err(Mistake(format!(
+            Some((option, _)) => Err(UsageError(format!(
                 "{option} is for Kubernetes; leave it out, or give --to kubernetes"
             ))),
             None => Ok(()),
@@ -190,7 +190,7 @@ fn job(args: &Args, file: &PlanFile) -> Result<Job> {
             job.chunk,
             job.tasks()
         );
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     }
     Ok(job)
 }

@@ -10,7 +10,7 @@ use model::Duration;
 use super::asked::reach;
 use super::choice;
 use super::pair::key_and_value;
-use super::{Mistake, listing};
+use super::{UsageError, listing};
 use engine::Options;
 use experiment::build;
 use experiment::plan::Plan;
@@ -63,7 +63,7 @@ fn find(name: &str, engine: &EngineName, reach: Reach) -> anyhow::Result<Workloa
         .of_engine(engine)
         .reaching(reach);
     let workload = inventory.read(&script(name));
-    workload.map_err(|message| Mistake(message).into())
+    workload.map_err(|message| UsageError(message).into())
 }
 
 fn script(name: &str) -> Script {

@@ -159,7 +159,7 @@ const USED: &[Used] = &[
         "lab/src/inventory.rs",
         ".set_parameter(name",
     ),
-    used("engine.like", ALL, HABITS, "Like::habits(asked.like)"),
+    used("engine.like", ALL, HABITS, "Like::defaults(asked.like)"),
     used("engine.memory", SQLITE, OWN_SQLITE, "memory: engine.memory"),
     used("engine.memory", POSTGRES, OWN_POSTGRES, "kib(engine.memory"),
     used("engine.memory", MARIADB, OWN_MARIADB, "engine.memory.max"),

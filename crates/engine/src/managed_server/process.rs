@@ -368,7 +368,8 @@ mod tests {
             let registration = Arc::new(Registration::new().unwrap());
             let run = RunDirectory::make(&registration, None, &[]).unwrap();
             let settings = settings("32 MiB");
-            let server = ManagedServer::new(&STAND_IN, None, &registration, (run, &data), &settings);
+            let server =
+                ManagedServer::new(&STAND_IN, None, &registration, (run, &data), &settings);
             Fixture {
                 server: server.unwrap(),
                 registration,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  session ──┬─► trial      an engine for experiments: a private server, or databases in one that is there
-//!  (URL,     ├─► watch      a server in use, recorded as a profile
+//!  (URL,     ├─► recorder      a server in use, recorded as a profile
 //!   packets) └─► capture    what a server says of itself, as a value and a file
 //!                   └─► lint    rules that look at a capture
 //! ```
@@ -26,11 +26,11 @@
 pub mod capture;
 pub mod lint;
 #[cfg(all(unix, feature = "driver"))]
+mod recorder;
+#[cfg(all(unix, feature = "driver"))]
 mod session;
 #[cfg(all(unix, feature = "driver"))]
 mod trial;
-#[cfg(all(unix, feature = "driver"))]
-mod watch;
 
 #[cfg(all(unix, feature = "driver"))]
 pub use session::ServerUrl;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  session ──┬─► trial    an engine for experiments: a private server, or a database in one that is there
-//!  (URL,     ├─► watch    a server in use, recorded as a profile
+//!  (URL,     ├─► recorder    a server in use, recorded as a profile
 //!  messages) └─► drill    a server whose power is cut
 //! ```
 
@@ -11,9 +11,9 @@
 
 #[cfg(target_os = "linux")]
 pub mod drill;
+mod recorder;
 mod session;
 mod trial;
-mod watch;
 
 pub use session::ServerUrl;
 #[cfg(target_os = "linux")]

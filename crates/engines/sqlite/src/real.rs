@@ -18,7 +18,7 @@ use workload::{self, Tables, Workload};
 const PREPARED: usize = 1024;
 
 /// What "file" means for it.
-const FILE: &str = "a file to which the pages of all sessions' databases are dealt in extents of 64 KiB, \
+const FILE: &str = "a file to which the pages of all sessions' databases are distributed in extents of 64 KiB, \
                     each extent to the file with the largest part of its space free";
 
 /// An SQLite database for one trial.
@@ -310,7 +310,7 @@ impl Drop for SqliteEngine {
     }
 }
 
-/// Looks at what the sessions' files and locks are doing.
+/// Samples at what the sessions' files and locks are doing.
 struct Sampler<'a> {
     sessions: &'a Sessions,
     database: &'a Database,

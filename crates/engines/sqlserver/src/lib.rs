@@ -3,7 +3,7 @@
 //! ```text
 //!  tsql ────► text ──► session ──► answers ──┬─► capture ─► lint    the server as a value and a file; rules that look at it
 //!  names,     of       one         rows and  ├─► trial              an engine for experiments: a database in a server
-//!  queries,   ours     connection  messages  └─► watch              a server in use, recorded as a profile
+//!  queries,   ours     connection  messages  └─► recorder              a server in use, recorded as a profile
 //!  ALTER ..
 //! ```
 //!
@@ -23,12 +23,12 @@
 
 pub mod capture;
 pub mod lint;
+#[cfg(feature = "driver")]
+mod recorder;
 pub mod session;
 #[cfg(feature = "driver")]
 mod trial;
 pub mod tsql;
-#[cfg(feature = "driver")]
-mod watch;
 
 #[cfg(feature = "driver")]
 pub use trial::{Access, OPERATIONS_PER_TRIP, Provider, ServerRun, ServerSite, SqlServer};

@@ -10,7 +10,7 @@ use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
 use super::settings::{Settings, Volume};
 use super::{Arm, Origin, Source, Spec, Variant};
-use super::{deal, idle, mariadb, protocol, resolve, rules, wire};
+use super::{distribute, idle, mariadb, protocol, resolve, rules, wire};
 
 /// Sections that an arm may set keys of; the others are the same for all arms.
 pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
@@ -141,7 +141,7 @@ fn settings(
 ) -> Result<Settings, Fault> {
     let mode = variant.mode;
     let defined = text.in_order("volume", asked.volume.keys());
-    let mut placement = deal::placement(placement, &asked.placement[placement], &defined)?;
+    let mut placement = distribute::placement(placement, &asked.placement[placement], &defined)?;
     mariadb::check_like(&asked.engine, mode)?;
     mariadb::place_binlog(&mut placement, asked.engine.mariadb.binlog);
     let used = placement.volumes();

@@ -6,8 +6,8 @@ use model::Bytes;
 use serde::{Deserialize, Serialize};
 
 use super::Mode;
+use super::engine_defaults::Like;
 use super::error::Fault;
-use super::habits::Like;
 use super::placement::{File, Placement};
 use super::settings::{Commit, Engine};
 use super::wire;
@@ -168,21 +168,21 @@ pub(super) fn commit(asked: &wire::Engine) -> Commit {
 }
 
 /// Pages of a doublewrite batch, which `doublewrite_pages` says, and which `doublewrite` turns off.
-pub(super) fn doublewrite_pages(asked: &wire::Engine, by_habit: u32) -> Result<u32, Fault> {
+pub(super) fn doublewrite_pages(asked: &wire::Engine, by_default: u32) -> Result<u32, Fault> {
     match (asked.mariadb.doublewrite, asked.doublewrite_pages) {
         (Some(true), Some(0)) => {
             let message = "engine.mariadb.doublewrite is true, and engine.doublewrite_pages is 0; keep one of the two";
             Err(fault("doublewrite", message))
         }
         (Some(false), pages) => Ok(pages.unwrap_or(0)),
-        (Some(true) | None, pages) => Ok(pages.unwrap_or(by_habit)),
+        (Some(true) | None, pages) => Ok(pages.unwrap_or(by_default)),
     }
 }
 
 /// Size of the log, which `log_capacity` and `log_file_size` may say.
-pub(super) fn log_capacity(asked: &wire::Engine, by_habit: Bytes) -> Bytes {
+pub(super) fn log_capacity(asked: &wire::Engine, by_default: Bytes) -> Bytes {
     let size = asked.mariadb.log_file_size;
-    asked.log_capacity.or(size).unwrap_or(by_habit)
+    asked.log_capacity.or(size).unwrap_or(by_default)
 }
 
 /// Refuses values that no server takes, and what other settings of the engine contradict.
@@ -249,7 +249,7 @@ pub(super) fn place_binlog(placement: &mut Placement, asked: Option<bool>) {
     };
 }
 
-/// Refuses in simulate settings of InnoDB in an engine with other habits.
+/// Refuses in simulate settings of InnoDB in an engine with other defaults.
 pub(super) fn check_like(asked: &wire::Engine, mode: Mode) -> Result<(), Fault> {
     let is_other = asked.mariadb != wire::Mariadb::default() && asked.like != Some(Like::Innodb);
     match mode {

@@ -1,7 +1,7 @@
 //! An experiment as asked: read, understood and checked, but nothing left open decided yet.
 //!
 //! ```text
-//! text ──document──> wire ──resolve, deal, protocol──> Spec ──check──> Spec ──> crate::plan
+//! text ──document──> wire ──resolve, distribute, protocol──> Spec ──check──> Spec ──> crate::plan
 //!        --quick, --set                                       catalogue, workloads
 //! ```
 //!
@@ -12,10 +12,10 @@ mod arms;
 pub(crate) mod bounds;
 mod builtin;
 mod check;
-mod deal;
+mod distribute;
 mod document;
+mod engine_defaults;
 pub(crate) mod error;
-mod habits;
 mod idle;
 mod keys;
 mod known;

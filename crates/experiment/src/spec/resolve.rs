@@ -4,8 +4,8 @@ use model::store::PageSize;
 use model::{Bytes, Duration, Iops};
 
 use super::bounds::not_zero;
+use super::engine_defaults::Like;
 use super::error::Fault;
-use super::habits::Like;
 use super::mariadb;
 use super::postgres;
 use super::rules::{self, MEMORY_MIN};
@@ -245,7 +245,7 @@ fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
     }
 }
 
-/// The engine; what is not asked for is as [`Like::habits`] has it.
+/// The engine; what is not asked for is as [`Like::defaults`] has it.
 ///
 /// `has_memory` is false for a profile, which was counted behind its server's memory, and for plain I/O.
 pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, Fault> {
@@ -257,9 +257,9 @@ pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, F
              add [engine] with memory = \"512 MiB\" or as much as it is",
         ));
     };
-    let habits = Like::habits(asked.like);
+    let defaults = Like::defaults(asked.like);
     let page_size = match asked.page_size {
-        None => habits.page_size,
+        None => defaults.page_size,
         Some(size) => PageSize::try_from(size)
             .map_err(|error| Fault::at(&["engine", "page_size"], error.to_string()))?,
     };
@@ -267,17 +267,17 @@ pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, F
         memory,
         page_size,
         read_unit: asked.read_unit.unwrap_or_default(),
-        read_ahead: asked.read_ahead.unwrap_or(habits.read_ahead),
-        write_gather: asked.write_gather.unwrap_or(habits.write_gather),
-        writes_in_flight: asked.writes_in_flight.unwrap_or(habits.writes_in_flight),
-        checkpoint: checkpoint(asked.checkpoint.as_deref(), habits.checkpoint)?,
-        log_capacity: mariadb::log_capacity(asked, habits.log_capacity),
-        doublewrite_pages: mariadb::doublewrite_pages(asked, habits.doublewrite_pages)?,
-        full_page_images: asked.full_page_images.unwrap_or(habits.full_page_images),
+        read_ahead: asked.read_ahead.unwrap_or(defaults.read_ahead),
+        write_gather: asked.write_gather.unwrap_or(defaults.write_gather),
+        writes_in_flight: asked.writes_in_flight.unwrap_or(defaults.writes_in_flight),
+        checkpoint: checkpoint(asked.checkpoint.as_deref(), defaults.checkpoint)?,
+        log_capacity: mariadb::log_capacity(asked, defaults.log_capacity),
+        doublewrite_pages: mariadb::doublewrite_pages(asked, defaults.doublewrite_pages)?,
+        full_page_images: asked.full_page_images.unwrap_or(defaults.full_page_images),
         commit: mariadb::commit(asked),
-        log_gather: asked.log_gather.unwrap_or(habits.log_gather),
-        log_in_flight_max: habits.log_in_flight_max,
-        log_flush: asked.log_flush.unwrap_or(habits.log_flush),
+        log_gather: asked.log_gather.unwrap_or(defaults.log_gather),
+        log_in_flight_max: defaults.log_in_flight_max,
+        log_flush: asked.log_flush.unwrap_or(defaults.log_flush),
         page_cache: asked.page_cache.unwrap_or(Bytes::ZERO),
         sort_memory: asked.sort_memory.unwrap_or(Bytes::mib(2)),
         start: asked.start.unwrap_or_default(),
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_like_another_has_its_habits_unless_a_key_says_otherwise() {
+    fn an_engine_like_another_has_its_defaults_unless_a_key_says_otherwise() {
         let like = |name: &str, rest: &str| {
             let text = format!("memory = \"1 GiB\"\nlike = \"{name}\"\n{rest}");
             engine(&read(&text), true).expect("it makes sense")

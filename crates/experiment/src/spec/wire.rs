@@ -9,7 +9,7 @@ use model::{Bytes, HostCacheMode, Throughput};
 use serde::Deserialize;
 
 use super::amount::{Latency, OneOrMany, Seed, Span};
-use super::habits::Like;
+use super::engine_defaults::Like;
 use super::mariadb::{FlushLog, FlushMethod};
 use super::mode::EngineName;
 use super::postgres::IoMethod;
@@ -191,7 +191,7 @@ pub(crate) struct Placement {
     pub(crate) doublewrite: Option<Files>,
 }
 
-/// Files of one role, dealt to the volumes in turn.
+/// Files of one role, distributed over the volumes in turn.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Files {
@@ -251,7 +251,7 @@ pub(crate) enum Demand {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Engine {
-    /// Whose habits it has where nothing else is said; without it, the defaults of FORMAT.md.
+    /// Whose defaults it has where nothing else is said; without it, those of FORMAT.md.
     pub(crate) like: Option<Like>,
     /// The one that it is meant for, unless the user names another; SQLite where nothing is said.
     pub(crate) name: Option<EngineName>,

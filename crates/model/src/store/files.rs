@@ -96,7 +96,7 @@ impl PageAddress {
 
 /// All data files, and what lives in them.
 ///
-/// A store has its own; a real engine's files can be dealt by another one, so that its pages live where
+/// A store has its own; a real engine's files can be distributed by another one, so that its pages live where
 /// the modelled ones do.
 pub struct Files {
     files: Vec<DataFile>,

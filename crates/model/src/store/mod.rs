@@ -13,7 +13,7 @@
 //! A session that has to wait is told until when, and for what; it comes back then and asks again.
 //! The store never calls anybody: [`Store::advance`] executes what became due in the meantime.
 //!
-//! Engines differ in their habits, which are all in [`StoreSpec`]: the size of a page, pages that are written
+//! Engines differ in what they do, which is all in [`StoreSpec`]: the size of a page, pages that are written
 //! twice (InnoDB) or logged whole (PostgreSQL) so that a torn one can be restored, a second log (MySQL, MariaDB), row
 //! versions in temp space (SQL Server).
 //!
@@ -429,7 +429,7 @@ impl Store {
         is_full.then(|| Wait::new(now, Cause::Write, writer.next_completion(now)))
     }
 
-    /// Logs a page whole where that is the habit and this its first change since the last checkpoint.
+    /// Logs a page whole where the engine does so and this is its first change since the last checkpoint.
     fn log_image(&mut self, now: Instant, key: u64) {
         let Store {
             images: Some(images),

@@ -86,10 +86,10 @@ impl MountedOn {
 }
 
 /// All but the sizes. Disks have no names here that two filesystems on one could be told by.
-pub(super) fn standing(directory: &Path) -> io::Result<super::Standing> {
+pub(super) fn device_info(directory: &Path) -> io::Result<super::DeviceInfo> {
     let disk = disk_of(directory)?;
     let fact = |name: &str| disk.facts.get(name).cloned().unwrap_or_default();
-    Ok(super::Standing {
+    Ok(super::DeviceInfo {
         file_system: fact("filesystem"),
         mount_point: disk.mount.clone(),
         disks: Vec::new(),

@@ -11,9 +11,9 @@
 //! directories are on one device, the first of them has its counters, so that nothing counts twice.
 
 mod counted;
+mod device_info;
 mod host;
 mod site;
-mod standing;
 
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
@@ -30,8 +30,8 @@ use std::path::Path;
 use model::Bytes;
 
 pub use counted::{CountedDisk, DiskCounters, processor_time, size};
+pub use device_info::DeviceInfo;
 pub use site::{PlainSite, PlainVolume};
-pub use standing::Standing;
 
 #[cfg(doc)]
 use crate::site::Site;

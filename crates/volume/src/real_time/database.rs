@@ -25,7 +25,7 @@ use crate::vfs::Registered;
 /// Files on volumes, and the pages of them in memory.
 ///
 /// "Database" as a server has it: every SQLite database opened here shares its files and its buffer pool
-/// with the others. What is in the files is of no use without this value: they are dealt extents of all
+/// with the others. What is in the files is of no use without this value: they are given extents of all
 /// databases, and where those are is kept in memory only.
 pub struct Database {
     shared: Arc<Shared>,

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! SQLite executes and commits as ever, by a write-ahead log. What it has no notion of is done below it, as
-//! a database server does: all sessions share one buffer pool of a given size, pages are dealt in extents
+//! a database server does: all sessions share one buffer pool of a given size, pages are distributed in extents
 //! to the files of their role, and changed pages are written behind the sessions' backs. A rollback
 //! journal would be the wrong log to measure: it is written page by page beside the data, at every commit
 //! twice, while a write-ahead log is one sequential stream with one flush a commit. The index of that log

@@ -15,7 +15,7 @@ pub(super) enum Group {
     Log,
 }
 
-/// One of SQLite's files, dealt to real ones in extents.
+/// One of SQLite's files, distributed to real ones in extents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Space {
     pub(super) group: Group,
@@ -39,7 +39,7 @@ pub(super) struct At {
     pub(super) on_volume: u64,
 }
 
-/// All files of SQLite: extents are dealt as the modelled store deals them.
+/// All files of SQLite: extents are distributed as the modelled store distributes them.
 pub(super) struct Spaces {
     main: Files,
     log: Files,

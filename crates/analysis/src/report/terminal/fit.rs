@@ -34,11 +34,11 @@ pub(super) type Used<'a> = &'a dyn Fn(usize, usize) -> usize;
 /// As few parts as `width` allows, about equally full; nothing where a column beside the pinned ones is too wide.
 pub(super) fn parts(spans: &[Span], width: Width, used: Used) -> Option<Vec<Part>> {
     let width = width.columns();
-    let wanted = dealt(spans, |span| span.wanted, width);
-    let least = || dealt(spans, |span| span.least, width);
+    let wanted = distributed(spans, |span| span.wanted, width);
+    let least = || distributed(spans, |span| span.least, width);
     let parts = wanted.or_else(least)?;
     // The narrowest limit that gives no more parts fills them alike.
-    let of = |narrow: usize| dealt(spans, |span| span.wanted, narrow);
+    let of = |narrow: usize| distributed(spans, |span| span.wanted, narrow);
     let alike = (1..width)
         .filter_map(of)
         .find(|narrow| narrow.len() == parts.len());
@@ -51,7 +51,11 @@ pub(super) fn parts(spans: &[Span], width: Width, used: Used) -> Option<Vec<Part
 }
 
 /// The columns in parts of at most `width`, where each column is as wide as `of` gives.
-fn dealt(spans: &[Span], of: impl Fn(&Span) -> usize, width: usize) -> Option<Vec<Vec<usize>>> {
+fn distributed(
+    spans: &[Span],
+    of: impl Fn(&Span) -> usize,
+    width: usize,
+) -> Option<Vec<Vec<usize>>> {
     let (pinned, others): (Vec<usize>, Vec<usize>) =
         (0..spans.len()).partition(|at| spans[*at].pinned);
     let fits = |part: &[usize]| {

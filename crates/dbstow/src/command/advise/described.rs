@@ -20,7 +20,7 @@ use profile::BackTest;
 use reading::Role;
 
 use super::need::{Today, price_list_of_disk};
-use super::{Args, Mistake, assumed, folder};
+use super::{Args, UsageError, assumed, folder};
 
 /// What `--engine` calls MariaDB.
 const MARIADB: &str = "mariadb";
@@ -270,7 +270,7 @@ impl Described<'_> {
         let placed: Placed = self.layouts.placed(&found.layout);
         let today_s = self.advice.today.operation_s;
         let room = headroom(&placed, self.load, today_s * (1.0 + self.args.not_slower));
-        let room = room.map_err(|error| Mistake(error.to_string()))?;
+        let room = room.map_err(|error| UsageError(error.to_string()))?;
         let (factor, is_least) = match room {
             Headroom::None => (0.0, false),
             Headroom::Up(factor) => (factor, false),

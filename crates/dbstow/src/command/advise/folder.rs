@@ -11,7 +11,7 @@ use files::{Folder, Readers};
 use model::{Bytes, Iops, LimitSpec, Throughput};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
-use super::{Args, Mistake};
+use super::{Args, UsageError};
 
 /// The arm of the answer.
 pub(super) const CHEAPEST: &str = "cheapest";
@@ -51,12 +51,12 @@ pub(super) fn name(args: &Args) -> PathBuf {
 ///
 /// # Errors
 /// When it has one, unless `--force` says that it is to be replaced.
-pub(super) fn check_free(args: &Args) -> Result<(), Mistake> {
+pub(super) fn check_free(args: &Args) -> Result<(), UsageError> {
     let folder = name(args);
     let there = FILES.iter().find(|name| folder.join(name).exists());
     match there.filter(|_| !args.force) {
         None => Ok(()),
-        Some(name) => Err(Mistake(format!(
+        Some(name) => Err(UsageError(format!(
             "{} is there already; give another folder with --out, or --force to replace it",
             folder.join(name).display()
         ))),

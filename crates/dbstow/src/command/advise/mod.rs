@@ -25,7 +25,7 @@ use super::output::note;
 use super::pair::key_and_value;
 use super::percentage::percentage;
 use super::progress::Progress;
-use super::{Asked, Mistake, ResolvedRun, backtest, drilled, names, plan};
+use super::{Asked, ResolvedRun, UsageError, backtest, drilled, names, plan};
 use analysis::quantity::usd;
 use analysis::report::advice::{Shown, page};
 use described::Described;
@@ -178,7 +178,7 @@ pub fn run(args: &Args) -> Result<()> {
         profile,
     };
     let need = need::of(args, &today, &catalogue)?;
-    let today_load = Load::of(profile).map_err(|error| Mistake(error.to_string()))?;
+    let today_load = Load::of(profile).map_err(|error| UsageError(error.to_string()))?;
     let load = today_load.grown(args.growth);
     let placed = Placed {
         machine: stage.machine.clone(),
@@ -235,7 +235,7 @@ pub fn run(args: &Args) -> Result<()> {
     if advice.cheapest.is_some() {
         return Ok(());
     }
-    Err(Mistake(advice.answer).into())
+    Err(UsageError(advice.answer).into())
 }
 
 /// The experiment of the finalists, as `run` is asked for it.
@@ -269,7 +269,7 @@ fn price(args: &Args, catalogue: &mut Catalogue) -> Result<()> {
     if let Some(file) = &args.prices {
         let name = file.display().to_string();
         let text = input::named(file).map_err(|error| {
-            Mistake(format!(
+            UsageError(format!(
                 "--prices {name}: {error}; give a CSV file with the columns name,usd,per"
             ))
         })?;
@@ -294,11 +294,11 @@ impl Sought<'_> {
     /// Searches, and gives what `told` makes of what was found.
     fn search<T>(&self, told: impl FnOnce(&Layouts<'_>, &Advice) -> Result<T>) -> Result<T> {
         let args = self.args;
-        let mistake = |error: profile::ReplayError| Mistake(format!("today's layout: {error}"));
+        let mistake = |error: profile::ReplayError| UsageError(format!("today's layout: {error}"));
         let today_s = self.today.operation_s(self.today_load).map_err(mistake)?;
         let slowest_s = today_s * SLOWEST.max(1.0 + args.not_slower);
         let layouts = Layouts::new(self.catalogue, self.need, self.load, slowest_s, false);
-        let layouts = layouts.map_err(|error| Mistake(error.to_string()))?;
+        let layouts = layouts.map_err(|error| UsageError(error.to_string()))?;
         let search = Search {
             layouts: &layouts,
             today: self.today,

@@ -10,7 +10,7 @@ use model::{Bytes, MachineSpec};
 use profile::Profile;
 use reading::Role;
 
-use super::{Args, Mistake, Temp};
+use super::{Args, Temp, UsageError};
 
 /// Today's layout.
 pub(super) struct Today<'a> {
@@ -25,7 +25,11 @@ pub(super) struct Today<'a> {
 ///
 /// # Errors
 /// What is asked and cannot be, with the remedy.
-pub(super) fn of(args: &Args, today: &Today<'_>, catalogue: &Catalogue) -> Result<Need, Mistake> {
+pub(super) fn of(
+    args: &Args,
+    today: &Today<'_>,
+    catalogue: &Catalogue,
+) -> Result<Need, UsageError> {
     let cloud = cloud(args, today, catalogue)?;
     check_region(args, &cloud, catalogue)?;
     let machine = match args.keep_machine {
@@ -38,7 +42,7 @@ pub(super) fn of(args: &Args, today: &Today<'_>, catalogue: &Catalogue) -> Resul
             [one] => one.name.clone(),
             _ => {
                 let disk = catalogue.disk(name);
-                let disk = disk.map_err(|error| Mistake(format!("--disk {name}: {error}")))?;
+                let disk = disk.map_err(|error| UsageError(format!("--disk {name}: {error}")))?;
                 disk.name.clone()
             }
         };
@@ -48,7 +52,7 @@ pub(super) fn of(args: &Args, today: &Today<'_>, catalogue: &Catalogue) -> Resul
     if args.temp == Temp::Local && !separate.contains(&Role::Temp) {
         let message = "--temp local: requests for temporary files were not counted separately, so that what moving them does \
                        is not known; record the server itself (`dbstow record`), or leave --temp out";
-        return Err(Mistake(message.to_owned()));
+        return Err(UsageError(message.to_owned()));
     }
     Ok(Need {
         holdings: holdings(args, today)?,
@@ -74,7 +78,7 @@ pub(super) fn of(args: &Args, today: &Today<'_>, catalogue: &Catalogue) -> Resul
 }
 
 /// The cloud that is asked for, or else today's.
-fn cloud(args: &Args, today: &Today<'_>, catalogue: &Catalogue) -> Result<String, Mistake> {
+fn cloud(args: &Args, today: &Today<'_>, catalogue: &Catalogue) -> Result<String, UsageError> {
     let begins = |name: &str| {
         name.split_once('.')
             .map_or(name, |(begins, _)| begins)
@@ -88,18 +92,18 @@ fn cloud(args: &Args, today: &Today<'_>, catalogue: &Catalogue) -> Result<String
     let wanted = args.cloud.clone().or(today.machine.map(begins));
     let Some(wanted) = wanted else {
         let message = format!("it is not known which cloud; give --cloud ({})", shown());
-        return Err(Mistake(message));
+        return Err(UsageError(message));
     };
     let found = known.iter().find(|name| name.eq_ignore_ascii_case(&wanted));
     found.cloned().ok_or_else(|| {
-        Mistake(format!(
+        UsageError(format!(
             "--cloud {wanted}: there is no such cloud; give one of {}",
             shown()
         ))
     })
 }
 
-fn check_region(args: &Args, cloud: &str, catalogue: &Catalogue) -> Result<(), Mistake> {
+fn check_region(args: &Args, cloud: &str, catalogue: &Catalogue) -> Result<(), UsageError> {
     let Some(region) = &args.region else {
         return Ok(());
     };
@@ -115,7 +119,7 @@ fn check_region(args: &Args, cloud: &str, catalogue: &Catalogue) -> Result<(), M
         return Ok(());
     }
     let lists: Vec<String> = lists.into_iter().collect();
-    Err(Mistake(format!(
+    Err(UsageError(format!(
         "--region {region}: there are no prices of it; those that there are: {}; leave --region out, or give your own \
          (--prices FILE)",
         lists.join("; ")
@@ -123,15 +127,15 @@ fn check_region(args: &Args, cloud: &str, catalogue: &Catalogue) -> Result<(), M
 }
 
 /// The machine of today, which is to stay.
-fn kept(today: &Today<'_>, catalogue: &Catalogue) -> Result<String, Mistake> {
+fn kept(today: &Today<'_>, catalogue: &Catalogue) -> Result<String, UsageError> {
     let Some(name) = today.machine else {
         let message =
             "--keep-machine: today's layout does not name its machine; add `type` to [machine]";
-        return Err(Mistake(message.to_owned()));
+        return Err(UsageError(message.to_owned()));
     };
     let machine = catalogue
         .machine(name)
-        .map_err(|error| Mistake(error.to_string()))?;
+        .map_err(|error| UsageError(error.to_string()))?;
     Ok(machine.name.clone())
 }
 
@@ -146,10 +150,10 @@ fn memory(today: &Today<'_>) -> Bytes {
 }
 
 /// What has to fit: what is asked, or the size of today's volumes.
-fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, Mistake> {
+fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, UsageError> {
     let mut asked: BTreeMap<Role, Bytes> = BTreeMap::new();
     for (name, size) in &args.capacity {
-        let at = |problem: String| Mistake(format!("--capacity {name}={size}: {problem}"));
+        let at = |problem: String| UsageError(format!("--capacity {name}={size}: {problem}"));
         let role = Role::COMMON.into_iter().find(|role| role.name() == name);
         let role = role.ok_or_else(|| at("there are data, temp and log".to_owned()))?;
         let bytes: Bytes = size.parse().map_err(|error| at(format!("{error}")))?;
@@ -179,7 +183,7 @@ fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, Mistake> {
         if size == u64::MAX {
             let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
             let roles = roles.join(" and --capacity ");
-            return Err(Mistake(format!(
+            return Err(UsageError(format!(
                 "volume \"{}\" has no size, so that what has to fit is not known; give --capacity {roles}=SIZE",
                 volume.name
             )));
@@ -197,7 +201,7 @@ fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, Mistake> {
         let grown = holding.size.0 as f64 * args.growth;
         if grown >= u64::MAX as f64 {
             let (size, growth) = (holding.size, args.growth);
-            return Err(Mistake(format!(
+            return Err(UsageError(format!(
                 "--growth {growth}: {size} would grow to more than 2^64 bytes; give less --growth or --capacity"
             )));
         }

@@ -38,7 +38,7 @@ use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
 use super::progress::Progress;
-use super::{Asked, Mistake, NotMet, names};
+use super::{Asked, ExpectationFailed, UsageError, names};
 use document::document;
 
 /// Keys of a run that the PostgreSQL of a drill gets too.
@@ -284,7 +284,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     match args.fail_on {
         Some(FailOn::Loss) if document.placements.iter().any(has_loss) => {
-            Err(NotMet(format!("--fail-on loss: {}", document.answer)).into())
+            Err(ExpectationFailed(format!("--fail-on loss: {}", document.answer)).into())
         }
         Some(FailOn::Loss) | None => Ok(()),
     }
@@ -420,7 +420,9 @@ impl Args {
         let known: Vec<&str> = placed.iter().map(|placed| placed.name.as_str()).collect();
         if let Some(unknown) = self.arm.iter().find(|name| !known.contains(&name.as_str())) {
             let remedy = remedy(unknown, "arms", known.iter().copied());
-            return Err(Mistake(format!("--arm {unknown}: there is no such arm{remedy}")).into());
+            return Err(
+                UsageError(format!("--arm {unknown}: there is no such arm{remedy}")).into(),
+            );
         }
         placed.retain(|placed| self.arm.is_empty() || self.arm.contains(&placed.name));
         let used = match engine {
@@ -489,7 +491,7 @@ fn new_folder(path: &Path) -> Result<Own> {
             folder,
             path: path.to_owned(),
         }),
-        Err(FileError::Exists(_)) => Err(Mistake(format!(
+        Err(FileError::Exists(_)) => Err(UsageError(format!(
             "{} exists already; remove it, or name another folder by --out",
             path.display()
         ))

@@ -20,7 +20,7 @@ use model::{Bytes, Duration};
 use super::document::verdict_name;
 use super::{Args, Engine, WriteCache, close};
 use crate::command::listing::ListFormat;
-use crate::command::{Mistake, drilled};
+use crate::command::{UsageError, drilled};
 
 /// Looks again at a state of an earlier drill.
 ///
@@ -57,8 +57,8 @@ pub(super) fn run(args: &Args, name: &str, folder: &Path) -> Result<()> {
     }
 }
 
-fn mistake(name: &str, why: &str) -> Mistake {
-    Mistake(format!("--replay {name}: {why}"))
+fn mistake(name: &str, why: &str) -> UsageError {
+    UsageError(format!("--replay {name}: {why}"))
 }
 
 /// The finding of this name, and its placement.
@@ -66,7 +66,7 @@ fn found<'a>(
     document: &'a Drill,
     name: &str,
     folder: &Path,
-) -> Result<(&'a Placement, &'a Finding), Mistake> {
+) -> Result<(&'a Placement, &'a Finding), UsageError> {
     document.finding(name).ok_or_else(|| {
         let known = document
             .placements

@@ -21,7 +21,7 @@ use crate::command::asked::tell_idle;
 use crate::command::listing;
 use crate::command::names;
 use crate::command::output::note;
-use crate::command::{Mistake, PublishArgs};
+use crate::command::{PublishArgs, UsageError};
 use catalogue::{Catalogue, SizeRule};
 use experiment::spec::{Machine, Override, Provision, Volume, Volumes};
 use files::input;
@@ -157,9 +157,9 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
 }
 
 /// Refuses a port that nobody would know.
-fn check_port(publish: &PublishArgs) -> Result<(), Mistake> {
+fn check_port(publish: &PublishArgs) -> Result<(), UsageError> {
     match publish.listen {
-        Some(address) if address.port() == 0 => Err(Mistake(format!(
+        Some(address) if address.port() == 0 => Err(UsageError(format!(
             "--listen {address} leaves the port to the system; give one, such as 9187"
         ))),
         Some(_) | None => Ok(()),
@@ -184,7 +184,7 @@ fn asked(args: &Args, catalogue: &Catalogue) -> Result<Asked> {
     }
     let text = input::named(Path::new(&args.spec)).map_err(|error| {
         let file = &args.spec;
-        Mistake(format!(
+        UsageError(format!(
             "{file}: {error}; give a TOML file with [volume.NAME] sections, or a disk of `dbstow disks`"
         ))
     })?;
@@ -308,7 +308,7 @@ fn size(args: &Args, volume: &VolumeSpec) -> Result<Bytes> {
     match args.size {
         Some(size) => Ok(size),
         None if all < u64::MAX => Ok(Bytes(all)),
-        None => Err(Mistake(format!(
+        None => Err(UsageError(format!(
             "volume \"{}\" has no default size; give one, such as --size 10GiB",
             volume.name
         ))
@@ -324,7 +324,7 @@ fn owner(text: &str) -> Result<(u32, u32)> {
                 let user = named(user)?;
                 let known = Group::from_name(group)?;
                 let known =
-                    known.ok_or_else(|| Mistake(format!("there is no group \"{group}\"")))?;
+                    known.ok_or_else(|| UsageError(format!("there is no group \"{group}\"")))?;
                 Ok((user.uid.as_raw(), known.gid.as_raw()))
             }
         };
@@ -336,7 +336,7 @@ fn owner(text: &str) -> Result<(u32, u32)> {
 fn named(user: &str) -> Result<User> {
     let known = User::from_name(user).context("looking for a user")?;
     let remedy = "give one of this machine, or numbers such as 999:999";
-    Ok(known.ok_or_else(|| Mistake(format!("there is no user \"{user}\"; {remedy}")))?)
+    Ok(known.ok_or_else(|| UsageError(format!("there is no user \"{user}\"; {remedy}")))?)
 }
 
 /// Says where volumes are overcommitted.

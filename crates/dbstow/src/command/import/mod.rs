@@ -11,7 +11,7 @@ use model::Duration;
 use profile::import::{self, DateOrder, Device, Format, Options, Source, UtcOffset};
 use profile::{Profile, Timestamp};
 
-use super::Mistake;
+use super::UsageError;
 use super::listing;
 use super::output::note;
 use super::profile::bullets;
@@ -113,7 +113,7 @@ pub(super) fn check_free(out: &Path, remedy: &str) -> Result<()> {
     files::check_new(out).map_err(|error| match error {
         FileError::Exists(_) => {
             let out = out.display();
-            Mistake(format!("{out} already exists; {remedy}")).into()
+            UsageError(format!("{out} already exists; {remedy}")).into()
         }
         other => anyhow::Error::from(other).context("--out"),
     })
@@ -144,7 +144,7 @@ fn imported(files: &[PathBuf], args: &Args) -> Result<(String, Profile)> {
     if args.arm.is_some() {
         let message =
             "--arm chooses among the arms of a results folder; give the folder instead of files";
-        return Err(Mistake(message.to_owned()).into());
+        return Err(UsageError(message.to_owned()).into());
     }
     let texts: Result<Vec<(String, String)>> = files.iter().map(|file| text(file)).collect();
     let texts = texts?;
@@ -163,7 +163,7 @@ fn imported(files: &[PathBuf], args: &Args) -> Result<(String, Profile)> {
 fn text(file: &Path) -> Result<(String, String)> {
     let name = file.display().to_string();
     let bytes = input::named_bytes(file)
-        .map_err(|error| Mistake(format!("{name}: {error}; give files that a tool recorded")))?;
+        .map_err(|error| UsageError(format!("{name}: {error}; give files that a tool recorded")))?;
     let text = import::decode(&name, &bytes)?;
     Ok((name, text))
 }

@@ -12,7 +12,7 @@ use profile::{Interval, Machine, Origin, Profile, Requests, Timestamp, Volume, W
 use reading::Role;
 use reading::cause::Io;
 
-use super::super::Mistake;
+use super::super::UsageError;
 use super::super::output::note;
 
 /// The profile of an arm's first trial that completed.
@@ -34,7 +34,7 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
             let arms: Vec<&str> = arms.into_iter().collect();
             let arms = arms.join(", ");
             let message = format!("{name} has several arms ({arms}); choose one with --arm");
-            return Err(Mistake(message).into());
+            return Err(UsageError(message).into());
         }
     };
     let is_wanted = |record: &&Record| record.arm == arm && record.outcome == Outcome::Finished;
@@ -42,7 +42,7 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
     let Some(record) = records.iter().find(is_wanted) else {
         let remedy = remedy(arm, "arms with trials", arms.iter().copied());
         let message = format!("{name} has no completed trial of \"{arm}\"{remedy}");
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     };
     let settings = results.plan.all_arms().find(|known| known.name == arm);
     let mut intervals = intervals(record);
@@ -54,7 +54,7 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
         let message = format!(
             "{name}: the trial of \"{arm}\" has no two whole intervals of {seconds} in which sessions ran; run it for longer"
         );
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     }
     let machine = settings.map(|arm| &arm.settings.machine);
     Ok(Profile {

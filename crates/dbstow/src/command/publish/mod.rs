@@ -19,7 +19,7 @@ use clap::ValueHint;
 use files::{FileError, Folder, Readers};
 use parking_lot::Mutex;
 
-use super::Mistake;
+use super::UsageError;
 use crate::metrics::{self, Sample};
 use listen::Listener;
 
@@ -92,7 +92,7 @@ impl PublishArgs {
             let message = format!(
                 "--metrics {file} is not a regular file, and metrics replace it every second; give a regular file"
             );
-            return Err(Mistake(message).into());
+            return Err(UsageError(message).into());
         }
         if let Some(address) = self.listen {
             self.check(address)?;
@@ -103,12 +103,12 @@ impl PublishArgs {
         }))
     }
 
-    fn check(&self, address: SocketAddr) -> Result<(), Mistake> {
+    fn check(&self, address: SocketAddr) -> Result<(), UsageError> {
         if self.allow_remote || address.ip().to_canonical().is_loopback() {
             return Ok(());
         }
         let port = address.port();
-        Err(Mistake(format!(
+        Err(UsageError(format!(
             "--listen {address} would be readable without a password by anyone who can reach this machine; give \
              127.0.0.1:{port}, or add --allow-remote"
         )))

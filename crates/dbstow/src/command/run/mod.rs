@@ -21,7 +21,7 @@ use super::output::note;
 use super::report::{Format, Output, all_completed, not_printed, show};
 #[cfg(feature = "live")]
 use super::screen;
-use super::{Asked, Mistake, PublishArgs, ResolvedRun, drilled, ready};
+use super::{Asked, PublishArgs, ResolvedRun, UsageError, drilled, ready};
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
 use engine::Measured;
@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if args.untested && args.today.is_none() && args.asked.experiment.is_some() {
         let message = "--untested: nothing is tested; add --today FILE, or leave it out";
-        return Err(Mistake(message.to_owned()).into());
+        return Err(UsageError(message.to_owned()).into());
     }
     if args.asked.profile.is_some() && (args.today.is_some() || args.asked.experiment.is_none()) {
         backtest(args)?;
@@ -187,7 +187,7 @@ fn backtest(args: &Args) -> Result<()> {
         Format::Json | Format::Csv | Format::Markdown | Format::Parquet => {
             let message =
                 "a back-test is printed as text or json; give --format text or --format json";
-            return Err(Mistake(message.to_owned()).into());
+            return Err(UsageError(message.to_owned()).into());
         }
     };
     super::backtest::run(&layout, format, args.untested)
@@ -232,7 +232,7 @@ fn check_end(findings: &Findings, left: &Leftovers) -> Result<()> {
 
 /// What only one of the modes knows.
 fn check(args: &Args, plan: &Plan) -> Result<()> {
-    let mistake = |message: &str| Err(Mistake(message.to_owned()).into());
+    let mistake = |message: &str| Err(UsageError(message.to_owned()).into());
     let places_files =
         ENGINES.find(&plan.variant.engine)?.measured(&plan.arms) != Measured::Directories;
     match plan.variant.mode {

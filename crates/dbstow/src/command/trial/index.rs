@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::command::Mistake;
+use crate::command::UsageError;
 use experiment::plan::counted;
 
 /// Variables in which schedulers number the tasks of an array from 0, and whose they are.
@@ -60,7 +60,7 @@ pub(super) fn chosen(
     variables: &[(&str, String)],
     chunk: u32,
     trials: u32,
-) -> Result<RangeInclusive<u32>, Mistake> {
+) -> Result<RangeInclusive<u32>, UsageError> {
     let Source { by, indices } = match asked {
         Some(Indices(indices)) if indices.start() == indices.end() => Source {
             by: format!("--index {}", indices.start()),
@@ -80,7 +80,7 @@ pub(super) fn chosen(
             1 => String::new(),
             chunk => format!(", in chunks of {chunk}"),
         };
-        return Err(Mistake(format!(
+        return Err(UsageError(format!(
             "{by}: the plan has {}{chunks}; give {}",
             counted(trials, "trial"),
             match chunks_last {
@@ -94,20 +94,20 @@ pub(super) fn chosen(
 }
 
 /// What the one variable says that is set, or all that are.
-fn of_variables(variables: &[(&str, String)]) -> Result<Source, Mistake> {
+fn of_variables(variables: &[(&str, String)]) -> Result<Source, UsageError> {
     let Some(((name, value), others)) = variables.split_first() else {
-        return Err(Mistake(format!(
+        return Err(UsageError(format!(
             "no trial is named; give --index N, or run this as a task of an array, whose index is in one of {}",
             VARIABLES.join(", ")
         )));
     };
     if let Some((other, else_value)) = others.iter().find(|(_, other)| other != value) {
-        return Err(Mistake(format!(
+        return Err(UsageError(format!(
             "{name} is {value}, and {other} is {else_value}; give --index N, or unset the one that does not count this task"
         )));
     }
     let index = value.parse().map_err(|_| {
-        Mistake(format!(
+        UsageError(format!(
             "{name} is \"{value}\", which is not an index (0 or greater); give --index N"
         ))
     })?;

@@ -14,7 +14,7 @@ use super::output::print;
 use super::run::interruption::{self, Interruption};
 use super::run::shown::Shown;
 use super::run::{emulator, prompt, told};
-use super::{Mistake, RealTimeArgs};
+use super::{RealTimeArgs, UsageError};
 use engine::hooks::HostHooks;
 use experiment::plan::{Plan, Trial};
 use experiment::record::{Outcome, Record};
@@ -97,17 +97,17 @@ pub fn run(args: &Args) -> Result<()> {
 pub(super) fn load(path: &Path) -> Result<PlanFile> {
     let shown = path.display().to_string();
     let bytes = input::named_bytes(path).map_err(|error| {
-        Mistake(format!(
+        UsageError(format!(
             "{shown}: {error}; give a plan, as `dbstow plan --out` writes it"
         ))
     })?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        Mistake(format!(
+        UsageError(format!(
             "{shown}: it is not text in UTF-8; give a plan, as `dbstow plan --out` writes it"
         ))
     })?;
     if let Some(message) = Kind::instead_of(Kind::Plan, &shown, &text) {
-        return Err(Mistake(message).into());
+        return Err(UsageError(message).into());
     }
     PlanFile::from_json(&text).context(shown)
 }
@@ -197,7 +197,7 @@ fn check_place(args: &Args, plan: &Plan) -> Result<()> {
         shown(plan.place.get(name)),
         shown(found.get(name)),
     );
-    Err(Mistake(message).into())
+    Err(UsageError(message).into())
 }
 
 /// What was done, in a line.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use crate::capture::{self, Capture, Directory, Places, Process, Volume};
-use volume::plain::Standing;
+use volume::plain::DeviceInfo;
 
 use crate::session::url::ServerUrl;
 use crate::session::wire::{Connection, Failure};
@@ -68,14 +68,14 @@ fn look(capture: &mut Capture) {
     let places = Places::of(capture);
     let mut unseen = Vec::new();
     for path in places.all() {
-        let standing = match Standing::of(Path::new(path)) {
-            Ok(standing) => standing,
+        let device_info = match DeviceInfo::of(Path::new(path)) {
+            Ok(device_info) => device_info,
             Err(why) => {
                 unseen.push(format!("{path}: {why}"));
                 continue;
             }
         };
-        let volume = volume(standing);
+        let volume = volume(device_info);
         capture.directories.push(Directory {
             path: path.to_owned(),
             volume: volume.mount_point.clone(),
@@ -88,15 +88,15 @@ fn look(capture: &mut Capture) {
     capture.unseen = unseen.join("; ");
 }
 
-fn volume(standing: Standing) -> Volume {
+fn volume(device_info: DeviceInfo) -> Volume {
     Volume {
-        mount_point: standing.mount_point.display().to_string(),
-        file_system: standing.file_system,
-        disks: standing.disks,
-        solid_state: standing.solid_state,
-        atomic_write_bytes: standing.atomic_write.map(|bytes| bytes.0),
-        total_bytes: standing.size.0,
-        available_bytes: standing.free.0,
+        mount_point: device_info.mount_point.display().to_string(),
+        file_system: device_info.file_system,
+        disks: device_info.disks,
+        solid_state: device_info.solid_state,
+        atomic_write_bytes: device_info.atomic_write.map(|bytes| bytes.0),
+        total_bytes: device_info.size.0,
+        available_bytes: device_info.free.0,
     }
 }
 

@@ -65,7 +65,7 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.id == id)
 }
 
-/// Looks at a server with all rules that are asked for, in the order of [`rules()`].
+/// Samples at a server with all rules that are asked for, in the order of [`rules()`].
 pub fn judge(capture: &Capture, selection: &Selection) -> Vec<Judged> {
     let wanted = rules().filter(|rule| selection.has(rule.id));
     let product = capture.product;

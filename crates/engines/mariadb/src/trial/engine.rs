@@ -40,7 +40,7 @@ impl Engine for MariaDb {
         let mut record = self.record.clone();
         let page_cache = match &self.host {
             Host::Private(instance) => instance.server().page_cache(),
-            Host::Given(_) => format!("{NOT_LIMITED} (the server is not ours)"),
+            Host::External(_) => format!("{NOT_LIMITED} (the server is not ours)"),
         };
         record.settings.insert(PAGE_CACHE.to_owned(), page_cache);
         record
@@ -73,7 +73,7 @@ impl Engine for MariaDb {
         });
         let placed = placed.map_err(|error| match self.host {
             Host::Private(_) => error,
-            Host::Given(_) => EngineError::Missing(with_remedy(&error.to_string())),
+            Host::External(_) => EngineError::Missing(with_remedy(&error.to_string())),
         })?;
         if placed == 0 && self.tables == Tables::Temp && !self.load_is_measured {
             return Err(EngineError::failed(
@@ -93,7 +93,7 @@ impl Engine for MariaDb {
         })?;
         let (purge_max, still_max) = match self.host {
             Host::Private(_) => (PURGE_MAX, PURGE_MAX),
-            Host::Given(_) => (PURGE_MAX_GIVEN, PURGE_STILL_GIVEN),
+            Host::External(_) => (PURGE_MAX_GIVEN, PURGE_STILL_GIVEN),
         };
         self.observe("wait for the purge of old row versions", |connection| {
             let clock = Clock::start();
@@ -113,8 +113,8 @@ impl Engine for MariaDb {
         match self.host {
             Host::Private(_) => self.execute("SET GLOBAL innodb_log_checkpoint_now = ON"),
             // A checkpoint would be one of the whole server.
-            Host::Given(_) if tables.is_empty() => Ok(()),
-            Host::Given(_) => {
+            Host::External(_) if tables.is_empty() => Ok(()),
+            Host::External(_) => {
                 let tables = tables.join(", ");
                 self.execute(&format!("FLUSH LOCAL TABLES {tables} FOR EXPORT"))?;
                 self.execute("UNLOCK TABLES")
@@ -130,8 +130,8 @@ impl Engine for MariaDb {
         let mut notes = Vec::new();
         let instance = match (&self.host, temperature) {
             (Host::Private(instance), _) => instance,
-            (Host::Given(_), Temperature::Warm) => return Ok(notes),
-            (Host::Given(_), Temperature::Cold) => {
+            (Host::External(_), Temperature::Warm) => return Ok(notes),
+            (Host::External(_), Temperature::Cold) => {
                 notes.push(NOT_RESTARTED.to_owned());
                 notes.extend(forget()?);
                 return Ok(notes);
@@ -156,8 +156,8 @@ impl Engine for MariaDb {
     }
 
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
-        if let Host::Given(given) = &self.host
-            && !given.has_performance_schema
+        if let Host::External(external) = &self.host
+            && !external.has_performance_schema
         {
             return Ok(None);
         }
@@ -192,7 +192,7 @@ impl Engine for MariaDb {
         ];
         let of_host = match &self.host {
             Host::Private(_) => Vec::new(),
-            Host::Given(given) => given.notes.clone(),
+            Host::External(external) => external.notes.clone(),
         };
         let true_ones = notes.into_iter().filter(|(is_so, _)| *is_so);
         true_ones
@@ -212,7 +212,7 @@ impl Engine for MariaDb {
         match &self.host {
             Host::Private(instance) => instance.server().abandon(),
             // Where the server is gone, the statement comes back by itself.
-            Host::Given(_) => drop(self.cancel_own()),
+            Host::External(_) => drop(self.cancel_own()),
         }
     }
 
@@ -220,7 +220,7 @@ impl Engine for MariaDb {
     fn keep(&mut self) {
         match self.host {
             Host::Private(_) => self.directories.keep(),
-            Host::Given(_) => {}
+            Host::External(_) => {}
         }
     }
 
@@ -231,7 +231,7 @@ impl Engine for MariaDb {
         *self.observer.lock() = None;
         let ended = match &self.host {
             Host::Private(instance) => instance.server().end(self.directories.are_kept()),
-            Host::Given(given) => given.remove(&self.databases),
+            Host::External(external) => external.remove(&self.databases),
         };
         let removed = self.directories.remove();
         cleared(&MARIADB, ended, removed)

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  data files   ─► datadir, and DATA DIRECTORY of tables  one directory each on its volume; tables that are declared
-//!                                                         PARTITION BY HASH have a part in each, others are dealt in turn
+//!                                                         PARTITION BY HASH have a part in each, others are distributed in turn
 //!  temp files   ─► tmpdir, in turn                        spilled sorts and temporary tables of the server's own;
 //!                  innodb_temp_data_file_path             CREATE TEMPORARY TABLE, in the first directory alone
 //!  log          ─► innodb_log_group_home_dir              the redo log
@@ -15,8 +15,8 @@
 mod client;
 mod counters;
 mod engine;
+mod external;
 mod find;
-mod given;
 mod instance;
 mod places;
 mod product;

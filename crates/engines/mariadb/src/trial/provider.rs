@@ -7,16 +7,16 @@ use std::sync::Arc;
 use crate::capture::Product;
 use volume::leftovers::Registration;
 
+use crate::recorder::SERVERS;
 use crate::session::url::ServerUrl;
+use crate::trial::external::External;
 use crate::trial::find::Programs;
-use crate::trial::given::Given;
 use crate::trial::product::owner;
 use crate::trial::server::MariaDb;
 use crate::trial::settings;
-use crate::watch::SERVERS;
 use engine::EngineError;
 use engine::Patience;
-use engine::watch::{RecordedServers, Recorder};
+use engine::recorder::{RecordedServers, Recorder};
 use engine::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, OptionKind, OptionSpec, ProductOptions,
     Simulated, Started, TrialVolumes, Users,
@@ -139,8 +139,8 @@ impl EngineProvider for Provider {
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
         if let (Some(url), Some(arm)) = (&opening.options.server, opening.arms.first()) {
-            let given = Given::open(&server(url, &opening.patience())?, &arm.settings)?;
-            given.check_places(&of_data(opening))?;
+            let external = External::open(&server(url, &opening.patience())?, &arm.settings)?;
+            external.check_places(&of_data(opening))?;
         }
         Ok(Box::new(Run {
             options: opening.options.clone(),
@@ -231,7 +231,9 @@ impl EngineRun for Run {
             pacer: _,
         } = trial;
         let engine = match &self.options.server {
-            Some(url) => MariaDb::given(&server(url, &self.patience)?, site, settings, workload)?,
+            Some(url) => {
+                MariaDb::external(&server(url, &self.patience)?, site, settings, workload)?
+            }
             None => {
                 let programs = Programs::find(self.options.of_product.path(BIN))?;
                 let asked = (site, settings, workload);

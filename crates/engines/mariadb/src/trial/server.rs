@@ -14,8 +14,8 @@ use crate::session::login::{Address, Target};
 use crate::session::url::ServerUrl;
 use crate::session::wire::{Connection, Failure};
 use crate::trial::counters::Counters;
+use crate::trial::external::External;
 use crate::trial::find::Programs;
-use crate::trial::given::Given;
 use crate::trial::instance::Instance;
 use crate::trial::places::Places;
 use crate::trial::settings;
@@ -56,7 +56,7 @@ pub struct MariaDb {
 /// Whose server it is.
 pub(crate) enum Host {
     Private(Instance),
-    Given(Given),
+    External(External),
 }
 
 impl MariaDb {
@@ -101,26 +101,26 @@ impl MariaDb {
     ///
     /// # Panics
     /// When the site does not have the settings' volumes.
-    pub fn given(
+    pub fn external(
         url: &ServerUrl,
         site: &dyn Site,
         settings: &Settings,
         workload: &Workload,
     ) -> Result<MariaDb, EngineError> {
-        let given = Given::open(url, settings)?;
+        let external = External::open(url, settings)?;
         let places = Places::of_placement(site, settings);
-        given.check_places(match workload.tables {
+        external.check_places(match workload.tables {
             Tables::Data => &places.data,
             Tables::Temp => &places.temp,
         })?;
-        let mut directories = Directories::new(given.owner());
+        let mut directories = Directories::new(external.owner());
         for (_, place) in places.of_tables() {
             if let Err(error) = directories.make(place) {
                 return Err(error.with_remains(directories.remove()));
             }
         }
         let counters = counters(places.of_tables());
-        let host = Host::Given(given);
+        let host = Host::External(external);
         MariaDb::made(host, directories, places, counters, (settings, workload))
     }
 
@@ -161,7 +161,7 @@ impl MariaDb {
     fn set_up(&mut self, settings: &Settings) -> Result<(), EngineError> {
         match &self.host {
             Host::Private(instance) => instance.start()?,
-            Host::Given(_) => {}
+            Host::External(_) => {}
         }
         for session in 0..settings.workload.sessions {
             let database = self.database(session);
@@ -210,21 +210,21 @@ impl MariaDb {
     pub(crate) fn instance(&self) -> Option<&Instance> {
         match &self.host {
             Host::Private(instance) => Some(instance),
-            Host::Given(_) => None,
+            Host::External(_) => None,
         }
     }
 
     pub(crate) fn product(&self) -> Product {
         match &self.host {
             Host::Private(_) => Product::MariaDb,
-            Host::Given(given) => given.product(),
+            Host::External(external) => external.product(),
         }
     }
 
     pub(crate) fn target(&self) -> Target {
         match &self.host {
             Host::Private(instance) => instance.target(),
-            Host::Given(given) => given.target().clone(),
+            Host::External(external) => external.target().clone(),
         }
     }
 
@@ -232,7 +232,7 @@ impl MariaDb {
     pub(crate) fn open(&self, database: Option<&str>) -> Result<Connection, Failure> {
         match &self.host {
             Host::Private(instance) => instance.target().open(database),
-            Host::Given(given) => given.connect(database),
+            Host::External(external) => external.connect(database),
         }
     }
 
@@ -240,7 +240,7 @@ impl MariaDb {
     pub(crate) fn database(&self, session: u32) -> String {
         let prefix = match &self.host {
             Host::Private(_) => "",
-            Host::Given(given) => given.prefix(),
+            Host::External(external) => external.prefix(),
         };
         match self.database {
             Database::PerSession => format!("{prefix}session_{session}"),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::session::wire::{Connection, Failure};
 use engine::row::{Row, Unexpected};
 
-/// Gives each table of `database` that is partitioned one part in each directory, and deals the others to the directories
+/// Gives each table of `database` that is partitioned one part in each directory, and distributes the others to the directories
 /// in turn, beginning with number `first`. The tables are empty, so that making them again moves nothing. Gives their number.
 ///
 /// `directories[0]` is the data directory where `in_data_directory`.

@@ -26,7 +26,7 @@ pub(crate) const SESSIONS: &str = "SELECT t.processlist_id, t.processlist_comman
 const LOCKED: &str =
     "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
 
-/// Looks at the sessions of an engine, on a connection of its own.
+/// Samples at the sessions of an engine, on a connection of its own.
 pub(crate) struct Sampler<'a> {
     engine: &'a MariaDb,
     connection: Connection,

@@ -30,7 +30,7 @@ impl Engine for Postgres {
         let mut record = self.record.clone();
         let page_cache = match &self.host {
             Host::Private(cluster) => cluster.server().page_cache(),
-            Host::Given(_) => format!("{NOT_LIMITED} (the server is not ours)"),
+            Host::External(_) => format!("{NOT_LIMITED} (the server is not ours)"),
         };
         record.settings.insert(PAGE_CACHE.to_owned(), page_cache);
         record
@@ -86,9 +86,9 @@ impl Engine for Postgres {
                 cluster.start()?;
                 cluster.server().tighten();
             }
-            (Host::Given(given), Temperature::Warm) => notes.extend(given.notes()),
-            (Host::Given(given), Temperature::Cold) => {
-                notes.extend(given.notes());
+            (Host::External(external), Temperature::Warm) => notes.extend(external.notes()),
+            (Host::External(external), Temperature::Cold) => {
+                notes.extend(external.notes());
                 notes.push(NOT_RESTARTED.to_owned());
                 notes.extend(forget()?);
             }
@@ -121,7 +121,7 @@ impl Engine for Postgres {
         match &self.host {
             Host::Private(cluster) => cluster.server().abandon(),
             // Where the server is gone, the statement comes back by itself.
-            Host::Given(_) => drop(self.cancel_own()),
+            Host::External(_) => drop(self.cancel_own()),
         }
     }
 
@@ -129,7 +129,7 @@ impl Engine for Postgres {
     fn keep(&mut self) {
         match self.host {
             Host::Private(_) => self.directories.keep(),
-            Host::Given(_) => {}
+            Host::External(_) => {}
         }
     }
 
@@ -140,7 +140,7 @@ impl Engine for Postgres {
         *self.observer.lock() = None;
         let ended = match &self.host {
             Host::Private(cluster) => cluster.server().end(self.directories.are_kept()),
-            Host::Given(given) => given.remove(&self.tablespaces),
+            Host::External(external) => external.remove(&self.tablespaces),
         };
         cleared(&POSTGRESQL, ended, self.directories.remove())
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  data files  ─► tablespaces data_1 ..  one directory each on its volume; tables that are declared
-//!                                        PARTITION BY HASH have a part in each, others are dealt in turn
+//!                                        PARTITION BY HASH have a part in each, others are distributed in turn
 //!  temp files  ─► tablespaces temp_1 ..  temp_tablespaces: temporary tables, spilled sorts and hashes
 //!  log         ─► initdb --waldir        on the log's volume
 //!  the rest    ─► data directory         on the first data file's volume
@@ -13,8 +13,8 @@ mod client;
 pub(crate) mod cluster;
 mod counters;
 mod engine;
+mod external;
 pub(crate) mod find;
-mod given;
 mod product;
 mod provider;
 mod reading;

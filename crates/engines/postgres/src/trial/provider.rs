@@ -7,12 +7,12 @@ use volume::leftovers::Registration;
 
 use super::{Binaries, Postgres, owner, reading};
 use crate::ServerUrl;
+use crate::recorder::SERVERS;
 use crate::session::login::{OBSERVER, open};
-use crate::watch::SERVERS;
 use engine::EngineError;
 use engine::Patience;
+use engine::recorder::{RecordedServers, Recorder};
 use engine::row::first;
-use engine::watch::{RecordedServers, Recorder};
 use engine::{
     EngineProvider, EngineRun, Measured, Modelled, Opening, OptionKind, OptionSpec, ProductOptions,
     Simulated, Started, TrialVolumes, Users,
@@ -178,7 +178,7 @@ fn check_logs(arms: &[Arm]) -> Result<(), String> {
     }
 }
 
-/// Looks which version a given server is, and what it allows, before any trial.
+/// Samples which version a given server is, and what it allows, before any trial.
 fn check_server(url: &ServerUrl, arms: &[Arm]) -> Result<(), EngineError> {
     let mut connection = open(url.target(), OBSERVER)?;
     let mut value = |expression: &str| -> Result<String, EngineError> {
@@ -229,7 +229,9 @@ impl EngineRun for Run {
             pacer: _,
         } = trial;
         let engine = match &self.options.server {
-            Some(url) => Postgres::given(&server(url, &self.patience)?, site, settings, workload)?,
+            Some(url) => {
+                Postgres::external(&server(url, &self.patience)?, site, settings, workload)?
+            }
             None => {
                 let binaries = Binaries::find(self.options.of_product.path(BIN))?;
                 let asked = (site, settings, workload);

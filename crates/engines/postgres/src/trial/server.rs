@@ -11,8 +11,8 @@ use crate::session::target::Target;
 use crate::session::url::ServerUrl;
 use crate::session::wire::Connection;
 use crate::trial::cluster::Cluster;
+use crate::trial::external::External;
 use crate::trial::find::Binaries;
-use crate::trial::given::Given;
 use crate::trial::settings;
 use crate::trial::tablespaces::{self, Tablespaces};
 use engine::interruption::Interruptions;
@@ -46,7 +46,7 @@ pub struct Postgres {
 /// Whose server it is.
 pub(crate) enum Host {
     Private(Cluster),
-    Given(Given),
+    External(External),
 }
 
 impl Postgres {
@@ -96,16 +96,16 @@ impl Postgres {
     ///
     /// # Panics
     /// When the site does not have the settings' volumes.
-    pub fn given(
+    pub fn external(
         url: &ServerUrl,
         site: &dyn Site,
         settings: &Settings,
         workload: &Workload,
     ) -> Result<Postgres, EngineError> {
-        let given = Given::open(url)?;
-        let directories = Directories::new(given.owner()?);
-        let (target, prefix) = (given.target(), format!("{}_", given.database()));
-        let host = Host::Given(given);
+        let external = External::open(url)?;
+        let directories = Directories::new(external.owner()?);
+        let (target, prefix) = (external.target(), format!("{}_", external.database()));
+        let host = Host::External(external);
         Postgres::set_up(host, target, directories, &prefix, site, settings, workload)
     }
 
@@ -113,7 +113,7 @@ impl Postgres {
     pub fn postmaster(&self) -> Option<u32> {
         match &self.host {
             Host::Private(cluster) => cluster.server().process(),
-            Host::Given(_) => None,
+            Host::External(_) => None,
         }
     }
 
@@ -164,14 +164,14 @@ impl Postgres {
                 cluster.start()?;
                 open(&cluster.target("postgres"), OBSERVER)?
             }
-            Host::Given(given) => given.connect()?,
+            Host::External(external) => external.connect()?,
         };
         tablespaces::create(&mut maintenance, &self.tablespaces)
             .map_err(|error| EngineError::failed("make tablespaces", error))?;
         let name = &self.target.database;
         let home = match &self.host {
             Host::Private(_) => String::new(),
-            Host::Given(_) => format!(" TABLESPACE {}", self.tablespaces.data[0].name),
+            Host::External(_) => format!(" TABLESPACE {}", self.tablespaces.data[0].name),
         };
         let mut statements = vec![
             format!("CREATE DATABASE {name} TEMPLATE template0{home}"),
@@ -268,7 +268,7 @@ impl Postgres {
     pub(crate) fn exit_reason(&self) -> Option<String> {
         match &self.host {
             Host::Private(cluster) => cluster.server().exit_reason(),
-            Host::Given(_) => None,
+            Host::External(_) => None,
         }
     }
 

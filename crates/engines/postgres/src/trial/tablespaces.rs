@@ -79,7 +79,7 @@ pub(crate) enum Which<'a> {
     Temporary,
 }
 
-/// Gives each table that is declared `PARTITION BY HASH` one part in each tablespace, and deals the others
+/// Gives each table that is declared `PARTITION BY HASH` one part in each tablespace, and distributes the others
 /// to the tablespaces in turn. The tables are empty, so that this moves nothing. Gives their number.
 pub(crate) fn spread(
     connection: &mut Connection,

@@ -82,7 +82,7 @@ pub struct Asked {
     pub profiles: BTreeSet<Profile>,
 }
 
-/// Looks at a server with all rules that are asked for, in the order of [`rules()`]. Ladders of latency look
+/// Samples at a server with all rules that are asked for, in the order of [`rules()`]. Ladders of latency look
 /// where they are asked for, by profile or by id.
 pub fn judge(capture: &Capture, asked: &Asked) -> Vec<Judged> {
     let wanted = |rule: &&Rule| {

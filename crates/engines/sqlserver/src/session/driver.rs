@@ -28,7 +28,7 @@ use super::{
 
 /// A connection by way of `mssql-tds`.
 ///
-/// Two of its habits are handled here. After an error of the protocol or of its use it goes on reading where
+/// Two things that it does are handled here. After an error of the protocol or of its use it goes on reading where
 /// it stopped, which is in the middle of an answer: such a connection is given up. And it gives an answer up
 /// that has 10,000 statements in a row without a word about rows, as a loop in a plain batch has: a text with a
 /// loop in it therefore goes through `sp_executesql`, which is silent about them.

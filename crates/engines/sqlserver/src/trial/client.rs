@@ -4,7 +4,7 @@ use crate::session::{Argument, Batch, Cell, Driver as Connection, Failure, Rows,
 use model::Duration;
 
 use super::SqlServer;
-use crate::trial::tell::in_words;
+use crate::trial::execute::in_words;
 use engine::interruption::Watch;
 use engine::{Client, Table};
 use workload::{Driver, Statement, Value};

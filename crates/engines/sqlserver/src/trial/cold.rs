@@ -20,8 +20,8 @@ pub(crate) fn checkpoint(
     databases: [&Name; 2],
 ) -> Result<(), EngineError> {
     for database in databases {
-        run.tell(session, &Statement::Use(database.clone()))?;
-        if let Err(error) = run.tell(session, &Statement::Checkpoint) {
+        run.execute(session, &Statement::Use(database.clone()))?;
+        if let Err(error) = run.execute(session, &Statement::Checkpoint) {
             // In tempdb it takes a right that a maker of databases need not have: what stays in memory is counted
             // when it is emptied.
             let ours = database.text() != "tempdb";
@@ -40,7 +40,7 @@ pub(crate) fn empty(
     database: i64,
 ) -> Result<Vec<String>, EngineError> {
     let statement = Statement::DropCleanBuffers;
-    if let Err(error) = run.tell(session, &statement) {
+    if let Err(error) = run.execute(session, &statement) {
         if run.restart().is_interrupted() || !session.is_usable() {
             return Err(error);
         }

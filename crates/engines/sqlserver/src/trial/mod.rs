@@ -19,6 +19,7 @@ mod cold;
 mod counters;
 mod database_files;
 mod engine;
+mod execute;
 mod journal;
 mod memory;
 pub(crate) mod options;
@@ -29,7 +30,6 @@ mod run;
 mod sampler;
 mod site;
 mod steps;
-mod tell;
 mod tempdb;
 pub(crate) mod waits;
 
@@ -52,11 +52,11 @@ use ::engine::interruption::Interruptions;
 use ::engine::mark::mark;
 use claims::{Claims, Remembered};
 use database_files::Placed;
+use execute::execute;
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::{Commit, Role, Settings};
 use memory::Memory;
 use run::{Filed, Files};
-use tell::tell;
 use workload::{Database, Workload};
 
 /// The name that the sessions of a run go by in the server; [`question::WAITING`] looks for it.
@@ -181,17 +181,17 @@ impl SqlServer {
         let mut session = self.run.access().connect(OBSERVER)?;
         self.create(&mut session, &own)?;
         for option in options(settings, self.run.product()) {
-            self.run.tell(
+            self.run.execute(
                 &mut session,
                 &Statement::alter(&self.name, Alter::Set(option)),
             )?;
         }
         self.run
-            .tell(&mut session, &Statement::Use(self.name.clone()))?;
+            .execute(&mut session, &Statement::Use(self.name.clone()))?;
         for number in 0..settings.workload.sessions {
             if let Some(owner) = self.owner(number) {
                 for text in user(&owner) {
-                    self.run.tell(&mut session, &text)?;
+                    self.run.execute(&mut session, &text)?;
                 }
             }
         }
@@ -202,7 +202,7 @@ impl SqlServer {
     fn create(&self, session: &mut Driver, own: &[Placed]) -> Result<(), EngineError> {
         let create = database_files::create(&self.name, own);
         if self.run.product() != Product::ManagedInstance {
-            return self.run.tell(session, &Statement::Create(create));
+            return self.run.execute(session, &Statement::Create(create));
         }
         // A managed instance takes no files in CREATE DATABASE; it makes one of each, and others can be added.
         let bare = crate::tsql::CreateDatabase {
@@ -210,7 +210,7 @@ impl SqlServer {
             log: Vec::new(),
             ..create.clone()
         };
-        self.run.tell(session, &Statement::Create(bare))?;
+        self.run.execute(session, &Statement::Create(bare))?;
         let number = self.number_of(session)?;
         let there = capture::files(session)
             .map_err(|error| EngineError::failed("look at the files that were made", error))?;
@@ -229,14 +229,14 @@ impl SqlServer {
             let wrong = |error: crate::tsql::NameError| EngineError::Missing(error.to_string());
             let file = Name::new(made.name.as_str()).map_err(wrong)?;
             let change = FileChange::Size(size);
-            self.run.tell(
+            self.run.execute(
                 session,
                 &Statement::alter(&self.name, Alter::Modify { file, change }),
             )?;
         }
         create.data.into_iter().skip(1).try_for_each(|file| {
             self.run
-                .tell(session, &Statement::alter(&self.name, Alter::Add(file)))
+                .execute(session, &Statement::alter(&self.name, Alter::Add(file)))
         })
     }
 
@@ -383,7 +383,7 @@ impl SqlServer {
         let statement = Statement::MaxServerMemory {
             mib: u32::try_from(mib).unwrap_or(u32::MAX),
         };
-        let Err(error) = tell(session, &statement) else {
+        let Err(error) = execute(session, &statement) else {
             return Ok(None);
         };
         // Refused, and nothing else: whatever is in doubt is put back in the end.
@@ -396,7 +396,7 @@ impl SqlServer {
     /// What the statements did not do that they have to.
     fn missed(&self, claims: &Claims) -> Vec<Note> {
         let remembered = self.observe(|session| {
-            tell(session, &Statement::Use(self.name.clone()))?;
+            execute(session, &Statement::Use(self.name.clone()))?;
             let rows = capture::read(session, &question::STATEMENTS, |row| {
                 Ok(Remembered {
                     text: row.word("text")?,
@@ -414,12 +414,12 @@ impl SqlServer {
 
     /// Puts a session's connection into the database, as the user whose tables it works on.
     fn enter(&self, connection: &mut Driver, session: u32) -> Result<(), EngineError> {
-        tell(connection, &Statement::Use(self.name.clone()))?;
+        execute(connection, &Statement::Use(self.name.clone()))?;
         let Some(owner) = self.owner(session) else {
             return Ok(());
         };
         let owner = crate::tsql::literal(&owner);
-        tell(connection, &format!("EXECUTE AS USER = {owner};"))
+        execute(connection, &format!("EXECUTE AS USER = {owner};"))
     }
 
     fn observe<T>(

@@ -7,9 +7,9 @@ use volume::site::Site;
 
 use super::options::{DRIVEN, ON_SERVER, OPTIONS};
 use super::{Access, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer, restore};
-use crate::watch::SERVERS;
+use crate::recorder::SERVERS;
 use engine::EngineError;
-use engine::watch::{RecordedServers, Recorder};
+use engine::recorder::{RecordedServers, Recorder};
 use engine::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
     TrialVolumes, Users,

@@ -17,9 +17,9 @@ use super::OBSERVER;
 use super::options::{LEAVE_MEMORY, RESTART_COMMAND, RESTART_LIMIT};
 use crate::trial::access::{Access, is_down};
 use crate::trial::database_files;
+use crate::trial::execute::{Refusal, execute, try_execute, try_execute_until};
 use crate::trial::journal::{Changes, Journal, JournalError, Key, state_directory};
 use crate::trial::restart::{Awaited, By, Restart, Way, does_not_start, started};
-use crate::trial::tell::{Refusal, tell, told, told_until};
 use engine::EngineError;
 use engine::Opening;
 use engine::mark::mark;
@@ -219,21 +219,21 @@ impl ServerRun {
     }
 
     /// Executes a statement on the way to a trial, which Ctrl-C ends; and says so, because no record of the trial will.
-    pub(crate) fn tell(
+    pub(crate) fn execute(
         &self,
         session: &mut Driver,
         statement: &impl ToString,
     ) -> Result<(), EngineError> {
-        Ok(self.told(session, statement)?)
+        Ok(self.try_execute(session, statement)?)
     }
 
     /// The same, with what was said where it is refused.
-    pub(crate) fn told(
+    pub(crate) fn try_execute(
         &self,
         session: &mut Driver,
         statement: &impl ToString,
     ) -> Result<(), Refusal> {
-        let done = told_until(&self.restart.interrupted, session, statement);
+        let done = try_execute_until(&self.restart.interrupted, session, statement);
         if let Err(refusal) = &done
             && self.restart.is_interrupted()
         {
@@ -422,7 +422,7 @@ impl ServerRun {
         let statement = Statement::MaxServerMemory {
             mib: u32::try_from(mib).unwrap_or(u32::MAX),
         };
-        tell(session, &statement).map_err(|error| error.to_string())?;
+        execute(session, &statement).map_err(|error| error.to_string())?;
         self.note(|changes| changes.memory_mib = None)
             .map_err(|error| error.to_string())
     }
@@ -436,20 +436,20 @@ impl ServerRun {
 /// Drops a database that none of our connections uses any more.
 fn drop_unused(session: &mut Driver, name: Name) -> Result<(), String> {
     let master = Statement::Use(Name::new("master").expect("a name"));
-    tell(session, &master).map_err(|error| error.to_string())?;
+    execute(session, &master).map_err(|error| error.to_string())?;
     // A managed instance refuses this (error 5008), which is no reason to keep the database.
     // Source: <https://github.com/microsoft/sqlmanagementobjects/issues/49>, read 2026-11-26.
     let alone = Statement::alter(&name, Alter::Set(DatabaseOption::SingleUser));
-    let alone = tell(session, &alone);
+    let alone = execute(session, &alone);
     let statement = Statement::Drop(name);
-    let mut dropped = told(session, &statement);
+    let mut dropped = try_execute(session, &statement);
     for _ in 0..DROPS_MAX {
         match &dropped {
             Err(refusal) if is_used(refusal) => {}
             Err(_) | Ok(()) => break,
         }
         Clock::sleep(DROP_EVERY);
-        dropped = told(session, &statement);
+        dropped = try_execute(session, &statement);
     }
     dropped.map_err(|refusal| match alone {
         Ok(()) => refusal.error.to_string(),

@@ -4,7 +4,7 @@ use crate::session::Driver;
 
 use crate::trial::run::ServerRun;
 
-/// Looks at the server again and again, on a connection of its own that ends with the sessions when they are
+/// Samples at the server again and again, on a connection of its own that ends with the sessions when they are
 /// interrupted: at what they wait for (`waits`), and at the counters (`counters`).
 pub(crate) struct Sampler<'a> {
     pub(crate) run: &'a ServerRun,

@@ -6,9 +6,9 @@ use crate::tsql::{Name, Size, Statement, question};
 
 use super::OBSERVER;
 use crate::capture;
+use crate::trial::execute::{Refusal, try_execute};
 use crate::trial::restart::{Awaited, By, Way};
 use crate::trial::run::ServerRun;
-use crate::trial::tell::{Refusal, told};
 use engine::EngineError;
 
 /// Restarts after which files can be removed that something had used again, at most.
@@ -64,8 +64,8 @@ fn attempt(run: &ServerRun, statements: &[Statement], way: Way) -> Result<(), Re
     let mut session = run.to_restore().connect(OBSERVER).map_err(Refusal::from)?;
     for statement in statements {
         let done = match way {
-            Way::There => run.told(&mut session, statement),
-            Way::Back => told(&mut session, statement),
+            Way::There => run.try_execute(&mut session, statement),
+            Way::Back => try_execute(&mut session, statement),
         };
         let Err(refusal) = done else { continue };
         match shrunk(statement) {

@@ -116,7 +116,7 @@ fn prove(
         log: vec![file("ldf")?],
     };
     run.note(|changes| changes.databases.push(name.clone()))?;
-    let made = run.tell(session, &Statement::Create(create));
+    let made = run.execute(session, &Statement::Create(create));
     // On a session of its own: what comes next on one that was interrupted is ended as well.
     let mut session = run.to_restore().connect(OBSERVER)?;
     let dropped = run.drop_database(&mut session, &name);

@@ -125,8 +125,8 @@ impl Samples {
         if kinds.is_empty() {
             kinds.push((WaitKind::Other, 1));
         }
-        for (kind, ns) in dealt(busy.as_nanos(), kinds) {
-            for (cause, ns) in dealt(ns, causes(kind, disks, files)) {
+        for (kind, ns) in distributed(busy.as_nanos(), kinds) {
+            for (cause, ns) in distributed(ns, causes(kind, disks, files)) {
                 add(cause, ns);
             }
         }
@@ -149,7 +149,7 @@ pub(super) fn divided(
             Some(Io::Log) => parts(Io::Log, &[Operation::Flush], DATA, disks, files),
             None => vec![(cause.clone(), 1)],
         };
-        for (cause, ns) in dealt(*ns, causes) {
+        for (cause, ns) in distributed(*ns, causes) {
             *divided.entry(cause).or_default() += ns;
         }
     }
@@ -208,18 +208,18 @@ fn parts(
     parts.into_iter().collect()
 }
 
-/// Deals `total` out in proportion to the weights, to the last unit.
-fn dealt<K>(total: u64, weights: Vec<(K, u64)>) -> Vec<(K, u64)> {
+/// Distributes `total` in proportion to the weights, to the last unit.
+fn distributed<K>(total: u64, weights: Vec<(K, u64)>) -> Vec<(K, u64)> {
     let all: u64 = weights.iter().map(|(_, weight)| weight).sum();
     let (mut seen, mut given) = (0, 0);
-    let deal = |(key, weight): (K, u64)| {
+    let distribute = |(key, weight): (K, u64)| {
         seen += weight;
         let until_here = share(total, seen, all.max(1));
         let own = until_here - given;
         given = until_here;
         (key, own)
     };
-    weights.into_iter().map(deal).collect()
+    weights.into_iter().map(distribute).collect()
 }
 
 /// `total` x `part` / `whole`, rounded down.

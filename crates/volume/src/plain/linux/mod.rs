@@ -5,8 +5,8 @@ mod cache;
 mod cgroup;
 mod counted;
 mod device;
+mod device_info;
 mod firmware;
-mod standing;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ pub(super) use activity::Activity;
 pub(super) use cache::{drop_caches, forget};
 pub(super) use counted::{disk_counters, processor_time, watched};
 use device::{Device, Disk};
-pub(super) use standing::standing;
+pub(super) use device_info::device_info;
 
 use reading::{DiskReading, fact};
 

@@ -256,7 +256,7 @@ fn count(list: &str) -> Option<u16> {
     })
 }
 
-/// A thread for each processor that this process may use; queues of other processors are dealt out among
+/// A thread for each processor that this process may use; queues of other processors are distributed among
 /// them.
 fn stations(queues: u16) -> io::Result<Vec<Station>> {
     let allowed = sched_getaffinity(None)?;

@@ -12,12 +12,12 @@ use crate::session::wire::Connection;
 use crate::trial::find::VERSIONS;
 use crate::trial::tablespaces::Tablespaces;
 use engine::EngineError;
-use engine::mark::mark;
 use engine::managed_server::Owner;
+use engine::mark::mark;
 use engine::row::first;
 
 /// A server that others own.
-pub(crate) struct Given {
+pub(crate) struct External {
     /// The database that its owner named: only for making ours and removing it.
     maintenance: Target,
     /// Our own database in it.
@@ -26,9 +26,9 @@ pub(crate) struct Given {
     is_encrypted: bool,
 }
 
-impl Given {
+impl External {
     /// Logs in, and looks whether it will do.
-    pub(crate) fn open(url: &ServerUrl) -> Result<Given, EngineError> {
+    pub(crate) fn open(url: &ServerUrl) -> Result<External, EngineError> {
         let maintenance = url.target().clone();
         let mut connection = open(&maintenance, OBSERVER)?;
         let rows = connection
@@ -56,7 +56,7 @@ impl Given {
                  for a private server"
             )));
         }
-        Ok(Given {
+        Ok(External {
             maintenance,
             database: format!("dbstow_{}", mark()),
             data_directory,

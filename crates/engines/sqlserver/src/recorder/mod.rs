@@ -1,4 +1,4 @@
-//! What a SQL Server that is there asks of its disks: [`engine::watch`] with its dynamic management views.
+//! What a SQL Server that is there asks of its disks: [`engine::recorder`] with its dynamic management views.
 //!
 //! T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server.
 
@@ -12,8 +12,8 @@ use volume::clock::Clock;
 
 use crate::Access;
 use difference::{Snapshot, assumptions, interval};
-use engine::watch::{
-    self, Looks, RecordError, Recorded, RecordedServers, Recorder, Recording, Watcher,
+use engine::recorder::{
+    self, RecordError, Recorded, RecordedServers, Recorder, Recording, Samples, Watcher,
 };
 use engine::{EngineError, Patience};
 use session::Session;
@@ -33,7 +33,7 @@ impl Recorder for Access {
         watcher: &dyn Watcher,
     ) -> Result<Profile, RecordError> {
         let access = &self.clone().with_patience(&patience);
-        watch::record(Server { access }, recording, watcher)
+        recorder::record(Server { access }, recording, watcher)
     }
 }
 
@@ -61,8 +61,8 @@ impl Recorded for Server<'_> {
         snapshot.at
     }
 
-    fn look(&self, session: &mut Session, looks: &mut Looks) -> Result<(), String> {
-        session.look(looks).map_err(|error| error.to_string())
+    fn sample(&self, session: &mut Session, samples: &mut Samples) -> Result<(), String> {
+        session.sample(samples).map_err(|error| error.to_string())
     }
 
     fn describe(
@@ -84,8 +84,8 @@ impl Recorded for Server<'_> {
         &self,
         before: &Snapshot,
         after: &Snapshot,
-        looks: &Looks,
+        samples: &Samples,
     ) -> Result<Interval, Lost> {
-        interval(before, after, looks)
+        interval(before, after, samples)
     }
 }

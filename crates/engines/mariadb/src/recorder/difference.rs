@@ -1,4 +1,4 @@
-//! Two snapshots and the looks between them make an interval, or a reason why there is none. Pure.
+//! Two snapshots and the samples between them make an interval, or a reason why there is none. Pure.
 
 use profile::{Interval, Io, Lost, Wait};
 use reading::Role;
@@ -6,7 +6,7 @@ use reading::Role;
 use super::host::{Host, HostCounters, has_undo};
 use super::requests::Grown;
 use super::snapshot::Snapshot;
-use engine::watch::{Looks, disks};
+use engine::recorder::{Samples, disks};
 
 /// How far the server's clock and ours may drift apart within an interval.
 const CLOCK_APART_S: f64 = 1.5;
@@ -36,7 +36,7 @@ const GROWING: [&str; 7] = [
 pub(super) fn interval(
     before: &Snapshot,
     after: &Snapshot,
-    looks: &Looks,
+    samples: &Samples,
     host: Option<&Host>,
 ) -> Result<Interval, Lost> {
     let grown = comparable(before, after)?;
@@ -46,7 +46,7 @@ pub(super) fn interval(
         operations: operations(&grown),
         commits: commits(&grown),
         roles: grown.roles(),
-        ..looks.interval(changed.map(|(session, _)| *session))
+        ..samples.interval(changed.map(|(session, _)| *session))
     };
     if !after.server.counts.waits {
         // Nobody sees them, which is not the same as that there are none.
@@ -188,8 +188,8 @@ mod tests {
     use model::Duration;
 
     use super::*;
-    use crate::watch::files::{Counted, Sums};
-    use crate::watch::snapshot::{Counts, Facts};
+    use crate::recorder::files::{Counted, Sums};
+    use crate::recorder::snapshot::{Counts, Facts};
 
     /// So many seconds into the recording.
     fn snapshot(at_s: u64, status: &[(&str, f64)]) -> Snapshot {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     fn between(before: &Snapshot, after: &Snapshot) -> Result<Interval, Lost> {
-        interval(before, after, &Looks::default(), None)
+        interval(before, after, &Samples::default(), None)
     }
 
     #[test]

@@ -3,14 +3,14 @@
 //! ```text
 //!  snapshots every few seconds ──┐
 //!                                ├─► difference ─► an interval, or why there is none ─► draft of a profile
-//!  looks at sessions, 100 ms   ──┘
+//!  samples of sessions, 100 ms   ──┘
 //! ```
 //!
 //! An engine implements `Recorded`: how to reach its server, what to ask there, and what two answers mean.
 
 pub mod disks;
-mod looks;
 pub mod process_file;
+mod samples;
 
 use model::Duration;
 use profile::{Draft, INTERVALS_MIN, Interval, Lost, Profile, Span, Timestamp};
@@ -18,10 +18,10 @@ use volume::clock::Clock;
 
 use crate::{EngineError, Patience};
 
-pub use looks::Looks;
+pub use samples::Samples;
 
-/// Between two looks at the sessions.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Between two samples of the sessions.
+const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 
 /// Between two attempts to connect again.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
@@ -127,11 +127,11 @@ pub trait Recorded {
     /// When a snapshot was taken, by the recording's clock.
     fn at(snapshot: &Self::Snapshot) -> Duration;
 
-    /// Looks once at what sessions do now.
+    /// Samples once at what sessions do now.
     ///
     /// # Errors
     /// Why the connection is lost, in words.
-    fn look(&self, session: &mut Self::Session, looks: &mut Looks) -> Result<(), String>;
+    fn sample(&self, session: &mut Self::Session, samples: &mut Samples) -> Result<(), String>;
 
     /// Describes the server in the draft, by its first snapshot; gives that snapshot's time by the server's clock.
     fn describe(
@@ -149,7 +149,7 @@ pub trait Recorded {
         &self,
         before: &Self::Snapshot,
         after: &Self::Snapshot,
-        looks: &Looks,
+        samples: &Samples,
     ) -> Result<Interval, Lost>;
 }
 
@@ -176,7 +176,7 @@ pub fn record<R: Recorded>(
         clock,
         start,
         draft,
-        looks: Looks::default(),
+        samples: Samples::default(),
         before: first,
         report_next: Duration::ZERO,
     };
@@ -191,7 +191,7 @@ struct Watch<'a, R: Recorded> {
     clock: Clock,
     start: Timestamp,
     draft: Draft,
-    looks: Looks,
+    samples: Samples,
     before: R::Snapshot,
     /// When the recording so far is next reported to the watcher.
     report_next: Duration,
@@ -237,12 +237,12 @@ impl<R: Recorded> Watch<'_, R> {
                     self.report();
                 })
             } else {
-                self.server.look(open, &mut self.looks)
+                self.server.sample(open, &mut self.samples)
             };
             match worked {
                 Ok(()) => {
                     let left = due.saturating_sub(self.elapsed());
-                    Clock::sleep(left.min(LOOK_EVERY));
+                    Clock::sleep(left.min(SAMPLE_EVERY));
                 }
                 // What was under way ended with it.
                 Err(_) if self.watcher.is_stopped() => {}
@@ -259,15 +259,15 @@ impl<R: Recorded> Watch<'_, R> {
     fn wait(&self, span: Duration) {
         let until = self.elapsed() + span;
         while self.elapsed() < until && !self.is_over() {
-            Clock::sleep(LOOK_EVERY);
+            Clock::sleep(SAMPLE_EVERY);
         }
     }
 
     fn add(&mut self, after: R::Snapshot) {
-        let looks = std::mem::take(&mut self.looks);
+        let samples = std::mem::take(&mut self.samples);
         let at = |snapshot: &R::Snapshot| later(self.start, R::at(snapshot));
         let (from, until) = (at(&self.before), at(&after));
-        let counted = self.server.interval(&self.before, &after, &looks);
+        let counted = self.server.interval(&self.before, &after, &samples);
         // One figure that cannot be would lose the whole recording at its end.
         let counted = counted.and_then(|figures| match figures.check() {
             Ok(()) => Ok(figures),

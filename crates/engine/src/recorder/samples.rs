@@ -15,15 +15,15 @@ const WAITS: [Wait; 6] = [
 
 /// What sessions did between two snapshots.
 #[derive(Clone, Debug, Default)]
-pub struct Looks {
+pub struct Samples {
     count: f64,
     active: f64,
     waiting: BTreeMap<Wait, f64>,
     seen: BTreeSet<u32>,
 }
 
-impl Looks {
-    /// One look: the sessions under way, and what they wait for.
+impl Samples {
+    /// One sample: the sessions under way, and what they wait for.
     pub fn add(&mut self, sessions: impl Iterator<Item = (u32, Option<Wait>)>) {
         self.count += 1.0;
         for (session, wait) in sessions {
@@ -61,12 +61,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_count_once_and_waits_are_means_over_all_looks() {
-        let mut looks = Looks::default();
-        looks.add([(7, Some(Wait::Log)), (9, None)].into_iter());
-        looks.add([(7, Some(Wait::Log))].into_iter());
+    fn sessions_count_once_and_waits_are_means_over_all_samples() {
+        let mut samples = Samples::default();
+        samples.add([(7, Some(Wait::Log)), (9, None)].into_iter());
+        samples.add([(7, Some(Wait::Log))].into_iter());
         // 7 and 9 were seen, 7 and 8 changed.
-        let interval = looks.interval([7, 8].into_iter());
+        let interval = samples.interval([7, 8].into_iter());
         assert_eq!(interval.sessions, Some(3.0));
         assert_eq!(interval.running, Some(1.5));
         assert_eq!(interval.waiting[&Wait::Log], 1.0);
@@ -75,8 +75,8 @@ mod tests {
     }
 
     #[test]
-    fn without_a_look_nobody_was_seen() {
-        let interval = Looks::default().interval(std::iter::empty());
+    fn without_a_sample_nobody_was_seen() {
+        let interval = Samples::default().interval(std::iter::empty());
         assert_eq!(
             (interval.sessions, interval.running),
             (Some(0.0), Some(0.0))

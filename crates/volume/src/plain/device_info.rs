@@ -1,4 +1,4 @@
-//! What a directory stands on, for those who ask what a layout is rather than what it did.
+//! The device under a directory: its mount, file system, disks and sizes.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use model::Bytes;
 
 use super::platform;
 
-/// What a directory stands on.
+/// The device under a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct DeviceInfo {
     /// Where its filesystem is mounted.
     pub mount_point: PathBuf,
     /// The filesystem's kind: `ext4`, `xfs`, `tmpfs`, `nfs4`.
@@ -27,17 +27,17 @@ pub struct Standing {
     pub free: Bytes,
 }
 
-impl Standing {
-    /// What `directory` stands on.
+impl DeviceInfo {
+    /// That of `directory`.
     ///
     /// # Errors
     /// When it does not exist, or its mount is not known.
-    pub fn of(directory: &Path) -> io::Result<Standing> {
-        let standing = platform::standing(directory)?;
-        Ok(Standing {
+    pub fn of(directory: &Path) -> io::Result<DeviceInfo> {
+        let device_info = platform::device_info(directory)?;
+        Ok(DeviceInfo {
             size: fs4::total_space(directory).map(Bytes)?,
             free: fs4::available_space(directory).map(Bytes)?,
-            ..standing
+            ..device_info
         })
     }
 }
@@ -48,16 +48,19 @@ mod tests {
 
     #[test]
     fn memory_has_no_disk_and_promises_nothing() {
-        let standing = Standing::of(Path::new("/dev/shm")).expect("every Linux has it");
-        assert_eq!(standing.file_system, "tmpfs");
-        assert_eq!(standing.disks, [""; 0]);
-        assert_eq!((standing.solid_state, standing.atomic_write), (None, None));
-        assert!(standing.size >= standing.free);
+        let device_info = DeviceInfo::of(Path::new("/dev/shm")).expect("every Linux has it");
+        assert_eq!(device_info.file_system, "tmpfs");
+        assert_eq!(device_info.disks, [""; 0]);
+        assert_eq!(
+            (device_info.solid_state, device_info.atomic_write),
+            (None, None)
+        );
+        assert!(device_info.size >= device_info.free);
     }
 
     #[test]
     fn a_directory_that_is_not_there_stands_nowhere() {
-        let error = Standing::of(Path::new("/no/such/directory")).expect_err("it is not there");
+        let error = DeviceInfo::of(Path::new("/no/such/directory")).expect_err("it is not there");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -1,4 +1,4 @@
-//! Two snapshots and the looks between them make an interval, or a reason why there is none. Pure.
+//! Two snapshots and the samples between them make an interval, or a reason why there is none. Pure.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use profile::{Interval, Io, Lost, Requests};
 use reading::Role;
 
 use super::host::{Host, HostCounters};
+use engine::recorder::Samples;
+use engine::recorder::disks::{self, millis};
 use engine::row::Number as _;
-use engine::watch::Looks;
-use engine::watch::disks::{self, millis};
 
 /// How far the server's clock and ours may drift apart within an interval.
 const CLOCK_APART_S: f64 = 1.5;
@@ -105,7 +105,7 @@ impl Snapshot {
 pub(super) fn interval(
     before: &Snapshot,
     after: &Snapshot,
-    looks: &Looks,
+    samples: &Samples,
     host: Option<&Host>,
 ) -> Result<Interval, Lost> {
     let grown = comparable(before, after)?;
@@ -115,7 +115,7 @@ pub(super) fn interval(
         + grown.of("database.xact_rollback").unwrap_or(0.0);
     let mut figures = Interval {
         operations: Some((ended - (after.own - before.own)).max(0.0)),
-        ..looks.interval(changed.map(|(process, _)| *process))
+        ..samples.interval(changed.map(|(process, _)| *process))
     };
     let log = log(&grown, after.is_on("track_wal_io_timing"));
     match host {
@@ -448,7 +448,7 @@ mod tests {
     }
 
     fn counted(before: &Snapshot, after: &Snapshot) -> Result<Interval, Lost> {
-        interval(before, after, &Looks::default(), None)
+        interval(before, after, &Samples::default(), None)
     }
 
     #[test]
@@ -527,10 +527,10 @@ mod tests {
             own: 100.0,
             ..snapshot(10, &rows)
         };
-        let mut looks = Looks::default();
-        looks.add([(7, Some(Wait::Log)), (9, None)].into_iter());
-        looks.add([(7, Some(Wait::Log))].into_iter());
-        let interval = interval(&before, &after, &looks, None).expect("an interval");
+        let mut samples = Samples::default();
+        samples.add([(7, Some(Wait::Log)), (9, None)].into_iter());
+        samples.add([(7, Some(Wait::Log))].into_iter());
+        let interval = interval(&before, &after, &samples, None).expect("an interval");
         assert_eq!(interval.operations, Some(55.0));
         // 7 and 9 were seen, 7 also changed within the interval; 8 before it.
         assert_eq!(interval.sessions, Some(2.0));
@@ -625,7 +625,7 @@ mod tests {
         // 10 writes of 2 ms, 4 of them the log's; the kernel's milliseconds start over in between.
         let (before, after) = (on_disk(0, 0, 4_294_967_290), on_disk(10, 4, 14));
         let interval =
-            interval(&before, &after, &Looks::default(), Some(&host)).expect("an interval");
+            interval(&before, &after, &Samples::default(), Some(&host)).expect("an interval");
         let (data, log) = (interval.roles[&Role::Data], interval.roles[&Role::Log]);
         assert_eq!(
             (data.writes.count, log.writes.count),
@@ -651,7 +651,7 @@ mod tests {
             snapshot.note("wal", "wal_sync_time", flushing);
         }
         let interval =
-            interval(&before, &after, &Looks::default(), Some(&host)).expect("an interval");
+            interval(&before, &after, &Samples::default(), Some(&host)).expect("an interval");
         let log = interval.roles[&Role::Log];
         // 16 ms, of which the disk flushed for 4.
         assert_eq!(log.writes.waited, Some(Duration::from_millis(12)));
@@ -663,7 +663,7 @@ mod tests {
         let host = Host::of(&[&[Role::Data, Role::Log]]);
         let (before, after) = (on_disk(0, 0, 0), on_disk(2, 9, 1));
         let interval =
-            interval(&before, &after, &Looks::default(), Some(&host)).expect("an interval");
+            interval(&before, &after, &Samples::default(), Some(&host)).expect("an interval");
         assert_eq!(interval.roles[&Role::Data].writes.count, Some(0.0));
         assert_eq!(interval.roles[&Role::Log].writes.count, Some(2.0));
     }

@@ -8,13 +8,13 @@ use model::Bytes;
 
 use super::device::Device;
 use super::{mount_of, text};
-use crate::plain::Standing;
+use crate::plain::DeviceInfo;
 
 /// Where the kernel tells it of a device: <https://docs.kernel.org/filesystems/ext4/atomic_writes.html>, read 2026-11-25.
 const ATOMIC_WRITE: &str = "queue/atomic_write_unit_max_bytes";
 
 /// All but the sizes, which every platform tells alike.
-pub(in crate::plain) fn standing(directory: &Path) -> io::Result<Standing> {
+pub(in crate::plain) fn device_info(directory: &Path) -> io::Result<DeviceInfo> {
     let mount = mount_of(directory)?;
     let sys = Path::new("/sys");
     let device = Device::under(sys, directory).ok();
@@ -22,7 +22,7 @@ pub(in crate::plain) fn standing(directory: &Path) -> io::Result<Standing> {
         None => (Vec::new(), None, None),
         Some(device) => of_device(sys, device),
     };
-    Ok(Standing {
+    Ok(DeviceInfo {
         mount_point: mount.mount_point,
         file_system: mount.fs_type,
         disks,

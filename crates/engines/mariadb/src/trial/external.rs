@@ -14,8 +14,8 @@ use crate::session::url::ServerUrl;
 use crate::session::wire::{Connection, Failure};
 use crate::trial::find::{RELEASES, RELEASES_MYSQL, release_of};
 use engine::EngineError;
-use engine::mark::mark;
 use engine::managed_server::Owner;
+use engine::mark::mark;
 use engine::row::{pairs, words};
 use experiment::record::Note;
 use experiment::spec::Settings;
@@ -30,7 +30,7 @@ const NAMED_MAX: usize = 3;
 const LOCK_WAIT_S: u32 = 60;
 
 /// A server that others own.
-pub(crate) struct Given {
+pub(crate) struct External {
     target: Target,
     /// How the names of this trial's databases begin.
     prefix: String,
@@ -44,12 +44,12 @@ pub(crate) struct Given {
     pub(crate) notes: Vec<Note>,
 }
 
-impl Given {
+impl External {
     /// Logs in, and looks whether it will do for `settings`. It makes nothing.
     ///
     /// # Errors
     /// When the server does not let us in, is none that can be used, or lacks rights.
-    pub(crate) fn open(url: &ServerUrl, settings: &Settings) -> Result<Given, EngineError> {
+    pub(crate) fn open(url: &ServerUrl, settings: &Settings) -> Result<External, EngineError> {
         let mut connection = url.connect()?;
         let look = |error: Failure| EngineError::failed(format!("look at {url}"), error);
         let variables: BTreeMap<String, String> = connection
@@ -87,7 +87,7 @@ impl Given {
         let databases = connection.query("SHOW DATABASES");
         let databases = databases.and_then(|rows| Ok(words(&rows)?)).map_err(look)?;
         notes.extend(left_by_others(&databases));
-        Ok(Given {
+        Ok(External {
             target: url.target().clone(),
             prefix: format!("{OURS}{}_", mark()),
             owner: owner(value("datadir"))?,

@@ -1,4 +1,4 @@
-//! What a PostgreSQL that is there asks of its disks: [`engine::watch`] with its statistics views, and, where it is
+//! What a PostgreSQL that is there asks of its disks: [`engine::recorder`] with its statistics views, and, where it is
 //! on this machine, the counters of its disks and processes.
 
 mod difference;
@@ -12,8 +12,8 @@ use volume::clock::Clock;
 
 use crate::ServerUrl;
 use difference::{Snapshot, interval};
-use engine::watch::{
-    self, Looks, RecordError, Recorded, RecordedServers, Recorder, Recording, Watcher,
+use engine::recorder::{
+    self, RecordError, Recorded, RecordedServers, Recorder, Recording, Samples, Watcher,
 };
 use engine::{EngineError, Patience};
 use host::Host;
@@ -38,7 +38,7 @@ impl Recorder for ServerUrl {
             url: server,
             host: Err("it was not looked for".to_owned()),
         };
-        watch::record(server, recording, watcher)
+        recorder::record(server, recording, watcher)
     }
 }
 
@@ -83,8 +83,10 @@ impl Recorded for Server<'_> {
         snapshot.at
     }
 
-    fn look(&self, session: &mut Session, looks: &mut Looks) -> Result<(), String> {
-        session.look(looks).map_err(|failure| failure.to_string())
+    fn sample(&self, session: &mut Session, samples: &mut Samples) -> Result<(), String> {
+        session
+            .sample(samples)
+            .map_err(|failure| failure.to_string())
     }
 
     fn describe(
@@ -116,9 +118,9 @@ impl Recorded for Server<'_> {
         &self,
         before: &Snapshot,
         after: &Snapshot,
-        looks: &Looks,
+        samples: &Samples,
     ) -> Result<Interval, Lost> {
-        interval(before, after, looks, self.host.as_ref().ok())
+        interval(before, after, samples, self.host.as_ref().ok())
     }
 }
 

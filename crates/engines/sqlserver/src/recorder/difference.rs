@@ -1,4 +1,4 @@
-//! Two snapshots and the looks between them make an interval, or a reason why there is none. Pure.
+//! Two snapshots and the samples between them make an interval, or a reason why there is none. Pure.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use model::Duration;
 use profile::{Interval, Io, Lost, Requests, Timestamp, add};
 use reading::Role;
 
-use engine::watch::Looks;
+use engine::recorder::Samples;
 
 /// Batches of clients, and the counter's instance.
 const BATCHES: (&str, &str) = ("Batch Requests/sec", "");
@@ -76,7 +76,7 @@ pub(super) struct FileCounters {
 pub(super) fn interval(
     before: &Snapshot,
     after: &Snapshot,
-    looks: &Looks,
+    samples: &Samples,
 ) -> Result<Interval, Lost> {
     if before.started != after.started {
         return Err(Lost::Restart);
@@ -99,7 +99,7 @@ pub(super) fn interval(
             _ => None,
         },
         roles: roles(before, after)?,
-        ..looks.interval(changed.map(|(session, _)| *session))
+        ..samples.interval(changed.map(|(session, _)| *session))
     })
 }
 
@@ -257,7 +257,7 @@ mod tests {
     }
 
     fn counted(before: &Snapshot, after: &Snapshot) -> Result<Interval, Lost> {
-        interval(before, after, &Looks::default())
+        interval(before, after, &Samples::default())
     }
 
     #[test]
@@ -346,9 +346,9 @@ mod tests {
         };
         let before = with(&[(51, "10:00:01"), (52, "10:00:02")]);
         let after = with(&[(51, "10:00:09"), (52, "10:00:02"), (53, "10:00:03")]);
-        let mut looks = Looks::default();
-        looks.add([(51, Some(Wait::Log)), (54, None)].into_iter());
-        let interval = interval(&before, &after, &looks).expect("an interval");
+        let mut samples = Samples::default();
+        samples.add([(51, Some(Wait::Log)), (54, None)].into_iter());
+        let interval = interval(&before, &after, &samples).expect("an interval");
         // 51 and 53 began one, 51 and 54 were seen.
         assert_eq!(interval.sessions, Some(3.0));
         assert_eq!(interval.waiting[&Wait::Log], 1.0);

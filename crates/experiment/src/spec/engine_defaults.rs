@@ -1,10 +1,10 @@
-//! What engines do by habit, where an experiment says nothing else.
+//! What engines do by default, where an experiment says nothing else.
 
 use model::store::PageSize;
 use model::{Bytes, Duration};
 use serde::Deserialize;
 
-/// Whose habits an engine has.
+/// Whose defaults an engine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Like {
@@ -19,7 +19,7 @@ pub(crate) enum Like {
 }
 
 /// What is set where an experiment does not.
-pub(crate) struct Habits {
+pub(crate) struct EngineDefaults {
     pub(crate) page_size: PageSize,
     pub(crate) read_ahead: Bytes,
     pub(crate) write_gather: Bytes,
@@ -34,7 +34,7 @@ pub(crate) struct Habits {
 }
 
 /// Without `like`: SQL Server's, with the largest write of 2014 and without read-ahead.
-const DEFAULT: Habits = Habits {
+const DEFAULT: EngineDefaults = EngineDefaults {
     page_size: PageSize::DEFAULT,
     read_ahead: Bytes::ZERO,
     write_gather: Bytes::kib(256), // 32 pages, SQL Server to 2014
@@ -52,7 +52,7 @@ const DEFAULT: Habits = Habits {
 /// read-ahead of up to 64 pages from one file, writes of up to 128 pages since 2016. Up to 112 log writes of a database since 2012:
 /// Paul Randal, "Trimming More Transaction Log Fat",
 /// <https://sqlperformance.com/2013/01/io-subsystem/trimming-more-transaction-log-fat> (read 2026-11-26).
-const SQL_SERVER: Habits = Habits {
+const SQL_SERVER: EngineDefaults = EngineDefaults {
     read_ahead: Bytes::kib(512),
     write_gather: Bytes::mib(1),
     log_in_flight_max: 112,
@@ -62,7 +62,7 @@ const SQL_SERVER: Habits = Habits {
 /// Sources: <https://www.postgresql.org/docs/current/runtime-config-wal.html>: `checkpoint_timeout` 5 min,
 /// `checkpoint_flush_after` 256 kB, `full_page_writes` on, `wal_buffers` of up to one segment, 16 MB; `wal_sync_method`
 /// `fdatasync` on Linux.
-const POSTGRES: Habits = Habits {
+const POSTGRES: EngineDefaults = EngineDefaults {
     checkpoint: Some(Duration::from_secs(300)),
     full_page_images: true,
     log_gather: Bytes::mib(16),
@@ -75,7 +75,7 @@ const POSTGRES: Habits = Habits {
 /// `innodb_doublewrite_pages` 128, `innodb_redo_log_capacity` 100 MB; `innodb_log_buffer_size` 16 MB in 8.0,
 /// `innodb_flush_log_at_trx_commit` 1 with `innodb_flush_method` `fsync` or `O_DIRECT`. Pages are flushed by the age of the log and
 /// the share of dirty ones, not by the clock.
-const INNODB: Habits = Habits {
+const INNODB: EngineDefaults = EngineDefaults {
     page_size: PageSize::INNODB,
     write_gather: Bytes::kib(16),
     writes_in_flight: 4 * 256,
@@ -90,7 +90,7 @@ const INNODB: Habits = Habits {
 /// Sources: <https://www.sqlite.org/pragma.html#pragma_page_size>: 4,096 bytes since 3.12.0; pages are written one by
 /// one by the connection that commits or checkpoints (<https://www.sqlite.org/wal.html>), and the log is synced at a commit
 /// (`synchronous` `FULL`).
-const SQLITE: Habits = Habits {
+const SQLITE: EngineDefaults = EngineDefaults {
     page_size: PageSize::SQLITE,
     write_gather: Bytes::kib(4),
     writes_in_flight: 1,
@@ -99,8 +99,8 @@ const SQLITE: Habits = Habits {
 };
 
 impl Like {
-    /// The habits of an engine; of none in particular without one.
-    pub(crate) const fn habits(like: Option<Like>) -> &'static Habits {
+    /// The defaults of an engine; of none in particular without one.
+    pub(crate) const fn defaults(like: Option<Like>) -> &'static EngineDefaults {
         match like {
             None => &DEFAULT,
             Some(Like::SqlServer) => &SQL_SERVER,
@@ -116,9 +116,9 @@ mod tests {
     use super::*;
 
     /// The row of FORMAT.md's table for a key, with what it is for each engine.
-    fn row(key: &str, value: impl Fn(&Habits) -> String) -> String {
+    fn row(key: &str, value: impl Fn(&EngineDefaults) -> String) -> String {
         let likes = [Like::SqlServer, Like::Postgres, Like::Innodb, Like::Sqlite];
-        let values = likes.map(|like| value(Like::habits(Some(like))));
+        let values = likes.map(|like| value(Like::defaults(Some(like))));
         format!("| `{key}` | {} |", values.join(" | "))
     }
 
@@ -134,32 +134,32 @@ mod tests {
             0..1_000 => number.to_string(),
             _ => format!("{},{:03}", number / 1_000, number % 1_000),
         };
-        let seconds = |habits: &Habits| match habits.checkpoint {
+        let seconds = |defaults: &EngineDefaults| match defaults.checkpoint {
             None => "none".to_owned(),
             Some(interval) => format!("{} s", interval.as_secs_f64()),
         };
         for expected in [
-            row("page_size", |habits| size(habits.page_size.bytes())),
-            row("read_ahead", |habits| size(habits.read_ahead)),
-            row("write_gather", |habits| size(habits.write_gather)),
-            row("writes_in_flight", |habits| {
-                thousands(habits.writes_in_flight)
+            row("page_size", |defaults| size(defaults.page_size.bytes())),
+            row("read_ahead", |defaults| size(defaults.read_ahead)),
+            row("write_gather", |defaults| size(defaults.write_gather)),
+            row("writes_in_flight", |defaults| {
+                thousands(defaults.writes_in_flight)
             }),
             row("checkpoint", seconds),
-            row("log_capacity", |habits| size(habits.log_capacity)),
-            row("doublewrite_pages", |habits| {
-                thousands(habits.doublewrite_pages)
+            row("log_capacity", |defaults| size(defaults.log_capacity)),
+            row("doublewrite_pages", |defaults| {
+                thousands(defaults.doublewrite_pages)
             }),
-            row("full_page_images", |habits| {
-                habits.full_page_images.to_string()
+            row("full_page_images", |defaults| {
+                defaults.full_page_images.to_string()
             }),
-            row("log_gather", |habits| size(habits.log_gather)),
-            row("log_flush", |habits| habits.log_flush.to_string()),
+            row("log_gather", |defaults| size(defaults.log_gather)),
+            row("log_flush", |defaults| defaults.log_flush.to_string()),
         ] {
             assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");
         }
         // No key: what is said below the table.
-        let most = |like| Like::habits(like).log_in_flight_max;
+        let most = |like| Like::defaults(like).log_in_flight_max;
         let sql_server = most(Some(Like::SqlServer));
         let expected = format!("With `sqlserver`, up to {sql_server} log writes are in flight");
         assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");

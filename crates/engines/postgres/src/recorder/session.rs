@@ -1,4 +1,4 @@
-//! A connection that looks at a server, and what it answers.
+//! A connection to a server, what is asked there, and what it answers.
 
 use std::io;
 
@@ -12,8 +12,8 @@ use crate::ServerUrl;
 use crate::session::login::{self, OBSERVER};
 use crate::session::wire::{Connection, Failure};
 use engine::EngineError;
+use engine::recorder::Samples;
 use engine::row::{Row, Unexpected, first};
-use engine::watch::Looks;
 
 /// Views that not every version has.
 const VIEWS: [&str; 3] = ["pg_stat_wal", "pg_stat_io", "pg_stat_checkpointer"];
@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// What sessions do now.
-    pub(super) fn look(&mut self, looks: &mut Looks) -> Result<(), Failure> {
+    pub(super) fn sample(&mut self, samples: &mut Samples) -> Result<(), Failure> {
         let rows = self.query("EXECUTE look")?;
         let seen: Result<Vec<_>, Unexpected> = rows
             .iter()
@@ -119,7 +119,7 @@ impl Session {
                 Ok((row.count(0)?, wait(text(1)?, text(2)?)))
             })
             .collect();
-        looks.add(seen?.into_iter());
+        samples.add(seen?.into_iter());
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use reading::Role;
 use volume::plain::{self, CountedDisk, DiskCounters};
 
 use super::difference::Snapshot;
-use engine::watch::process_file;
+use engine::recorder::process_file;
 
 /// How far the start of a server and of its process may be apart.
 const START_APART_S: f64 = 60.0;

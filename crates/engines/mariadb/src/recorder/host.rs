@@ -11,7 +11,7 @@ use reading::Role;
 use volume::plain::{self, CountedDisk, DiskCounters};
 
 use super::snapshot::{Facts, Snapshot};
-use engine::watch::process_file;
+use engine::recorder::process_file;
 
 /// How far the start of a server and the time of its process file may be apart.
 const START_APART_S: f64 = 60.0;

@@ -1,4 +1,4 @@
-//! A connection that looks at a server, and what it answers.
+//! A connection to a server, what is asked there, and what it answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,12 +14,12 @@ use super::snapshot::{Counts, Facts, Snapshot};
 use crate::session::url::ServerUrl;
 use crate::session::wire::{Connection, Failure};
 use crate::trial::waits::{self, Seen, waiting};
+use engine::recorder::Samples;
 use engine::row::{Number as _, Row, Unexpected, pairs};
-use engine::watch::Looks;
 use engine::{EngineError, WaitKind};
 
-/// Looks at the sessions for one at the transactions that wait for rows: InnoDB renews their list ten times a second.
-const LOOKS_PER_LOCKS: u32 = 2;
+/// Samples at the sessions for one at the transactions that wait for rows: InnoDB renews their list ten times a second.
+const SAMPLES_PER_LOCKS: u32 = 2;
 
 /// What sessions are called that do nothing for clients.
 const NO_CLIENTS: [&str; 8] = [
@@ -67,7 +67,7 @@ pub(super) struct Session {
     temp: Vec<PathBuf>,
     /// Statements of our own so far.
     own: f64,
-    looks: u32,
+    samples_taken: u32,
     waiting_for_rows: BTreeSet<u32>,
 }
 
@@ -82,7 +82,7 @@ impl Session {
             server: Arc::default(),
             temp: Vec::new(),
             own: 0.0,
-            looks: 0,
+            samples_taken: 0,
             waiting_for_rows: BTreeSet::new(),
         };
         match session.prepare() {
@@ -204,12 +204,12 @@ impl Session {
     }
 
     /// What sessions do now.
-    pub(super) fn look(&mut self, looks: &mut Looks) -> Result<(), Failure> {
-        if self.looks.is_multiple_of(LOOKS_PER_LOCKS) {
+    pub(super) fn sample(&mut self, samples: &mut Samples) -> Result<(), Failure> {
+        if self.samples_taken.is_multiple_of(SAMPLES_PER_LOCKS) {
             self.waiting_for_rows = waits::locked(&mut self.connection)?;
             self.own += 1.0;
         }
-        self.looks = self.looks.wrapping_add(1);
+        self.samples_taken = self.samples_taken.wrapping_add(1);
         let rows = self.connection.query(match self.server.counts.sessions {
             true => waits::SESSIONS,
             false => LOOK_WITHOUT_SCHEMA,
@@ -233,7 +233,7 @@ impl Session {
                 *known = known.or(wait);
             }
         }
-        looks.add(active.into_iter());
+        samples.add(active.into_iter());
         Ok(())
     }
 }

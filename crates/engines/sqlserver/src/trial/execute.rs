@@ -34,15 +34,18 @@ impl From<Refusal> for EngineError {
 }
 
 /// Executes a statement of ours.
-pub(crate) fn tell(
+pub(crate) fn execute(
     session: &mut dyn Session,
     statement: &impl ToString,
 ) -> Result<(), EngineError> {
-    Ok(told(session, statement)?)
+    Ok(try_execute(session, statement)?)
 }
 
 /// The same, with what was said where it is refused.
-pub(crate) fn told(session: &mut dyn Session, statement: &impl ToString) -> Result<(), Refusal> {
+pub(crate) fn try_execute(
+    session: &mut dyn Session,
+    statement: &impl ToString,
+) -> Result<(), Refusal> {
     let text = statement.to_string();
     let done = session.batch(&text, None).and_then(Batch::refused);
     done.map(|_| ()).map_err(|failure| Refusal {
@@ -53,7 +56,7 @@ pub(crate) fn told(session: &mut dyn Session, statement: &impl ToString) -> Resu
 
 /// Executes a statement of ours that the end of the run ends too: a large file may take minutes to make. What comes next
 /// on the session may be ended as well: undo what was done on another one.
-pub(crate) fn told_until(
+pub(crate) fn try_execute_until(
     interrupted: &AtomicBool,
     session: &mut Driver,
     statement: &impl ToString,
@@ -71,7 +74,7 @@ pub(crate) fn told_until(
                 }
             }
         });
-        let done = told(session, statement);
+        let done = try_execute(session, statement);
         drop(under_way);
         done
     })
@@ -209,7 +212,7 @@ mod tests {
     #[test]
     fn of_a_long_statement_the_first_line_is_told() {
         let mut session = Scripted::default();
-        let error = tell(&mut session, &"CREATE DATABASE [a]\nON PRIMARY (..)");
+        let error = execute(&mut session, &"CREATE DATABASE [a]\nON PRIMARY (..)");
         let text = error.expect_err("nothing is scripted").to_string();
         assert!(text.starts_with("CREATE DATABASE [a] ..: "), "{text}");
     }

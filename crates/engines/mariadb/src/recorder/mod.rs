@@ -1,4 +1,4 @@
-//! What a MariaDB or MySQL that is there asks of its disks: [`engine::watch`] with its status variables and
+//! What a MariaDB or MySQL that is there asks of its disks: [`engine::recorder`] with its status variables and
 //! `performance_schema`, and, where it is on this machine, the counters of its disks and its process.
 
 mod difference;
@@ -13,8 +13,8 @@ use profile::{Draft, Interval, Lost, Profile, Timestamp};
 use volume::clock::Clock;
 
 use crate::ServerUrl;
-use engine::watch::{
-    self, Looks, RecordError, Recorded, RecordedServers, Recorder, Recording, Watcher,
+use engine::recorder::{
+    self, RecordError, Recorded, RecordedServers, Recorder, Recording, Samples, Watcher,
 };
 use engine::{EngineError, Patience};
 use host::Host;
@@ -40,7 +40,7 @@ impl Recorder for ServerUrl {
             url: server,
             host: Err("it was not looked for".to_owned()),
         };
-        watch::record(server, recording, watcher)
+        recorder::record(server, recording, watcher)
     }
 }
 
@@ -85,8 +85,10 @@ impl Recorded for Server<'_> {
         snapshot.at
     }
 
-    fn look(&self, session: &mut Session, looks: &mut Looks) -> Result<(), String> {
-        session.look(looks).map_err(|failure| failure.to_string())
+    fn sample(&self, session: &mut Session, samples: &mut Samples) -> Result<(), String> {
+        session
+            .sample(samples)
+            .map_err(|failure| failure.to_string())
     }
 
     fn describe(
@@ -118,9 +120,9 @@ impl Recorded for Server<'_> {
         &self,
         before: &Snapshot,
         after: &Snapshot,
-        looks: &Looks,
+        samples: &Samples,
     ) -> Result<Interval, Lost> {
-        difference::interval(before, after, looks, self.host.as_ref().ok())
+        difference::interval(before, after, samples, self.host.as_ref().ok())
     }
 }
 

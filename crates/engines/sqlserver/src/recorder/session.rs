@@ -1,4 +1,4 @@
-//! A connection that looks at a server, and what it answers.
+//! A connection to a server, what is asked there, and what it answers.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use super::request::under_way;
 use crate::Access;
 use crate::trial::OBSERVER;
 use engine::EngineError;
-use engine::watch::Looks;
+use engine::recorder::Samples;
 
 /// SQL Server 2012: what is asked here has columns that came with it.
 const MAJOR_MIN: u32 = 11;
@@ -130,7 +130,7 @@ impl Session {
     }
 
     /// What sessions do now.
-    pub(super) fn look(&mut self, looks: &mut Looks) -> Result<(), AskError> {
+    pub(super) fn sample(&mut self, samples: &mut Samples) -> Result<(), AskError> {
         let rows = self.read(&question::REQUESTS, |row| {
             let (status, wait) = (row.word("status")?, row.word("wait_type")?);
             Ok(
@@ -140,7 +140,7 @@ impl Session {
                 },
             )
         })?;
-        looks.add(rows.into_iter().flatten());
+        samples.add(rows.into_iter().flatten());
         Ok(())
     }
 

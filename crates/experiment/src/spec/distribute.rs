@@ -1,4 +1,4 @@
-//! What a placement as written means: its files, dealt to volumes.
+//! What a placement as written means: its files, distributed over volumes.
 
 use model::Bytes;
 
@@ -16,7 +16,7 @@ pub(crate) fn placement(
 ) -> Result<Placement, Fault> {
     let files = |role: Role| {
         let files = asked_of(asked, role);
-        files.map(|files| dealt(name, role, files, there))
+        files.map(|files| distributed(name, role, files, there))
     };
     let needed = |role: Role| {
         files(role).unwrap_or_else(|| {
@@ -81,8 +81,8 @@ fn only(name: &str, role: Role, files: Vec<File>) -> Result<File, Fault> {
     }
 }
 
-/// The files of one role, dealt to its volumes in turn.
-fn dealt(
+/// The files of one role, distributed to its volumes in turn.
+fn distributed(
     name: &str,
     role: Role,
     asked: &wire::Files,
