@@ -10,7 +10,7 @@ use std::process::Command;
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
 use place::{Place, dbstow, emulator_of, is_alive, said, succeeds, wait_for, write};
 use volume::fuse::{
-    Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, leftovers,
+    Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, orphans,
 };
 use volume::site::Site;
 
@@ -132,6 +132,6 @@ fn a_site_that_is_dropped_or_killed_leaves_nothing_for_long() {
     let gone = site.reading().expect_err("it is gone").to_string();
     assert!(gone.contains("does not answer"), "{gone}");
     drop(site);
-    leftovers::clear().expect("the state directory is there");
+    orphans::clear().expect("the state directory is there");
     assert_eq!(place.mounts(), [""; 0]);
 }

@@ -131,17 +131,17 @@ const WRITERS: &[(&str, &str)] = &[
         "a sparse image that mkfs fills; O_EXCL, O_NOFOLLOW",
     ),
     (
-        "volume/src/fuse/leftovers/clear.rs",
+        "volume/src/fuse/orphans/clear.rs",
         "opens a mark to see whether it is locked; O_NOFOLLOW",
     ),
     (
-        "volume/src/fuse/leftovers/mod.rs",
+        "volume/src/fuse/orphans/mod.rs",
         "the state directory, which checks its owner",
     ),
     ("volume/src/fuse/loop_device.rs", "attributes in /sys"),
     ("volume/src/fuse/prepare.rs", "opens /dev/fuse"),
     (
-        "volume/src/leftovers_elsewhere.rs",
+        "volume/src/orphans_elsewhere.rs",
         "a directory with a random name, 0700",
     ),
     ("volume/src/plain/linux/cache.rs", "a switch in /proc"),

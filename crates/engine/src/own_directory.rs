@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nix::unistd::geteuid;
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 
 /// A directory that this user alone can enter at first; removed with everything in it when it is dropped.
 pub struct OwnDirectory {

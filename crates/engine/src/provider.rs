@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 use volume::real_time::Pacer;
 use volume::site::Site;
 

@@ -46,7 +46,7 @@ const PASSED_ON: &[&str] = &[
 /// How the names of more variables begin that every child gets: what a language is for numbers, text and the like.
 const PASSED_ON_FAMILY: &str = "LC_";
 
-/// What this program gets besides where it starts itself: where the state directory is ([`crate::leftovers`]), in which the
+/// What this program gets besides where it starts itself: where the state directory is ([`crate::orphans`]), in which the
 /// one has to find what the other has made; and whether a panic is shown with its callers.
 const PASSED_ON_TO_ITSELF: [&str; 2] = ["XDG_RUNTIME_DIR", "RUST_BACKTRACE"];
 

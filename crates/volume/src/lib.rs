@@ -31,7 +31,7 @@ pub mod site;
 pub mod plain;
 
 // The model in real time.
-mod array;
+mod paced_storage;
 
 // Emulated volumes for any program.
 #[cfg(target_os = "linux")]
@@ -40,10 +40,10 @@ pub mod fuse;
 // What other processes see, and what outlives a killed one.
 pub mod child;
 #[cfg(target_os = "linux")]
-pub use fuse::leftovers;
+pub use fuse::orphans;
 #[cfg(not(target_os = "linux"))]
-#[path = "leftovers_elsewhere.rs"]
-pub mod leftovers;
+#[path = "orphans_elsewhere.rs"]
+pub mod orphans;
 
 // SQLite.
 pub mod real_time;

@@ -15,7 +15,7 @@ use model::{Bytes, DiskSpec, Duration, Iops, LatencySpec, MachineSpec, Throughpu
 use tempfile::TempDir;
 use volume::clock::Clock;
 use volume::fuse::{
-    Contents, Emulation, EmulationSpec, Filesystem, Front, MountSpec, TransportChoice, leftovers,
+    Contents, Emulation, EmulationSpec, Filesystem, Front, MountSpec, TransportChoice, orphans,
 };
 
 const EXT4: Front = Front::Block {
@@ -352,7 +352,7 @@ fn nothing_is_cleared_while_its_process_runs() {
     let place = Place::new();
     let emulation = Emulation::start(&place.spec(&[("d", DiskSpec::unlimited())], EXT4)).unwrap();
 
-    leftovers::clear().unwrap();
+    orphans::clear().unwrap();
 
     assert_eq!(mounts(place.root.path()).len(), 1);
     emulation.stop().unwrap();

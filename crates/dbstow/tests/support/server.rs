@@ -16,7 +16,7 @@ use model::{Duration, Instant};
 use postgres::{self, Binaries, Postgres};
 use reading::Reading;
 use tempfile::TempDir;
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 use volume::site::Site;
 use workload::{Database, Driver, Statement, Value, Workload};
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use model::Bytes;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 
 use super::product::Product;
 use crate::EngineError;

@@ -13,7 +13,7 @@ use nix::unistd::{Pid, geteuid};
 use parking_lot::Mutex;
 use volume::child;
 use volume::clock::Clock;
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 
 use super::directories::Owner;
 use super::log::Log;
@@ -119,7 +119,7 @@ impl ManagedServer {
     }
 
     /// A program of the product, as the server's user. It ends with this thread: trials are run
-    /// on the main one, and what is left of a killed one is ended by [`volume::leftovers`].
+    /// on the main one, and what is left of a killed one is ended by [`volume::orphans`].
     pub fn command(&self, program: &Path, task: Task) -> Command {
         // Nothing of the user's environment is meant for it, least of all a password.
         let mut command = child::command(program);

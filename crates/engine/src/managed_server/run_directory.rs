@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use files::{FileError, Folder, Readers};
 use nix::unistd::{User, geteuid};
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 
 use super::directories::{Owner, given_to};
 use super::product::Product;

@@ -14,7 +14,7 @@ use volume::fuse::{
     Contents, EmulationSpec, Filesystem, Front, IN_USE, MountSpec, Others, RemoteSite,
     TransportChoice, check_image,
 };
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 
 use super::DrillError;
 use super::recording::UncheckedPlaced;

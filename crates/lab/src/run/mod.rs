@@ -25,7 +25,7 @@ use experiment::spec::Mode;
 use model::Duration;
 
 use crate::inventory::Inventory;
-use crate::trial::real::{Leftovers, Second, VolumesError};
+use crate::trial::real::{Orphans, Second, VolumesError};
 use crate::trial::{Moment, memory_needed};
 use engine::Options;
 use engine::hooks::HostHooks;
@@ -170,7 +170,7 @@ pub fn run_into(
     prepared: &Prepared,
     inputs: &RunInputs,
     observer: &dyn Observer,
-) -> Result<Leftovers, RunError> {
+) -> Result<Orphans, RunError> {
     let trials = store.outstanding();
     let run = Run {
         store,
@@ -181,7 +181,7 @@ pub fn run_into(
     let ended = match prepared.plan().variant.mode {
         Mode::Simulate => {
             let jobs = inputs.jobs.max(1).min(fitting(prepared.plan()));
-            run.simulated(&trials, jobs).map(|()| Leftovers::default())
+            run.simulated(&trials, jobs).map(|()| Orphans::default())
         }
         Mode::Emulate | Mode::Measure => run.in_real_time(&trials, inputs),
     };

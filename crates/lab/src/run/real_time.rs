@@ -7,7 +7,7 @@ use experiment::record::{Outcome, Record};
 use volume::clock::Clock;
 
 use super::{Event, FAILURES_MAX, Run, RunError, RunInputs};
-use crate::trial::real::{self, Leftovers, RunVolumes, Supply};
+use crate::trial::real::{self, Orphans, RunVolumes, Supply};
 
 impl Run<'_> {
     /// Runs `trials` on volumes that are made for them and taken away in the end.
@@ -15,7 +15,7 @@ impl Run<'_> {
         &self,
         trials: &[Trial],
         inputs: &RunInputs,
-    ) -> Result<Leftovers, RunError> {
+    ) -> Result<Orphans, RunError> {
         let plan = self.prepared.plan();
         let volumes = RunVolumes::claim(
             plan,

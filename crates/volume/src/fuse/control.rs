@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
-use super::leftovers::process::Identity;
-use super::leftovers::{self, wait_until};
+use super::orphans::process::Identity;
+use super::orphans::{self, wait_until};
 use reading::Reading;
 
 /// The socket's name in the emulator's folder of the state directory.
@@ -107,7 +107,7 @@ impl Control {
     /// # Errors
     /// When the state directory cannot be read.
     pub fn find(directory: &Path) -> io::Result<Vec<Control>> {
-        let running = leftovers::running()?.into_iter();
+        let running = orphans::running()?.into_iter();
         let serving = |mounts: &[PathBuf]| {
             let there = |mount: &PathBuf| mount == directory || mount.parent() == Some(directory);
             mounts.iter().any(there)

@@ -8,15 +8,15 @@ use super::contents::Kept;
 use super::environment;
 use super::error::{EmulationError, not_written_down};
 use super::fault::Fault;
-use super::leftovers::{Registration, mounts};
 use super::mounted::{Mounted, Parts};
+use super::orphans::{Registration, mounts};
 use super::pace::Pace;
 use super::prepare;
 use super::setup::{EmulationSpec, Front, MountSpec};
 use super::trace::Trace;
 use super::transport::{Chosen, Replies, Transport as _};
-use crate::array::Array;
 use crate::clock::Clock;
+use crate::paced_storage::PacedStorage;
 use reading::{Pacing, Reading};
 
 /// Mounted volumes that share a machine. Dropping it unmounts them.
@@ -47,7 +47,7 @@ impl Emulation {
             .map(|mount| mount.volume.clone())
             .collect();
         let parts = Parts {
-            array: Arc::new(Array::new(clock, &spec.machine, &volumes, spec.seed)),
+            storage: Arc::new(PacedStorage::new(clock, &spec.machine, &volumes, spec.seed)),
             replies: Replies::start(Arc::clone(&pace)).map_err(failed)?,
             transport,
             trace: trace(spec)?,
@@ -76,7 +76,7 @@ impl Emulation {
     pub fn reading(&self) -> Reading {
         Reading {
             pacing: Some(self.pacing()),
-            ..self.parts.array.reading()
+            ..self.parts.storage.reading()
         }
     }
 
@@ -86,7 +86,7 @@ impl Emulation {
 
     /// Forgets what the modelled host caches hold.
     pub fn empty_host_cache(&self) {
-        self.parts.array.empty_host_cache();
+        self.parts.storage.empty_host_cache();
     }
 
     /// Names of the volumes and where they are mounted, in the order of the specification.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use reading::fact;
 
-use super::leftovers::mounts;
+use super::orphans::mounts;
 use super::setup::{EmulationSpec, Filesystem, Front, MountSpec, READ_AHEAD};
 
 /// Kernel, transport, and what each volume stands on, by name.

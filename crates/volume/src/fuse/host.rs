@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::control::{self, Answer, Description, Look, Request, SOCKET};
 use super::error::not_written_down;
-use super::leftovers::Registration;
+use super::orphans::Registration;
 use super::{Emulation, EmulationError, EmulationSpec};
 use reading::Reading;
 

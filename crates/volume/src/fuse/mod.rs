@@ -8,7 +8,7 @@
 //!   transport (fuser, or FUSE over io_uring) ─► data path of the front ─► the real file, at once
 //!                                                      │
 //!                                                      ▼
-//!                                          array: one model for all volumes ─► due instant
+//!                                          paced storage: one model for all volumes ─► due instant
 //!                                                      │
 //!        reply, when it is due  ◄── deadline heap ◄────┘
 //! ```
@@ -42,8 +42,8 @@ mod loop_device;
 // In a process of its own.
 pub mod control;
 pub mod host;
-pub mod leftovers;
-mod remains;
+mod orphaned_mounts;
+pub mod orphans;
 mod remote;
 
 pub use block::UNMOUNTABLE;
@@ -54,8 +54,8 @@ pub use fault::Fault;
 pub use front::{DataPath, Done, Errno};
 pub use host::IN_USE;
 pub use loop_device::exist as loop_devices_exist;
+pub use orphaned_mounts::unmount_within;
 pub use prepare::{check_image, device};
-pub use remains::unmount_within;
 pub use remote::RemoteSite;
 pub use setup::{
     Contents, CrashSpec, EmulationSpec, Filesystem, FlippedBit, Front, MountSpec, Others,

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::contents::Kept;
 use super::error::EmulationError;
 use super::fault::Fault;
-use super::leftovers::Registration;
+use super::orphans::Registration;
 use super::pace::Pace;
 use super::trace::Trace;
 use super::transport::{Chosen, Replies};
-use crate::array::Array;
+use crate::paced_storage::PacedStorage;
 
 /// What is said of a volume in file mode that cannot do what is asked.
 const BLOCK_ONLY: &str = "only a volume in block mode can do that";
@@ -62,7 +62,7 @@ pub(super) trait Mounted: Send + Sync {
 /// What all fronts of an emulation share.
 pub(super) struct Parts {
     /// The model.
-    pub(super) array: Arc<Array>,
+    pub(super) storage: Arc<PacedStorage>,
     /// How replies are paced.
     pub(super) pace: Arc<Pace>,
     /// What answers requests that come through a filesystem.

@@ -10,7 +10,7 @@ use rustix::process::{Resource, geteuid, getrlimit, setrlimit};
 
 use super::error::EmulationError;
 use super::image;
-use super::leftovers::mounts;
+use super::orphans::mounts;
 use super::setup::{Contents, EmulationSpec, Front, MountSpec};
 use crate::child;
 use files::{FileError, Folder, Readers, input};

@@ -15,7 +15,7 @@ use super::EmulationSpec;
 use super::control::{self, Answer, Control, Description, Look, Request};
 use super::fault::Fault;
 use super::host::Order;
-use super::leftovers::wait_until;
+use super::orphans::wait_until;
 use crate::site::Site;
 use reading::Reading;
 

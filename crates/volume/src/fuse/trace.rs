@@ -8,7 +8,7 @@ use model::{Operation, Request};
 use parking_lot::Mutex;
 use serde::Serialize;
 
-use crate::array::{Array, Verdict};
+use crate::paced_storage::{Completion, PacedStorage};
 use model::Instant;
 use reading::cause::{Limit, operation_name};
 
@@ -50,7 +50,7 @@ pub(crate) struct Traced<'a> {
     /// When it arrived.
     pub(crate) arrived: Instant,
     /// What the model said.
-    pub(crate) verdict: Verdict,
+    pub(crate) completion: Completion,
 }
 
 impl Trace {
@@ -67,7 +67,7 @@ impl Trace {
     }
 
     /// Adds a request.
-    pub(crate) fn add(&self, traced: Traced<'_>, array: &Array) {
+    pub(crate) fn add(&self, traced: Traced<'_>, storage: &PacedStorage) {
         let Request {
             operation,
             offset,
@@ -83,8 +83,11 @@ impl Trace {
             },
             length_bytes: length.0,
             submitted_ns: traced.arrived.as_nanos(),
-            due_ns: traced.verdict.due.as_nanos(),
-            throttled_by: traced.verdict.throttled_by.map(|by| array.throttled_by(by)),
+            due_ns: traced.completion.due.as_nanos(),
+            throttled_by: traced
+                .completion
+                .throttled_by
+                .map(|by| storage.throttled_by(by)),
         };
         let mut lines = self.0.lock();
         if lines.failed.is_none() {

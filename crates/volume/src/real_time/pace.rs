@@ -4,8 +4,8 @@ use hdrhistogram::Histogram;
 use model::{Duration, Instant, MachineSpec, Request, VolumeSpec};
 use parking_lot::Mutex;
 
-use crate::array::Array;
 use crate::clock::Clock;
+use crate::paced_storage::PacedStorage;
 use reading::histogram;
 use reading::{Pacing, Reading};
 
@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The model of all volumes, in real time: a request's own thread waits until the model is done.
 pub struct Pacer {
-    array: Array,
+    storage: PacedStorage,
     clock: Clock,
     /// How late a thread wakes up that slept.
     lead: Duration,
@@ -43,7 +43,7 @@ impl Pacer {
     pub fn start(machine: &MachineSpec, volumes: &[VolumeSpec], seed: u64) -> Pacer {
         let clock = Clock::start();
         Pacer {
-            array: Array::new(clock, machine, volumes, seed),
+            storage: PacedStorage::new(clock, machine, volumes, seed),
             clock,
             lead: lateness(clock).min(LATENESS_MAX),
             tally: Mutex::new(Tally {
@@ -57,7 +57,7 @@ impl Pacer {
 
     /// The present instant, at which a request arrives.
     pub fn now(&self) -> Instant {
-        self.array.now()
+        self.storage.now()
     }
 
     /// How much earlier than its instant a thread is woken, to make up for the time that takes.
@@ -71,7 +71,7 @@ impl Pacer {
     /// When there is no volume at that place.
     pub fn submit(&self, arrived: Instant, volume: usize, request: Request) -> Instant {
         let began = self.clock.now();
-        let due = self.array.submit(arrived, volume, request).due;
+        let due = self.storage.submit(arrived, volume, request).due;
         let took = self.clock.now() - began;
         self.tally.lock().model += took;
         due
@@ -99,7 +99,7 @@ impl Pacer {
 
     /// Forgets what the modelled host caches hold.
     pub fn empty_host_cache(&self) {
-        self.array.empty_host_cache();
+        self.storage.empty_host_cache();
     }
 
     /// Counters so far.
@@ -116,7 +116,7 @@ impl Pacer {
         drop(tally);
         Reading {
             pacing: Some(pacing),
-            ..self.array.reading()
+            ..self.storage.reading()
         }
     }
 

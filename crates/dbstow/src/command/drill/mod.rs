@@ -30,7 +30,7 @@ use model::{Bytes, Duration, VolumeSpec};
 use postgres::drill::PostgresProduct;
 use postgres::{Binaries, least_owner, owner};
 use sqlite::Sqlite;
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 
 use super::asked::{idle_without_run, is_path, tell_idle};
 use super::drilled::DOCUMENT;

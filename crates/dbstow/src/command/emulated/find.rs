@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use volume::fuse::control::{Control, Description, Request};
-use volume::fuse::leftovers;
+use volume::fuse::orphans;
 
 use crate::command::output::note;
 
@@ -32,7 +32,7 @@ pub(super) fn absolute(directory: &Path) -> Result<PathBuf> {
 /// # Errors
 /// When the state directory cannot be used.
 pub(in crate::command) fn clear_leftovers() -> Result<()> {
-    let cleared = leftovers::clear().context("looking for what killed runs left")?;
+    let cleared = orphans::clear().context("looking for what killed runs left")?;
     for what in cleared.done {
         note(&format!("dbstow: a run was killed; {what}"));
     }

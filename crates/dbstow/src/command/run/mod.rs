@@ -29,7 +29,7 @@ use engine::hooks::HostHooks;
 use experiment::plan::{Plan, Trial};
 use experiment::results::{self, Results};
 use experiment::spec::Mode;
-use lab::trial::real::Leftovers;
+use lab::trial::real::Orphans;
 use lab::{Prepared, RunError, RunInputs, run_into};
 
 /// Arguments of `run`.
@@ -216,7 +216,7 @@ pub(super) fn told(error: RunError, folder: &Path) -> anyhow::Error {
 }
 
 /// Whether a run whose results were shown is a success.
-fn check_end(findings: &Findings, left: &Leftovers) -> Result<()> {
+fn check_end(findings: &Findings, left: &Orphans) -> Result<()> {
     if !left.lost_emulators.is_empty() {
         bail!(
             "the emulator ended before it was stopped ({}); rerun the same command to repeat the trials that failed",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::capture::Product;
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 
 use crate::recorder::SERVERS;
 use crate::session::url::ServerUrl;

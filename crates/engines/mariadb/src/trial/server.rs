@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::capture::Product;
 use parking_lot::Mutex;
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 use volume::site::Site;
 
 use crate::session::login::{Address, Target};

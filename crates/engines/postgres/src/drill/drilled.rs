@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 use volume::site::Site;
 
 use crate::drill::moved::Places;

@@ -14,7 +14,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 
 use crate::trial::product::POSTGRESQL;
 use engine::EngineError;

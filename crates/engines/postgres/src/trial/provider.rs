@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::Bytes;
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 
 use super::{Binaries, Postgres, owner, reading};
 use crate::ServerUrl;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 use volume::site::Site;
 
 use crate::session::login::{OBSERVER, open};

@@ -28,7 +28,7 @@ mod linux {
     use parking_lot::Mutex;
     use volume::fuse::{
         Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
-        leftovers,
+        orphans,
     };
 
     use super::super::run_volumes::Part;
@@ -129,7 +129,7 @@ mod linux {
             if self.lost.lock().is_empty() {
                 return Vec::new();
             }
-            match leftovers::clear() {
+            match orphans::clear() {
                 Ok(cleared) => cleared.failed,
                 Err(error) => vec![error.to_string()],
             }

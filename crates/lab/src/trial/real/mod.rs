@@ -41,7 +41,7 @@ use experiment::spec::{Mode, Temperature};
 use gate::Gate;
 pub use preflight::check as preflight;
 use run::Ran;
-pub use run_volumes::{Leftovers, RunVolumes};
+pub use run_volumes::{Orphans, RunVolumes};
 use series::SecondBySecond;
 use session::Common;
 use stop::{Stop, StopOnDrop};

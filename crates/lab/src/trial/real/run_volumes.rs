@@ -7,7 +7,7 @@ use std::sync::Arc;
 use files::PlainName;
 use model::random;
 use parking_lot::Mutex;
-use volume::leftovers::Registration;
+use volume::orphans::Registration;
 use volume::plain::{PlainSite, PlainVolume};
 use volume::real_time::{PacedSite, Pacer};
 use volume::site::Site;
@@ -53,7 +53,7 @@ struct Held {
 
 /// What somebody has to see to once a run is over, for people.
 #[derive(Debug, Default)]
-pub struct Leftovers {
+pub struct Orphans {
     /// What was changed on a server and could not be put back.
     pub not_put_back: Vec<String>,
     /// Emulators that ended before they were stopped: the trial, and how.
@@ -148,7 +148,7 @@ impl RunVolumes {
     }
 
     /// Takes them away again, once a server has everything back.
-    pub fn close(self) -> Leftovers {
+    pub fn close(self) -> Orphans {
         let closed = self.engine.close();
         let mut others: Vec<String> = closed.left_behind.into_iter().collect();
         for Held { stop, trial } in std::mem::take(&mut *self.held.lock()) {
@@ -161,7 +161,7 @@ impl RunVolumes {
         others.extend(left);
         // Behind them: it takes away what is still there of what is written down.
         others.extend(self.registration.finish().err().into_iter().flatten());
-        Leftovers {
+        Orphans {
             not_put_back: closed.not_put_back,
             lost_emulators,
             others,

@@ -17,13 +17,13 @@ use super::super::mounted::Parts;
 use super::super::pace::Pace;
 use super::super::trace::{Trace, Traced};
 use super::layers::Store;
-use crate::array::Array;
+use crate::paced_storage::PacedStorage;
 
 /// The bytes of a volume, and the volume's place in the model.
 pub(super) struct Data {
     store: Store,
     recorder: Option<Arc<Recorder>>,
-    array: Arc<Array>,
+    storage: Arc<PacedStorage>,
     pace: Arc<Pace>,
     trace: Option<Arc<Trace>>,
     name: String,
@@ -50,7 +50,7 @@ impl Data {
         Data {
             store,
             recorder: parts.kept.recorder(),
-            array: Arc::clone(&parts.array),
+            storage: Arc::clone(&parts.storage),
             pace: Arc::clone(&parts.pace),
             trace: parts.trace.clone(),
             name: name.to_owned(),
@@ -78,7 +78,7 @@ impl Data {
     /// # Errors
     /// When the file system of the backing directory cannot.
     pub(super) fn discard(&self, offset: u64, length: u64) -> Result<(), Errno> {
-        let arrived = self.array.now();
+        let arrived = self.storage.now();
         let range = offset..offset + length;
         let freed = self.store.discard(range);
         freed.map_err(|error| Errno(error.raw_os_error().unwrap_or(EIO.0)))?;
@@ -92,7 +92,7 @@ impl Data {
         action: impl FnOnce(&Store) -> io::Result<usize>,
         request: impl FnOnce(Bytes) -> Request,
     ) -> Result<(Instant, Done), Errno> {
-        let arrived = self.array.now();
+        let arrived = self.storage.now();
         let length = action(&self.store).map_err(|error| self.failed(&error))?;
         let modelled = self.modelled.load(Ordering::Relaxed);
         let due = modelled.then(|| self.submit(arrived, request(Bytes(length as u64))));
@@ -117,7 +117,7 @@ impl Data {
                 arrived,
                 done: match due {
                     Some(due) => self.pace.earliest(due).max(arrived),
-                    None => self.array.now(),
+                    None => self.storage.now(),
                 },
                 bytes_at: bytes_at.unwrap_or(0),
             });
@@ -126,30 +126,30 @@ impl Data {
 
     /// Asks the model, and writes the request down.
     fn submit(&self, arrived: Instant, request: Request) -> Instant {
-        let verdict = self.array.submit(arrived, self.place, request);
+        let completion = self.storage.submit(arrived, self.place, request);
         if let Some(trace) = &self.trace {
             let traced = Traced {
                 volume: &self.name,
                 path: NAME,
                 request,
                 arrived,
-                verdict,
+                completion,
             };
-            trace.add(traced, &self.array);
+            trace.add(traced, &self.storage);
         }
-        verdict.due
+        completion.due
     }
 
     /// Whether there is room for so many bytes more where they are recorded; otherwise recording ends.
     fn goes_on(&self, bytes: usize) -> bool {
         let recorder = self.recorder.as_ref();
-        recorder.is_none_or(|recorder| recorder.goes_on(bytes as u64, self.array.now()))
+        recorder.is_none_or(|recorder| recorder.goes_on(bytes as u64, self.storage.now()))
     }
 
     /// A disk knows no other error than that it cannot; the reason is kept for people.
     fn failed(&self, error: &io::Error) -> Errno {
         if let (io::ErrorKind::StorageFull, Some(recorder)) = (error.kind(), &self.recorder) {
-            recorder.end(self.array.now());
+            recorder.end(self.storage.now());
             return EIO;
         }
         let trouble = match error.kind() {

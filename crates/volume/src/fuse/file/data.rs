@@ -12,11 +12,11 @@ use super::super::front::{DataPath, Done, Errno};
 use super::super::trace::Traced;
 use super::handles::OpenFile;
 use super::tree::Tree;
-use crate::array::Verdict;
+use crate::paced_storage::Completion;
 
 impl DataPath for Tree {
     fn read(&self, handle: u64, offset: u64, buffer: &mut [u8]) -> Result<Done, Errno> {
-        let arrived = self.array.now();
+        let arrived = self.storage.now();
         let open = self.files.get(handle).map_err(errno)?;
         let length = read_all(&open.file, offset, buffer).map_err(errno)?;
         if length == 0 {
@@ -29,7 +29,7 @@ impl DataPath for Tree {
     }
 
     fn write(&self, handle: u64, offset: u64, data: &[u8]) -> Result<Done, Errno> {
-        let arrived = self.array.now();
+        let arrived = self.storage.now();
         let open = self.files.get(handle).map_err(errno)?;
         self.write_all(&open, offset, data).map_err(errno)?;
         let request = Request::write(offset, Bytes(data.len() as u64));
@@ -40,7 +40,7 @@ impl DataPath for Tree {
     }
 
     fn sync(&self, handle: u64, data_only: bool) -> Result<Done, Errno> {
-        let arrived = self.array.now();
+        let arrived = self.storage.now();
         let open = self.files.get(handle).map_err(errno)?;
         let synced = match data_only {
             true => open.file.sync_data(),
@@ -75,7 +75,7 @@ impl Tree {
 
     /// Gives a request of an open file to the model: when it is to be answered.
     fn submit(&self, open: &OpenFile, arrived: Instant, request: Request) -> Instant {
-        let array = &self.array;
+        let storage = &self.storage;
         let address = |offset| {
             let region = open.node.region.as_deref();
             region.map_or(offset, |region| region.address(offset))
@@ -85,15 +85,15 @@ impl Tree {
             ..request
         };
         let durable = open.durable && request.operation == Operation::Write;
-        let verdict = match durable {
-            true => array.submit_durable(arrived, self.volume, addressed),
-            false => array.submit(arrived, self.volume, addressed),
+        let completion = match durable {
+            true => storage.submit_durable(arrived, self.volume, addressed),
+            false => storage.submit(arrived, self.volume, addressed),
         };
-        self.note(open, arrived, request, verdict);
-        verdict.due
+        self.note(open, arrived, request, completion);
+        completion.due
     }
 
-    fn note(&self, open: &OpenFile, arrived: Instant, request: Request, verdict: Verdict) {
+    fn note(&self, open: &OpenFile, arrived: Instant, request: Request, completion: Completion) {
         let Some(trace) = &self.trace else {
             return;
         };
@@ -103,9 +103,9 @@ impl Tree {
             path: &path,
             request,
             arrived,
-            verdict,
+            completion,
         };
-        trace.add(traced, &self.array);
+        trace.add(traced, &self.storage);
     }
 
     /// Makes what happened to a directory durable.
@@ -113,11 +113,11 @@ impl Tree {
     /// # Errors
     /// What the backing filesystem says.
     pub(super) fn sync_directory(&self, handle: u64) -> Result<Instant, Code> {
-        let arrived = self.array.now();
+        let arrived = self.storage.now();
         let open = self.directories.get(handle)?;
         open.file.sync_all().map_err(|error| code(&error))?;
-        let verdict = self.array.submit(arrived, self.volume, Request::flush());
-        Ok(verdict.due)
+        let completion = self.storage.submit(arrived, self.volume, Request::flush());
+        Ok(completion.due)
     }
 
     /// Gives space in a file, or takes it, as `fallocate` says.

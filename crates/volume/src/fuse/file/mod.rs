@@ -89,7 +89,7 @@ fn tree(mount: &MountSpec, place: usize, files: &Path, parts: &Parts) -> std::io
     let how = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let root = openat(CWD, files, how, Mode::empty())?;
     let tree = Tree {
-        array: Arc::clone(&parts.array),
+        storage: Arc::clone(&parts.storage),
         trace: parts.trace.clone(),
         volume: place,
         name: mount.volume.name.clone(),

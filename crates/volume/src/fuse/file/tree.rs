@@ -19,7 +19,7 @@ use super::super::trace::Trace;
 use super::handles::{Handles, Listed, OpenDirectory, OpenFile};
 use super::nodes::{Node, Nodes, ROOT};
 use super::space::Space;
-use crate::array::Array;
+use crate::paced_storage::PacedStorage;
 
 /// Bits of a mode that are permissions and the like, not the kind of file.
 const PERMISSIONS: u32 = 0o7777;
@@ -44,7 +44,7 @@ const NOT_PASSED_ON: OFlags = OFlags::APPEND
 
 /// A volume in file mode.
 pub(super) struct Tree {
-    pub(super) array: Arc<Array>,
+    pub(super) storage: Arc<PacedStorage>,
     pub(super) trace: Option<Arc<Trace>>,
     /// Place of the volume in the emulation.
     pub(super) volume: usize,

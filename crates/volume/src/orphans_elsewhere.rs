@@ -1,4 +1,4 @@
-//! As [`fuse::leftovers`](crate) on Linux, for other systems: directories are made, and nothing is written
+//! As [`fuse::orphans`](crate) on Linux, for other systems: directories are made, and nothing is written
 //! down. What a killed process leaves there is for its user to remove.
 
 use std::fs;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::leftovers::mounts;
+use super::orphans::mounts;
 
 /// Unmounts every emulated volume below `directory`, which is the caller's own and has no emulator at work
 /// any more: lazily, where it is in use.

@@ -21,7 +21,7 @@ use reading::{LimitReading, Reading};
 const DEPTH_MIN: Duration = Duration::from_millis(4);
 
 /// Modelled volumes that share a machine, in real time.
-pub(crate) struct Array {
+pub(crate) struct PacedStorage {
     clock: Clock,
     storage: Mutex<Storage<Counters>>,
     /// Volumes' names.
@@ -31,14 +31,14 @@ pub(crate) struct Array {
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct Completion {
     /// When the modelled disk is done; never before the request arrived.
     pub(crate) due: Instant,
     /// The limit that held it back longest, when one did.
     pub(crate) throttled_by: Option<Throttle>,
 }
 
-impl Array {
+impl PacedStorage {
     /// Volumes with their state untouched; `clock` is the emulation's.
     ///
     /// # Panics
@@ -48,12 +48,12 @@ impl Array {
         machine: &MachineSpec,
         volumes: &[VolumeSpec],
         seed: u64,
-    ) -> Array {
+    ) -> PacedStorage {
         let (machine, volumes) = deepened(machine, volumes);
         let disks = volumes.iter().map(|volume| volume.disks.len());
         let counters = Box::new(Counters::new(disks));
         let storage = Storage::observed(&machine, &volumes, seed, counters);
-        Array {
+        PacedStorage {
             clock,
             machine_limits: storage.machine_limit_names().map(str::to_owned).collect(),
             storage: Mutex::new(storage),
@@ -71,31 +71,31 @@ impl Array {
     ///
     /// # Panics
     /// When there is no volume at that place.
-    pub(crate) fn submit(&self, arrived: Instant, volume: usize, request: Request) -> Verdict {
+    pub(crate) fn submit(&self, arrived: Instant, volume: usize, request: Request) -> Completion {
         let mut storage = self.storage.lock();
         let real = self.clock.now();
         // Requests in the model come in the order of their time; threads do not quite.
         let now = storage.observer().begin(arrived, real);
         let completion = storage.submit(now, volume, request);
-        Verdict {
+        Completion {
             due: completion.done,
             throttled_by: completion.throttled_by,
         }
     }
 
-    /// As [`Array::submit`], for a write that is done only when it is durable: a flush follows it.
+    /// As [`PacedStorage::submit`], for a write that is done only when it is durable: a flush follows it.
     #[cfg(target_os = "linux")]
     pub(crate) fn submit_durable(
         &self,
         arrived: Instant,
         volume: usize,
         request: Request,
-    ) -> Verdict {
+    ) -> Completion {
         let written = self.submit(arrived, volume, request);
         // The model takes requests in the order of their time, so the flush cannot be given at an instant
         // to come: it is given now, and its latency comes after the write.
         let flushed = self.submit(arrived, volume, Request::flush());
-        Verdict {
+        Completion {
             due: written.due + flushed.due.since(arrived),
             ..written
         }
@@ -155,10 +155,10 @@ mod tests {
     fn a_strict_limit_lets_what_four_milliseconds_saved_up_pass_at_once() {
         let disk = DiskSpec::limited(Iops(500), Throughput::from_mb_per_s(1_000));
         let volumes = [VolumeSpec::of("d", disk)];
-        let array = Array::new(Clock::start(), &MachineSpec::unlimited(), &volumes, 1);
-        let now = array.now();
+        let paced = PacedStorage::new(Clock::start(), &MachineSpec::unlimited(), &volumes, 1);
+        let now = paced.now();
         let read = || {
-            array
+            paced
                 .submit(now, 0, Request::read(0, Bytes::kib(8)))
                 .due
                 .since(now)
@@ -177,10 +177,10 @@ mod tests {
             ..DiskSpec::unlimited()
         };
         let volumes = [VolumeSpec::of("d", disk)];
-        let array = Array::new(Clock::start(), &MachineSpec::unlimited(), &volumes, 1);
-        let now = array.now();
-        let verdict = array.submit_durable(now, 0, Request::write(0, Bytes::kib(8)));
-        assert_eq!(verdict.due.since(now), Duration::from_millis(7));
-        assert_eq!(array.reading().disks[0].flushes, 1);
+        let paced = PacedStorage::new(Clock::start(), &MachineSpec::unlimited(), &volumes, 1);
+        let now = paced.now();
+        let completion = paced.submit_durable(now, 0, Request::write(0, Bytes::kib(8)));
+        assert_eq!(completion.due.since(now), Duration::from_millis(7));
+        assert_eq!(paced.reading().disks[0].flushes, 1);
     }
 }
