@@ -27,7 +27,7 @@ use model::Bytes;
 use sqlserver::capture::{Capture, Database, FileInUse, FileKind, Growth, Service, TEMPDB, Volume};
 
 /// `count` temp files on `volumes` in turn.
-pub(crate) fn wish(
+pub(crate) fn request(
     title: &str,
     volumes: &[(&str, &str)],
     count: usize,
@@ -51,14 +51,18 @@ pub(crate) fn wish(
     }
 }
 
-pub(crate) fn made(engine: Engine, wish: &LayoutRequest, capture: Option<Capture>) -> Vec<Script> {
-    let target = Target::new(capture, wish).unwrap_or_else(|error| panic!("{error}"));
-    scripts(engine, wish, &target).unwrap_or_else(|error| panic!("{error}"))
+pub(crate) fn made(
+    engine: Engine,
+    request: &LayoutRequest,
+    capture: Option<Capture>,
+) -> Vec<Script> {
+    let target = Target::new(capture, request).unwrap_or_else(|error| panic!("{error}"));
+    scripts(engine, request, &target).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The error of what cannot be.
-pub(crate) fn refused(engine: Engine, wish: &LayoutRequest, capture: Option<Capture>) -> String {
-    let made = Target::new(capture, wish).and_then(|target| scripts(engine, wish, &target));
+pub(crate) fn refused(engine: Engine, request: &LayoutRequest, capture: Option<Capture>) -> String {
+    let made = Target::new(capture, request).and_then(|target| scripts(engine, request, &target));
     made.expect_err("a mistake").to_string()
 }
 

@@ -10,8 +10,8 @@ use experiment::spec::{File, Role};
 /// as the server allows.
 pub fn examples() -> Vec<(String, String)> {
     let mut all = Vec::new();
-    for (set, wish, target) in sets() {
-        let made = scripts(Engine::Sqlserver, &wish, &target);
+    for (set, request, target) in sets() {
+        let made = scripts(Engine::Sqlserver, &request, &target);
         let made = made.unwrap_or_else(|error| panic!("{set}: {error}"));
         let sql = made
             .into_iter()
@@ -32,10 +32,10 @@ fn sets() -> Vec<(&'static str, LayoutRequest, Target)> {
         ..placed("", 4)
     };
     let database = Some(ODD.to_owned());
-    let all = |wish: &LayoutRequest| LayoutRequest {
+    let all = |request: &LayoutRequest| LayoutRequest {
         roles: Role::COMMON.into(),
         database: database.clone(),
-        ..wish.clone()
+        ..request.clone()
     };
     let of_instance = LayoutRequest {
         roles: [Role::Temp, Role::Data].into(),

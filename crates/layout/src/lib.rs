@@ -76,19 +76,19 @@ pub enum Engine {
     Mariadb,
 }
 
-/// All scripts for what is wished, the README first.
+/// All scripts for what is requested, the README first.
 ///
 /// # Errors
 /// When it cannot be done on such a server, or too little of it is known.
 pub fn scripts(
     engine: Engine,
-    wish: &LayoutRequest,
+    request: &LayoutRequest,
     target: &Target,
 ) -> Result<Vec<Script>, LayoutError> {
     let mut scripts = match engine {
-        Engine::Sqlserver => sqlserver::scripts(wish, target)?,
-        Engine::Postgres => postgres::scripts(wish, target)?,
-        Engine::Mariadb => mariadb::scripts(wish, target)?,
+        Engine::Sqlserver => sqlserver::scripts(request, target)?,
+        Engine::Postgres => postgres::scripts(request, target)?,
+        Engine::Mariadb => mariadb::scripts(request, target)?,
     };
     scripts.sort_by_key(|script| (script.name != README, script.name.clone()));
     Ok(scripts)

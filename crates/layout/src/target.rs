@@ -16,16 +16,16 @@ pub struct Target {
 }
 
 impl Target {
-    /// The server of a capture, or one that the wish says enough of: by `--on`, or by the look of its folders.
+    /// The server of a capture, or one that the request says enough of: by `--on`, or by the look of its folders.
     ///
     /// # Errors
     /// When nothing says what it is, when two things do, or when the capture is of no use.
-    pub fn new(capture: Option<Capture>, wish: &LayoutRequest) -> Result<Target, LayoutError> {
+    pub fn new(capture: Option<Capture>, request: &LayoutRequest) -> Result<Target, LayoutError> {
         let on = match &capture {
             Some(capture) => {
                 check(capture)?;
                 let is = of(capture)?;
-                match wish.on {
+                match request.on {
                     Some(asked) if asked != is => {
                         let (asked, is) = (asked.to_string(), is.to_string());
                         return Err(LayoutError::Elsewhere { asked, is });
@@ -33,7 +33,7 @@ impl Target {
                     Some(_) | None => is,
                 }
             }
-            None => match (wish.on, looks(wish)) {
+            None => match (request.on, looks(request)) {
                 (Some(on), _) => on,
                 (None, Some(Style::Windows)) => Platform::Windows,
                 (None, Some(Style::Unix)) => Platform::Linux,
@@ -76,8 +76,11 @@ impl Target {
     }
 }
 
-fn looks(wish: &LayoutRequest) -> Option<Style> {
-    wish.folders.values().find_map(|folder| Style::of(folder))
+fn looks(request: &LayoutRequest) -> Option<Style> {
+    request
+        .folders
+        .values()
+        .find_map(|folder| Style::of(folder))
 }
 
 fn check(capture: &Capture) -> Result<(), LayoutError> {

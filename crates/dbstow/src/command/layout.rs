@@ -114,10 +114,10 @@ const USED: [&str; 3] = ["engine.name", "engine.like", "engine.mariadb.binlog"];
 /// When something was asked that cannot be, or the folder cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     args.check_product()?;
-    let wish = args.wish()?;
+    let request = args.request()?;
     let capture = args.capture.as_deref().map(read).transpose()?;
-    let target = Target::new(capture, &wish)?;
-    let scripts = scripts(args.engine, &wish, &target)?;
+    let target = Target::new(capture, &request)?;
+    let scripts = scripts(args.engine, &request, &target)?;
     match &args.out {
         Some(folder) => {
             write(folder, &scripts)?;
@@ -138,48 +138,48 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 impl Args {
-    fn wish(&self) -> Result<LayoutRequest> {
+    fn request(&self) -> Result<LayoutRequest> {
         let folders = self.folders()?;
-        let mut wish = match &self.experiment {
+        let mut request = match &self.experiment {
             Some(experiment) => self.of_experiment(experiment)?,
             None => LayoutRequest::new("files as given"),
         };
         if self.experiment.is_none() {
             let volumes: Vec<&str> = self.volume.iter().map(|(name, _)| name.as_str()).collect();
             self.check_without_experiment(&volumes)?;
-            wish.temp = distributed(&volumes, self.files, None);
+            request.temp = distributed(&volumes, self.files, None);
             let first = distributed(volumes.get(..1).unwrap_or_default(), None, None);
             if self.engine == Engine::Mariadb {
-                wish.data = first.clone();
-                wish.binlog = first.clone();
-                wish.undo = first.clone();
-                wish.doublewrite = first.clone();
+                request.data = first.clone();
+                request.binlog = first.clone();
+                request.undo = first.clone();
+                request.doublewrite = first.clone();
             }
-            wish.log = first;
+            request.log = first;
         } else if let Some(count) = self.files {
             let mut volumes: Vec<&str> = Vec::new();
-            for file in &wish.temp {
+            for file in &request.temp {
                 if !volumes.contains(&file.volume.as_str()) {
                     volumes.push(&file.volume);
                 }
             }
-            wish.temp = distributed(
+            request.temp = distributed(
                 &volumes,
                 Some(count),
-                wish.temp.first().and_then(|file| file.size),
+                request.temp.first().and_then(|file| file.size),
             );
         }
         if let Some(size) = self.size {
-            for file in &mut wish.temp {
+            for file in &mut request.temp {
                 file.size = Some(size);
             }
         }
-        self.check_roles(&wish)?;
-        self.check_ephemeral(&wish)?;
+        self.check_roles(&request)?;
+        self.check_ephemeral(&request)?;
         let forgets = self.ephemeral.iter().chain(&self.raw);
-        wish.ephemeral.extend(forgets.cloned());
+        request.ephemeral.extend(forgets.cloned());
         for volume in &self.raw {
-            wish.raw.entry(volume.clone()).or_insert(1);
+            request.raw.entry(volume.clone()).or_insert(1);
         }
         Ok(LayoutRequest {
             roles: self.role.iter().copied().collect(),
@@ -191,7 +191,7 @@ impl Args {
             database: self.database.clone(),
             on: self.on.or(self.engine_system()),
             data_directory: self.data_directory.clone(),
-            ..wish
+            ..request
         })
     }
 
@@ -281,7 +281,7 @@ impl Args {
     }
 
     /// Refuses roles that the scripts of this product do not place, asked for or in the arm.
-    fn check_roles(&self, wish: &LayoutRequest) -> Result<()> {
+    fn check_roles(&self, request: &LayoutRequest) -> Result<()> {
         let placed: &[Role] = match self.engine {
             Engine::Mariadb => &Role::ALL,
             Engine::Sqlserver | Engine::Postgres => &Role::COMMON,
@@ -291,13 +291,13 @@ impl Args {
             let message = format!("--role {role}: scripts place it for --engine mariadb alone");
             return Err(UsageError(message).into());
         }
-        let is_in_arm = |role: &Role| self.experiment.is_some() && !wish.files(*role).is_empty();
+        let is_in_arm = |role: &Role| self.experiment.is_some() && !request.files(*role).is_empty();
         match others().find(is_in_arm) {
             Some(role) => {
                 let message = format!(
                     "{} places {role} (key {role} of its placement), which scripts place for --engine mariadb alone; leave it out in \
                      a copy of the file",
-                    wish.title
+                    request.title
                 );
                 Err(UsageError(message).into())
             }
@@ -305,15 +305,18 @@ impl Args {
         }
     }
 
-    fn check_ephemeral(&self, wish: &LayoutRequest) -> Result<()> {
+    fn check_ephemeral(&self, request: &LayoutRequest) -> Result<()> {
         let known = |name: &String| self.volume.iter().any(|(volume, _)| volume == name);
         let ephemeral = self.ephemeral.iter().map(|name| ("--ephemeral", name));
         let mut all = ephemeral.chain(self.raw.iter().map(|name| ("--raw", name)));
         match all.find(|(_, name)| !known(name)) {
             None => Ok(()),
             Some((option, name)) => {
-                let known: BTreeSet<&str> =
-                    wish.temp.iter().map(|file| file.volume.as_str()).collect();
+                let known: BTreeSet<&str> = request
+                    .temp
+                    .iter()
+                    .map(|file| file.volume.as_str())
+                    .collect();
                 let known: Vec<&str> = known.into_iter().collect();
                 let message = format!(
                     "{option} {name}: there is no --volume {name}=.. (temp files are on: {})",

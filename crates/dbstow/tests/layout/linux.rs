@@ -3,13 +3,13 @@
 use layout::{Engine, LayoutRequest};
 use model::Bytes;
 
-use crate::{made, server, shown, text, wish};
+use crate::{made, request, server, shown, text};
 
 fn local() -> LayoutRequest {
     LayoutRequest {
         ephemeral: ["a".to_owned()].into(),
         log_size: Some(Bytes::mib(256)),
-        ..wish(
+        ..request(
             "by hand",
             &[("a", "/nvme/it's 100%"), ("b", "/mnt/b")],
             2,

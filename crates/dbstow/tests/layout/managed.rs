@@ -5,7 +5,7 @@ use layout::{Engine, LayoutRequest};
 use model::Bytes;
 use sqlserver::capture::Capture;
 
-use crate::{database, made, refused, server, shown, text, wish};
+use crate::{database, made, refused, request, server, shown, text};
 
 fn instance() -> Capture {
     let mut capture = server(8, "", "https://storage/", 2);
@@ -30,7 +30,7 @@ fn asked(count: usize) -> LayoutRequest {
         data: vec![file(None); 3],
         database: Some("sales".to_owned()),
         folders: Default::default(),
-        ..wish(
+        ..request(
             "managed-instance-files, arm user-4-files-2",
             &[("", "")],
             count,

@@ -6,11 +6,11 @@ use experiment::spec::{File, Role};
 use layout::{Engine, LayoutRequest, Script};
 use model::Bytes;
 
-use crate::{made, refused, shown, text, wish};
+use crate::{made, refused, request, shown, text};
 
 /// Every role: temporary files and data on two volumes, the rest on the second.
 pub(crate) fn everything(a: &str, b: &str) -> LayoutRequest {
-    let mut asked = wish("by hand", &[("a", a), ("b", b)], 2, Bytes::gib(1));
+    let mut asked = request("by hand", &[("a", a), ("b", b)], 2, Bytes::gib(1));
     let second: Vec<File> = asked.temp[1..].to_vec();
     asked.data = asked.temp.clone();
     asked.log = second.clone();
@@ -312,7 +312,7 @@ fn confined(folder: &std::path::Path, line: &str) -> String {
 fn rules_and_labels_of_new_folders_come_and_go() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
-    let mut asked = wish(
+    let mut asked = request(
         "$(touch hit)`touch hit`'",
         &[("a", "/mnt/v1.5")],
         1,

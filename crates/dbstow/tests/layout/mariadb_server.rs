@@ -146,10 +146,10 @@ impl Server {
     }
 
     /// Writes a set to a folder.
-    pub(crate) fn write(&self, name: &str, wish: &LayoutRequest) {
+    pub(crate) fn write(&self, name: &str, request: &LayoutRequest) {
         let folder = self.path(name);
         fs::create_dir(&folder).expect("a folder");
-        for script in made(Engine::Mariadb, wish, None) {
+        for script in made(Engine::Mariadb, request, None) {
             fs::write(folder.join(&script.name), &script.text).expect("a file");
         }
     }

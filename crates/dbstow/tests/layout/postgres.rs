@@ -4,10 +4,10 @@ use experiment::spec::Role;
 use layout::{Engine, LayoutRequest};
 use model::Bytes;
 
-use crate::{made, refused, shown, wish};
+use crate::{made, refused, request, shown};
 
 fn asked(folder: &str) -> LayoutRequest {
-    let mut asked = wish("by hand", &[("a", folder)], 2, Bytes::gib(1));
+    let mut asked = request("by hand", &[("a", folder)], 2, Bytes::gib(1));
     asked.data = asked.temp.clone();
     asked.roles = Role::COMMON.into();
     asked.database = Some("sales \"x".to_owned());
@@ -191,7 +191,7 @@ fn a_disk_that_comes_back_raw_is_left_to_others_and_said_first() {
         let raw = LayoutRequest {
             ephemeral: ["a".to_owned()].into(),
             raw: [("a".to_owned(), 1)].into(),
-            ..wish("by hand", &[("a", "/mnt/a")], 1, Bytes::gib(1))
+            ..request("by hand", &[("a", "/mnt/a")], 1, Bytes::gib(1))
         };
         let scripts = made(engine, &raw, None);
         let readme = crate::text(&scripts, "README.md");
@@ -199,7 +199,7 @@ fn a_disk_that_comes_back_raw_is_left_to_others_and_said_first() {
         assert!(said.is_some() && said < readme.find("## Order"), "{readme}");
         let kept = made(
             engine,
-            &wish("by hand", &[("a", "/mnt/a")], 1, Bytes::gib(1)),
+            &request("by hand", &[("a", "/mnt/a")], 1, Bytes::gib(1)),
             None,
         );
         assert!(!crate::text(&kept, "README.md").contains("comes back without"));
@@ -251,7 +251,7 @@ fn forgetting(folder: &str) -> LayoutRequest {
     LayoutRequest {
         ephemeral: ["a".to_owned()].into(),
         data_directory: Some("/var/lib/postgresql/15/main".to_owned()),
-        ..wish(
+        ..request(
             "by hand",
             &[("a", folder), ("b", "/mnt/b")],
             2,
@@ -349,7 +349,7 @@ mod real {
     use postgres::{Binaries, Owner, owner};
     use tempfile::TempDir;
 
-    use crate::{made, text, wish};
+    use crate::{made, request, text};
 
     struct Cluster {
         binaries: Binaries,
@@ -596,12 +596,12 @@ mod real {
         let disk = Disk(volume.clone());
         disk.mount();
         let folder = volume.to_str().expect("text");
-        let wish = LayoutRequest {
+        let request = LayoutRequest {
             ephemeral: ["a".to_owned()].into(),
             data_directory: Some(cluster.path("data").to_str().expect("text").to_owned()),
-            ..wish("real", &[("a", folder)], 1, Bytes::gib(1))
+            ..request("real", &[("a", folder)], 1, Bytes::gib(1))
         };
-        let scripts = made(Engine::Postgres, &wish, None);
+        let scripts = made(Engine::Postgres, &request, None);
         cluster.sh(&scripts, "0-folders.sh");
         cluster
             .file(&scripts, "1-check.sql")
@@ -675,16 +675,16 @@ mod real {
             return;
         };
         let folder = cluster.path("volume");
-        let wish = LayoutRequest {
+        let request = LayoutRequest {
             ephemeral: ["a".to_owned()].into(),
-            ..wish(
+            ..request(
                 "real",
                 &[("a", folder.to_str().expect("text"))],
                 1,
                 Bytes::gib(1),
             )
         };
-        let scripts = made(Engine::Postgres, &wish, None);
+        let scripts = made(Engine::Postgres, &request, None);
         let error = cluster.file(&scripts, "1-check.sql");
         let error = error.expect_err("its data is not where Debian has it");
         assert!(error.contains("with --data-directory"), "{error}");
@@ -692,19 +692,19 @@ mod real {
 
     const DATABASE: &str = "o'dd \"$check0$\\ name";
 
-    fn wished(cluster: &Cluster) -> LayoutRequest {
+    fn requested(cluster: &Cluster) -> LayoutRequest {
         let volume = cluster.path("volume/a b");
-        let mut wish = wish(
+        let mut request = request(
             "real",
             &[("a", volume.to_str().expect("text"))],
             2,
             Bytes::gib(1),
         );
-        wish.data = wish.temp.clone();
-        wish.roles = Role::COMMON.into();
-        wish.database = Some(DATABASE.to_owned());
-        wish.data_directory = Some(cluster.path("data").to_str().expect("text").to_owned());
-        wish
+        request.data = request.temp.clone();
+        request.roles = Role::COMMON.into();
+        request.database = Some(DATABASE.to_owned());
+        request.data_directory = Some(cluster.path("data").to_str().expect("text").to_owned());
+        request
     }
 
     #[test]
@@ -712,7 +712,7 @@ mod real {
         let Some(cluster) = Cluster::start() else {
             return;
         };
-        let scripts = made(Engine::Postgres, &wished(&cluster), None);
+        let scripts = made(Engine::Postgres, &requested(&cluster), None);
         let check = |scripts| cluster.file(scripts, "1-check.sql");
         let missing = check(&scripts).expect_err("there is no such database");
         assert!(missing.contains("there is no database"), "{missing}");

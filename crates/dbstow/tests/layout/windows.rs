@@ -4,7 +4,7 @@ use experiment::spec::Role;
 use layout::{Engine, LayoutRequest};
 use model::Bytes;
 
-use crate::{database, made, named_instance, refused, server, shown, text, volume, wish};
+use crate::{database, made, named_instance, refused, request, server, shown, text, volume};
 
 /// The same where the disk comes back without a file system.
 fn raw(folder: &str, disks: u32) -> LayoutRequest {
@@ -18,7 +18,7 @@ fn raw(folder: &str, disks: u32) -> LayoutRequest {
 fn local(count: usize) -> LayoutRequest {
     LayoutRequest {
         ephemeral: ["d".to_owned()].into(),
-        ..wish(
+        ..request(
             "tempdb-ssd-vs-premium, arm local-ssd",
             &[("d", "D:\\tempdb")],
             count,
@@ -638,7 +638,7 @@ fn files_that_go_are_removed_when_they_are_empty() {
 
 #[test]
 fn a_log_goes_where_the_arm_has_it_only_when_asked() {
-    let mut asked = wish(
+    let mut asked = request(
         "two volumes",
         &[("d", "D:\\t"), ("e", "E:\\l")],
         1,
@@ -678,7 +678,7 @@ fn a_file_in_the_right_folder_stays_and_a_path_in_use_is_not_taken_twice() {
 fn hostile_names_stay_in_their_quotes() {
     let mut capture = server(3, "Windows", "C:\\it's\\", 1);
     capture.files[0].name = "a]; DROP DATABASE x;--".to_owned();
-    let asked = wish(
+    let asked = request(
         "o'dd\nDROP",
         &[("d", "D:\\o'dd $(x) [y]")],
         2,
@@ -700,7 +700,7 @@ fn hostile_names_stay_in_their_quotes() {
 
 #[test]
 fn a_new_database_has_its_files_dealt_to_volumes() {
-    let mut asked = wish(
+    let mut asked = request(
         "scale-out",
         &[("d", "D:\\a"), ("e", "E:\\b")],
         2,

@@ -3,45 +3,48 @@
 //! Where the server has its files is asked by the scripts when they run, so that a set fits any server of these releases: names of
 //! binary logs, files of the system tablespace, the user. What is known here is where they are to go.
 
-mod kit;
+mod placement;
 
 use askama::Template;
 
 use super::quote as filters;
 use super::{LayoutError, LayoutRequest, Platform, README, Script, Target};
 use experiment::spec::Role;
-use kit::Kit;
+use placement::Placement;
 
 /// Undo tablespaces of a server that has none of its own: MariaDB 11's default.
 /// Source: <https://mariadb.com/docs/reference/mdb/system-variables/innodb_undo_tablespaces/>, read 2026-11-25.
 const UNDO_TABLESPACES: u32 = 3;
 
-/// All scripts for what is wished.
-pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
+/// All scripts for what is requested.
+pub(super) fn scripts(
+    request: &LayoutRequest,
+    target: &Target,
+) -> Result<Vec<Script>, LayoutError> {
     if target.on != Platform::Linux {
         return Err(LayoutError::Impossible(format!(
             "the scripts for MariaDB are for Linux, and this is {}; give folders of Linux, and no --on",
             target.on
         )));
     }
-    wish.check_folders()?;
-    let kit = &Kit::new(wish)?;
+    request.check_folders()?;
+    let placement = &Placement::new(request)?;
     let mut scripts = vec![
-        Script::new(README, &Readme { kit }),
-        Script::new("places.sh", &Places { kit }),
+        Script::new(README, &Readme { placement }),
+        Script::new("places.sh", &Places { placement }),
         Script::new("system.sh", &System),
         Script::new("1-check.sh", &Check),
         Script::new("2-apply.sh", &Apply),
         Script::new("undo.sh", &Undo),
-        Script::new("dbstow-places.conf", &DropIn { kit }),
+        Script::new("dbstow-places.conf", &DropIn { placement }),
     ];
-    if !kit.homes().is_empty() {
-        scripts.push(Script::new("dbstow-home.conf", &Home { kit }));
+    if !placement.homes().is_empty() {
+        scripts.push(Script::new("dbstow-home.conf", &Home { placement }));
     }
-    if !kit.ephemeral().is_empty() {
+    if !placement.ephemeral().is_empty() {
         scripts.push(Script::new(
             "dbstow-mariadb-folders.service",
-            &StartUp { kit },
+            &StartUp { placement },
         ));
     }
     Ok(scripts)
@@ -59,7 +62,7 @@ pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Scrip
 #[derive(Template)]
 #[template(path = "mariadb/readme.md", escape = "none")]
 struct Readme<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }
 
 /// Where files are to go, and what the scripts share.
@@ -70,7 +73,7 @@ struct Readme<'a> {
 #[derive(Template)]
 #[template(path = "mariadb/places.sh", escape = "none")]
 struct Places<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }
 
 /// Labels, profiles and units for the new folders.
@@ -101,19 +104,19 @@ struct Undo;
 #[derive(Template)]
 #[template(path = "mariadb/dbstow-places.conf", escape = "none")]
 struct DropIn<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }
 
 /// `ProtectHome=no` would show the server all home directories.
 #[derive(Template)]
 #[template(path = "mariadb/dbstow-home.conf", escape = "none")]
 struct Home<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }
 
 /// Makes folders before the server starts; without them it does not.
 #[derive(Template)]
 #[template(path = "mariadb/dbstow-mariadb-folders.service", escape = "none")]
 struct StartUp<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }

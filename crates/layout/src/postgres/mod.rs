@@ -22,8 +22,8 @@ struct Tablespace {
 }
 
 /// What is laid out.
-struct Kit<'a> {
-    wish: &'a LayoutRequest,
+struct Placement<'a> {
+    request: &'a LayoutRequest,
     temp: Vec<Tablespace>,
     data: Vec<Tablespace>,
     /// Where the write-ahead log moves to.
@@ -36,59 +36,62 @@ struct Kit<'a> {
 /// Data directory of Debian's packages, with the newest version that dbstow drives.
 const DATA_DIRECTORY: &str = "/var/lib/postgresql/18/main";
 
-/// All scripts for what is wished.
-pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
+/// All scripts for what is requested.
+pub(super) fn scripts(
+    request: &LayoutRequest,
+    target: &Target,
+) -> Result<Vec<Script>, LayoutError> {
     if target.on != Platform::Linux {
         return Err(LayoutError::Impossible(format!(
             "the scripts for PostgreSQL are for Linux, and this is {}; give folders of Linux, and no --on",
             target.on
         )));
     }
-    wish.check_folders()?;
-    Ok(scripts::all(&Kit::new(wish)?))
+    request.check_folders()?;
+    Ok(scripts::all(&Placement::new(request)?))
 }
 
-impl<'a> Kit<'a> {
-    fn new(wish: &'a LayoutRequest) -> Result<Kit<'a>, LayoutError> {
-        let of = |role: Role| match wish.has(role) {
-            true => tablespaces(wish, role),
+impl<'a> Placement<'a> {
+    fn new(request: &'a LayoutRequest) -> Result<Placement<'a>, LayoutError> {
+        let of = |role: Role| match request.has(role) {
+            true => tablespaces(request, role),
             false => Ok(Vec::new()),
         };
-        if wish.database.is_some() && !wish.has(Role::Data) {
+        if request.database.is_some() && !request.has(Role::Data) {
             return Err(LayoutError::Database(
                 "--database is about data; add --role data, or leave it out".to_owned(),
             ));
         }
-        if let Some(name) = wish.database.as_ref().filter(|name| !is_name(name)) {
+        if let Some(name) = request.database.as_ref().filter(|name| !is_name(name)) {
             return Err(LayoutError::Database(format!(
                 "--database {name:?}: PostgreSQL has names of 1 to {NAME_MAX} bytes; give one, without control characters"
             )));
         }
-        let directory = wish.data_directory.as_deref().unwrap_or(DATA_DIRECTORY);
+        let directory = request.data_directory.as_deref().unwrap_or(DATA_DIRECTORY);
         let data_directory =
             Folder::new(directory, Style::Unix).map_err(|why| LayoutError::Folder {
                 volume: "the data directory".to_owned(),
                 folder: directory.to_owned(),
                 why,
             })?;
-        let log = match (wish.has(Role::Log), wish.log.first()) {
+        let log = match (request.has(Role::Log), request.log.first()) {
             (true, Some(file)) => {
-                let folder = wish.folder(&file.volume, Style::Unix)?;
+                let folder = request.folder(&file.volume, Style::Unix)?;
                 let folder = Folder::new(&folder.file("pg_wal"), Style::Unix)
                     .expect("a folder in a folder is one");
                 Some(folder)
             }
             (_, _) => None,
         };
-        let service = wish.service.clone().unwrap_or("postgresql".to_owned());
+        let service = request.service.clone().unwrap_or("postgresql".to_owned());
         let allowed = |letter: char| letter.is_ascii_alphanumeric() || "@._:-".contains(letter);
         if !service.chars().all(allowed) {
             return Err(LayoutError::Impossible(format!(
                 "\"{service}\" is no unit of systemd; give --service postgresql, or postgresql@18-main"
             )));
         }
-        Ok(Kit {
-            wish,
+        Ok(Placement {
+            request,
             temp: of(Role::Temp)?,
             data: of(Role::Data)?,
             log,
@@ -121,19 +124,19 @@ impl<'a> Kit<'a> {
 
     /// The database that moves, and where to.
     fn database(&self) -> Option<(&str, &Tablespace)> {
-        Some((self.wish.database.as_deref()?, self.data.first()?))
+        Some((self.request.database.as_deref()?, self.data.first()?))
     }
 }
 
 /// One for each volume of a role: a folder of its own in the volume's.
-fn tablespaces(wish: &LayoutRequest, role: Role) -> Result<Vec<Tablespace>, LayoutError> {
+fn tablespaces(request: &LayoutRequest, role: Role) -> Result<Vec<Tablespace>, LayoutError> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
-    for file in wish.files(role) {
+    for file in request.files(role) {
         if !seen.insert(&file.volume) {
             continue;
         }
-        let folder = wish.folder(&file.volume, Style::Unix)?;
+        let folder = request.folder(&file.volume, Style::Unix)?;
         if folder.text().contains('\'') {
             return Err(LayoutError::Folder {
                 volume: file.volume.clone(),
@@ -148,7 +151,7 @@ fn tablespaces(wish: &LayoutRequest, role: Role) -> Result<Vec<Tablespace>, Layo
         all.push(Tablespace {
             name,
             folder,
-            forgets: wish.ephemeral.contains(&file.volume),
+            forgets: request.ephemeral.contains(&file.volume),
         });
     }
     Ok(all)

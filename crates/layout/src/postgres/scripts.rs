@@ -5,27 +5,30 @@ use askama::Template;
 use super::super::folder::Folder;
 use super::super::quote as filters;
 use super::super::{README, Script};
-use super::{Kit, start_up};
+use super::{Placement, start_up};
 use experiment::spec::Role;
 
 /// Those that this layout needs.
-pub(super) fn all(kit: &Kit<'_>) -> Vec<Script> {
+pub(super) fn all(placement: &Placement<'_>) -> Vec<Script> {
     let mut scripts = vec![
-        Script::new(README, &Readme::new(kit)),
-        Script::new("0-folders.sh", &Folders { kit }),
+        Script::new(README, &Readme::new(placement)),
+        Script::new("0-folders.sh", &Folders { placement }),
     ];
-    if kit.tablespaces().next().is_some() {
-        let tag = tag(kit.wish.database.as_deref().unwrap_or_default());
-        scripts.push(Script::new("1-check.sql", &Check { kit, tag }));
-        scripts.push(Script::new("2-apply.sql", &Apply { kit }));
-        scripts.push(Script::new("3-verify.sql", &Verify { kit }));
-        scripts.push(Script::new("undo.sql", &Undo { kit }));
+    if placement.tablespaces().next().is_some() {
+        let tag = tag(placement.request.database.as_deref().unwrap_or_default());
+        scripts.push(Script::new("1-check.sql", &Check { placement, tag }));
+        scripts.push(Script::new("2-apply.sql", &Apply { placement }));
+        scripts.push(Script::new("3-verify.sql", &Verify { placement }));
+        scripts.push(Script::new("undo.sql", &Undo { placement }));
     }
-    if let Some(log) = &kit.log {
-        scripts.push(Script::new(&kit.move_wal(), &MoveWal { kit, log }));
-        scripts.push(Script::new("undo-wal.sh", &UndoWal { kit, log }));
+    if let Some(log) = &placement.log {
+        scripts.push(Script::new(
+            &placement.move_wal(),
+            &MoveWal { placement, log },
+        ));
+        scripts.push(Script::new("undo-wal.sh", &UndoWal { placement, log }));
     }
-    scripts.extend(start_up::scripts(kit));
+    scripts.extend(start_up::scripts(placement));
     scripts
 }
 
@@ -33,7 +36,7 @@ pub(super) fn all(kit: &Kit<'_>) -> Vec<Script> {
 #[derive(Template)]
 #[template(path = "postgres/readme.md")]
 struct Readme<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
     /// Whether a volume was to have several files of a role.
     several: bool,
     /// A volume of data or log that comes back empty.
@@ -45,14 +48,14 @@ struct Readme<'a> {
 #[derive(Template)]
 #[template(path = "postgres/folders.sh", escape = "none")]
 struct Folders<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }
 
 /// Stops where something is in the way, and changes nothing.
 #[derive(Template)]
 #[template(path = "postgres/check.sql", escape = "none")]
 struct Check<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
     tag: String,
 }
 
@@ -60,20 +63,20 @@ struct Check<'a> {
 #[derive(Template)]
 #[template(path = "postgres/apply.sql", escape = "none")]
 struct Apply<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }
 
 #[derive(Template)]
 #[template(path = "postgres/verify.sql", escape = "none")]
 struct Verify<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }
 
 /// A tablespace goes only when it is empty, also of temporary files.
 #[derive(Template)]
 #[template(path = "postgres/undo.sql", escape = "none")]
 struct Undo<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }
 
 /// The write-ahead log on another volume: a symbolic link, made while the server is stopped.
@@ -82,32 +85,38 @@ struct Undo<'a> {
 #[derive(Template)]
 #[template(path = "postgres/move-wal.sh", escape = "none")]
 struct MoveWal<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
     log: &'a Folder,
 }
 
 #[derive(Template)]
 #[template(path = "postgres/undo-wal.sh", escape = "none")]
 struct UndoWal<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
     log: &'a Folder,
 }
 
 impl<'a> Readme<'a> {
-    fn new(kit: &'a Kit<'a>) -> Readme<'a> {
+    fn new(placement: &'a Placement<'a>) -> Readme<'a> {
         let several = Role::COMMON.iter().any(|role| {
-            let files = kit.wish.files(*role);
+            let files = placement.request.files(*role);
             let volumes: std::collections::BTreeSet<_> =
                 files.iter().map(|file| &file.volume).collect();
-            kit.wish.has(*role) && files.len() > volumes.len()
+            placement.request.has(*role) && files.len() > volumes.len()
         });
         let roles = [Role::Data, Role::Log];
-        let roles = roles.into_iter().filter(|role| kit.wish.has(*role));
+        let roles = roles
+            .into_iter()
+            .filter(|role| placement.request.has(*role));
         let mut kept = roles
-            .flat_map(|role| kit.wish.files(role))
+            .flat_map(|role| placement.request.files(role))
             .map(|file| &file.volume);
-        let lost = kept.find(|volume| kit.wish.ephemeral.contains(*volume));
-        Readme { kit, several, lost }
+        let lost = kept.find(|volume| placement.request.ephemeral.contains(*volume));
+        Readme {
+            placement,
+            several,
+            lost,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use askama::Template;
 
 use super::super::Script;
 use super::super::quote as filters;
-use super::{Kit, Tablespace};
+use super::{Placement, Tablespace};
 
 /// Restores the tablespaces, or takes them out of use.
 ///
@@ -14,7 +14,7 @@ use super::{Kit, Tablespace};
 #[derive(Template)]
 #[template(path = "postgres/restore-temp.sh", escape = "none")]
 struct Restore<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
     /// Names of all temporary tablespaces, with a space before and after each.
     all: String,
     /// Those that keep what they hold, as `temp_tablespaces` lists them.
@@ -27,31 +27,31 @@ struct Restore<'a> {
 #[derive(Template)]
 #[template(path = "postgres/dbstow-postgres-temp.service", escape = "none")]
 struct Unit<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
 }
 
 /// Both, where a volume forgets.
-pub(super) fn scripts(kit: &Kit<'_>) -> Vec<Script> {
-    if kit.forgetting().next().is_none() {
+pub(super) fn scripts(placement: &Placement<'_>) -> Vec<Script> {
+    if placement.forgetting().next().is_none() {
         return Vec::new();
     }
     let names = |forgets: &[bool]| -> Vec<&str> {
-        let of = kit.temp.iter();
+        let of = placement.temp.iter();
         let of = of.filter(|tablespace| forgets.contains(&tablespace.forgets));
         of.map(|tablespace| tablespace.name.as_str()).collect()
     };
     let restore = Restore {
-        kit,
+        placement,
         all: format!(" {} ", names(&[true, false]).join(" ")),
         kept: names(&[false]).join(", "),
     };
     vec![
         Script::new("restore-temp.sh", &restore),
-        Script::new("dbstow-postgres-temp.service", &Unit { kit }),
+        Script::new("dbstow-postgres-temp.service", &Unit { placement }),
     ]
 }
 
-impl Kit<'_> {
+impl Placement<'_> {
     /// Temporary tablespaces whose folders are gone after a stop.
     pub(super) fn forgetting(&self) -> impl Iterator<Item = &Tablespace> {
         self.temp.iter().filter(|tablespace| tablespace.forgets)

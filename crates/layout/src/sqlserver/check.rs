@@ -8,7 +8,7 @@ use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Growth, Name, Statemen
 use super::super::Script;
 use super::super::folder::Folder;
 use super::super::quote as filters;
-use super::kit::Kit;
+use super::placement::Placement;
 
 /// The database that is made and dropped to see whether the service can write.
 const PROBE: &str = "dbstow-probe";
@@ -43,11 +43,14 @@ struct Probe {
 }
 
 /// The script.
-pub(super) fn script(kit: &Kit<'_>) -> Script {
+pub(super) fn script(placement: &Placement<'_>) -> Script {
     let check = Check {
-        expected: kit.moved.from.iter().map(expected).collect(),
-        paths: kit.to().filter_map(|file| file.path.as_ref()).collect(),
-        probe: probe(kit),
+        expected: placement.moved.from.iter().map(expected).collect(),
+        paths: placement
+            .to()
+            .filter_map(|file| file.path.as_ref())
+            .collect(),
+        probe: probe(placement),
     };
     Script::new("1-check.sql", &check)
 }
@@ -67,9 +70,9 @@ fn expected(file: &TempdbFile) -> Expected<'_> {
     }
 }
 
-fn probe(kit: &Kit<'_>) -> Option<Probe> {
-    let log = probe_log(kit.needs.keys().next()?)?;
-    let files = kit
+fn probe(placement: &Placement<'_>) -> Option<Probe> {
+    let log = probe_log(placement.needs.keys().next()?)?;
+    let files = placement
         .needs
         .iter()
         .enumerate()

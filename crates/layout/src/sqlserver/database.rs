@@ -8,7 +8,7 @@ use sqlserver::tsql::{CreateDatabase, FilePath, FileSpec, Name, Statement};
 use super::super::folder::Folder;
 use super::super::quote as filters;
 use super::super::{LayoutError, LayoutRequest, Platform, Script, Target};
-use super::kit::enough;
+use super::placement::enough;
 use super::service::Service;
 use super::{files, linux, windows};
 use experiment::spec::Role;
@@ -33,8 +33,11 @@ struct Undo {
 }
 
 /// `CREATE DATABASE` with its folders and its rollback.
-pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
-    let Some(name) = &wish.database else {
+pub(super) fn scripts(
+    request: &LayoutRequest,
+    target: &Target,
+) -> Result<Vec<Script>, LayoutError> {
+    let Some(name) = &request.database else {
         return Err(LayoutError::Database(
             "--role data: whose data? Add --database NAME of a database that is to be made"
                 .to_owned(),
@@ -50,8 +53,12 @@ pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Scrip
              by hand (https://learn.microsoft.com/sql/relational-databases/databases/move-user-databases)"
         )));
     }
-    let service = Service::new(wish.service.as_deref(), target.on, target.capture.as_ref())?;
-    let (create, needs) = create(wish, target, name)?;
+    let service = Service::new(
+        request.service.as_deref(),
+        target.on,
+        target.capture.as_ref(),
+    )?;
+    let (create, needs) = create(request, target, name)?;
     enough(target, &needs)?;
     check_paths(target, &create)?;
     let folders: Vec<Folder> = needs.into_keys().collect();
@@ -65,11 +72,11 @@ pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Scrip
         drop: Statement::Drop(create.name.clone()),
     };
     let create = Create {
-        title: &wish.title,
+        title: &request.title,
         name,
         service: &service,
         folder_script: &folder_script.name,
-        lost: lost(wish),
+        lost: lost(request),
         create: Statement::Create(create),
     };
     Ok(vec![
@@ -82,7 +89,7 @@ pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Scrip
 type Needs = BTreeMap<Folder, u64>;
 
 fn create(
-    wish: &LayoutRequest,
+    request: &LayoutRequest,
     target: &Target,
     name: &str,
 ) -> Result<(CreateDatabase, Needs), LayoutError> {
@@ -90,8 +97,8 @@ fn create(
     let mut needs = Needs::new();
     let mut made = |role: Role| -> Result<Vec<FileSpec>, LayoutError> {
         let mut specs = Vec::new();
-        for (number, file) in (1..).zip(wish.files(role)) {
-            let folder = wish.folder(&file.volume, target.style())?;
+        for (number, file) in (1..).zip(request.files(role)) {
+            let folder = request.folder(&file.volume, target.style())?;
             let size = files::size(file.size)?;
             *needs.entry(folder.clone()).or_insert(0) += size.map_or(0, |size| size.get());
             let end = match (role, number) {
@@ -105,14 +112,14 @@ fn create(
                     folder.file(&format!("{stem}_{called}.{end}")),
                 )?),
                 size,
-                growth: Some(files::growth(wish.growth)?),
+                growth: Some(files::growth(request.growth)?),
                 ..FileSpec::named(Name::new(called)?)
             });
         }
         Ok(specs)
     };
     let data = made(Role::Data)?;
-    let log = match wish.has(Role::Log) {
+    let log = match request.has(Role::Log) {
         true => made(Role::Log)?,
         false => Vec::new(),
     };
@@ -121,13 +128,13 @@ fn create(
 }
 
 /// A volume of data or log that comes back empty.
-fn lost(wish: &LayoutRequest) -> Option<&String> {
+fn lost(request: &LayoutRequest) -> Option<&String> {
     let roles = [Role::Data, Role::Log];
-    let roles = roles.into_iter().filter(|role| wish.has(*role));
+    let roles = roles.into_iter().filter(|role| request.has(*role));
     let mut volumes = roles
-        .flat_map(|role| wish.files(role))
+        .flat_map(|role| request.files(role))
         .map(|file| &file.volume);
-    volumes.find(|volume| wish.ephemeral.contains(*volume))
+    volumes.find(|volume| request.ephemeral.contains(*volume))
 }
 
 /// A letter of a file's name, whatever a database is called.

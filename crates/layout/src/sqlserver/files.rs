@@ -64,9 +64,9 @@ impl Taken {
     }
 }
 
-/// The move from `from` to the wished files. With `placed`, folders of volumes are looked up.
+/// The move from `from` to the files that are requested. With `placed`, folders of volumes are looked up.
 pub(super) fn planned(
-    wish: &LayoutRequest,
+    request: &LayoutRequest,
     target: &Target,
     from: Vec<TempdbFile>,
     placed: bool,
@@ -74,7 +74,7 @@ pub(super) fn planned(
     let style = target.style();
     let mut taken = Taken::new(&from, target.capture.as_ref());
     let folder = |volume: &str| match placed {
-        true => wish.folder(volume, style).map(Some),
+        true => request.folder(volume, style).map(Some),
         false => Ok(None),
     };
     let of = |kind: Kind| {
@@ -85,7 +85,7 @@ pub(super) fn planned(
     let present = of(Kind::Data);
     let largest = present.iter().map(|file| file.size).max();
     let mut data = Vec::new();
-    for (index, file) in wish.temp.iter().enumerate() {
+    for (index, file) in request.temp.iter().enumerate() {
         let folder = folder(&file.volume)?;
         let asked = size(file.size)?;
         let spec = one(
@@ -97,16 +97,16 @@ pub(super) fn planned(
         )?;
         data.push(FileSpec {
             size: asked.or(largest),
-            growth: Some(growth(wish.growth)?),
+            growth: Some(growth(request.growth)?),
             ..spec
         });
     }
-    let volume = log_volume(wish);
+    let volume = log_volume(request);
     let mut log = Vec::new();
     for (index, file) in of(Kind::Log).into_iter().enumerate() {
         let folder = folder(volume)?;
         let spec = one(&mut taken, Some(file), folder, index, Kind::Log)?;
-        let asked = if index == 0 { log_size(wish)? } else { None };
+        let asked = if index == 0 { log_size(request)? } else { None };
         log.push(FileSpec {
             size: asked.or(Some(file.size)),
             ..spec
@@ -116,25 +116,29 @@ pub(super) fn planned(
 }
 
 /// tempdb's log lives beside its first data file, unless the log was asked for too.
-fn log_volume(wish: &LayoutRequest) -> &str {
+fn log_volume(request: &LayoutRequest) -> &str {
     let first = |files: &'_ [File]| files.first().map(|file| file.volume.clone());
-    let own = wish.has(Role::Log) && !wish.has(Role::Data);
+    let own = request.has(Role::Log) && !request.has(Role::Data);
     let file = if own {
-        wish.log.first()
+        request.log.first()
     } else {
-        wish.temp.first()
+        request.temp.first()
     };
     debug_assert!(
-        first(&wish.temp).is_some(),
+        first(&request.temp).is_some(),
         "a placement has a file of each role"
     );
     file.map_or("", |file| file.volume.as_str())
 }
 
-fn log_size(wish: &LayoutRequest) -> Result<Option<Size>, LayoutError> {
-    let own = wish.has(Role::Log) && !wish.has(Role::Data);
-    let placed = wish.log.first().filter(|_| own).and_then(|file| file.size);
-    size(wish.log_size.or(placed))
+fn log_size(request: &LayoutRequest) -> Result<Option<Size>, LayoutError> {
+    let own = request.has(Role::Log) && !request.has(Role::Data);
+    let placed = request
+        .log
+        .first()
+        .filter(|_| own)
+        .and_then(|file| file.size);
+    size(request.log_size.or(placed))
 }
 
 /// A file that is there keeps its name, and its path where it is in the right folder already. Without a folder,

@@ -6,7 +6,7 @@ use askama::Template;
 use super::super::Script;
 use super::super::folder::Folder;
 use super::super::quote as filters;
-use super::kit::Kit;
+use super::placement::Placement;
 use super::service::Service;
 
 /// The service's user and nobody else.
@@ -44,17 +44,17 @@ pub(super) fn folders(prefix: &str, folders: &[Folder]) -> Script {
 }
 
 /// Everything but the folders.
-pub(super) fn scripts(kit: &Kit<'_>) -> Vec<Script> {
-    let service = &kit.service;
+pub(super) fn scripts(placement: &Placement<'_>) -> Vec<Script> {
+    let service = &placement.service;
     let mut scripts = vec![
         Script::new("3-restart.sh", &Restart { service }),
         Script::new("rescue.sh", &Rescue { service }),
     ];
-    if !kit.ephemeral.is_empty() {
+    if !placement.ephemeral.is_empty() {
         let name = &service.name;
         let name = name.strip_suffix(".service").unwrap_or(name);
         let start_up = StartUp {
-            folders: &kit.ephemeral,
+            folders: &placement.ephemeral,
             unit: format!("{name}.service"),
         };
         scripts.push(Script::new("dbstow-folders.service", &start_up));

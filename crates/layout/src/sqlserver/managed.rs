@@ -29,7 +29,7 @@ const TEMPDB_PER_CORE: Bytes = Bytes::gib(24);
 #[derive(Template)]
 #[template(path = "sqlserver/managed/readme.md")]
 struct Readme<'a> {
-    wish: &'a LayoutRequest,
+    request: &'a LayoutRequest,
     capture: &'a Capture,
     /// Files that are remote disks.
     remote_files: usize,
@@ -86,8 +86,11 @@ struct DataUndo<'a> {
 }
 
 /// All scripts.
-pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Script>, LayoutError> {
-    if let Some(volume) = wish.folders.keys().next() {
+pub(super) fn scripts(
+    request: &LayoutRequest,
+    target: &Target,
+) -> Result<Vec<Script>, LayoutError> {
+    if let Some(volume) = request.folders.keys().next() {
         return Err(LayoutError::Impossible(format!(
             "--volume {volume}=..: a managed instance decides where its files are; leave it out: number, size and \
              growth of files are laid out"
@@ -99,23 +102,23 @@ pub(super) fn scripts(wish: &LayoutRequest, target: &Target) -> Result<Vec<Scrip
                 .to_owned(),
         ));
     };
-    if wish.has(Role::Log) {
+    if request.has(Role::Log) {
         return Err(LayoutError::Impossible(
             "--role log: a managed instance has one log a database, which cannot be placed; leave it out".to_owned(),
         ));
     }
-    let mut scripts = vec![Script::new(README, &readme(wish, capture))];
-    if wish.has(Role::Temp) {
-        scripts.extend(tempdb(wish, target, capture)?);
+    let mut scripts = vec![Script::new(README, &readme(request, capture))];
+    if request.has(Role::Temp) {
+        scripts.extend(tempdb(request, target, capture)?);
     }
-    if wish.has(Role::Data) {
-        scripts.extend(data(wish, capture)?);
+    if request.has(Role::Data) {
+        scripts.extend(data(request, capture)?);
     }
     Ok(scripts)
 }
 
 fn tempdb(
-    wish: &LayoutRequest,
+    request: &LayoutRequest,
     target: &Target,
     capture: &Capture,
 ) -> Result<Vec<Script>, LayoutError> {
@@ -123,7 +126,7 @@ fn tempdb(
         file.path = None;
         file
     });
-    let moved = files::planned(wish, target, from.collect(), false)?;
+    let moved = files::planned(request, target, from.collect(), false)?;
     let count = moved.data.len();
     if count > TEMPDB_FILES_MAX {
         return Err(LayoutError::Impossible(format!(
@@ -170,8 +173,8 @@ fn tempdb(
 }
 
 /// More data files of a database, all of one size.
-fn data(wish: &LayoutRequest, capture: &Capture) -> Result<Vec<Script>, LayoutError> {
-    let Some(name) = &wish.database else {
+fn data(request: &LayoutRequest, capture: &Capture) -> Result<Vec<Script>, LayoutError> {
+    let Some(name) = &request.database else {
         return Err(LayoutError::Database(
             "--role data: whose data? Add --database NAME".to_owned(),
         ));
@@ -197,7 +200,7 @@ fn data(wish: &LayoutRequest, capture: &Capture) -> Result<Vec<Script>, LayoutEr
         .iter()
         .filter(|file| file.database_id == database.id);
     let own: Vec<_> = own.filter(|file| file.kind == FileKind::Rows).collect();
-    let added = wish.data.len().saturating_sub(own.len());
+    let added = request.data.len().saturating_sub(own.len());
     if remote(capture) + added > FILES_MAX {
         return Err(LayoutError::Impossible(format!(
             "the instance has {} files besides tempdb's, and {added} more are over the {FILES_MAX} that General Purpose \
@@ -206,7 +209,7 @@ fn data(wish: &LayoutRequest, capture: &Capture) -> Result<Vec<Script>, LayoutEr
         )));
     }
     let largest = own.iter().map(|file| file.size_bytes).max().unwrap_or(0);
-    let asked = files::size(wish.data.iter().find_map(|file| file.size))?;
+    let asked = files::size(request.data.iter().find_map(|file| file.size))?;
     let largest = files::size(Some(Bytes(u64::try_from(largest).unwrap_or(0))))?;
     let size = asked.max(largest);
     let database = Name::new(&database.name)?;
@@ -226,7 +229,7 @@ fn data(wish: &LayoutRequest, capture: &Capture) -> Result<Vec<Script>, LayoutEr
     for number in 0..added {
         let file = FileSpec {
             size,
-            growth: Some(files::growth(wish.growth)?),
+            growth: Some(files::growth(request.growth)?),
             ..FileSpec::named(taken.name("data", own.len() + number + 1)?)
         };
         let name = file.name.clone();
@@ -241,12 +244,12 @@ fn data(wish: &LayoutRequest, capture: &Capture) -> Result<Vec<Script>, LayoutEr
     ])
 }
 
-fn readme<'a>(wish: &'a LayoutRequest, capture: &'a Capture) -> Readme<'a> {
+fn readme<'a>(request: &'a LayoutRequest, capture: &'a Capture) -> Readme<'a> {
     Readme {
-        wish,
+        request,
         capture,
         remote_files: remote(capture),
-        files: wish.data.len().max(1),
+        files: request.data.len().max(1),
         steps: steps(),
     }
 }

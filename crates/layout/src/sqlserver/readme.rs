@@ -7,12 +7,12 @@ use sqlserver::tsql::{FilePath, FileSpec, Statement};
 use super::super::quote::{self as filters, cell};
 use super::super::{README, Script};
 use super::changes::{Fewer, Regrown, regrown};
-use super::kit::Kit;
+use super::placement::Placement;
 
 #[derive(Template)]
 #[template(path = "sqlserver/readme.md")]
 struct Readme<'a> {
-    kit: &'a Kit<'a>,
+    placement: &'a Placement<'a>,
     files: Vec<Row>,
     /// Whether files in use differ from those of the next start.
     is_pending: bool,
@@ -44,24 +44,31 @@ struct Row {
 }
 
 /// The script's text.
-pub(super) fn tempdb(kit: &Kit<'_>) -> Script {
-    let mut sizes = kit.moved.data.iter().map(|file| file.size);
+pub(super) fn tempdb(placement: &Placement<'_>) -> Script {
+    let mut sizes = placement.moved.data.iter().map(|file| file.size);
     let first = sizes.next();
-    let now = kit.moved.from.iter().map(|file| file.size.get());
-    let then = kit.to().filter_map(|file| file.size).map(|size| size.get());
+    let now = placement.moved.from.iter().map(|file| file.size.get());
+    let then = placement
+        .to()
+        .filter_map(|file| file.size)
+        .map(|size| size.get());
     let readme = Readme {
-        kit,
-        files: rows(kit),
-        is_pending: is_pending(kit),
+        placement,
+        files: rows(placement),
+        is_pending: is_pending(placement),
         is_unequal: sizes.any(|size| Some(size) != first),
-        fewer: Fewer::of(&kit.moved, kit.target.capture.as_ref()),
-        regrown: regrown(&kit.moved)
+        fewer: Fewer::of(&placement.moved, placement.target.capture.as_ref()),
+        regrown: regrown(&placement.moved)
             .into_iter()
             .map(|(name, now, then)| (cell(&name), now, then))
             .collect(),
-        shrinks: kit.plan.apply.iter().any(shrinks),
-        is_unsized: kit.wish.temp.iter().all(|file| file.size.is_none()),
-        end: if kit.is_windows() { "ps1" } else { "sh" },
+        shrinks: placement.plan.apply.iter().any(shrinks),
+        is_unsized: placement
+            .request
+            .temp
+            .iter()
+            .all(|file| file.size.is_none()),
+        end: if placement.is_windows() { "ps1" } else { "sh" },
         bytes_now: Bytes(now.fold(0, u64::saturating_add)),
         bytes_then: Bytes(then.fold(0, u64::saturating_add)),
     };
@@ -69,10 +76,10 @@ pub(super) fn tempdb(kit: &Kit<'_>) -> Script {
 }
 
 /// Files that there are to be, then those that go.
-fn rows(kit: &Kit<'_>) -> Vec<Row> {
-    let from = &kit.moved.from;
+fn rows(placement: &Placement<'_>) -> Vec<Row> {
+    let from = &placement.moved.from;
     let path = |path: Option<&FilePath>| path.map_or("-".to_owned(), |path| cell(path.text()));
-    let to = kit.to().map(|file| {
+    let to = placement.to().map(|file| {
         let now = from.iter().find(|present| present.name == file.name);
         Row {
             name: cell(file.name.text()),
@@ -84,7 +91,7 @@ fn rows(kit: &Kit<'_>) -> Vec<Row> {
     });
     let goes = from
         .iter()
-        .filter(|from| kit.to().all(|to| to.name != from.name));
+        .filter(|from| placement.to().all(|to| to.name != from.name));
     let goes = goes.map(|file| Row {
         name: cell(file.name.text()),
         now: path(file.path.as_ref()),
@@ -107,14 +114,14 @@ fn size(file: &FileSpec) -> String {
         .map_or("as made".to_owned(), |size| size.to_string())
 }
 
-fn is_pending(kit: &Kit<'_>) -> bool {
-    let in_use = kit
+fn is_pending(placement: &Placement<'_>) -> bool {
+    let in_use = placement
         .target
         .capture
         .iter()
         .flat_map(|capture| &capture.tempdb_in_use);
     let mut differing = in_use.filter(|used| {
-        let next = kit.moved.from.iter().find(|file| file.id == used.id);
+        let next = placement.moved.from.iter().find(|file| file.id == used.id);
         next.is_none_or(|next| {
             next.path
                 .as_ref()

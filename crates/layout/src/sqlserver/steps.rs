@@ -6,7 +6,7 @@ use sqlserver::tsql::{Alter, FileChange, FilePath, FileSpec, Name, Statement};
 
 use super::super::Script;
 use super::super::quote as filters;
-use super::kit::Kit;
+use super::placement::Placement;
 
 /// A file of tempdb, and the paths at which the scripts expect it.
 type KnownFile<'a> = (&'a Name, Vec<&'a FilePath>);
@@ -50,10 +50,10 @@ struct Rescue<'a> {
 }
 
 /// All of them.
-pub(super) fn scripts(kit: &Kit<'_>) -> [Script; 6] {
-    let plan = &kit.plan;
-    let known = &known(kit);
-    let asked = kit.to().collect();
+pub(super) fn scripts(placement: &Placement<'_>) -> [Script; 6] {
+    let plan = &placement.plan;
+    let known = &known(placement);
+    let asked = placement.to().collect();
     [
         Script::new("2-apply.sql", &Apply { plan, known }),
         Script::new("4-size.sql", &Size { plan }),
@@ -65,15 +65,15 @@ pub(super) fn scripts(kit: &Kit<'_>) -> [Script; 6] {
 }
 
 /// Every file that is there, is to be, or is so after a rescue.
-fn known<'a>(kit: &'a Kit<'_>) -> Vec<KnownFile<'a>> {
+fn known<'a>(placement: &'a Placement<'_>) -> Vec<KnownFile<'a>> {
     let mut files: Vec<KnownFile<'a>> = Vec::new();
-    let from = kit
+    let from = placement
         .moved
         .from
         .iter()
         .map(|file| (&file.name, file.path.as_ref()));
-    let to = kit.to().map(|file| (&file.name, file.path.as_ref()));
-    let rescued = kit
+    let to = placement.to().map(|file| (&file.name, file.path.as_ref()));
+    let rescued = placement
         .plan
         .rescue
         .iter()

@@ -7,7 +7,7 @@ use model::Bytes;
 use super::super::folder::Folder;
 use super::super::quote as filters;
 use super::super::{LayoutError, Script};
-use super::kit::Kit;
+use super::placement::Placement;
 use super::service::Service;
 
 /// A service's own account (`NT SERVICE\..`) is among those of the service, whichever account it runs as.
@@ -108,18 +108,18 @@ pub(super) fn folders(
 }
 
 /// Everything but the folders.
-pub(super) fn scripts(kit: &Kit<'_>) -> Vec<Script> {
-    let service = &kit.service;
+pub(super) fn scripts(placement: &Placement<'_>) -> Vec<Script> {
+    let service = &placement.service;
     let mut scripts = vec![
         Script::new("3-restart.ps1", &Restart { service }),
         Script::new("rescue.cmd", &Rescue { service }),
     ];
-    if !kit.ephemeral.is_empty() {
+    if !placement.ephemeral.is_empty() {
         let start_up = StartUp {
             service,
-            folders: &kit.ephemeral,
-            drives: kit.ephemeral.iter().map(drive).collect(),
-            local_disk: LocalDisk::of(&kit.raw),
+            folders: &placement.ephemeral,
+            drives: placement.ephemeral.iter().map(drive).collect(),
+            local_disk: LocalDisk::of(&placement.raw),
         };
         scripts.push(Script::new("start-up.ps1", &start_up));
         scripts.push(Script::new("start-up-register.ps1", &Register { service }));

@@ -1,4 +1,4 @@
-# {{ kit.wish.title|line }}
+# {{ placement.request.title|line }}
 # What goes where, and what the other scripts share. They read this file; by itself it changes nothing.
 # For a server that is not the package's, set what differs in the environment:
 : "${MARIADB:=mariadb}"                 # client with its options, as a user with all privileges
@@ -7,16 +7,16 @@
 : "${CONFIGURATION:=}"                  # folder of drop-ins for my.cnf [default: Debian's or Red Hat's]
 : "${UNITS:=/etc/systemd/system}"       # folder of systemd's units
 : "${APPARMOR:=/etc/apparmor.d}"        # folder of AppArmor's profiles
-service={{ kit.service|sh }}
+service={{ placement.service|sh }}
 
 # Where files are to be; empty: they stay. None of these has a blank or a character that a shell knows.
-{%- for (role, folder) in kit.moves() %}
+{%- for (role, folder) in placement.moves() %}
 {{ role }}={{ folder|sh }}
 {%- endfor %}
-tmpdir={{ kit.tmpdir()|sh }}
+tmpdir={{ placement.tmpdir()|sh }}
 # All of them, and those of temporary files on volumes that come back empty.
-folders='{{ kit.folders()|join(" ") }}'
-ephemeral='{{ kit.ephemeral()|join(" ") }}'
+folders='{{ placement.folders()|join(" ") }}'
+ephemeral='{{ placement.ephemeral()|join(" ") }}'
 
 # Files change places in this order; the data directory is last, because it has what others left.
 roles='log undo binlog doublewrite data'
@@ -107,7 +107,7 @@ system_setting() {
 
 # The drop-in for my.cnf. Once it is there, the new places count.
 settings() {
-    echo '# Written by 2-apply.sh; undo.sh deletes it.' {{ kit.wish.title|line|sh }}
+    echo '# Written by 2-apply.sh; undo.sh deletes it.' {{ placement.request.title|line|sh }}
     echo '[mysqld]'
     if moves data; then echo "datadir = $data"; fi
     directory log innodb_log_group_home_dir "$old_log"

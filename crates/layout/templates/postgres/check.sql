@@ -6,23 +6,23 @@ BEGIN
         RAISE EXCEPTION 'tablespaces are made by a superuser; connect as one';
     END IF;
     IF EXISTS (SELECT 1 FROM pg_tablespace WHERE spcname IN (
-        {%- for tablespace in kit.tablespaces() %}{{ tablespace.name|sql }}{% if !loop.last %}, {% endif %}{% endfor -%}
+        {%- for tablespace in placement.tablespaces() %}{{ tablespace.name|sql }}{% if !loop.last %}, {% endif %}{% endfor -%}
     )) THEN
         RAISE EXCEPTION 'a tablespace of this name is there already; run undo.sql first';
     END IF;
-{%- if !kit.temp.is_empty() %}
+{%- if !placement.temp.is_empty() %}
     IF (SELECT setting FROM pg_settings WHERE name = 'temp_tablespaces') <> '' THEN
         RAISE EXCEPTION 'temp_tablespaces is set already (%), and undo.sql would not set it again; reset it first, or change undo.sql',
             current_setting('temp_tablespaces');
     END IF;
 {%- endif %}
-{%- if kit.forgetting().next().is_some() %}
-    IF current_setting('data_directory') <> {{ kit.data_directory|sql }} THEN
+{%- if placement.forgetting().next().is_some() %}
+    IF current_setting('data_directory') <> {{ placement.data_directory|sql }} THEN
         RAISE EXCEPTION 'the data directory is %, and restore-temp.sh was written for %; write the scripts again with --data-directory',
-            current_setting('data_directory'), {{ kit.data_directory|sql }};
+            current_setting('data_directory'), {{ placement.data_directory|sql }};
     END IF;
 {%- endif %}
-{%- if let Some((name, _)) = kit.database() %}
+{%- if let Some((name, _)) = placement.database() %}
     IF NOT EXISTS (SELECT 1 FROM pg_database d JOIN pg_tablespace t ON t.oid = d.dattablespace
                    WHERE d.datname = {{ name|sql }} AND t.spcname = 'pg_default') THEN
         RAISE EXCEPTION 'there is no database % in pg_default, where undo.sql would put it back', {{ name|sql }};

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Makes the folders for the server's user. Run as root.
 set -eu
-{%- for tablespace in kit.tablespaces() %}
+{%- for tablespace in placement.tablespaces() %}
 install -d -o postgres -g postgres -m 0700 -- {{ tablespace.folder|sh }}
 {%- endfor %}
-{%- if let Some(log) = kit.log %}
+{%- if let Some(log) = placement.log %}
 install -d -o postgres -g postgres -m 0700 -- {{ log|sh }}
 {%- endif %}

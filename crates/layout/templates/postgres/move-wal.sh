@@ -4,7 +4,7 @@
 # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
 # given: SHOW data_directory tells.
 set -eu
-data={{ kit.data_directory|sh }}
+data={{ placement.data_directory|sh }}
 new={{ log|sh }}
 [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
 [ ! -L "$data/pg_wal" ] || { echo "$data/pg_wal is a link already" >&2; exit 1; }
@@ -12,11 +12,11 @@ new={{ log|sh }}
 needed=$(du -sk "$data/pg_wal" | cut -f1)
 free=$(df -Pk "$new" | awk 'NR == 2 { print $4 }')
 [ "$free" -gt "$needed" ] || { echo "$new has $free KiB free, and the log has $needed" >&2; exit 1; }
-systemctl stop {{ kit.service|sh }}
+systemctl stop {{ placement.service|sh }}
 [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
 cp -a "$data/pg_wal/." "$new/"
 sync
 mv "$data/pg_wal" "$data/pg_wal.before"
 ln -s "$new" "$data/pg_wal"
 chown -h postgres:postgres "$data/pg_wal"
-systemctl start {{ kit.service|sh }}
+systemctl start {{ placement.service|sh }}

@@ -2,7 +2,7 @@
 # Before the server starts: makes again what CREATE TABLESPACE made on a disk that may be new; where that cannot be done, takes the
 # tablespace out of temp_tablespaces, so that temporary files go where they would without it. Runs as the server's user.
 set -eu
-data={{ kit.data_directory|sh }}
+data={{ placement.data_directory|sh }}
 version=$(cat "$data/PG_VERSION")
 # Of pg_control, behind the system's identifier and the file's own version: the version of the catalog.
 catalog=$(od -An -tu4 -j12 -N4 "$data/global/pg_control" | tr -d ' ')
@@ -34,7 +34,7 @@ restore() {
     fi
 }
 
-{%- for tablespace in kit.forgetting() %}
+{%- for tablespace in placement.forgetting() %}
 restore {{ tablespace.name|sh }} {{ tablespace.folder|sh }}
 {%- endfor %}
 [ -n "$there$missing" ] || exit 0

@@ -3,16 +3,16 @@
 # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
 # given: SHOW data_directory tells.
 set -eu
-data={{ kit.data_directory|sh }}
+data={{ placement.data_directory|sh }}
 new={{ log|sh }}
 [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
 [ -L "$data/pg_wal" ] || { echo "$data/pg_wal is no link" >&2; exit 1; }
-systemctl stop {{ kit.service|sh }}
+systemctl stop {{ placement.service|sh }}
 [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
 rm -rf "$data/pg_wal.back"
 cp -a "$new/." "$data/pg_wal.back"
 sync
 rm "$data/pg_wal"
 mv "$data/pg_wal.back" "$data/pg_wal"
-systemctl start {{ kit.service|sh }}
+systemctl start {{ placement.service|sh }}
 echo "$new and $data/pg_wal.before can be deleted now"

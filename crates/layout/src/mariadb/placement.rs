@@ -7,8 +7,8 @@ use super::super::{LayoutError, LayoutRequest};
 use experiment::spec::{File, Role};
 
 /// Folders for what was asked; all are new ones inside the volumes' folders.
-pub(super) struct Kit<'a> {
-    pub(super) wish: &'a LayoutRequest,
+pub(super) struct Placement<'a> {
+    pub(super) request: &'a LayoutRequest,
     /// The unit of systemd, without its ending.
     pub(super) service: String,
     places: Vec<Place<'a>>,
@@ -34,20 +34,20 @@ const ROLES: [Role; 6] = [
 /// Below these, `ProtectHome=` hides everything. Source: systemd.exec(5).
 const HOMES: [&str; 3] = ["/home", "/root", "/run/user"];
 
-impl<'a> Kit<'a> {
-    pub(super) fn new(wish: &'a LayoutRequest) -> Result<Kit<'a>, LayoutError> {
-        if wish.database.is_some() {
+impl<'a> Placement<'a> {
+    pub(super) fn new(request: &'a LayoutRequest) -> Result<Placement<'a>, LayoutError> {
+        if request.database.is_some() {
             return Err(LayoutError::Database(
                 "--database: MariaDB's data directory moves as a whole; leave it out".to_owned(),
             ));
         }
-        if wish.data_directory.is_some() {
+        if request.data_directory.is_some() {
             return Err(LayoutError::Impossible(
                 "--data-directory: the scripts ask the server for MariaDB's data directory; leave it out"
                     .to_owned(),
             ));
         }
-        let service = wish.service.as_deref().unwrap_or("mariadb");
+        let service = request.service.as_deref().unwrap_or("mariadb");
         let service = service.strip_suffix(".service").unwrap_or(service);
         let allowed = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         if service.is_empty() || !service.chars().all(allowed) {
@@ -56,11 +56,11 @@ impl<'a> Kit<'a> {
             )));
         }
         let mut places = Vec::new();
-        for role in ROLES.into_iter().filter(|role| wish.has(*role)) {
-            places.extend(places_of(wish, role)?);
+        for role in ROLES.into_iter().filter(|role| request.has(*role)) {
+            places.extend(places_of(request, role)?);
         }
-        Ok(Kit {
-            wish,
+        Ok(Placement {
+            request,
             service: service.to_owned(),
             places,
         })
@@ -126,7 +126,7 @@ impl<'a> Kit<'a> {
     }
 
     fn is_ephemeral(&self, place: &Place<'_>) -> bool {
-        self.wish.ephemeral.contains(place.volume)
+        self.request.ephemeral.contains(place.volume)
     }
 
     /// What goes where, for people.
@@ -153,10 +153,10 @@ fn texts<'a>(folders: impl Iterator<Item = &'a Folder>) -> Vec<&'a str> {
 }
 
 /// One for each volume of a role: MariaDB has no number of files to choose.
-fn places_of(wish: &LayoutRequest, role: Role) -> Result<Vec<Place<'_>>, LayoutError> {
+fn places_of(request: &LayoutRequest, role: Role) -> Result<Vec<Place<'_>>, LayoutError> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
-    let files = wish.files(role);
+    let files = request.files(role);
     if files.is_empty() {
         return Err(LayoutError::Impossible(format!(
             "--role {role}: the arm does not place {role}; add placement.NAME.{role}, or leave the role out"
@@ -171,7 +171,7 @@ fn places_of(wish: &LayoutRequest, role: Role) -> Result<Vec<Place<'_>>, LayoutE
                     format!("dbstow_{role}")
                 }
             };
-            let folder = folder(wish, volume)?.file(&name);
+            let folder = folder(request, volume)?.file(&name);
             let folder = Folder::new(&folder, Style::Unix).expect("a folder in a folder is one");
             all.push(Place {
                 role,
@@ -185,8 +185,8 @@ fn places_of(wish: &LayoutRequest, role: Role) -> Result<Vec<Place<'_>>, LayoutE
 
 /// A volume's folder, of letters that neither shells, my.cnf, AppArmor nor SELinux read as anything else: each has a list of
 /// its own, and `tmpdir` and the system tablespace have no quotes at all.
-fn folder(wish: &LayoutRequest, volume: &str) -> Result<Folder, LayoutError> {
-    let folder = wish.folder(volume, Style::Unix)?;
+fn folder(request: &LayoutRequest, volume: &str) -> Result<Folder, LayoutError> {
+    let folder = request.folder(volume, Style::Unix)?;
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
     match folder.text().chars().find(|letter| !plain(*letter)) {
         None => Ok(folder),

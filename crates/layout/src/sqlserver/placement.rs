@@ -14,8 +14,8 @@ use super::service::Service;
 use super::windows;
 
 /// What the scripts of one move of tempdb are made of.
-pub(super) struct Kit<'a> {
-    pub(super) wish: &'a LayoutRequest,
+pub(super) struct Placement<'a> {
+    pub(super) request: &'a LayoutRequest,
     pub(super) target: &'a Target,
     pub(super) service: Service,
     pub(super) moved: TempdbMove,
@@ -32,38 +32,41 @@ pub(super) struct Kit<'a> {
     pub(super) striped: Vec<&'a str>,
 }
 
-impl<'a> Kit<'a> {
+impl<'a> Placement<'a> {
     /// Decides names, paths and sizes, and checks what can be checked from here.
-    pub(super) fn new(wish: &'a LayoutRequest, target: &'a Target) -> Result<Kit<'a>, LayoutError> {
+    pub(super) fn new(
+        request: &'a LayoutRequest,
+        target: &'a Target,
+    ) -> Result<Placement<'a>, LayoutError> {
         let capture = target.capture.as_ref();
-        let service = Service::new(wish.service.as_deref(), target.on, capture)?;
+        let service = Service::new(request.service.as_deref(), target.on, capture)?;
         let from = match capture {
             Some(capture) => files::captured(capture)?,
             None => files::assumed(target.style())?,
         };
-        let moved = files::planned(wish, target, from, true)?;
+        let moved = files::planned(request, target, from, true)?;
         if let Some(fewer) = Fewer::of(&moved, capture) {
-            fewer.check(wish.allow_fewer_files)?;
+            fewer.check(request.allow_fewer_files)?;
         }
         let plan = moved.plan()?;
         let needs = needs(&moved);
         enough(target, &needs)?;
-        let named = folders(wish, target, wish.ephemeral.iter())?;
+        let named = folders(request, target, request.ephemeral.iter())?;
         let named: Vec<Folder> = named.into_iter().map(|(_, folder)| folder).collect();
         let is_ephemeral =
             |folder: &&Folder| named.contains(folder) || target.told_ephemeral(folder);
         let ephemeral = needs.keys().filter(is_ephemeral).cloned().collect();
-        let raw = folders(wish, target, wish.raw.keys())?;
+        let raw = folders(request, target, request.raw.keys())?;
         let mut raw: Vec<(&str, Folder)> = raw
             .into_iter()
             .filter(|(_, folder)| needs.contains_key(folder))
             .collect();
         let striped = raw
-            .extract_if(.., |(volume, _)| wish.raw[*volume] > 1)
+            .extract_if(.., |(volume, _)| request.raw[*volume] > 1)
             .map(|(volume, _)| volume)
             .collect();
-        Ok(Kit {
-            wish,
+        Ok(Placement {
+            request,
             target,
             service,
             plan,
@@ -88,13 +91,13 @@ impl<'a> Kit<'a> {
 
 /// The folders of volumes that have one.
 fn folders<'a>(
-    wish: &LayoutRequest,
+    request: &LayoutRequest,
     target: &Target,
     volumes: impl Iterator<Item = &'a String>,
 ) -> Result<Vec<(&'a str, Folder)>, LayoutError> {
-    let volumes = volumes.filter(|name| wish.folders.contains_key(*name));
+    let volumes = volumes.filter(|name| request.folders.contains_key(*name));
     volumes
-        .map(|volume| Ok((volume.as_str(), wish.folder(volume, target.style())?)))
+        .map(|volume| Ok((volume.as_str(), request.folder(volume, target.style())?)))
         .collect()
 }
 
