@@ -71,7 +71,7 @@ const WRITERS: &[(&str, &str)] = &[
         "gives files on volumes that no other user can reach to the server's user; lchown",
     ),
     (
-        "lab/src/drill/trouble.rs",
+        "lab/src/drill/faults.rs",
         "empties and fills volumes that no other user can reach",
     ),
     (

@@ -8,13 +8,13 @@
 //! ```
 
 mod cut;
+mod faults;
 mod ledger;
 mod place;
 mod record;
 mod recorded;
 mod recording;
-mod story;
-mod trouble;
+mod timeline;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -28,12 +28,12 @@ use parking_lot::Mutex;
 
 pub use cut::{Cut, Power};
 pub use engine::drilled::{Found, Kind, Origin, SESSIONS_MAX, Verdict};
+pub use faults::{FaultOutcome, Noticed, VolumeFault};
 pub(crate) use ledger::Ledger;
 pub use place::{Placed, Tools};
 pub use recorded::{DrillError, Missing, Recorded, Summary, Took};
 pub use recording::Recording;
-pub use story::{Fate, Lane, Mark};
-pub use trouble::{Noticed, Trouble, Troubled};
+pub use timeline::{Fate, Lane, Mark};
 
 /// How to drill.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub struct Outcome {
     /// What the volumes hold, where that is not survived: see [`Recorded::digest`].
     pub digest: Option<String>,
     /// The last requests of each volume, where they are not survived.
-    pub story: Vec<Lane>,
+    pub timeline: Vec<Lane>,
     /// How long the look took.
     pub took: Took,
 }
@@ -117,7 +117,7 @@ pub struct DrilledPlacement {
     /// Every state, in the order of their numbers.
     pub outcomes: Vec<Outcome>,
     /// What became of it when a volume came back empty, or was full.
-    pub troubled: Vec<Troubled>,
+    pub faults: Vec<FaultOutcome>,
 }
 
 /// A server that must not survive.
@@ -217,13 +217,13 @@ fn drill_all(
             recorded: recorded.summary(),
             kinds,
             outcomes,
-            troubled: Vec::new(),
+            faults: Vec::new(),
         });
         if let Some(error) = failed {
             return Err(error);
         }
         if let Some(last) = drilled.placements.last_mut() {
-            recorded.trouble(spec, &mut last.troubled)?;
+            recorded.inject_faults(spec, &mut last.faults)?;
         }
     }
     for control in tools.product.controls() {
@@ -331,16 +331,16 @@ impl Recorded {
 
     fn outcome(&self, cut: &Cut, spec: &DrillSpec) -> Result<Outcome, DrillError> {
         let (verdict, took) = self.look_twice(cut, spec)?;
-        let (digest, story) = match verdict {
+        let (digest, timeline) = match verdict {
             Verdict::Intact => (None, Vec::new()),
-            _ => (Some(self.digest(cut, spec)?), self.story(cut, spec)),
+            _ => (Some(self.digest(cut, spec)?), self.timeline(cut, spec)),
         };
         Ok(Outcome {
             cut: cut.clone(),
             verdict,
             missing: self.missing(cut, spec),
             digest,
-            story,
+            timeline,
             took,
         })
     }

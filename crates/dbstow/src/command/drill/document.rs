@@ -6,8 +6,8 @@ use analysis::report::drill::document::{
 };
 use experiment::spec::Role;
 use lab::drill::{
-    self, Atomic, Drilled, DrilledPlacement, Fate, Kind, Noticed, Outcome, Placed, Trouble,
-    Troubled, Verdict,
+    self, Atomic, Drilled, DrilledPlacement, Fate, FaultOutcome, Kind, Noticed, Outcome, Placed,
+    Verdict, VolumeFault,
 };
 use model::Duration;
 
@@ -170,24 +170,24 @@ fn placement(drilled: &DrilledPlacement, placed: &Placed) -> Placement {
         },
         events,
         findings: findings.map(finding).collect(),
-        volumes: drilled.troubled.iter().map(volume_event).collect(),
+        volumes: drilled.faults.iter().map(volume_event).collect(),
     }
 }
 
-fn volume_event(troubled: &Troubled) -> VolumeEvent {
+fn volume_event(outcome: &FaultOutcome) -> VolumeEvent {
     VolumeEvent {
-        event: match troubled.trouble {
-            Trouble::Lost => "lost".to_owned(),
-            Trouble::Full => "full".to_owned(),
-            Trouble::WriteFails { .. } => "write-fails".to_owned(),
-            Trouble::FlushFails { .. } => "flush-fails".to_owned(),
+        event: match outcome.fault {
+            VolumeFault::Lost => "lost".to_owned(),
+            VolumeFault::Full => "full".to_owned(),
+            VolumeFault::WriteFails { .. } => "write-fails".to_owned(),
+            VolumeFault::FlushFails { .. } => "flush-fails".to_owned(),
         },
-        after: match troubled.trouble {
-            Trouble::WriteFails { after } | Trouble::FlushFails { after } => Some(after),
-            Trouble::Lost | Trouble::Full => None,
+        after: match outcome.fault {
+            VolumeFault::WriteFails { after } | VolumeFault::FlushFails { after } => Some(after),
+            VolumeFault::Lost | VolumeFault::Full => None,
         },
-        volume: troubled.volume.clone(),
-        noticed: match troubled.noticed {
+        volume: outcome.volume.clone(),
+        noticed: match outcome.noticed {
             Noticed::Nothing => "nothing".to_owned(),
             Noticed::NotFull => "not-full".to_owned(),
             Noticed::NotReached => "not-reached".to_owned(),
@@ -195,9 +195,9 @@ fn volume_event(troubled: &Troubled) -> VolumeEvent {
             Noticed::Ended => "ended".to_owned(),
             Noticed::NoStart => "no-start".to_owned(),
         },
-        verdict: verdict_name(&troubled.verdict).to_owned(),
-        what: troubled.verdict.to_string(),
-        message: troubled.message.clone(),
+        verdict: verdict_name(&outcome.verdict).to_owned(),
+        what: outcome.verdict.to_string(),
+        message: outcome.message.clone(),
     }
 }
 
@@ -216,7 +216,7 @@ fn finding(outcome: &Outcome) -> Finding {
         what: outcome.verdict.to_string(),
         volumes: volumes.collect(),
         digest: outcome.digest.clone().unwrap_or_default(),
-        story: outcome.story.iter().map(lane).collect(),
+        story: outcome.timeline.iter().map(lane).collect(),
         cut: serde_json::to_value(&outcome.cut).expect("it is plain data"),
     }
 }

@@ -45,7 +45,7 @@ pub enum Fate {
 
 impl Recorded {
     /// The last requests of each volume in a state.
-    pub(super) fn story(&self, cut: &Cut, spec: &DrillSpec) -> Vec<Lane> {
+    pub(super) fn timeline(&self, cut: &Cut, spec: &DrillSpec) -> Vec<Lane> {
         let (events, rules) = (self.events(), self.rules(spec));
         let moment = Moment::new(events, &rules, &cut.at);
         let mark = |event: usize, bytes: u64, fate: Fate| {

@@ -67,7 +67,7 @@ struct Ballast {
 
 /// What happens to one volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum VolumeFault {
     /// It comes back empty, as disks inside a machine do after a stop.
     Lost,
     /// It is full, and clients go on; then there is space again.
@@ -86,9 +86,9 @@ pub enum Trouble {
 
 /// What became of a server when something happened to one of its volumes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Troubled {
+pub struct FaultOutcome {
     /// What happened.
-    pub trouble: Trouble,
+    pub fault: VolumeFault,
     /// Name of the volume.
     pub volume: String,
     /// What the server has in the end.
@@ -139,36 +139,40 @@ impl Recorded {
     ///
     /// # Errors
     /// When that cannot be tried; what was seen until then is in `all`.
-    pub fn trouble(&self, spec: &DrillSpec, all: &mut Vec<Troubled>) -> Result<(), DrillError> {
-        let mut troubles = vec![Trouble::Lost, Trouble::Full];
+    pub fn inject_faults(
+        &self,
+        spec: &DrillSpec,
+        all: &mut Vec<FaultOutcome>,
+    ) -> Result<(), DrillError> {
+        let mut faults = vec![VolumeFault::Lost, VolumeFault::Full];
         if spec.faults {
-            troubles.extend(FAULTS_AFTER.map(|after| Trouble::WriteFails { after }));
-            troubles.extend(FAULTS_AFTER.map(|after| Trouble::FlushFails { after }));
+            faults.extend(FAULTS_AFTER.map(|after| VolumeFault::WriteFails { after }));
+            faults.extend(FAULTS_AFTER.map(|after| VolumeFault::FlushFails { after }));
         }
         for (volume, placed) in self.about().placed.volumes.iter().enumerate() {
             let volume_name = placed.name.as_str();
-            for trouble in troubles.iter().copied() {
+            for fault in faults.iter().copied() {
                 if self.is_interrupted() {
                     return Ok(());
                 }
-                let seen = match trouble {
-                    Trouble::Lost => self.lose(volume, spec)?,
-                    Trouble::Full => self.fill(volume, spec)?,
+                let seen = match fault {
+                    VolumeFault::Lost => self.lose(volume, spec)?,
+                    VolumeFault::Full => self.fill(volume, spec)?,
                     // Where there were fewer, there are fewer again.
-                    Trouble::WriteFails { .. } | Trouble::FlushFails { .. }
-                        if is_like_last(all, trouble, volume_name) =>
+                    VolumeFault::WriteFails { .. } | VolumeFault::FlushFails { .. }
+                        if is_like_last(all, fault, volume_name) =>
                     {
                         continue;
                     }
-                    Trouble::WriteFails { after } => {
+                    VolumeFault::WriteFails { after } => {
                         self.fail(volume, Fault::Write { after }, spec)?
                     }
-                    Trouble::FlushFails { after } => {
+                    VolumeFault::FlushFails { after } => {
                         self.fail(volume, Fault::Flush { after }, spec)?
                     }
                 };
-                all.push(Troubled {
-                    trouble,
+                all.push(FaultOutcome {
+                    fault,
                     volume: volume_name.to_owned(),
                     verdict: seen.verdict,
                     noticed: seen.noticed,
@@ -232,10 +236,10 @@ impl Recorded {
 }
 
 /// Whether there was no such request of the volume the last time, when fewer were to come before it.
-fn is_like_last(all: &[Troubled], trouble: Trouble, volume: &str) -> bool {
+fn is_like_last(all: &[FaultOutcome], fault: VolumeFault, volume: &str) -> bool {
     let last = all.last().filter(|last| last.volume == volume);
     last.is_some_and(|last| {
-        discriminant(&last.trouble) == discriminant(&trouble) && last.noticed == Noticed::NotReached
+        discriminant(&last.fault) == discriminant(&fault) && last.noticed == Noticed::NotReached
     })
 }
 
