@@ -1,7 +1,7 @@
 //! An allowance: how fast units may pass, exactly, and without a clock.
 //!
-//! This is the place where an IOPS or a throughput limit is applied. Units that were taken and not yet
-//! paid off at the rate are the *debt*; units pass at once while the debt is within the depth:
+//! This is where IOPS and throughput limits are applied. Units that were taken and not yet paid off at
+//! the rate are the *debt*; units pass at once while the debt is within the depth:
 //!
 //! ```text
 //!  debt
@@ -11,8 +11,8 @@
 //!   └──────────────► now
 //! ```
 //!
-//! It is the generic cell rate algorithm (ITU-T I.371, annex A) with the debt kept in units rather than
-//! in time, so that no rate has to divide a second evenly.
+//! This is the generic cell rate algorithm (ITU-T I.371, annex A) with the debt kept in units rather
+//! than in time, so that the rate need not divide a second evenly.
 
 use crate::request::Measure;
 use crate::spec::{Counts, IoUnit, LimitSpec, Rate};
@@ -25,13 +25,13 @@ const NANOS_PER_SECOND: u128 = 1_000_000_000;
 /// Units per second, with a depth.
 #[derive(Clone, Debug)]
 pub struct Allowance {
-    /// Units per second, which is also scaled units per nanosecond.
+    /// Units per second, which equals scaled units per nanosecond.
     rate: u64,
     /// Debt up to which units pass at once, in units x 10⁹.
     depth: u128,
     /// Units taken and not yet paid off, in units x 10⁹.
     debt: u128,
-    /// When the debt was last brought up to date.
+    /// When the debt was last updated.
     at: Instant,
 }
 
@@ -44,7 +44,7 @@ impl Allowance {
         Allowance::with_credits(rate, u128::from(rate) * u128::from(depth.as_nanos()), 0)
     }
 
-    /// An allowance whose depth is a bucket of `credits`, of which `spent` are gone already.
+    /// An allowance whose depth is a bucket of `credits`, of which `spent` are already used.
     fn credits(rate: u64, credits: u64, spent: u64) -> Allowance {
         Allowance::with_credits(
             rate,
@@ -66,9 +66,9 @@ impl Allowance {
         }
     }
 
-    /// Takes `units` at `now` and says how long they have to wait for their turn.
+    /// Takes `units` at `now` and returns how long the caller must wait.
     ///
-    /// Turns are given in the order of the calls. A `now` earlier than the last one counts as the last.
+    /// Turns follow the order of the calls. A `now` earlier than the last one counts as the last.
     pub fn take(&mut self, now: Instant, units: u64) -> Duration {
         let elapsed = now.since(self.at).as_nanos();
         self.at = self.at.max(now);
@@ -82,8 +82,8 @@ impl Allowance {
         Duration::from_nanos(nanos_to_pay(over, self.rate))
     }
 
-    /// Units that could pass at once at `now`, rounded down, and units that were taken and wait for their turn, rounded
-    /// up: one of the two is zero.
+    /// Units that could pass at once at `now`, rounded down, and units taken that still wait, rounded up: one of the
+    /// two is zero.
     fn balance(&self, now: Instant) -> (u64, u64) {
         let elapsed = now.since(self.at).as_nanos();
         let paid = u128::from(self.rate) * u128::from(elapsed);
@@ -96,7 +96,7 @@ impl Allowance {
     }
 }
 
-/// `over / rate`, rounded up; a 64-bit division wherever it fits, which is nearly always.
+/// `over / rate`, rounded up; uses a 64-bit division where it fits, which is nearly always.
 fn nanos_to_pay(over: u128, rate: u64) -> u64 {
     match u64::try_from(over) {
         Ok(0) => 0,
@@ -105,10 +105,10 @@ fn nanos_to_pay(over: u128, rate: u64) -> u64 {
     }
 }
 
-/// One limit at work: a paced rate, and where the vendor has them, burst credits behind it.
+/// The state of one limit: a paced rate and, where the vendor has them, burst credits behind it.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// What was asked for.
+    /// The limit as specified.
     pub spec: LimitSpec,
     /// Units taken so far.
     pub used: u64,
@@ -119,22 +119,22 @@ pub struct Limit {
 /// How long a limit holds a request back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// For how long.
+    /// The wait.
     pub wait: Duration,
-    /// Whether it is for want of burst credits.
+    /// Whether it waits because burst credits ran out.
     pub credits: bool,
 }
 
-/// Where a limit stands at an instant.
+/// The state of a limit at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Units that were taken and wait for their turn.
+    /// Units taken that still wait.
     pub waiting: u64,
-    /// Units, waiting ones too, that the pace would let pass at once. From here on at most so many pass, and as many as
-    /// the rate in force allows.
+    /// Units, waiting ones included, that the pace would let pass at once. From here on at most this many pass, plus
+    /// what the rate in force allows.
     pub ready: u64,
-    /// Burst credits that are left, those of waiting units too; `None` without a burst. From here on at most so many
-    /// units pass, and as many as the sustained rate allows.
+    /// Burst credits left, including those of waiting units; `None` without a burst. From here on at most this many
+    /// units pass, plus what the sustained rate allows.
     pub credits: Option<u64>,
 }
 
@@ -166,7 +166,7 @@ impl Limit {
         }
     }
 
-    /// Units per second that are sustained.
+    /// Sustained units per second.
     pub fn rate(&self) -> u64 {
         match self.spec.rate {
             Rate::Iops(iops) => iops.0,
@@ -174,7 +174,7 @@ impl Limit {
         }
     }
 
-    /// Where it stands at `now`.
+    /// Its state at `now`.
     pub fn standing(&self, now: Instant) -> Standing {
         let (ready, held_by_pace) = self.pace.balance(now);
         let credits = self.credits.as_ref().map(|credits| credits.balance(now));
@@ -186,7 +186,8 @@ impl Limit {
         }
     }
 
-    /// Lets `request` pass at `now`, counted as `unit` says, and says how long it is held back.
+    /// Lets `request` pass at `now`, counted as `unit` specifies, and returns how long it is held
+    /// back.
     pub fn pass(&mut self, now: Instant, request: &Request, unit: IoUnit) -> Held {
         if !counts(self.spec.counts, request.operation) {
             return Held::default();
@@ -220,7 +221,7 @@ impl IoUnit {
     /// How many I/Os a request of `length` is counted as.
     pub fn requests(&self, length: Bytes) -> u64 {
         match self.size_max {
-            // Nearly every request is, and is spared the division.
+            // Nearly every request fits, and skips the division.
             Some(size) if length <= size => 1,
             Some(size) => length.0.div_ceil(size.0),
             None => 1,
@@ -275,7 +276,7 @@ mod tests {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let mut allowance = Allowance::new(1_000, Duration::ZERO);
         assert_eq!(allowance.take(at(10), 1), Duration::ZERO);
-        // The unit of 10 ms is not paid off yet: 1 ms, as at 10 ms.
+        // The unit from 10 ms is not paid off yet: 1 ms, as at 10 ms.
         assert_eq!(allowance.take(at(5), 1), Duration::from_millis(1));
         // From 10 ms to 11 ms one of the two is paid off, and not six from 5 ms on: 1 ms for the other.
         assert_eq!(allowance.take(at(11), 1), Duration::from_millis(1));
@@ -302,7 +303,8 @@ mod tests {
         let unit = IoUnit::default();
         let write = Request::write(0, Bytes::kib(8));
         assert_eq!(limit.pass(Instant::ZERO, &write, unit), Held::default());
-        // The next write waits a second; a flush in between waits for nothing, and costs it nothing.
+        // The next write waits a second; a flush in between does not wait, and does not delay the
+        // write.
         let flush = limit.pass(Instant::ZERO, &Request::flush(), unit);
         assert_eq!(flush, Held::default());
         let next = limit.pass(Instant::ZERO, &write, unit);

@@ -1,4 +1,4 @@
-//! What a read-write host cache has taken and the disk does not have yet.
+//! Writes that a read-write host cache has accepted and the disk has not received yet.
 
 use alloc::collections::VecDeque;
 
@@ -6,23 +6,23 @@ use crate::request::Completion;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// Writes on their way from the cache to the disk, in the order in which they came.
+/// Writes on their way from the cache to the disk, in order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     writes: VecDeque<(Completion, u64)>,
-    /// Bytes of these.
+    /// Total bytes of these writes.
     bytes: u64,
-    /// When the last of all is on the disk.
+    /// When the last of them reaches the disk.
     drained: Instant,
 }
 
 impl Backlog {
-    /// When all is on the disk.
+    /// When everything has reached the disk.
     pub(crate) fn drained(&self) -> Instant {
         self.drained
     }
 
-    /// The write that has to be on the disk before `length` more fit into a cache of `size`; `None`: they fit at `now`.
+    /// The write that must reach the disk before `length` more fit into a cache of `size`; `None`: they fit at `now`.
     pub(crate) fn in_the_way(
         &mut self,
         now: Instant,
@@ -43,12 +43,12 @@ impl Backlog {
             over = over.saturating_sub(*bytes);
             over == 0
         });
-        // A write that is larger than the cache waits for all others.
+        // A write larger than the cache waits for all others.
         let write = enough.or(self.writes.back())?;
         Some(write.0)
     }
 
-    /// A write is on the disk after `drained`, and after all before it.
+    /// Adds a write that reaches the disk after `drained`, and after all writes before it.
     pub(crate) fn push(&mut self, drained: Completion, length: Bytes) {
         self.drained = self.drained.max(drained.done);
         let completion = Completion {
@@ -60,7 +60,7 @@ impl Backlog {
     }
 }
 
-/// The completion of a write that the cache accepted, after it had waited for `in_the_way`.
+/// The completion of a write that the cache accepted after waiting for `in_the_way`.
 pub(crate) fn after(now: Instant, accepted: Completion, in_the_way: Completion) -> Completion {
     let wait: Duration = in_the_way.done.since(now);
     let waited = in_the_way.in_proportion(wait);

@@ -1,7 +1,7 @@
 //! The host's cache in front of remote disks: which blocks it holds.
 //!
 //! The vendor documents what a hit and a miss cost and whose limits they pass (see [`crate::storage`]);
-//! it does not document block size or replacement. Blocks are 8 KiB here, the least recently used goes.
+//! it does not document block size or replacement. Here blocks are 8 KiB and replacement is LRU.
 
 use alloc::vec::Vec;
 
@@ -15,7 +15,7 @@ use crate::units::Bytes;
 /// Size of a cached block: a database page.
 const BLOCK: u64 = 8 << 10;
 
-/// The blocks held, for all disks of a machine together.
+/// The cached blocks of all disks of a machine.
 pub struct HostCache {
     blocks: Blocks,
     capacity: usize,
@@ -35,19 +35,19 @@ impl HostCache {
         }
     }
 
-    /// What it holds, at most.
+    /// Capacity.
     pub fn size(&self) -> Bytes {
         Bytes((self.capacity as u64).saturating_mul(BLOCK))
     }
 
-    /// Whether the whole range of a disk is held; what was held counts as used.
+    /// Whether the whole range of a disk is cached; marks the cached blocks as used.
     pub fn holds(&mut self, disk: u16, offset: u64, length: Bytes) -> bool {
-        // No short cut at the first missing block: the others are used all the same.
+        // No short cut at the first missing block: the others are marked as used all the same.
         let missing = keys(disk, offset, length).filter(|key| !self.blocks.touch(*key));
         missing.count() == 0
     }
 
-    /// Holds the range from now on.
+    /// Caches the range.
     pub fn fill(&mut self, disk: u16, offset: u64, length: Bytes) {
         for key in keys(disk, offset, length) {
             self.blocks.put(key, self.capacity);
@@ -60,9 +60,9 @@ impl HostCache {
     }
 }
 
-/// Which blocks there are, and the order in which they were used.
+/// The cached blocks and their order of use.
 ///
-/// Few simulations fill a host cache, so that the order is worked out only when one is full: until then a block has
+/// Few simulations fill a host cache, so the order is only built when one is full: until then each block carries
 /// the number of its last use.
 enum Blocks {
     Filling {
@@ -81,7 +81,7 @@ impl Blocks {
         }
     }
 
-    /// Whether the block is there; it is used by that.
+    /// Whether the block is cached; marks it as used.
     fn touch(&mut self, key: u64) -> bool {
         match self {
             Blocks::Filling { used, uses } => {
@@ -93,7 +93,7 @@ impl Blocks {
         }
     }
 
-    /// Adds a block, or uses it; the least recently used one makes room.
+    /// Adds a block or marks it as used; evicts the least recently used one if full.
     fn put(&mut self, key: u64, capacity: usize) {
         match self {
             Blocks::Filling { used, uses } => {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Blocks in the order of their last use, in a list: what is held is the same, before the cache is full and after.
+        /// Blocks in order of last use, in a list: the content must be the same before and after the cache is full.
         #[test]
         fn what_is_held_are_the_blocks_that_were_used_last(
             uses in proptest::collection::vec((0..12_u64, proptest::bool::ANY), 1..100),

@@ -1,4 +1,4 @@
-//! The machine's processors: bursts of CPU time find a free core, in the order they come.
+//! The machine's processors: bursts of CPU time find a free core, in order of arrival.
 
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
@@ -11,13 +11,13 @@ use crate::time::{Duration, Instant};
 /// <https://learn.microsoft.com/sql/relational-databases/thread-and-task-architecture-guide> (4 ms).
 pub const QUANTUM: Duration = Duration::from_millis(4);
 
-/// Most processors of a machine; the largest of a cloud has under 2,000.
+/// Most processors of a machine; the largest cloud machine has under 2,000.
 pub const CORES_MAX: u32 = 4096;
 
-/// Processors, each free again at some instant.
+/// Processors, each with the instant at which it is free again.
 pub struct Cores {
     free_at: BinaryHeap<Reverse<Instant>>,
-    /// CPU time given out so far.
+    /// CPU time used so far.
     pub busy: Duration,
 }
 
@@ -31,7 +31,7 @@ impl Cores {
         }
     }
 
-    /// Runs a burst that is ready at `now` on the core that is free first: when it ends.
+    /// Runs a burst that is ready at `now` on the core that is free first; returns when it ends.
     pub fn run(&mut self, now: Instant, burst: Duration) -> Instant {
         let free = self.free_at.pop().map_or(now, |Reverse(free)| free);
         let end = now.max(free) + burst;
@@ -52,7 +52,7 @@ mod tests {
         let ends: [Instant; 3] = core::array::from_fn(|_| cores.run(Instant::ZERO, burst));
         assert_eq!(ends[1], Instant::ZERO + burst);
         assert_eq!(ends[2], Instant::ZERO + burst + burst);
-        // Three bursts of 10 ms, whoever ran them and whoever waited.
+        // Three bursts of 10 ms, regardless of which sessions ran or waited.
         assert_eq!(cores.busy, Duration::from_millis(30));
     }
 

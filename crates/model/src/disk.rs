@@ -1,4 +1,4 @@
-//! One disk at work: limits, places in flight, and the time to serve a request.
+//! One disk: limits, places in flight, and the time to serve a request.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use crate::units::Throughput;
 
 /// A disk with its state.
 pub struct Disk {
-    /// Its limits, and what was used of them.
+    /// Its limits and their usage.
     pub limits: Vec<Limit>,
     /// How it counts.
     pub io_unit: IoUnit,
@@ -24,13 +24,13 @@ pub struct Disk {
     random: Stream,
 }
 
-/// A bounded number of requests at the same time: when each place is free again.
+/// A bounded number of concurrent requests: when each place is free again.
 struct Places {
     count: usize,
     busy_until: BinaryHeap<Reverse<Instant>>,
 }
 
-/// What holds a request back before a disk starts it, and for how long.
+/// The limit that holds a request back before a disk starts it, and for how long.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Admission {
     pub(crate) wait: Duration,
@@ -66,7 +66,7 @@ impl Admission {
 }
 
 impl Disk {
-    /// A fresh disk; `seed` gives its latencies.
+    /// A fresh disk; `seed` determines its latencies.
     pub fn new(spec: &DiskSpec, seed: u64) -> Disk {
         Disk {
             limits: spec.limits.iter().copied().map(Limit::new).collect(),
@@ -86,7 +86,7 @@ impl Disk {
         latency.draw(&mut self.random)
     }
 
-    /// Executes a request that was admitted at `admitted`: time spent queued, and time of service.
+    /// Executes a request admitted at `admitted`; returns the time queued and the service time.
     pub(crate) fn serve(&mut self, admitted: Instant, request: &Request) -> (Duration, Duration) {
         let drawn = match request.operation {
             Operation::Read => self.latency[0].draw(&mut self.random),

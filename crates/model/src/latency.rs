@@ -19,7 +19,8 @@ pub enum Latency {
     Constant(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
-    /// Log-normal, by the binary logarithm of its nanoseconds, whose power is the quickest to compute.
+    /// Log-normal, stored as the binary logarithm of its nanoseconds because exp2 is the fastest to
+    /// compute.
     LogNormal {
         /// Mean of the binary logarithm.
         mean: f64,
@@ -29,11 +30,11 @@ pub enum Latency {
 }
 
 impl Latency {
-    /// Makes ready what `spec` describes.
+    /// Prepares a latency from `spec`.
     ///
     /// A log-normal's parameters follow from its percentiles: mu = log p50, sigma = log(p99 / p50) / z(0.99),
     /// to any base.
-    /// A p99 that is not above the p50 gives the p50 every time.
+    /// A p99 not above the p50 gives the p50 every time.
     pub fn new(spec: LatencySpec) -> Latency {
         match spec {
             LatencySpec::Constant { value } => Latency::Constant(value),
@@ -59,7 +60,7 @@ impl Latency {
                 let share: f64 = Exp1.sample(random);
                 Duration::from_nanos((share * mean.as_nanos() as f64) as u64)
             }
-            // Not `rand_distr::LogNormal`: as soon as any crate of the program asks for std, it takes the
+            // Not `rand_distr::LogNormal`: as soon as any crate of the program enables std, it uses the
             // platform's exp, whose last digit differs between C libraries and even processors.
             Latency::LogNormal { mean, deviation } => {
                 let normal: f64 = StandardNormal.sample(random);
@@ -150,7 +151,7 @@ mod tests {
 
         let drawn: [u64; 4] = core::array::from_fn(|_| latency.draw(&mut random).as_nanos());
 
-        // Drawn once and written down: records that were made with a seed are to be made again by it.
+        // Pinned values: a record must be reproducible from its seed.
         assert_eq!(drawn, [2_230_034, 614_279, 1_574_215, 2_113_235]);
     }
 }

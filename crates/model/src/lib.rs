@@ -1,4 +1,4 @@
-//! When would a request be done, and what held it up?
+//! When is a request done, and what held it up?
 //!
 //! `model` is the pure half of dbstow: disks, host caches, machines, stripes and what a database
 //! engine puts between SQL and its files. It reads no clock, touches no file and draws no random
@@ -19,16 +19,16 @@
 
 extern crate alloc;
 
-// What everything is counted in.
+// Units.
 pub mod number;
 pub mod random;
 pub mod time;
 pub mod units;
 
-// One request, and what became of it.
+// One request and its outcome.
 pub mod request;
 
-// What holds requests up: limits, then the disk, the cache before it, the machine around it.
+// What holds requests up: limits, then the disk, the cache in front of it, the machine around it.
 pub mod allowance;
 mod backlog;
 pub mod cache;

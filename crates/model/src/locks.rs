@@ -1,4 +1,4 @@
-//! Locks that one session holds at a time, handed on in the order of arrival.
+//! Locks held by one session at a time and passed on in order of arrival.
 //!
 //! ```text
 //!  take (key, session) ──► free: the session holds it
@@ -6,17 +6,17 @@
 //!  release (session) ────► the first in each queue holds the key now, and can go on
 //! ```
 //!
-//! A session waits for one key at a time. Where waiting would close a cycle of sessions that wait for each other,
-//! [`Locks::would_deadlock`] says so before it does.
+//! A session waits for one key at a time. [`Locks::would_deadlock`] reports beforehand whether waiting would
+//! close a cycle of sessions that wait for each other.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-/// Who holds which key, and who waits for it.
+/// Which session holds each key, and which sessions wait for it.
 #[derive(Debug)]
 pub struct Locks<K> {
     held: BTreeMap<K, Lock>,
-    /// Keys of each session that holds any, in the order in which they were taken.
+    /// Keys held by each session, in the order in which they were taken.
     keys: BTreeMap<u32, Vec<K>>,
     /// The key that a waiting session waits for.
     waiting: BTreeMap<u32, K>,
@@ -39,7 +39,8 @@ impl<K> Default for Locks<K> {
 }
 
 impl<K: Copy + Ord> Locks<K> {
-    /// Takes a key, or a place in its queue. Whether the session holds it now, as it does if it held it before.
+    /// Takes a key, or a place in its queue. Returns whether the session holds it now; true if it already held
+    /// it.
     pub fn take(&mut self, key: K, session: u32) -> bool {
         if let Some(lock) = self.held.get_mut(&key) {
             if lock.holder == session {
@@ -58,17 +59,17 @@ impl<K: Copy + Ord> Locks<K> {
         true
     }
 
-    /// Who holds a key.
+    /// The session that holds a key.
     pub fn holder(&self, key: K) -> Option<u32> {
         self.held.get(&key).map(|lock| lock.holder)
     }
 
-    /// Whether the session, if it waited for `key`, would wait for itself by way of others.
+    /// Whether the session, if it waited for `key`, would wait for itself through others.
     pub fn would_deadlock(&self, key: K, session: u32) -> bool {
         let Some(mut holder) = self.holder(key).filter(|holder| *holder != session) else {
             return false;
         };
-        // Each session waits for one key at most, so that there is one way to follow, and no more steps than waits.
+        // Each session waits for at most one key, so there is one path to follow, with no more steps than waits.
         for _ in 0..self.waiting.len() {
             match self.waiting.get(&holder).and_then(|key| self.holder(*key)) {
                 Some(next) if next == session => return true,
@@ -79,7 +80,8 @@ impl<K: Copy + Ord> Locks<K> {
         false
     }
 
-    /// Releases one key, if the session holds it: who holds it next, if anybody waited.
+    /// Releases one key if the session holds it; returns the session that holds it next, if one
+    /// waited.
     pub fn release(&mut self, key: K, session: u32) -> Option<u32> {
         let keys = self.keys.get_mut(&session)?;
         let place = keys.iter().position(|held| *held == key)?;
@@ -87,8 +89,8 @@ impl<K: Copy + Ord> Locks<K> {
         self.hand_on(key)
     }
 
-    /// Releases every key of a session that `is_released` names: who holds one next, in the order in which they were
-    /// taken.
+    /// Releases every key of a session for which `is_released` is true; returns the sessions that hold one next, in
+    /// the order in which the keys were taken.
     pub fn release_all(&mut self, session: u32, is_released: impl Fn(&K) -> bool) -> Vec<u32> {
         let Some(keys) = self.keys.remove(&session) else {
             return Vec::new();
@@ -150,7 +152,7 @@ mod tests {
         assert_eq!(locks.holder('c'), Some(0));
         assert_eq!(locks.release_all(0, |_| true), []);
         assert_eq!(locks.holder('c'), None);
-        // What it was handed it releases in turn.
+        // It releases in turn what was handed to it.
         assert!(!locks.take('b', 3));
         assert_eq!(locks.release_all(2, |_| true), [3]);
     }
@@ -168,7 +170,7 @@ mod tests {
         assert!(!locks.take('c', 1));
         assert!(locks.would_deadlock('a', 2), "three of them");
         assert!(!locks.would_deadlock('a', 3), "a chain is no cycle");
-        // The last one gives way.
+        // The last one gives up its keys.
         assert_eq!(locks.release_all(2, |_| true), [1]);
         assert!(
             !locks.would_deadlock('a', 2),

@@ -11,7 +11,7 @@ use crate::spec::MachineSpec;
 pub struct Machine {
     /// Limits by name, in the order of [`MachineSpec::limits`].
     pub limits: Vec<(String, Vec<Limit>)>,
-    /// The host cache, and which limits requests through it pass.
+    /// The host cache, and the limits that requests through it pass.
     pub cache: Option<(HostCache, Option<u8>)>,
 }
 
@@ -41,7 +41,7 @@ impl Machine {
         machine
     }
 
-    /// The first of `names` that the machine has a limit for.
+    /// The first of `names` for which the machine has a limit.
     pub fn limit_of(&self, names: &[String]) -> Option<u8> {
         let place = |name: &String| self.limits.iter().position(|(known, _)| known == name);
         names
@@ -50,7 +50,7 @@ impl Machine {
             .and_then(|place| u8::try_from(place).ok())
     }
 
-    /// The limits at `place`; none where there is no place.
+    /// The limits at `place`; empty for `None`.
     pub(crate) fn at(&mut self, place: Option<u8>) -> &mut [Limit] {
         match place {
             Some(place) => &mut self.limits[usize::from(place)].1,

@@ -1,7 +1,7 @@
-//! Numbers that come from outside: each kind has its range, and no value of it lies beyond.
+//! Numbers from outside: each kind has a range that its values cannot leave.
 //!
-//! Who reads a file, an answer of a server or an option takes one of these and not an `f64`. What is computed from them
-//! is then finite, as far as it is a sum or a product of what a file of bounded size can hold.
+//! Code that reads a file, a server's response or an option uses one of these instead of an `f64`. Results computed
+//! from them are finite, as long as they are sums or products of what a file of bounded size can hold.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -9,7 +9,7 @@ use core::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-/// A number outside of its range.
+/// A number out of range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeError {
     given: String,
@@ -24,10 +24,10 @@ impl fmt::Display for RangeError {
 
 impl core::error::Error for RangeError {}
 
-/// Most that can have been counted: counters have 64 bits.
+/// Largest possible count: counters have 64 bits.
 pub const COUNTED_MAX: f64 = 18_446_744_073_709_551_616.0;
 
-/// A type of numbers that lie in a range, read from a number, and from a text as a user gives it.
+/// Defines a number type with a range, parsed from a number or from a user's text.
 macro_rules! range {
     ($(#[$about:meta])* $type:ident, $range:expr, $wanted:expr) => {
         $(#[$about])*
@@ -80,14 +80,14 @@ macro_rules! range {
 }
 
 range!(
-    /// How often something happened, how many bytes it moved, or how much there is of it.
+    /// A count of events or bytes, or an amount.
     Counted,
     0.0..=COUNTED_MAX,
     "a count or an amount: from 0 to 2^64, where counters end"
 );
 
 range!(
-    /// A percentile, or a part in percent.
+    /// A percentile, or a percentage.
     Percent,
     0.0..=100.0,
     "a percentage: from 0 to 100"

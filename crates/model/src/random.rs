@@ -1,4 +1,4 @@
-//! Seeded randomness: one stream per purpose, so that changing one leaves the others.
+//! Seeded randomness: one stream per purpose, so that changing one does not affect the others.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -22,7 +22,7 @@ pub fn stream(seed: u64, purpose: &str) -> Stream {
     Pcg64Mcg::seed_from_u64(mixed ^ (mixed >> 31))
 }
 
-/// A seed for one of many like things (a trial, a session, a disk), drawn from `seed`.
+/// A seed for one of many similar things (a trial, a session, a disk), derived from `seed`.
 pub fn derive(seed: u64, purpose: &str, index: u64) -> u64 {
     stream(seed ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15), purpose).next_u64()
 }

@@ -1,4 +1,4 @@
-//! One request to a volume, and what became of it.
+//! One request to a volume, and its completion.
 
 use core::fmt;
 
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// What a request asks of a disk.
+/// The kind of request to a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
-    /// Bytes from the disk.
+    /// Reads bytes from the disk.
     Read,
-    /// Bytes to the disk.
+    /// Writes bytes to the disk.
     Write,
-    /// Everything written so far made durable; moves no bytes.
+    /// Makes everything written so far durable; moves no bytes.
     Flush,
 }
 
 /// A read, write or flush of a range of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What is asked.
+    /// The kind of request.
     pub operation: Operation,
     /// Where the range starts, in bytes from the start of the volume.
     pub offset: u64,
@@ -66,20 +66,20 @@ impl Request {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The instant the request is done.
+    /// The instant at which the request is done.
     pub done: Instant,
-    /// Held back by a limit.
+    /// Time held back by a limit.
     pub throttled: Duration,
-    /// The limit that held it back longest, when one did.
+    /// The limit that held it back longest, if any.
     pub throttled_by: Option<Throttle>,
-    /// Waiting for one of the disk's places in flight.
+    /// Time waiting for one of the disk's places in flight.
     pub queued: Duration,
-    /// Being served.
+    /// Time being served.
     pub service: Duration,
 }
 
 impl Completion {
-    /// Done the moment it was asked.
+    /// Done immediately.
     pub const fn immediate(now: Instant) -> Completion {
         Completion {
             done: now,
@@ -100,7 +100,7 @@ impl Completion {
         Instant::from_nanos(self.done.as_nanos() - self.latency().as_nanos())
     }
 
-    /// The last `wait` of this completion: the part that somebody who came late had to wait for.
+    /// The last `wait` of this completion: the part that a caller arriving late had to wait for.
     ///
     /// Time is taken from the end: first service, then queueing, then throttling.
     pub fn tail(&self, wait: Duration) -> Completion {
@@ -120,8 +120,8 @@ impl Completion {
 impl Completion {
     /// A `wait` for this completion, made up of the same parts in the same proportion as the whole.
     ///
-    /// For somebody who waits for one of many writes under way: what he waits for is not the last part of
-    /// this one but the rate at which all of them come through.
+    /// For a caller that waits for one of many writes in flight: it waits not for the last part of this
+    /// one, but for the rate at which all of them complete.
     pub fn in_proportion(&self, wait: Duration) -> Completion {
         let whole = u128::from(self.latency().as_nanos().max(1));
         let share = |part: Duration| {
@@ -143,7 +143,7 @@ impl Completion {
 /// The limit that held a request back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Throttle {
-    /// Whose limit it is.
+    /// The owner of the limit.
     pub owner: Owner,
     /// What it limits.
     pub measure: Measure,
@@ -151,7 +151,7 @@ pub struct Throttle {
     pub credits: bool,
 }
 
-/// Whose limit.
+/// The owner of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Owner {
     /// The disk's own.
@@ -200,7 +200,7 @@ mod tests {
             (ms(5), ms(3), ms(2))
         );
         assert_eq!(part.done, whole.done);
-        // Half of 3 ns and three tenths of them, rounded down to 1 and 0: what is left is service.
+        // Half of 3 ns and three tenths of them, rounded down to 1 and 0: the rest is service.
         let part = whole.in_proportion(Duration::from_nanos(3));
         assert_eq!(part.latency(), Duration::from_nanos(3));
         assert_eq!(part.service, Duration::from_nanos(2));

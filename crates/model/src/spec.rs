@@ -1,4 +1,4 @@
-//! What a disk, a machine and a volume are, as plain values: the input of the model.
+//! Disks, machines and volumes as plain values: the input of the model.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -15,9 +15,9 @@ use crate::units::{Bytes, Iops, Throughput};
 /// Not modelled: wear, garbage collection, a cache inside the disk, errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiskSpec {
-    /// What fits on it.
+    /// Its capacity.
     pub size: Bytes,
-    /// Every limit a request has to pass; the slowest one counts.
+    /// Every limit that a request must pass; the slowest one counts.
     pub limits: Vec<LimitSpec>,
     /// How the vendor counts one I/O.
     pub io_unit: IoUnit,
@@ -29,10 +29,10 @@ pub struct DiskSpec {
     pub flush_latency: LatencySpec,
     /// How fast the bytes of one request move, added to the latency; `None` adds nothing.
     pub transfer: Option<Throughput>,
-    /// Requests served at the same time; `None` is no bound.
+    /// Requests served at the same time; `None`: unbounded.
     pub in_flight_max: Option<u32>,
     /// Names of the machine limits that govern requests to this disk, in order of preference: the
-    /// first that the machine has applies. Empty: none does.
+    /// first that the machine has applies. Empty: none applies.
     pub machine_limits: Vec<String>,
     /// Whether the vendor allows a host cache in front of it.
     pub host_cache_allowed: bool,
@@ -43,7 +43,7 @@ pub struct DiskSpec {
 pub struct LimitSpec {
     /// Which requests it counts.
     pub counts: Counts,
-    /// The rate that is sustained.
+    /// The sustained rate.
     pub rate: Rate,
     /// How much may pass at once before pacing begins, as time at the rate.
     pub depth: Duration,
@@ -82,7 +82,7 @@ pub enum Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rate {
-    /// Requests per second, counted as [`IoUnit`] says.
+    /// Requests per second, counted as [`IoUnit`] specifies.
     Iops(Iops),
     /// Bytes per second.
     Throughput(Throughput),
@@ -93,7 +93,7 @@ pub enum Rate {
 pub struct IoUnit {
     /// A request longer than this counts as several; `None`: a request of any size counts once.
     pub size_max: Option<Bytes>,
-    /// A request shorter than this is charged as many bytes (AWS st1 and sc1: 1 MiB).
+    /// A request shorter than this is charged this many bytes (AWS st1 and sc1: 1 MiB).
     pub charge_min: Option<Bytes>,
 }
 
@@ -120,7 +120,7 @@ pub enum LatencySpec {
     },
 }
 
-/// The machine a database runs on, as far as its disks are concerned.
+/// The machine a database runs on: cores, memory, and the limits of its disks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineSpec {
     /// Virtual processors.
@@ -130,16 +130,16 @@ pub struct MachineSpec {
     /// The machine's own limits by name (`cached`, `uncached`, `ebs`, `pd-ssd`, ..), each shared by
     /// all disks that name it.
     pub limits: BTreeMap<String, Vec<LimitSpec>>,
-    /// The cache on the host in front of its disks, where it has one.
+    /// The host cache in front of its disks, if any.
     pub host_cache: Option<HostCacheSpec>,
-    /// The disk inside the machine, where it has one.
+    /// The local disk of the machine, if any.
     pub local_disk: Option<DiskSpec>,
 }
 
 /// The host's cache for remote disks (Azure BlobCache).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostCacheSpec {
-    /// What it holds, for all disks of the machine together.
+    /// Capacity, for all disks of the machine together.
     pub size: Bytes,
     /// Time to serve a hit.
     pub hit_latency: LatencySpec,
@@ -156,18 +156,18 @@ pub enum HostCacheMode {
     None,
     /// Reads may hit; writes go through to the disk.
     ReadOnly,
-    /// Reads may hit; writes are done once in the cache, and reach the disk later.
+    /// Reads may hit; writes complete in the cache and reach the disk later.
     ReadWrite,
 }
 
 /// Where files live: one disk, or a stripe of several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VolumeSpec {
-    /// What the experiment calls it.
+    /// Its name in the experiment.
     pub name: String,
     /// Its disks, in stripe order.
     pub disks: Vec<DiskSpec>,
-    /// How many bytes go to one disk before the next one's turn; of no account for one disk.
+    /// Bytes written to one disk before moving to the next; ignored for one disk.
     pub interleave: Bytes,
     /// What the host cache does for its disks.
     pub host_cache: HostCacheMode,
@@ -186,7 +186,7 @@ impl LatencySpec {
 }
 
 impl LimitSpec {
-    /// How much of a limit may pass at once when nothing else is known: 10 ms at its rate.
+    /// How much of a limit may pass at once unless specified otherwise: 10 ms at its rate.
     ///
     /// Vendors do not publish it. A saturated EBS volume is paced evenly, with a first second at about
     /// three times the rate (bitofsky/aws-ebs-benchmark, 2021-05-07), so the true depth is small.
@@ -230,7 +230,7 @@ impl DiskSpec {
         }
     }
 
-    /// A disk that is nothing but two limits, paced strictly.
+    /// A disk with just two limits, paced strictly.
     pub fn limited(iops: Iops, throughput: Throughput) -> DiskSpec {
         let strict = |limit: LimitSpec| LimitSpec {
             depth: Duration::ZERO,
@@ -247,7 +247,7 @@ impl DiskSpec {
 }
 
 impl MachineSpec {
-    /// A machine that holds nothing back.
+    /// A machine without limits.
     pub fn unlimited() -> MachineSpec {
         MachineSpec {
             cores: 64,

@@ -1,4 +1,4 @@
-//! Where a session's time went; the parts sum to the whole.
+//! How a session spent its time; the parts sum to the whole.
 
 use alloc::vec::Vec;
 
@@ -15,13 +15,13 @@ pub enum Spent {
     CpuQueued,
     /// Waiting for a lock.
     Lock,
-    /// Thinking between operations, or asleep because the script said so.
+    /// Thinking between operations, or sleeping because the script does.
     Think,
-    /// Waiting for the store, and what held it up.
+    /// Waiting for the store, with the cause.
     Waiting(Cause, Part),
 }
 
-/// Which part of a request was waited for.
+/// The part of a request that was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Being served.
@@ -35,7 +35,7 @@ pub enum Part {
 /// Time by how it was spent.
 #[derive(Clone, Debug, Default)]
 pub struct TimeSplit(
-    /// In the order in which they came first: there are few, and time is added far more often than it is looked at.
+    /// In order of first use: there are few, and time is added far more often than it is read.
     Vec<(Spent, Duration)>,
 );
 
@@ -67,7 +67,7 @@ impl TimeSplit {
         other.iter().for_each(|(spent, time)| self.add(spent, time));
     }
 
-    /// What came since `earlier`, a former state of the same split.
+    /// The time added since `earlier`, a former state of the same split.
     pub fn since(&self, earlier: &TimeSplit) -> TimeSplit {
         let later =
             |(spent, time): (Spent, Duration)| (spent, time.saturating_sub(earlier.of(spent)));
@@ -79,7 +79,7 @@ impl TimeSplit {
         )
     }
 
-    /// All of it.
+    /// The total.
     pub fn total(&self) -> Duration {
         self.0.iter().map(|(_, time)| *time).sum()
     }
@@ -97,7 +97,7 @@ impl TimeSplit {
 }
 
 impl PartialEq for TimeSplit {
-    /// Whatever came first.
+    /// Regardless of order.
     fn eq(&self, other: &TimeSplit) -> bool {
         self.0.len() == other.0.len() && self.iter().all(|(spent, time)| other.of(spent) == time)
     }

@@ -1,4 +1,4 @@
-//! All volumes of one machine: which limits a request passes, and in which disks it ends up.
+//! All volumes of one machine: which limits a request passes, and which disks it reaches.
 //!
 //! How the caps of an Azure machine combine (virtual machine and disk performance, 2020-10-12;
 //! performance guidelines for SQL Server on Azure VMs, storage, 2023-10-06):
@@ -29,12 +29,12 @@ use crate::spec::{HostCacheMode, IoUnit, MachineSpec, VolumeSpec};
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// Most disks that a machine can have in the model, which numbers them in 16 bits.
+/// Most disks that a machine can have in the model, which numbers them with 16 bits.
 pub const DISKS_MAX: usize = u16::MAX as usize;
 
 /// Volumes on a machine, with their state.
 ///
-/// Who watches them is part of the type, so that storage with an observer that may change threads may too.
+/// Generic over the observer, so that storage with a `Send` observer is `Send` too.
 pub struct Storage<O: Observer + ?Sized = dyn Observer> {
     machine: Machine,
     volumes: Vec<Volume>,
@@ -43,7 +43,7 @@ pub struct Storage<O: Observer + ?Sized = dyn Observer> {
 
 /// Sees every request at every disk.
 pub trait Observer {
-    /// A disk of a volume was given `request` at `now`.
+    /// A disk of a volume received `request` at `now`.
     fn request(
         &mut self,
         now: Instant,
@@ -57,21 +57,21 @@ impl Observer for () {
     fn request(&mut self, _: Instant, _: DiskPlace, _: &Request, _: &Completion) {}
 }
 
-/// Which disk, and whether the host cache served it.
+/// The disk, and whether the host cache served the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskPlace {
-    /// Place of the volume.
+    /// Index of the volume.
     pub volume: usize,
-    /// Place of the disk in the volume's stripe.
+    /// Index of the disk in the volume's stripe.
     pub disk: usize,
-    /// A read that the host cache served.
+    /// Whether the host cache served a read.
     pub cache_hit: bool,
 }
 
-/// One limit, and how much of it was used so far.
+/// One limit and its usage so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Usage {
-    /// Whose limit: the machine's by name, or the disk's by volume and place.
+    /// Its owner: the machine by limit name, or a disk by volume and index.
     pub owner: UsageOwner,
     /// The limit.
     pub limit: crate::LimitSpec,
@@ -79,22 +79,22 @@ pub struct Usage {
     pub measure: crate::Measure,
     /// Units taken so far: I/Os or bytes.
     pub used: u64,
-    /// Units per second sustained.
+    /// Sustained units per second.
     pub rate: u64,
-    /// Where it stands.
+    /// Its current state.
     pub standing: Standing,
 }
 
-/// Whose limit a [`Usage`] is of.
+/// The owner of the limit in a [`Usage`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UsageOwner {
     /// The machine's limit of this name.
     Machine(String),
     /// A disk's.
     Disk {
-        /// Place of the volume.
+        /// Index of the volume.
         volume: usize,
-        /// Place of the disk in the volume.
+        /// Index of the disk in the volume.
         disk: usize,
     },
 }
@@ -110,7 +110,7 @@ struct Attached {
     /// Number over all volumes, for the host cache.
     number: u16,
     cache: HostCacheMode,
-    /// Machine limits that requests to the disk itself pass.
+    /// Machine limits that direct requests to the disk pass.
     direct: Option<u8>,
     /// When everything the read-write cache has accepted will be on the disk.
     backlog: Backlog,
@@ -180,20 +180,20 @@ impl<O: Observer + ?Sized> Storage<O> {
         }
     }
 
-    /// Lets `observer` see every request from now on.
+    /// Replaces the observer.
     pub fn observe(&mut self, observer: Box<O>) {
         self.observer = observer;
     }
 
-    /// Who watches.
+    /// The observer.
     pub fn observer(&mut self) -> &mut O {
         &mut self.observer
     }
 
-    /// Gives `request` to a volume at `now`; calls come in the order of `now`.
+    /// Submits `request` to a volume at `now`; calls must come in the order of `now`.
     ///
     /// # Panics
-    /// When there is no volume at that place.
+    /// When no volume has that index.
     pub fn submit(&mut self, now: Instant, volume: usize, request: Request) -> Completion {
         let Storage {
             machine,
@@ -221,8 +221,8 @@ impl<O: Observer + ?Sized> Storage<O> {
         slowest.unwrap_or(Completion::immediate(now))
     }
 
-    /// Puts a range into the host cache, where the volume has one, at no cost: for what was read or
-    /// written before the time that counts.
+    /// Puts a range into the host cache, if the volume has one, at no cost: for what was read or
+    /// written before the measurement began.
     pub fn warm(&mut self, volume: usize, offset: u64, length: Bytes) {
         let Storage {
             machine, volumes, ..
@@ -243,7 +243,7 @@ impl<O: Observer + ?Sized> Storage<O> {
         }
     }
 
-    /// Every limit with what was used of it so far, and where it stands at `now`: the machine's, then each disk's.
+    /// Every limit with its usage so far and its state at `now`: the machine's, then each disk's.
     pub fn usage(&self, now: Instant) -> Vec<Usage> {
         let machine = self.machine.limits.iter().flat_map(|(name, limits)| {
             limits
@@ -268,7 +268,7 @@ impl<O: Observer + ?Sized> Storage<O> {
         machine.chain(disks).collect()
     }
 
-    /// Names of the machine's limits, as [`crate::Owner::Machine`] counts them.
+    /// Names of the machine's limits, in the order of [`crate::Owner::Machine`].
     pub fn machine_limit_names(&self) -> impl Iterator<Item = &str> {
         self.machine.limits.iter().map(|(name, _)| name.as_str())
     }
@@ -286,7 +286,7 @@ fn usage(owner: UsageOwner, limit: &Limit, now: Instant) -> Usage {
 }
 
 impl Volume {
-    /// Hands each disk its part of `request`.
+    /// Passes each disk its part of `request`.
     ///
     /// ```text
     /// volume  | 0 | 1 | 2 | 3 | 4 | 5 |     interleave units
@@ -326,7 +326,7 @@ impl Volume {
 }
 
 impl Attached {
-    /// Executes a request, and says whether it was a cache hit.
+    /// Executes a request; returns whether it was a cache hit.
     fn submit(
         &mut self,
         machine: &mut Machine,
@@ -350,7 +350,7 @@ impl Attached {
         (completion, false)
     }
 
-    /// Puts the range into the cache; the place of the cache's limits.
+    /// Puts the range into the cache; returns the index of the cache's limits.
     fn fill(&self, machine: &mut Machine, request: &Request) -> Option<u8> {
         machine.cache.as_mut().and_then(|(cache, limit)| {
             cache.fill(self.number, request.offset, request.length);
@@ -358,7 +358,7 @@ impl Attached {
         })
     }
 
-    /// To the disk itself, and past the cache's limits too where `cached` says so.
+    /// To the disk itself, and past the cache's limits too if `cached` is set.
     fn through(
         &mut self,
         machine: &mut Machine,
@@ -408,7 +408,7 @@ impl Attached {
         let Some((cache, limit)) = &machine.cache else {
             return Completion::immediate(now);
         };
-        // A cache that no limit governs still takes its time.
+        // A cache without a limit still takes its time.
         let (latency, limit) = (cache.hit_latency.clone(), *limit);
         let mut admission = Admission::default();
         if let Some(place) = limit {
@@ -437,7 +437,7 @@ impl Attached {
         }
     }
 
-    /// Waits for what the cache has not yet brought to the disk, then for the disk.
+    /// Waits for what the cache has not yet written to the disk, then for the disk.
     fn flush(&mut self, now: Instant, request: &Request) -> Completion {
         let waited = self.backlog.drained().since(now);
         let (queued, service) = self.disk.serve(now + waited, request);

@@ -1,4 +1,4 @@
-//! Bytes, IOPS and throughput: each a type, so that one cannot be taken for another.
+//! Bytes, IOPS and throughput: separate types, so that one cannot be mistaken for another.
 //!
 //! KiB, MiB, GiB and TiB are powers of 1024; kB, MB, GB and TB powers of 1000. Both are parsed,
 //! neither is guessed.
@@ -184,7 +184,7 @@ impl fmt::Display for Iops {
     }
 }
 
-/// In the unit that its vendor used, as far as the amount tells: 125 MiB/s are 131.072 MB/s.
+/// In the unit that the vendor used, where the amount shows it: 125 MiB/s are 131.072 MB/s.
 impl fmt::Display for Throughput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimal = self.0 as f64 / 1e6;

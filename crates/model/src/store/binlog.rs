@@ -1,4 +1,4 @@
-//! The binary log: a second log, which a commit has to be in after the engine's own.
+//! The binary log: a second log that a commit must reach after the engine's own.
 //!
 //! ```text
 //!  commit ──► redo log: written, flushed ──► binary log: written, flushed ──► done
@@ -6,17 +6,18 @@
 //! ```
 //!
 //! With a binary log, MySQL and MariaDB commit in two phases: a transaction is *prepared* in InnoDB, where its redo log
-//! is made durable; then its events are written to the binary log; then it is committed in InnoDB, which is not flushed,
-//! as recovery finds in the binary log what was committed. Two flushes, each shared by all transactions that have come to
+//! is made durable; then its events are written to the binary log; then it is committed in InnoDB, without a flush, as
+//! recovery finds in the binary log what was committed. That makes two flushes, each shared by all transactions waiting
+//! for it. Sources: <https://mariadb.com/kb/en/group-commit-for-the-binary-log/>,
 //! it. Sources: <https://mariadb.com/kb/en/group-commit-for-the-binary-log/>,
 //! <https://mariadb.com/kb/en/binary-log-group-commit-and-innodb-flushing-performance/>, read 2026-11-25.
 //!
-//! A transaction's events are written when it commits, and not while it goes on. Here they are as many bytes as its
-//! records in the engine's own log: an assumption, as events have whole rows, before and after, where redo has the bytes
-//! that changed, and redo has changes of indexes where events have none.
+//! A transaction's events are written when it commits, not while it runs. Here they take as many bytes as its records
+//! in the engine's own log. This is an assumption: events have whole rows, before and after, where redo has the bytes
+//! that changed, and redo has index changes where events have none.
 //!
-//! Not modelled: rotation and purging, temporary files of transactions larger than `binlog_cache_size`, and a file system's
-//! share in a file that grows: blocks written whole, and its length recorded.
+//! Not modelled: rotation and purging, temporary files of transactions larger than `binlog_cache_size`, and the file
+//! system's cost of a growing file: blocks written whole, and its length recorded.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,12 +27,12 @@ use super::{CommitTicket, FileSpec, Files, StoreSpec};
 /// A binary log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BinlogSpec {
-    /// Where it is.
+    /// Its file.
     pub file: FileSpec,
-    /// Whether a commit waits until it is flushed: `sync_binlog` is 1, and not 0.
+    /// Whether a commit waits until it is flushed: `sync_binlog` is 1, not 0.
     ///
-    /// Where it is not, what was written is in the operating system's cache, which writes it in large pieces; a commit
-    /// waits where that is 32 of them behind.
+    /// If not, what was written is in the operating system's cache, which writes it in large pieces; a commit waits
+    /// once 32 of them are outstanding.
     pub sync: bool,
 }
 
@@ -47,7 +48,7 @@ impl BinlogSpec {
 }
 
 impl CommitTicket {
-    /// The same transaction's ticket in the binary log, which has seen nothing of it before.
+    /// The same transaction's ticket in the binary log, to which it has written nothing yet.
     pub(super) fn in_binlog(&self) -> CommitTicket {
         CommitTicket {
             log_bytes: self.log_bytes.saturating_add(self.streamed),
@@ -79,7 +80,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// A disk whose writes and flushes take so many milliseconds.
+    /// A disk with these write and flush times, in milliseconds.
     fn disk(write: u64, flush: u64) -> DiskSpec {
         DiskSpec {
             write_latency: LatencySpec::constant(Duration::from_millis(write)),
@@ -91,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Redo on a disk of 1 ms a write and 2 ms a flush, the binary log on one of 10 and 20 ms.
+    /// Redo on a disk of 1 ms per write and 2 ms per flush, the binary log on one of 10 and 20 ms.
     fn store(commit: Commit, binlog: Option<BinlogSpec>) -> Store {
         let volumes = [
             VolumeSpec::of("data", DiskSpec::unlimited()),
@@ -120,7 +121,7 @@ mod tests {
         Some(BinlogSpec { file, sync })
     }
 
-    /// When a commit asked for at `now` is done.
+    /// When a commit requested at `now` is done.
     fn done(store: &mut Store, mut now: Instant, ticket: &mut CommitTicket) -> Instant {
         while let Step::Wait(wait) = store.commit(now, ticket).expect("no versions") {
             now = wait.until;
@@ -151,7 +152,7 @@ mod tests {
         let mut tickets: [CommitTicket; 5] =
             core::array::from_fn(|session| CommitTicket::new(session as u32, 1_000, 1));
         let mut ends = [None; 5];
-        // Each asks at every millisecond until it is done.
+        // Each asks every millisecond until it is done.
         for ms in 0..200 {
             for (ticket, end) in tickets.iter_mut().zip(&mut ends) {
                 let step = store.commit(at(ms), ticket).expect("no versions");
@@ -163,7 +164,7 @@ mod tests {
         // Redo has the first after 3 ms, the others, in a second write and flush, after 6; the binary log has the first
         // after 3 + 30 ms, and the others another 30 ms later.
         assert_eq!(ends, [Some(33), Some(63), Some(63), Some(63), Some(63)]);
-        // Two groups of two writes; flushes are no I/Os of these limits.
+        // Two groups of two writes; flushes do not count as I/Os of these limits.
         assert_eq!(requests(&store), [2, 2]);
     }
 
@@ -177,7 +178,7 @@ mod tests {
             0,
             "too little to be written back"
         );
-        // 1 MiB is; nobody waits for it.
+        // 1 MiB is; no commit waits for it.
         let end = done(&mut store, end, &mut CommitTicket::new(0, 1 << 20, 1));
         assert_eq!(end, at(6));
         assert_eq!(store.counters().binlog_bytes, (1 << 20) + 1_024);

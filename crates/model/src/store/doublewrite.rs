@@ -1,7 +1,7 @@
-//! The doublewrite area: pages gathered, written there one behind the other, and only then to their places.
+//! The doublewrite area: pages are gathered, written there sequentially, and only then written in place.
 //!
-//! InnoDB does so, to have a whole copy of a page whose write was torn; not for temporary pages, which nobody recovers. The
-//! copies of a batch are one sequential write: the bytes are written twice, the I/Os are not.
+//! InnoDB does this to keep an intact copy of a page whose write was torn; not for temporary pages, which are never
+//! recovered. The copies of a batch are one sequential write: the bytes are written twice, the I/Os are not.
 //! Source: <https://dev.mysql.com/doc/refman/8.4/en/innodb-doublewrite-buffer.html>.
 
 use alloc::vec::Vec;
@@ -15,39 +15,39 @@ use crate::request::Request;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// Longest that a page waits for others to be copied with: InnoDB's page cleaner turns once a second
+/// Longest that a page waits for others to be copied with: InnoDB's page cleaner runs once a second
 /// (<https://dev.mysql.com/blog-archive/page-cleaner-tuning/>).
 const WAIT_MAX: Duration = Duration::SECOND;
 
 /// How pages are written twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoublewriteSpec {
-    /// Pages whose copies are written together, at most; at least 1.
+    /// Most pages whose copies are written together; at least 1.
     pub batch: u32,
     /// Volume of the area; `None`: that of the first data file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<usize>,
 }
 
-/// The area on its volume, behind the files there, and the pages that wait for their copies.
+/// The area on its volume, behind the files there, and the pages waiting to be copied.
 pub(super) struct Doublewrite {
     batch: u64,
     page: PageSize,
     volume: usize,
     /// Where the area starts on its volume.
     base: u64,
-    /// Bytes of half of the area: a batch, or the largest run where that is more.
+    /// Bytes of half of the area: a batch, or the largest run if that is more.
     half: u64,
     /// Whether the next batch goes to the second half.
     second_half: bool,
     waiting: Vec<Run>,
-    /// Pages of `waiting`.
+    /// Number of pages in `waiting`.
     pages: u64,
     /// When the first of `waiting` came.
     since: Instant,
 }
 
-/// Copies to be written, and the pages that they are of.
+/// Copies to be written, and the pages they belong to.
 pub(super) struct Batch {
     pub(super) runs: Vec<Run>,
     pub(super) volume: usize,
@@ -55,7 +55,7 @@ pub(super) struct Batch {
 }
 
 impl Doublewrite {
-    /// The area of a store; `None` where its pages are written once.
+    /// The area of a store; `None` if its pages are written once.
     pub(super) fn of(spec: &StoreSpec, files: &mut Files) -> Option<Doublewrite> {
         let DoublewriteSpec { batch, volume } = spec.doublewrite?;
         let batch = batch.max(1);
@@ -78,7 +78,7 @@ impl Doublewrite {
         })
     }
 
-    /// Adds a run to the batch; gives the batch before it, where both together would be too large.
+    /// Adds a run to the batch; returns the previous batch if both together would be too large.
     pub(super) fn gather(&mut self, now: Instant, run: Run) -> Option<Batch> {
         let overflow = match self.pages + run.pages > self.batch {
             true => self.take(),
@@ -92,17 +92,17 @@ impl Doublewrite {
         overflow
     }
 
-    /// Whether there are as many pages as a batch takes.
+    /// Whether the batch is full.
     pub(super) fn is_full(&self) -> bool {
         self.pages >= self.batch
     }
 
-    /// When the first of the waiting pages has waited for long enough.
+    /// When the first of the waiting pages has waited long enough.
     pub(super) fn next_due(&self) -> Option<Instant> {
         (!self.waiting.is_empty()).then(|| self.since + WAIT_MAX)
     }
 
-    /// The waiting pages, and the write of their copies; `None` where none waits.
+    /// The waiting pages, and the write of their copies; `None` if none wait.
     pub(super) fn take(&mut self) -> Option<Batch> {
         if self.waiting.is_empty() {
             return None;

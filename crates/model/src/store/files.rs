@@ -1,4 +1,4 @@
-//! Which data file, and where in it, a page lives: extents handed out by proportional fill.
+//! Which data file a page lives in, and where: extents allocated by proportional fill.
 
 use alloc::vec::Vec;
 
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::page::{EXTENT, PageSize};
 use crate::units::Bytes;
 
-/// A file's place on a volume.
+/// Where a file lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSpec {
-    /// PageAddress of the volume in the storage.
+    /// Index of the volume in the storage.
     pub volume: usize,
     /// Its fixed size; `None`: it grows as needed.
     pub size: Option<Bytes>,
@@ -33,13 +33,13 @@ pub struct FileId(u32);
 /// All files of a role are full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full {
-    /// Which role.
+    /// The role.
     pub role: Role,
-    /// What its files hold together.
+    /// Total capacity of its files.
     pub capacity: Bytes,
 }
 
-/// Room kept free on a volume for a file that grows.
+/// Room reserved on a volume for a file that grows.
 const GROWING: u64 = 1 << 40;
 
 /// One file on a volume.
@@ -53,11 +53,11 @@ struct DataFile {
     used: u64,
     /// Extents ever used.
     high: u32,
-    /// Extents given back.
+    /// Released extents.
     free: Vec<u32>,
 }
 
-/// Key of the first page of a file: files are numbered from the first data file over the temporary ones.
+/// Key of a file's first page: files are numbered from the first data file through the temporary ones.
 pub(super) fn first_key(file: usize) -> u64 {
     (file as u64) << 40
 }
@@ -67,7 +67,7 @@ pub(super) fn first_key(file: usize) -> u64 {
 pub struct PageAddress {
     /// The volume.
     pub volume: usize,
-    /// The file, counted from the first data file over the temporary ones.
+    /// The file, counted from the first data file through the temporary ones.
     pub file: u16,
     /// The page in that file.
     pub page: u64,
@@ -76,7 +76,7 @@ pub struct PageAddress {
 }
 
 impl PageAddress {
-    /// Unique over all files; neighbours in a file have neighbouring keys.
+    /// Unique over all files; neighbouring pages of a file have neighbouring keys.
     pub(super) fn key(&self) -> u64 {
         first_key(usize::from(self.file)) | self.page
     }
@@ -94,20 +94,20 @@ impl PageAddress {
     }
 }
 
-/// All data files, and what lives in them.
+/// All data files, and the spaces in them.
 ///
-/// A store has its own; a real engine's files can be distributed by another one, so that its pages live where
-/// the modelled ones do.
+/// A store has its own; a real engine's files can be distributed by a separate instance, so that its pages
+/// live where the modelled ones do.
 pub struct Files {
     files: Vec<DataFile>,
     /// Files of each role are `0..temp_start` and `temp_start..log`.
     temp_start: usize,
     log: usize,
-    /// Where each volume's last file ends.
+    /// End of each volume's last file.
     ends: Vec<u64>,
     page_size: PageSize,
     spaces: Vec<Space>,
-    /// Spaces given back whole, to be used again.
+    /// Fully released spaces, to be reused.
     unused: Vec<FileId>,
 }
 
@@ -118,7 +118,7 @@ struct Space {
 }
 
 impl Files {
-    /// Files with nothing in them; each volume's follow one another in this order.
+    /// Empty files; each volume's follow one another in this order.
     pub fn new(page_size: PageSize, data: &[FileSpec], temp: &[FileSpec], log: FileSpec) -> Files {
         let mut ends: Vec<u64> = Vec::new();
         let files = data.iter().chain(temp).chain([&log]);
@@ -158,16 +158,17 @@ impl Files {
         self.files[0].volume
     }
 
-    /// Makes room for a file without pages, behind the other files of its volume; volume and start of it.
+    /// Reserves room for a file without pages, behind the other files of its volume; returns its volume
+    /// and start.
     pub(super) fn append(&mut self, file: FileSpec) -> (usize, u64) {
         let base = base(&mut self.ends, file);
         (file.volume, base)
     }
 
-    /// A table space without pages.
+    /// Creates a table space without pages.
     ///
     /// # Panics
-    /// When there are 2^32 of them.
+    /// When 2^32 of them exist.
     pub fn create(&mut self, role: Role) -> FileId {
         let space = Space {
             role,
@@ -214,7 +215,7 @@ impl Files {
         }
     }
 
-    /// Where a page lives; gives it an extent if it has none.
+    /// Where a page lives; allocates an extent if it has none.
     ///
     /// # Errors
     /// When all files of the role are full.
@@ -234,7 +235,8 @@ impl Files {
         ))
     }
 
-    /// The next extent goes to the file with the largest share of its space free, the first of equals:
+    /// The next extent goes to the file with the largest share of its space free, the first among
+    /// equals:
     /// equal files are filled in turn, unequal ones in proportion to their size.
     ///
     /// Source: proportional fill, <https://learn.microsoft.com/sql/relational-databases/pages-and-extents-architecture-guide>.
@@ -270,7 +272,8 @@ impl Files {
         ))
     }
 
-    /// Gives back the extents that lie wholly at or after page `first`, naming every page in them.
+    /// Releases the extents that lie wholly at or after page `first`, calling `page` for every page
+    /// in them.
     pub fn release(&mut self, file: FileId, first: u64, mut page: impl FnMut(u64)) {
         let keep = first.div_ceil(self.page_size.extent()) as usize;
         let extents = &mut self.spaces[file.0 as usize].extents;
@@ -284,13 +287,13 @@ impl Files {
         }
     }
 
-    /// Lets a released file's id be given to another one.
+    /// Allows a released file's id to be reused.
     pub fn forget(&mut self, file: FileId) {
         self.unused.push(file);
     }
 }
 
-/// Where a file begins that follows what its volume has, which then ends behind it.
+/// Start of a file placed behind the existing files of its volume; moves the volume's end past it.
 fn base(ends: &mut Vec<u64>, file: FileSpec) -> u64 {
     ends.resize(ends.len().max(file.volume + 1), 0);
     let base = ends[file.volume];
@@ -387,7 +390,8 @@ mod tests {
             files.release(space, first, |_| pages += 1);
             pages
         };
-        // From page 9 on the second extent keeps page 8; from page 1 on only the second goes.
+        // From page 9 on, the second extent stays for page 8; from page 1 on, only the second is
+        // released.
         assert_eq!(released(9), 0);
         assert_eq!(released(1), 8);
         assert_eq!(released(0), 8);

@@ -1,4 +1,4 @@
-//! Full-page images: which page was changed already since the last checkpoint.
+//! Full-page images: which pages have changed since the last checkpoint.
 //!
 //! PostgreSQL "writes the entire content of each disk page to WAL during the first modification of that page after a
 //! checkpoint" (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-FULL-PAGE-WRITES>).
@@ -9,9 +9,9 @@ use crate::time::{Duration, Instant};
 
 /// The pages whose images are in the log since the last checkpoint.
 pub(super) struct Images {
-    /// Between two checkpoints; `None`: the last one was before the start.
+    /// Time between two checkpoints; `None`: the last one was before the start.
     interval: Option<Duration>,
-    /// How many checkpoints there were.
+    /// Number of checkpoints so far.
     checkpoints: u64,
     logged: HashSet<u64>,
 }
@@ -25,7 +25,7 @@ impl Images {
         }
     }
 
-    /// Whether the page that is changed at `now` has to be logged whole, and then counts as logged.
+    /// Whether the page changed at `now` must be logged whole; it then counts as logged.
     pub(super) fn is_due(&mut self, now: Instant, key: u64) -> bool {
         let checkpoints = self
             .interval

@@ -16,30 +16,31 @@ use crate::units::Bytes;
 pub const LOG_BLOCK: Bytes = Bytes::kib(60);
 /// Log writes are whole sectors.
 const SECTOR: u64 = 512;
-/// Records that nobody waits for are written once there are so many of them, or a block: PostgreSQL's
-/// `wal_writer_flush_after`, 1 MB (<https://www.postgresql.org/docs/current/runtime-config-wal.html>).
+/// Records that no session waits for are written once this many have gathered, or a block:
+/// PostgreSQL's `wal_writer_flush_after`, 1 MB
+/// (<https://www.postgresql.org/docs/current/runtime-config-wal.html>).
 const STREAMED: u64 = 1 << 20;
-/// Full blocks outstanding at the same time, at least: 32 in SQL Server before 2012 (same source).
+/// Full blocks in flight at the same time, at least: 32 in SQL Server before 2012 (same source).
 const WRITES_MAX: usize = 32;
 
 /// Whether a commit waits for its log records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Commit {
-    /// It does.
+    /// It waits.
     #[default]
     Durable,
-    /// It does not: records are written when a block is full, as in tempdb.
+    /// It does not wait: records are written when a block is full, as in tempdb.
     Relaxed,
 }
 
-/// Gives a write to a volume.
+/// Submits a write to a volume.
 type Submit<'a> = &'a mut dyn FnMut(Instant, usize, Request) -> Completion;
 
-/// The end of the log, and what of it is where.
+/// The end of the log, and how far it is written and durable.
 pub(super) struct Log {
     commit: Commit,
-    /// Whether a write is durable only once its volume was flushed.
+    /// Whether a write is durable only after a flush of its volume.
     flush: bool,
     /// Largest write.
     block: u64,
@@ -49,16 +50,16 @@ pub(super) struct Log {
     base: u64,
     /// Bytes of records so far.
     end: u64,
-    /// Up to where writes were started.
+    /// End of the writes started.
     started: u64,
-    /// Up to where writes are done.
+    /// End of the writes done.
     written: u64,
-    /// Up to where it is durable.
+    /// End of the durable log.
     durable: u64,
-    /// Up to where somebody waits for it, for each of them that is not durable yet.
+    /// Ends that a session waits for and that are not durable yet.
     wanted: VecDeque<u64>,
     in_flight: VecDeque<(Completion, u64)>,
-    /// The flush under way, and up to where the log is durable after it.
+    /// The flush in flight, and the durable end after it.
     flushing: Option<(Completion, u64)>,
 }
 
@@ -106,7 +107,7 @@ impl Log {
     ) -> Step {
         let own_end = self.add(ticket);
         let is_wanted = self.commit == Commit::Durable && own_end > self.durable;
-        // Who asks again is in it already.
+        // A repeated request is already in it.
         if is_wanted && self.wanted.back().is_none_or(|end| *end < own_end) {
             self.wanted.push_back(own_end);
         }
@@ -117,7 +118,7 @@ impl Log {
         }
     }
 
-    /// Adds records of a transaction that goes on, which waits only where the log's buffer is full.
+    /// Adds records of a transaction that continues; it waits only if the log's buffer is full.
     pub(super) fn stream(
         &mut self,
         now: Instant,
@@ -129,7 +130,7 @@ impl Log {
         self.wait_for(now, self.written, self.buffered(own_end))
     }
 
-    /// Up to where the records of a ticket are, once.
+    /// Adds the records of a ticket once; returns their end.
     fn add(&mut self, ticket: &mut CommitTicket) -> u64 {
         *ticket.log_end.get_or_insert_with(|| {
             self.end = self.end.saturating_add(ticket.log_bytes);
@@ -137,8 +138,8 @@ impl Log {
         })
     }
 
-    /// Up to where the log has to be written for all records to `end` to be in its buffer or beyond: that is as large as
-    /// what may be outstanding, and no larger than SQL Server's, whatever the largest write is.
+    /// How far the log must be written for all records up to `end` to fit its buffer: the buffer is as large as what
+    /// may be in flight, but no larger than SQL Server's, whatever the largest write is.
     fn buffered(&self, end: u64) -> u64 {
         let buffer = self.block.min(LOG_BLOCK.0) * WRITES_MAX as u64;
         end.saturating_sub(buffer.max(self.block))
@@ -148,7 +149,7 @@ impl Log {
         if reached >= awaited {
             return Step::Done;
         }
-        // Not yet started: it will be when the write before it is done.
+        // Not yet started: it starts when the write before it is done.
         let under_way = || self.flushing.iter().chain(&self.in_flight);
         let write = under_way()
             .find(|(_, end)| *end >= awaited)
@@ -157,8 +158,8 @@ impl Log {
         Step::Wait(Wait::new(now, Cause::Log, completion))
     }
 
-    /// Adds records that nobody waits for yet; they are written once a block of them is full, or 1 MiB where nothing is under
-    /// way, or with a commit.
+    /// Adds records that no session waits for yet; they are written once a block of them is full, or 1 MiB if nothing
+    /// is in flight, or with a commit.
     pub(super) fn append(&mut self, now: Instant, bytes: Bytes, submit: Submit<'_>) {
         self.end = self.end.saturating_add(bytes.0);
         self.start(now, submit);
@@ -190,8 +191,8 @@ impl Log {
         self.start(due, submit);
     }
 
-    /// Writes full blocks at once, flushes what somebody waits for, and writes the rest when somebody waits for it, or it is
-    /// much, and not too much is under way.
+    /// Writes full blocks at once and flushes what a session waits for. Writes the rest when a session waits for it or
+    /// it is large enough, unless too much is in flight.
     fn start(&mut self, now: Instant, submit: Submit<'_>) {
         while self.end - self.started >= self.block
             && self.in_flight.len() < WRITES_MAX.max(self.in_flight_max)
@@ -216,7 +217,7 @@ impl Log {
         let padded = length.next_multiple_of(SECTOR);
         let mut completion = submit(now, self.volume, Request::write(offset, Bytes(padded)));
         self.started += length;
-        // A later block is of no use before the earlier ones: it is done when they are.
+        // A later block is useless before the earlier ones: it is done when they are.
         if let Some((before, _)) = self.in_flight.back()
             && before.done > completion.done
         {
@@ -243,8 +244,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// A volume whose writes take so many milliseconds, one after the other, and the last of these from then
-    /// on; it keeps the requests.
+    /// A volume whose writes take these milliseconds in turn, then repeat the last one; it keeps the
+    /// requests.
     struct Volume {
         takes: Vec<u64>,
         seen: Vec<Request>,
@@ -388,7 +389,8 @@ mod tests {
         finish(&mut log, at(10), &mut volume);
         assert_eq!(log.durable, 0);
         assert_eq!(log.next_due(), Some(at(15)));
-        // Who comes during the flush is in the next write, which begins when the flush is done.
+        // A commit that arrives during the flush is in the next write, which begins when the flush
+        // is done.
         let step = commit(&mut log, at(12), &mut volume, 100);
         assert_eq!(until(step), at(15));
         assert_eq!(volume.seen.len(), 2);
@@ -413,7 +415,8 @@ mod tests {
         let mut ticket = CommitTicket::new(0, Bytes::mib(1).0, 0);
         let submit = &mut |now, place, request| volume.submit(now, place, request);
         assert_eq!(log.stream(at(0), &mut ticket, submit), Step::Done);
-        // The commit's own record is in the second write; a flush after the first would serve nobody.
+        // The commit's own record is in the second write; a flush after the first would serve no
+        // session.
         commit(&mut log, at(1), &mut volume, 100);
         for due in [10, 20, 30] {
             finish(&mut log, at(due), &mut volume);
@@ -461,7 +464,7 @@ mod tests {
         // One byte more than the buffer of 32 blocks holds waits for the first of them.
         let step = commit(&mut log, at(0), &mut volume, 1);
         assert_eq!(until(step), at(10));
-        // Nobody waits for that byte itself: it is not written before its block is full.
+        // No session waits for that byte itself: it is not written before its block is full.
         finish(&mut log, at(10), &mut volume);
         assert_eq!(volume.seen.len(), 32);
         assert_eq!(log.next_due(), None);

@@ -10,12 +10,12 @@
 //!          └─ row versions ──────► temp files, until they expire
 //! ```
 //!
-//! A session that has to wait is told until when, and for what; it comes back then and asks again.
-//! The store never calls anybody: [`Store::advance`] executes what became due in the meantime.
+//! A session that must wait receives the time and the cause; it then returns and retries. The store
+//! never calls back: [`Store::advance`] executes what became due in the meantime.
 //!
-//! Engines differ in what they do, which is all in [`StoreSpec`]: the size of a page, pages that are written
-//! twice (InnoDB) or logged whole (PostgreSQL) so that a torn one can be restored, a second log (MySQL, MariaDB), row
-//! versions in temp space (SQL Server).
+//! Engines differ in the settings of [`StoreSpec`]: the size of a page, pages that are written twice (InnoDB) or
+//! logged whole (PostgreSQL) so that a torn one can be restored, a second log (MySQL, MariaDB), row versions in temp
+//! space (SQL Server).
 //!
 //! Not modelled: latches and allocation contention, recovery, reads of row versions.
 
@@ -58,7 +58,7 @@ use read_ahead::ReadAhead;
 use versions::Versions;
 use writer::{WriteRequest, Writer};
 
-/// Size of a page where nothing else is said.
+/// Default size of a page.
 pub const PAGE: Bytes = PageSize::DEFAULT.bytes();
 /// Pages of that size in an extent.
 pub const EXTENT_PAGES: u64 = PageSize::DEFAULT.extent();
@@ -72,21 +72,21 @@ pub struct StoreSpec {
     pub page_size: PageSize,
     /// How much a read of a missing page brings in.
     pub read_unit: ReadUnit,
-    /// How far a sequential reader is read ahead of; zero: not at all.
+    /// How far to read ahead of a sequential reader; zero disables it.
     pub read_ahead: Bytes,
-    /// Largest write that neighbouring dirty pages are gathered into.
+    /// Largest write into which neighbouring dirty pages are gathered.
     pub write_gather: Bytes,
-    /// Background writes outstanding at the same time.
+    /// Background writes in flight at the same time.
     pub writes_in_flight: u32,
     /// Longest time a page of a data file stays dirty; `None`: until its frame is needed.
     pub checkpoint: Option<Duration>,
-    /// Most bytes of log since the oldest changed page of a data file whose write has not started: pages are written, and
-    /// sessions wait for that, so that it is kept. `None`: no bound. Writes in flight do not count.
+    /// Most bytes of log since the oldest changed page of a data file whose write has not started: pages are written,
+    /// and sessions wait for that, to stay within it. `None`: unbounded. Writes in flight do not count.
     pub log_capacity: Option<Bytes>,
     /// Pages written twice, so that a torn one can be restored; `None`: once.
     pub doublewrite: Option<DoublewriteSpec>,
-    /// Whether the first change of a data file's page since the last checkpoint puts the whole page into the log, so
-    /// that a torn one can be restored.
+    /// Whether the first change of a data file's page since the last checkpoint logs the whole page, so that a torn
+    /// one can be restored.
     pub full_page_images: bool,
     /// Whether a commit waits for its log records.
     pub commit: Commit,
@@ -94,13 +94,13 @@ pub struct StoreSpec {
     pub log_block: Bytes,
     /// Log writes in flight from which on commits share the next one; at least 1. Of full blocks at least 32 may be in flight.
     pub log_in_flight_max: u32,
-    /// Whether a log write is durable only once its volume was flushed; not where it is written through (SQL Server).
+    /// Whether a log write is durable only after a flush of its volume; false if it is written through (SQL Server).
     pub log_flush: bool,
-    /// The binary log, which a commit has to be in after the log; `None`: there is none.
+    /// The binary log, which a commit must reach after the log; `None`: disabled.
     pub binlog: Option<BinlogSpec>,
-    /// Pages that the operating system keeps besides the buffer pool; zero where files are read past its cache.
+    /// Size of the operating system's page cache behind the buffer pool; zero if files bypass it.
     pub page_cache: Bytes,
-    /// Row versions written to temp space, where the engine keeps them there.
+    /// Row versions written to temp space, if the engine keeps them there.
     pub versions: Option<VersionSpec>,
     /// Data files of tables, in the order of proportional fill.
     pub data: Vec<FileSpec>,
@@ -111,8 +111,8 @@ pub struct StoreSpec {
 }
 
 impl StoreSpec {
-    /// A store with all files on volume 0: pages are read one by one and written once, when their frame is needed, and a
-    /// commit waits for the log.
+    /// A store with all files on volume 0: pages are read one by one and written once, when their frame is needed, and
+    /// commits wait for the log.
     pub fn plain(memory: Bytes) -> StoreSpec {
         let file = FileSpec {
             volume: 0,
@@ -154,32 +154,32 @@ pub enum ReadUnit {
     Extent,
 }
 
-/// Whether what was asked is done.
+/// Whether a request to the store is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It is.
+    /// Done.
     Done,
-    /// Not yet: come back and ask again.
+    /// Not yet: return at that time and retry.
     Wait(Wait),
 }
 
 /// What a session waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// Until when.
+    /// The end of the wait.
     pub until: Instant,
-    /// For what.
+    /// The cause.
     pub cause: Cause,
-    /// The part of that request which lies in the wait.
+    /// The part of that request that falls within the wait.
     pub part: Completion,
 }
 
-/// For what.
+/// The cause of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// A page to come in.
+    /// A page to be read.
     Read,
-    /// A dirty page to go out, so that its frame can be used, or the log be overwritten.
+    /// A dirty page to be written, so that its frame can be used or the log overwritten.
     Write,
     /// Log records to be durable, in the log or the binary log.
     Log,
@@ -203,13 +203,13 @@ impl Wait {
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Pages asked of the buffer pool.
+    /// Pages requested from the buffer pool.
     pub page_requests: u64,
-    /// Reads given to the volumes.
+    /// Reads submitted to the volumes.
     pub physical_reads: u64,
-    /// Pages written to their places; their copies (doublewrite) are not counted.
+    /// Pages written in place; their copies (doublewrite) are not counted.
     pub pages_written: u64,
-    /// Dirty pages that were dropped with their file before anybody wrote them.
+    /// Dirty pages dropped with their file before they were written.
     pub pages_discarded: u64,
     /// Bytes of log written.
     pub log_bytes: u64,
@@ -239,7 +239,7 @@ impl Store {
     /// An empty store over `storage`.
     ///
     /// # Panics
-    /// When a file's volume is not one of the storage's.
+    /// When the storage does not have a file's volume.
     pub fn new(spec: &StoreSpec, storage: Storage, seed: u64) -> Store {
         let page_size = spec.page_size;
         let frames = (spec.memory.0 / page_size.bytes().0).max(64);
@@ -276,7 +276,7 @@ impl Store {
         self.page_size
     }
 
-    /// The volumes beneath.
+    /// The underlying volumes.
     pub fn storage(&self) -> &Storage {
         &self.storage
     }
@@ -299,18 +299,19 @@ impl Store {
         self.counters
     }
 
-    /// How much longer than the checkpoint allows a page of a data file waited to be written so far, at most.
+    /// The longest time so far that a page of a data file waited to be written beyond what the checkpoint
+    /// allows.
     pub fn checkpoint_late(&self) -> Duration {
         self.writer.late()
     }
 
-    /// While on, everything is placed and cached as ever but takes no time and reaches no disk: for
-    /// loading what is not to be measured.
+    /// While on, everything is placed and cached as usual but takes no time and reaches no disk:
+    /// for loading that is not measured.
     pub fn set_timeless(&mut self, timeless: bool) {
         self.timeless = timeless;
     }
 
-    /// Empties the buffer pool of everything that is not dirty, and the page cache.
+    /// Drops every clean page from the buffer pool, and the page cache.
     pub fn empty_pool(&mut self) {
         self.pool.drop_clean();
         if let Some(cache) = &mut self.page_cache {
@@ -323,12 +324,12 @@ impl Store {
         self.storage.clear_host_cache();
     }
 
-    /// A new, empty file of `role`.
+    /// Creates an empty file of `role`.
     pub fn create(&mut self, role: Role) -> FileId {
         self.files.create(role)
     }
 
-    /// Gives back all pages of a file from `first` on; dirty ones will never be written.
+    /// Releases all pages of a file from `first` on; dirty ones are never written.
     pub fn release(&mut self, file: FileId, first: u64) {
         let Store {
             files,
@@ -341,13 +342,13 @@ impl Store {
         });
     }
 
-    /// Drops a file; its id may be given to another one.
+    /// Drops a file; its id may be reused.
     pub fn drop_file(&mut self, file: FileId) {
         self.release(file, 0);
         self.files.forget(file);
     }
 
-    /// Whether a page is in the buffer pool, or on its way: asking for it reaches no disk.
+    /// Whether a page is in the buffer pool or on its way: requesting it reaches no disk.
     pub fn holds(&self, file: FileId, page: u64) -> bool {
         self.files
             .find(file, page)
@@ -417,7 +418,7 @@ impl Store {
         Ok(Step::Done)
     }
 
-    /// Has the oldest changes written where the log fills; the wait for that where it is full.
+    /// Writes the oldest changes while the log fills; returns the wait if it is full.
     fn keep_log_short(&mut self, now: Instant) -> Option<Wait> {
         let log_end = self.log.end();
         if self.timeless || !self.writer.is_log_filling(log_end) {
@@ -429,7 +430,7 @@ impl Store {
         is_full.then(|| Wait::new(now, Cause::Write, writer.next_completion(now)))
     }
 
-    /// Logs a page whole where the engine does so and this is its first change since the last checkpoint.
+    /// Logs a page whole if the engine does so and this is its first change since the last checkpoint.
     fn log_image(&mut self, now: Instant, key: u64) {
         let Store {
             images: Some(images),
@@ -452,7 +453,7 @@ impl Store {
 
     /// A session commits: `log_bytes` of records, and `rows` whose old versions are kept.
     ///
-    /// Ask again until done; the records are counted once per `ticket`.
+    /// Retry until done; the records are counted once per `ticket`.
     ///
     /// # Errors
     /// When the temp files are full of versions.
@@ -491,9 +492,9 @@ impl Store {
         Ok(step)
     }
 
-    /// Puts records of a transaction that goes on into the log: done where its buffer has room.
+    /// Adds records of a transaction that continues to the log: done if its buffer has room.
     ///
-    /// Ask again until done; the records are counted once per `ticket`.
+    /// Retry until done; the records are counted once per `ticket`.
     pub fn stream_log(&mut self, now: Instant, ticket: &mut CommitTicket) -> Step {
         self.advance(now);
         if self.timeless {
@@ -554,7 +555,7 @@ impl Store {
         });
     }
 
-    /// When something becomes due next.
+    /// When the next thing becomes due.
     pub fn next_due(&self) -> Option<Instant> {
         let binlog = self.binlog.as_ref().and_then(Log::next_due);
         let versions = self.versions.as_ref().and_then(Versions::next_due);
@@ -569,7 +570,7 @@ impl Store {
         .min()
     }
 
-    /// The writer, the pool that it writes from, and where its writes go.
+    /// The writer, the pool it writes from, and where its writes go.
     fn writing(
         &mut self,
     ) -> (
@@ -591,7 +592,7 @@ impl Store {
         (writer, pool, submit)
     }
 
-    /// The writer's turn: finishes one write, or starts what has been dirty for too long.
+    /// Lets the writer finish one write, or start what has been dirty for too long.
     fn background(&mut self, due: Instant) {
         let log_end = self.log.end();
         let (writer, pool, mut submit) = self.writing();
@@ -610,7 +611,7 @@ impl Store {
         }
     }
 
-    /// Reads a missing page, with its extent where that is the unit.
+    /// Reads a missing page, or its whole extent if that is the unit.
     fn bring_in(&mut self, now: Instant, file: FileId, page: u64) -> Result<Completion, Wait> {
         let place = self
             .files
@@ -653,7 +654,7 @@ impl Store {
         self.storage.submit(now, volume, request)
     }
 
-    /// Caches hold a range from now on, in no time.
+    /// Puts a range into the caches, in no time.
     fn warm(&mut self, volume: usize, offset: u64, length: Bytes) {
         self.storage.warm(volume, offset, length);
         if let Some(cache) = &mut self.page_cache {
@@ -661,7 +662,7 @@ impl Store {
         }
     }
 
-    /// Takes a page in beside another one, where there is a frame to spare.
+    /// Reads a page in along with another one, if a frame is free.
     fn admit(&mut self, now: Instant, key: u64, completion: Completion) {
         if self.pool.holds(key) {
             return;
@@ -671,7 +672,7 @@ impl Store {
         }
     }
 
-    /// Reads ahead of a sequential reader: extents that lie one behind the other in a file by one request.
+    /// Reads ahead of a sequential reader; adjacent extents of a file take one request.
     fn read_ahead(&mut self, now: Instant, session: u32, file: FileId, page: u64) {
         if self.timeless {
             return;
@@ -704,20 +705,20 @@ impl Store {
     }
 }
 
-/// What a session has yet to have written before its commit is done.
+/// What a session must still write before its commit is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommitTicket {
     /// The session.
     pub session: u32,
-    /// Log records not yet handed to the log.
+    /// Log records not yet added to the log.
     pub log_bytes: u64,
     /// Rows whose old versions are not yet kept.
     pub rows: u64,
-    /// Bytes of the transaction's records that [`Store::stream_log`] has put into the log before.
+    /// Bytes of the transaction's records that [`Store::stream_log`] has already put into the log.
     pub streamed: u64,
-    /// Up to where the log has to be durable, once the records are in it.
+    /// How far the log must be durable, once the records are in it.
     pub(crate) log_end: Option<u64>,
-    /// The same of the binary log.
+    /// The same for the binary log.
     pub(crate) binlog_end: Option<u64>,
 }
 
@@ -732,13 +733,13 @@ impl CommitTicket {
         }
     }
 
-    /// The commit of a transaction that has put so many bytes of records into the log while it went on.
+    /// The commit of a transaction that already streamed this many bytes of records into the log.
     pub fn after_streaming(self, streamed: u64) -> CommitTicket {
         CommitTicket { streamed, ..self }
     }
 }
 
-/// Hands what the writer writes to the volumes.
+/// Submits the writer's writes to the volumes.
 fn submitter<'a>(
     storage: &'a mut Storage,
     page_cache: &'a mut Option<PageCache>,
@@ -782,7 +783,7 @@ mod tests {
         Store::new(spec, storage, 1)
     }
 
-    /// Asks until done, and says when that was.
+    /// Retries until done; returns when that was.
     fn patiently(mut now: Instant, mut ask: impl FnMut(Instant) -> Step) -> Instant {
         while let Step::Wait(wait) = ask(now) {
             now = wait.until;

@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
-/// The unit in which space is given to tables, as in SQL Server; a page of that size is an extent of its own.
+/// The unit of space allocation for tables, as in SQL Server; a page of that size is its own extent.
 ///
 /// Source: <https://learn.microsoft.com/sql/relational-databases/pages-and-extents-architecture-guide>.
 pub const EXTENT: Bytes = Bytes::kib(64);
 
 /// Size of a page: a power of two, 4 to 64 KiB.
 ///
-/// SQL Server and PostgreSQL have 8 KiB, InnoDB 16 KiB unless it was set up otherwise
+/// SQL Server and PostgreSQL have 8 KiB, InnoDB 16 KiB unless configured otherwise
 /// (<https://dev.mysql.com/doc/refman/8.4/en/innodb-parameters.html#sysvar_innodb_page_size>), SQLite 4 KiB
 /// (<https://www.sqlite.org/pgszchng2016.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Bytes", into = "Bytes")]
 pub struct PageSize(Bytes);
 
-/// A size that no page has.
+/// An invalid page size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAPageSize(Bytes);
 
@@ -56,13 +56,13 @@ impl From<PageSize> for Bytes {
 }
 
 impl PageSize {
-    /// 8 KiB, as SQL Server and PostgreSQL have it.
+    /// 8 KiB, as in SQL Server and PostgreSQL.
     pub const DEFAULT: PageSize = PageSize(Bytes::kib(8));
 
-    /// 16 KiB, InnoDB's unless it was set up otherwise.
+    /// 16 KiB, InnoDB's default.
     pub const INNODB: PageSize = PageSize(Bytes::kib(16));
 
-    /// 4 KiB, SQLite's unless it was set up otherwise.
+    /// 4 KiB, SQLite's default.
     pub const SQLITE: PageSize = PageSize(Bytes::kib(4));
 
     /// Bytes of one page.
@@ -70,7 +70,7 @@ impl PageSize {
         self.0
     }
 
-    /// Bytes of so many pages.
+    /// Bytes of this many pages.
     pub fn of(self, pages: u64) -> Bytes {
         Bytes(pages * self.0.0)
     }

@@ -1,6 +1,6 @@
 //! The operating system's cache of files, behind the buffer pool of an engine that reads through it (PostgreSQL).
 //!
-//! What is read or written is held, and the least recently used goes. Writes reach the volume when the engine writes them: the
+//! What is read or written is cached, with LRU replacement. Writes reach the volume when the engine writes them: the
 //! operating system's own write-back is not modelled.
 
 use alloc::string::String;
@@ -14,11 +14,11 @@ use crate::units::Bytes;
 /// Time of a read that finds its page: a system call and a copy of 8 KiB. Assumed; machines of 2020 take 1 to 3 us.
 const HIT: Duration = Duration::from_micros(2);
 
-/// The pages held.
+/// The cached pages.
 pub(super) struct PageCache(HostCache);
 
 impl PageCache {
-    /// An empty cache of that size; none for zero.
+    /// A cache of that size; `None` for zero.
     pub(super) fn of(size: Bytes) -> Option<PageCache> {
         let spec = HostCacheSpec {
             size,
@@ -28,7 +28,7 @@ impl PageCache {
         (size > Bytes::ZERO).then(|| PageCache(HostCache::new(&spec)))
     }
 
-    /// A read that the cache serves; otherwise the range is held from now on, and has to be read.
+    /// Serves a read from the cache; on a miss the range is cached, and must be read.
     pub(super) fn read(
         &mut self,
         now: Instant,
@@ -46,7 +46,7 @@ impl PageCache {
         None
     }
 
-    /// Holds a range from now on.
+    /// Caches a range.
     pub(super) fn fill(&mut self, volume: usize, offset: u64, length: Bytes) {
         self.0.fill(number(volume), offset, length);
     }
@@ -57,7 +57,7 @@ impl PageCache {
     }
 }
 
-/// A volume, as the cache tells disks apart.
+/// A volume as a disk number of the cache.
 fn number(volume: usize) -> u16 {
     u16::try_from(volume).expect("an arm has fewer than 65,536 disks")
 }

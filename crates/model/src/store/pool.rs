@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use crate::request::Completion;
 use crate::time::Instant;
 
-/// A page's place in memory.
+/// A slot for a page in memory.
 struct Frame {
     key: u64,
     state: State,
@@ -18,11 +18,11 @@ struct Frame {
     referenced: bool,
     /// Changed since it was last handed to the writer.
     dirty: bool,
-    /// Since when it is dirty.
+    /// When it became dirty.
     dirtied: Instant,
     /// Number of the write it is part of; 0: none.
     writing: u64,
-    /// The read that brings it in; done in the past once it is here.
+    /// The read that brings it in; in the past once it has arrived.
     arriving: Completion,
 }
 
@@ -38,16 +38,17 @@ enum State {
 
 /// The frames, and which page is in which.
 ///
-/// Memory is taken for frames that were used at least once: a large pool costs what its pages need.
+/// Memory is allocated only for frames that were used at least once: a large pool costs what its
+/// pages need.
 pub(super) struct Pool {
-    /// How many there are, used or not.
+    /// Number of frames, used or not.
     count: u32,
     /// Those that were used at least once.
     frames: Vec<Frame>,
     by_key: HashMap<u64, u32>,
     /// Frames of dropped pages that are still being written, by page and number of the write.
     orphans: HashMap<(u64, u64), u32>,
-    /// Those of `frames` that are free; the last one is taken first, and before one that was never used.
+    /// Free frames among `frames`; the last one is taken first, and before one that was never used.
     free: Vec<u32>,
     hand: u32,
 }
@@ -58,7 +59,7 @@ pub(super) enum Swept {
     Freed,
     /// A dirty page that has to be written first.
     Dirty(u64),
-    /// Nothing to be had here.
+    /// Not usable now.
     Busy,
 }
 
@@ -108,7 +109,7 @@ impl Pool {
         self.by_key.contains_key(&key)
     }
 
-    /// Uses a page, if it is here or on its way.
+    /// Marks a page as used, if it is present or on its way.
     pub(super) fn touch(&mut self, key: u64) -> Option<Completion> {
         let frame = &mut self.frames[*self.by_key.get(&key)? as usize];
         frame.referenced = true;
@@ -128,7 +129,7 @@ impl Pool {
         self.by_key.insert(key, index);
     }
 
-    /// Marks a page as changed at `now`; whether it was clean.
+    /// Marks a page as changed at `now`; returns whether it was clean.
     pub(super) fn dirty(&mut self, key: u64, now: Instant) -> bool {
         let Some(index) = self.by_key.get(&key) else {
             return false;
@@ -149,7 +150,7 @@ impl Pool {
         })
     }
 
-    /// Whether a page can be handed to the writer now.
+    /// Whether a page can be written now.
     pub(super) fn writable(&self, key: u64) -> bool {
         self.by_key.get(&key).is_some_and(|index| {
             let frame = &self.frames[*index as usize];
@@ -157,15 +158,15 @@ impl Pool {
         })
     }
 
-    /// Hands a page to the writer as part of write `number`.
+    /// Starts writing a page as part of write `number`.
     pub(super) fn start_write(&mut self, key: u64, number: u64) {
         let index = self.by_key[&key];
         let frame = &mut self.frames[index as usize];
         (frame.dirty, frame.writing) = (false, number);
     }
 
-    /// A write is done. Its page is clean, unless it changed since: then it is dirty since the instant that is given
-    /// back. A clean one is evicted where `evict` says so and nobody used it since.
+    /// Finishes a write. Its page is clean unless it changed since: then this returns the instant since when it is
+    /// dirty. A clean one is evicted if `evict` is set and it was not used since.
     pub(super) fn finish_write(&mut self, key: u64, number: u64, evict: bool) -> Option<Instant> {
         if let Some(index) = self.orphans.remove(&(key, number)) {
             self.set_free(index);
@@ -193,7 +194,8 @@ impl Pool {
         self.free.push(index);
     }
 
-    /// Drops a page with its file; whether it was dirty. A frame under write is kept until that is done.
+    /// Drops a page with its file; returns whether it was dirty. A frame being written is kept until
+    /// that is done.
     pub(super) fn discard(&mut self, key: u64) -> bool {
         let Some(index) = self.by_key.remove(&key) else {
             return false;
@@ -220,7 +222,7 @@ impl Pool {
         }
     }
 
-    /// Moves the hand on by one frame.
+    /// Advances the hand by one frame.
     pub(super) fn sweep(&mut self, now: Instant) -> Swept {
         let index = self.hand;
         self.hand = if index + 1 == self.count {
@@ -273,7 +275,7 @@ mod tests {
     #[test]
     fn a_page_used_since_the_hand_passed_stays_one_more_round() {
         let mut pool = full(3);
-        // The first round takes the reference bits away, and frees nothing.
+        // The first round clears the reference bits, and frees nothing.
         assert!((0..3).all(|_| !freed(&mut pool)));
         pool.touch(1);
         // The second frees what was not used since.
@@ -391,7 +393,7 @@ mod tests {
         assert!(pool.discard(1), "never to be written");
         assert!(!pool.discard(1), "gone already");
         assert_eq!(pool.free_count(), 1);
-        // Another page of that name meanwhile, in the frame that is free.
+        // Another page of that name meanwhile, in the free frame.
         let frame = pool.take_free().expect("page 1 is gone");
         pool.install(frame, 0, Completion::immediate(at(0)));
         assert!((0..4).all(|_| !matches!(pool.sweep(at(0)), Swept::Dirty(_))));
@@ -449,7 +451,7 @@ mod tests {
         for (index, key) in taken.into_iter().zip(10..) {
             pool.install(index, key, Completion::immediate(Instant::ZERO));
         }
-        // The first round takes the reference bits away, the second frees.
+        // The first round clears the reference bits, the second frees.
         let swept = (0..6).filter(|_| matches!(pool.sweep(Instant::ZERO), Swept::Freed));
         assert_eq!(swept.count(), 3);
         assert_eq!(pool.free_count(), 3);

@@ -14,7 +14,7 @@ const RUN: u32 = 4;
 /// A tree's inner pages lie between its leaves: a step of up to this many pages is still in a row.
 const STEP_MAX: u64 = 2;
 
-/// How far ahead, and where each reader is.
+/// The read-ahead distance, and each reader's position.
 pub(super) struct ReadAhead {
     pages: u64,
     /// Pages of an extent.
@@ -26,7 +26,7 @@ pub(super) struct ReadAhead {
 struct Reader {
     last: u64,
     run: u32,
-    /// Up to where was read ahead.
+    /// End of what was read ahead.
     until: u64,
 }
 
@@ -63,7 +63,7 @@ impl ReadAhead {
         if reader.run < RUN {
             return none;
         }
-        // In halves of the distance, so that neighbouring extents come by one request.
+        // In halves of the distance, so that neighbouring extents take one request.
         if reader.until > page + self.pages / 2 {
             return none;
         }

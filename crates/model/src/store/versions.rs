@@ -1,9 +1,9 @@
 //! Row versions: what an engine with snapshots writes to temp space for every changed row.
 //!
 //! Under SQL Server's read committed snapshot isolation the old image of a row goes to tempdb and stays
-//! until no transaction can want it. Versions are appended page by page and dropped by the extent, after a
-//! retention drawn anew for each extent. One that is dropped while its pages are still dirty in the buffer
-//! pool never reaches a disk: this is how a slow disk comes to write fewer bytes for the same work.
+//! until no transaction can need it. Versions are appended page by page and dropped by the extent, after a
+//! retention drawn anew for each extent. One dropped while its pages are still dirty in the buffer pool
+//! never reaches a disk: this is how a slow disk can end up writing fewer bytes for the same work.
 
 use alloc::collections::{BTreeMap, BinaryHeap};
 use core::cmp::Reverse;
@@ -19,16 +19,16 @@ use crate::spec::LatencySpec;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// How much versions take, and for how long.
+/// Space that versions take, and how long they are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VersionSpec {
     /// Bytes of temp space for each changed row, temporary objects included.
     pub bytes_per_row: Bytes,
-    /// Mean time until they are no longer wanted; exponentially distributed.
+    /// Mean time until they expire; exponentially distributed.
     pub retention: Duration,
 }
 
-/// Versions kept, and when they go.
+/// The versions kept, and when they expire.
 pub(super) struct Versions {
     bytes_per_row: Bytes,
     page: PageSize,
@@ -43,7 +43,7 @@ pub(super) struct Versions {
 struct Tail {
     /// Bytes not yet written.
     bytes: u64,
-    /// The extent in use, and how many pages of it are.
+    /// The open extent, and how many of its pages are used.
     open: Option<(FileId, u64)>,
 }
 
@@ -65,7 +65,7 @@ impl Versions {
         self.expiring.peek().map(|Reverse((due, _))| *due)
     }
 
-    /// The extent whose time has come.
+    /// The extent that expires.
     pub(super) fn expire(&mut self) -> Option<FileId> {
         self.expiring.pop().map(|Reverse((_, file))| file)
     }

@@ -1,9 +1,9 @@
-//! The background writer: brings dirty pages out, gathered, so that sessions do not.
+//! The background writer: writes dirty pages, gathered, so that sessions do not.
 //!
-//! Three reasons to write: frames are wanted (the lazy writer: pages in the order of the pool's clock), and a page of a
-//! data file has been dirty for too long or for too much log (the checkpoint: in the order they became dirty). Where the
-//! log is nearly full all the same, sessions that change pages wait for the writer.
-//! Temporary pages have no checkpoint, as in SQL Server's tempdb: one that dies in time costs no write.
+//! Three reasons to write: frames are needed (the lazy writer: pages in the order of the pool's clock), or a page of a
+//! data file has been dirty for too long or for too much log (the checkpoint: in the order they became dirty). If the
+//! log still gets nearly full, sessions that change pages wait for the writer. Temporary pages have no checkpoint, as
+//! in SQL Server's tempdb: one dropped in time costs no write.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
@@ -25,23 +25,23 @@ const FREE_SHARE: usize = 64;
 
 /// Shares of the log's capacity from which pages are written because of it, and from which sessions wait for that, in
 /// sixteenths. Source: `log_calc_max_ages` in storage/innobase/log/log0log.cc of MySQL 5.7: 7/8 (`async`) and 15/16
-/// (`sync`) of the largest age of a change that is not in its place.
+/// (`sync`) of the largest age of a change that is not written in place.
 const LOG_WRITES_AT: u64 = 14;
 const LOG_WAITS_AT: u64 = 15;
 
-/// How long to wait when every frame is on its way in and none can be written: asks again soon.
+/// How long to wait when every frame is being read and none can be written: retries soon.
 const BREATH: Duration = Duration::from_micros(50);
 
-/// Writes under way, and pages that wait for the checkpoint.
+/// Writes in flight, and pages waiting for the checkpoint.
 pub(super) struct Writer {
     gather: u64,
     slots: usize,
-    /// Two extents: what is kept free at least.
+    /// Two extents: the least kept free.
     free_min: usize,
     /// Keys of temporary pages begin here: they have no checkpoint, and no doublewrite.
     temporary_from: u64,
     checkpoint: Option<Duration>,
-    /// Most bytes of log since the oldest change that is not in its place.
+    /// Most bytes of log since the oldest change not written in place.
     log_capacity: Option<u64>,
     doublewrite: Option<Doublewrite>,
     in_flight: BinaryHeap<Reverse<InFlight>>,
@@ -53,7 +53,7 @@ pub(super) struct Writer {
     dirtied: VecDeque<Dirtied>,
     /// Those of them whose turn came while they were being written.
     passed: HashMap<u64, Dirtied>,
-    /// How much longer than the checkpoint allows a page waited to be written, at most.
+    /// The longest time so far that a page waited to be written beyond what the checkpoint allows.
     late: Duration,
 }
 
@@ -66,9 +66,9 @@ struct Dirtied {
     log_end: u64,
 }
 
-/// What is given to a volume.
+/// A write to a volume.
 pub(super) enum WriteRequest {
-    /// Neighbouring pages, to their place.
+    /// Neighbouring pages, in place.
     Pages {
         /// Key of the first.
         first: u64,
@@ -89,7 +89,7 @@ pub(super) struct Run {
     number: u64,
     first: u64,
     pub(super) pages: u64,
-    /// Whether their frames are wanted.
+    /// Whether their frames are needed.
     evict: bool,
 }
 
@@ -102,9 +102,9 @@ struct InFlight {
 
 /// What is being written.
 enum Job {
-    /// Pages, to their place.
+    /// Pages, in place.
     Pages(Run),
-    /// Copies of these, which are written to their places afterwards.
+    /// Copies of these, which are then written in place.
     Copies(Vec<Run>),
 }
 
@@ -153,7 +153,7 @@ impl Writer {
         }
     }
 
-    /// When the next write is done, the next page has been dirty for too long, or copies have waited for long enough.
+    /// When the next write is done, the next page has been dirty for too long, or copies have waited long enough.
     pub(super) fn next_due(&self) -> Option<Instant> {
         let done = self
             .in_flight
@@ -167,12 +167,12 @@ impl Writer {
         [done, old, copies].into_iter().flatten().min()
     }
 
-    /// How much longer than the checkpoint allows a page waited to be written, at most.
+    /// The longest time so far that a page waited to be written beyond what the checkpoint allows.
     pub(super) fn late(&self) -> Duration {
         self.late
     }
 
-    /// A page of a data file became dirty at `now`, when the log ended at `log_end`.
+    /// Records that a page of a data file became dirty at `now`, when the log ended at `log_end`.
     pub(super) fn dirtied(&mut self, now: Instant, key: u64, log_end: u64) {
         if self.checkpoint.is_some() || self.log_capacity.is_some() {
             self.dirtied.push_back(Dirtied {
@@ -183,12 +183,12 @@ impl Writer {
         }
     }
 
-    /// Whether the log that ends at `log_end` is so full that a session has to wait before it changes a page.
+    /// Whether the log that ends at `log_end` is so full that a session must wait before it changes a page.
     pub(super) fn is_log_full(&self, log_end: u64) -> bool {
         self.is_log_used(log_end, LOG_WAITS_AT)
     }
 
-    /// Whether pages have to be written because the log that ends at `log_end` fills.
+    /// Whether pages must be written because the log that ends at `log_end` fills.
     pub(super) fn is_log_filling(&self, log_end: u64) -> bool {
         self.is_log_used(log_end, LOG_WRITES_AT)
     }
@@ -200,7 +200,7 @@ impl Writer {
         }
     }
 
-    /// Finishes the writes that are done at `due`; pages whose copies are written are then written to their places.
+    /// Finishes the writes that are done at `due`; pages whose copies are written are then written in place.
     pub(super) fn finish(
         &mut self,
         due: Instant,
@@ -230,7 +230,7 @@ impl Writer {
         }
     }
 
-    /// A run's pages are in their places.
+    /// A run's pages are written in place.
     fn finish_run(&mut self, run: &Run, pool: &mut Pool) {
         self.runs -= 1;
         for key in run.first..run.first + run.pages {
@@ -276,7 +276,7 @@ impl Writer {
         }
     }
 
-    /// Frees frames until enough are free, every place in flight is taken, or nothing is to be had.
+    /// Frees frames until enough are free, every place in flight is taken, or none can be freed.
     pub(super) fn refill(
         &mut self,
         now: Instant,
@@ -293,13 +293,13 @@ impl Writer {
                 Swept::Dirty(key) => self.write(now, key, true, pool, submit),
             }
         }
-        // Frames are wanted before a batch of copies fills, and nothing is under way that would free some.
+        // Frames are needed before a batch of copies fills, and nothing in flight would free any.
         if pool.free_count() < target / 2 && self.in_flight.is_empty() {
             self.copy_waiting(now, submit);
         }
     }
 
-    /// The completion that somebody in want of a frame waits for.
+    /// The completion that a session in need of a frame waits for.
     pub(super) fn next_completion(&self, now: Instant) -> Completion {
         match self.in_flight.peek() {
             Some(Reverse(write)) => write.completion,
@@ -341,7 +341,7 @@ impl Writer {
             return self.submit(now, run, submit);
         };
         let overflow = doublewrite.gather(now, run);
-        // With every place waiting and none under way, no page would ever fill the batch.
+        // With every place waiting and none in flight, no page would ever fill the batch.
         let stuck = self.runs >= self.slots && self.in_flight.is_empty();
         let full = doublewrite.is_full() || stuck;
         if let Some(batch) = overflow {
@@ -352,7 +352,7 @@ impl Writer {
         }
     }
 
-    /// Writes the copies of the pages that wait for them, if any does.
+    /// Writes the copies of the waiting pages, if any.
     fn copy_waiting(
         &mut self,
         now: Instant,
@@ -384,7 +384,7 @@ impl Writer {
         }));
     }
 
-    /// Gives a run to its volume.
+    /// Submits a run to its volume.
     fn submit(
         &mut self,
         now: Instant,
@@ -427,7 +427,7 @@ mod tests {
         }
     }
 
-    /// A pool that holds `keys`, which were used at once and no more.
+    /// A pool that holds `keys`, used once, on arrival.
     fn holding(frames: u32, keys: impl IntoIterator<Item = u64>) -> Pool {
         let mut pool = Pool::new(frames);
         for key in keys {
@@ -444,7 +444,7 @@ mod tests {
         }
     }
 
-    /// Sees the runs of pages that are written, by their first one and how many they are.
+    /// Records the runs of pages written, as first page and count.
     fn runs(
         mut see: impl FnMut(Instant, u64, u64) -> Completion,
     ) -> impl FnMut(Instant, WriteRequest) -> Completion {
@@ -471,7 +471,7 @@ mod tests {
     fn an_old_page_is_written_with_its_dirty_neighbours_up_to_the_largest_write() {
         let mut writer = Writer::new(&spec(), None);
         let mut pool = holding(64, 10..20);
-        // 10 11 . 13 14 15 16 17 . 19: the one that is old is 16.
+        // 10 11 . 13 14 15 16 17 . 19: the old one is 16.
         for key in [16, 10, 11, 13, 14, 15, 17, 19] {
             dirty(&mut writer, &mut pool, key, at(0));
         }
@@ -481,7 +481,7 @@ mod tests {
             done_in(now, 1)
         });
         writer.write_old(at(1_000), 0, &mut pool, &mut submit);
-        // Upwards first, then downwards, four pages at most: 14 to 17, and so on for those that are left.
+        // Upwards first, then downwards, four pages at most: 14 to 17, then the remaining ones.
         drop(submit);
         assert_eq!(seen, [(14, 4), (10, 2), (13, 1), (19, 1)]);
         assert!((10..20).all(|key| !pool.writable(key)));
@@ -511,7 +511,7 @@ mod tests {
         let mut writer = Writer::new(&spec(), None);
         let mut pool = holding(64, [5]);
         dirty(&mut writer, &mut pool, 5, at(0));
-        // WriteRequest for another reason at 100 ms, changed again at 900 ms.
+        // Written for another reason at 100 ms, changed again at 900 ms.
         pool.start_write(5, 77);
         pool.finish_write(5, 77, false);
         dirty(&mut writer, &mut pool, 5, at(900));
@@ -579,7 +579,7 @@ mod tests {
             let keys = keys.into_iter().filter(|key| pool.writable(*key));
             (writer.next_due(), keys.collect::<Vec<_>>())
         };
-        // Every place is taken: what comes due next is a completion, the first of all.
+        // Every place is taken: the next due event is a completion, the earliest.
         assert_eq!(writable(1_009), (Some(at(1_010)), vec![]));
         assert_eq!(writable(1_010), (Some(at(1_020)), vec![20, 40]));
         assert_eq!(writable(1_020), (Some(at(1_030)), vec![20, 30, 40]));
@@ -590,7 +590,7 @@ mod tests {
     #[test]
     fn no_more_writes_are_under_way_than_there_are_places() {
         let mut writer = Writer::new(&spec(), None);
-        // Pages that are no neighbours.
+        // Pages that are not neighbours.
         let mut pool = holding(64, (0..10).map(|n| n * 2));
         for n in 0..10 {
             dirty(&mut writer, &mut pool, n * 2, at(0));
@@ -634,7 +634,7 @@ mod tests {
                 done_in(now, 5)
             }),
         );
-        // One write, and of one page: nothing is gathered, which is a page and not none.
+        // One write, of one page: no gathering means one page, not none.
         assert_eq!(seen, [(1, 1)]);
     }
 
@@ -714,7 +714,7 @@ mod tests {
         }
     }
 
-    /// A writer that writes pages twice, in batches of so many.
+    /// A writer that writes pages twice, in batches of this size.
     fn twice(batch: u32) -> Writer {
         let file = FileSpec {
             volume: 0,
@@ -725,7 +725,7 @@ mod tests {
         Writer::new(&spec(), doublewrite)
     }
 
-    /// What was written: copies by their place and how many pages they are, pages by their first one.
+    /// The writes: copies by place and page count, pages by their first one.
     fn seen(
         list: &RefCell<Vec<(Instant, &'static str, u64, u64)>>,
     ) -> impl FnMut(Instant, WriteRequest) -> Completion {
@@ -814,7 +814,7 @@ mod tests {
     fn a_run_that_does_not_fit_into_the_batch_begins_the_next_one() {
         let mut writer = twice(3);
         let mut pool = holding(64, 10..20);
-        // A page by itself, and a run of three.
+        // A single page, and a run of three.
         for key in [10, 14, 15, 16] {
             dirty(&mut writer, &mut pool, key, at(0));
         }
