@@ -1,4 +1,4 @@
-//! What the records of trials say, and how it is told.
+//! Turns records of trials into findings and reports.
 //!
 //! ```text
 //! records ──findings──> Findings ──report──> text, page, Markdown, JSON, CSV
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Nothing here runs a trial or talks to a server: records are read on any machine, at any later time.
-//! A profile, what a server asked of its disks, is shown by [`report::profile`].
+//! A profile, the recorded demand of a server on its disks, is rendered by [`report::profile`].
 
 pub mod statistics;
 

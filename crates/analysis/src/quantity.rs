@@ -1,4 +1,4 @@
-//! Numbers as text: digits that mean something, error, unit. The one place where they are formatted.
+//! Numbers as text: significant digits, error, unit. All number formatting happens here.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ const DIGITS_OF_ERROR: i32 = 2;
 /// Most digits shown, however small the error.
 const DIGITS_MAX: i32 = 4;
 
-/// What is smaller than this is shown as less than it: nobody decides by a thousandth of a unit.
+/// Smaller values are shown as less than this: a thousandth of a unit changes no decision.
 const SMALLEST: f64 = 0.001;
 
-/// Dollars from which cents are left out: three digits, as of every other figure.
+/// Cents are left out from this many dollars on: three digits, as for every other figure.
 const CENTS_BELOW: f64 = 100.0;
 
 /// A value with its error and unit.
@@ -39,7 +39,7 @@ impl<'a> Quantity<'a> {
         }
     }
 
-    /// As [`fmt::Display`], without the unit, for a table whose header has it.
+    /// Like [`fmt::Display`] but without the unit, for a table whose header has it.
     pub fn bare(&self) -> String {
         match self.error {
             Some(error) if error > 0.0 => with_error(self.value, error),
@@ -48,7 +48,7 @@ impl<'a> Quantity<'a> {
     }
 }
 
-/// `157.3 ± 1.2 s`, `3,991,000 ± 36,000`: two digits of the error, and the value as far as those.
+/// `157.3 ± 1.2 s`, `3,991,000 ± 36,000`: two digits of the error, and the value to the same place.
 impl fmt::Display for Quantity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.unit.is_empty() {
@@ -59,8 +59,8 @@ impl fmt::Display for Quantity<'_> {
     }
 }
 
-/// Three digits: `0.551`, `52.9`, `12,300`. A whole number has all of its digits, as it is a count or was given: `3,125`.
-/// `-` for what is no number.
+/// Three digits: `0.551`, `52.9`, `12,300`. A whole number keeps all of its digits, as it is a count or an input:
+/// `3,125`. `-` for NaN and infinities.
 pub fn number(value: f64) -> String {
     match value.abs() {
         _ if value.fract() == 0.0 => rounded(value, 0),
@@ -70,7 +70,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// How many: `12,346`.
+/// A count: `12,346`.
 pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
@@ -119,7 +119,7 @@ pub fn percent_bare(share: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// A share in percent and its error, for a narrow column: one decimal each, and no error that rounds to nothing.
+/// A share in percent with its error, for a narrow column: one decimal each, and an error never rounds to zero.
 pub fn percent_with_error(share: f64, error: f64) -> String {
     match rounded(error * 100.0, 1).as_str() {
         "0.0" => rounded(share * 100.0, 1),
@@ -127,11 +127,11 @@ pub fn percent_with_error(share: f64, error: f64) -> String {
     }
 }
 
-/// A limit that was used by more than this share of it was exceeded, and not only rounded: what is in a bucket when a
-/// trial begins, and requests that were let through in its last moments, come to less.
+/// A limit counts as exceeded only when use is above it by more than this share; less can come from a full bucket at the
+/// start of a trial, or from requests admitted in its last moments.
 const BURST_MIN: f64 = 1.02;
 
-/// A share of a limit that was used, in percent: `71 %`, `100 %`, `140 % (burst)`.
+/// The used share of a limit, in percent: `71 %`, `100 %`, `140 % (burst)`.
 pub fn used(share: f64) -> String {
     used_as(share, percent)
 }
@@ -159,12 +159,12 @@ pub fn percent_signed(share: f64) -> String {
     format!("{sign}{text}")
 }
 
-/// A ratio: `1.04`; three decimals where two would hide that it is not 1, and two digits of a small one.
+/// A ratio: `1.04`; three decimals where two would hide that it is not 1, and two significant digits of a small one.
 pub fn ratio(value: f64) -> String {
     ratios([value; 3])[0].clone()
 }
 
-/// A ratio and the ends of its interval, which end at the same digit: `1.04`, `1.03`, `1.05`.
+/// A ratio and the ends of its interval, all to the same number of decimals: `1.04`, `1.03`, `1.05`.
 pub fn ratios(interval: [f64; 3]) -> [String; 3] {
     let [mean, ..] = interval;
     let off_one = interval.map(|value| (value - 1.0).abs());
@@ -193,7 +193,7 @@ pub fn bytes(count: i64) -> String {
     }
 }
 
-/// A length of time in digits that mean something: `15 s`, `2.5 h`.
+/// A duration in significant digits: `15 s`, `2.5 h`.
 pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let (value, unit) = match seconds {
@@ -225,8 +225,8 @@ fn with_error(value: f64, error: f64) -> String {
     }
 }
 
-/// Decimals that show `digits` digits of `value`, once it is rounded to these; below zero where the last of them stands
-/// before the point.
+/// The number of decimals that shows `digits` significant digits of `value` after rounding; negative where the last of
+/// them is before the decimal point.
 fn decimals(value: f64, digits: i32) -> i32 {
     let after_first = usize::try_from(digits - 1).unwrap_or(0);
     let text = format!("{value:.after_first$e}");
@@ -234,7 +234,8 @@ fn decimals(value: f64, digits: i32) -> i32 {
     exponent.map_or(0, |exponent: i32| digits - 1 - exponent)
 }
 
-/// `value` with `decimals` decimals and commas between thousands; below zero, so many digits before the point are 0.
+/// `value` with `decimals` decimals and commas between thousands; a negative count zeroes that many digits before the
+/// point.
 fn rounded(value: f64, decimals: i32) -> String {
     if !value.is_finite() {
         return "-".into();

@@ -1,4 +1,4 @@
-//! What SQL Server's own names of waits ask for, in a sentence after the reason.
+//! Advice based on SQL Server's own wait types, as a sentence after the reason.
 //!
 //! A latency counts only where a session waited for it: the shares are of the sessions' time, not of the disks'.
 
@@ -7,14 +7,13 @@ use crate::quantity::percent;
 use experiment::record::{Record, WaitEvent, WaitsOn};
 use experiment::spec::Role;
 
-/// Share of the sessions' time from which on a wait is worth a word.
+/// Share of the sessions' time from which on a wait is mentioned.
 const SHARE_LEAST: f64 = 0.10;
 
-/// What would help against the wait that took most of the sessions' time; `None` where nothing stands out, or
-/// the engine is another one.
+/// The remedy for the wait that took most of the sessions' time; `None` where nothing stands out, or for other engines.
 pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String> {
     let (event, share) = largest(trials)?;
-    // Without a file that the run placed it is of its data.
+    // Without a file placed by the run, the wait is attributed to its data.
     let role = match event.on {
         Some(WaitsOn::Files(role)) => role,
         Some(WaitsOn::AllocationPage) | None => Role::Data,

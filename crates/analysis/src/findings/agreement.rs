@@ -1,14 +1,14 @@
-//! How near our figures are to published ones, all of them together.
+//! How close our figures are to published ones, all of them together.
 
 use super::{Agreement, Arm, Published, PublishedPoint};
 use experiment::question::Question;
 use experiment::spec::Mode;
 
-/// Of fewer figures no median is reported.
+/// With fewer figures no median is reported.
 const FIGURES_MIN: usize = 4;
 
-/// Over all figures of arms that nothing was fitted to; `None` where there are few, and where they are not predictions of
-/// the settings that were published.
+/// Over all figures of arms without fitted parameters; `None` where there are few, or where they do not predict the
+/// published settings.
 pub(super) fn of(question: &Question, mode: Option<Mode>, arms: &[Arm]) -> Option<Agreement> {
     if mode != Some(Mode::Simulate) || !question.changed.is_empty() {
         return None;
@@ -45,7 +45,7 @@ pub(super) fn of(question: &Question, mode: Option<Mode>, arms: &[Arm]) -> Optio
     })
 }
 
-/// How far each of an arm's figures is off, as a share of the published one, and which it is.
+/// The deviation of each of an arm's figures, as a share of the published one, and its name.
 fn deviations(arm: &Arm) -> impl Iterator<Item = (f64, String)> + '_ {
     arm.published.iter().filter_map(|(name, published)| {
         let share = published.deviation(arm.metrics.get(name)?.mean)?;
@@ -53,7 +53,7 @@ fn deviations(arm: &Arm) -> impl Iterator<Item = (f64, String)> + '_ {
     })
 }
 
-/// The middle of sorted values, of which there is at least one.
+/// The median of sorted values; there must be at least one.
 fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     match sorted.len() % 2 {

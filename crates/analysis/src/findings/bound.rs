@@ -1,31 +1,31 @@
-//! Something that limits an arm, and by how much.
+//! What limits an arm, and by how much.
 
 use super::BoundBy;
 use super::limits::LimitUse;
 
-/// Something that takes the sessions' time.
+/// Something that consumes the sessions' time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bound {
-    /// What it is.
+    /// Its kind.
     pub(super) what: BoundBy,
-    /// Share of the sessions' time that it took.
+    /// Its share of the sessions' time.
     pub(super) share: f64,
     /// The limit's use, where it is one that the record counts.
     pub(super) limit: Option<LimitUse>,
-    /// Whether `share` was spent throttled, or otherwise waiting, or working.
+    /// Whether `share` was spent throttled, waiting otherwise, or working.
     pub(super) by: By,
-    /// Where sessions waited, where real disks tell.
+    /// Where sessions waited, where real disks report it.
     pub(super) at: Option<Bottleneck>,
 }
 
-/// The volume that most of a wait was for.
+/// The volume that accounts for most of a wait.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bottleneck {
     /// Its name.
     pub(super) volume: String,
     /// Mean latency of its requests of that kind.
     pub(super) mean_ms: f64,
-    /// Share of the time in which its disk had anything to do.
+    /// Share of the time in which its disk was busy.
     pub(super) busy: f64,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Bottleneck {
 pub(super) enum By {
     /// Sessions waited because of the limit.
     Throttling,
-    /// The limit is used up while sessions wait for its I/O in other ways.
+    /// The limit is exhausted while sessions wait for its I/O in other ways.
     Use,
     /// Sessions spent their time on it.
     Time,

@@ -1,4 +1,4 @@
-//! What binds an arm.
+//! What limits an arm.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use experiment::record::{Cause, Limit};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What binds an arm.
+/// What limits an arm.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BoundBy {
     /// A part of the sessions' time: `cpu`, `lock`, `read.service`, ..

@@ -1,4 +1,4 @@
-//! Arms that were faster than their disks or their machine sustain, because they spent burst credits.
+//! Arms that exceeded the sustained rate of their disks or machine by spending burst credits.
 
 use super::disks::measured_s;
 use super::trials::Trials;
@@ -9,10 +9,10 @@ use experiment::record::{LimitRecord, Record};
 use model::{Duration, Throughput};
 use reading::cause::{Measure, Owner};
 
-/// Less of a surplus over the sustained rate may be by chance.
+/// A smaller surplus over the sustained rate may be chance.
 const SURPLUS_MIN: f64 = 0.01;
 
-/// Says of each arm which credits it spends fastest, and how long they last.
+/// Reports for each arm which credits it spends fastest, and how long they last.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let arms = list(findings.arms.iter().filter_map(|arm| {
         let spending = spending(trials, &arm.name)?;
@@ -27,10 +27,10 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     ))
 }
 
-/// Of an arm's speed, the share that its limits sustain; 1 where it spends no credits.
+/// The share of an arm's speed that its limits sustain; 1 where it spends no credits.
 ///
-/// An upper bound: what an operation asks of a limit is taken to stay the same, so that operations a second fall as
-/// the limit does (utilisation law; Denning and Buzen 1978).
+/// An upper bound: an operation's demand on a limit is assumed constant, so that operations per second drop with the
+/// limit (utilisation law; Denning and Buzen 1978).
 pub(super) fn sustained_share(trials: &Trials, arm: &str) -> f64 {
     let Some(record) = trials.finished(arm).first() else {
         return 1.0;
@@ -39,24 +39,24 @@ pub(super) fn sustained_share(trials: &Trials, arm: &str) -> f64 {
     shares.fold(1.0, f64::min)
 }
 
-/// The credits that an arm spends fastest, as its first trial has it.
+/// The credits that an arm spends fastest, according to its first trial.
 fn spending<'a>(trials: &Trials<'a>, arm: &str) -> Option<Spending<'a>> {
     first_to_run_out(trials.finished(arm).first()?)
 }
 
-/// Credits that a limit's use was paid with.
+/// Credits that paid for the use of a limit.
 struct Spending<'a> {
     limit: &'a LimitRecord,
-    /// Units per second that passed.
+    /// Units per second that passed the limit.
     used_per_s: f64,
     /// Credits at the start.
     start: f64,
-    /// How much of them was left at the end, and for how many seconds that lasts at this use.
+    /// The share of them left at the end, and for how many seconds that lasts at this rate.
     left: f64,
     left_s: f64,
 }
 
-/// Of the limits that a trial used beyond their sustained rate, the one whose credits end first.
+/// Of the limits that a trial used beyond their sustained rate, the one that runs out of credits first.
 fn first_to_run_out(record: &Record) -> Option<Spending<'_>> {
     spending_of(record).min_by(|one, other| one.left_s.total_cmp(&other.left_s))
 }
@@ -117,7 +117,7 @@ mod tests {
     use experiment::record::BurstRecord;
     use model::Counts;
 
-    /// The warning, where `p30` used so many IOPS of a disk that sustains 500.
+    /// The warning, where `p30` used this many IOPS of a disk that sustains 500.
     fn told(used_per_s: f64) -> Option<String> {
         let mut records = records();
         for record in records.iter_mut().filter(|record| record.arm == "p30") {

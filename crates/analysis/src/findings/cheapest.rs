@@ -10,8 +10,7 @@ use super::{Cheapest, CheapestSustained, Comparison, Undecided};
 use crate::statistics::{self, Better, Verdict};
 use experiment::question::{ArmQuestion, Question};
 
-/// One entry for each set of arms that are compared with each other, where prices tell them apart and verdicts on
-/// them are possible.
+/// One entry for each set of mutually compared arms whose prices differ and whose verdicts are not withheld.
 pub(super) fn cheapest(
     question: &Question,
     trials: &Trials,
@@ -37,7 +36,7 @@ pub(super) fn cheapest(
         .collect()
 }
 
-/// The set of an arm: the baseline that it is compared with, or is.
+/// The set of an arm, identified by its baseline, which may be the arm itself.
 fn set<'a>(question: &'a Question, arm: &'a ArmQuestion) -> Option<&'a str> {
     let is_baseline = question
         .arms
@@ -62,7 +61,7 @@ fn of_set(question: &Question, trials: &Trials, arms: &[&ArmQuestion]) -> Option
     let others: Vec<(&ArmQuestion, statistics::Comparison)> = others
         .filter_map(|arm| Some((*arm, compare(question, trials, &best.name, &arm.name)?)))
         .collect();
-    // An arm that was not compared may be the one.
+    // An arm that was not compared may be the cheapest.
     if others.len() + 1 < arms.len()
         || others.is_empty()
         || others.iter().any(|(_, compared)| compared.blocks < 2)
@@ -85,7 +84,7 @@ fn of_set(question: &Question, trials: &Trials, arms: &[&ArmQuestion]) -> Option
         best: best.name.clone(),
         best_usd_per_month: best.usd_per_month,
         margin: question.margin,
-        // Where the best is not settled, an arm at any price may be the better one.
+        // Where the best is not settled, an arm at any price may be better.
         undecided: undecided(&others, |usd| arm.name == best.name || usd < usd_per_month),
         on_credits: arms
             .iter()
@@ -94,8 +93,8 @@ fn of_set(question: &Question, trials: &Trials, arms: &[&ArmQuestion]) -> Option
     })
 }
 
-/// The cheapest of the arms whose mean, with burst credits spent, is no more than the margin worse than the best one's; of
-/// metrics alone that follow the rate at which the disks serve.
+/// The cheapest of the arms whose mean, with burst credits spent, is worse than the best one's by at most the margin;
+/// only for metrics that scale with the rate at which the disks serve.
 fn sustained(
     question: &Question,
     trials: &Trials,
@@ -136,7 +135,7 @@ fn sustained(
     })
 }
 
-/// The arms that could not be told apart from the best, at prices that matter.
+/// The arms that are statistically tied with the best, at prices that matter.
 fn undecided(
     others: &[(&ArmQuestion, statistics::Comparison)],
     matters: impl Fn(f64) -> bool,

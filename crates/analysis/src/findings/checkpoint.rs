@@ -4,13 +4,13 @@ use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Warning};
 
-/// The record's counter: how much longer than asked a page stayed dirty, at most.
+/// The record's counter: the longest time by which a page stayed dirty beyond the target.
 const LATE: &str = "checkpoint_late_s";
 
-/// From when on it is worth a word: until then it may be one write that waited for another one.
+/// Smallest reported excess: less may be one write that waited for another one.
 const LATE_MIN_S: f64 = 1.0;
 
-/// Says where pages stayed dirty for longer than `engine.checkpoint` allows.
+/// Warns where pages stayed dirty for longer than `engine.checkpoint` allows.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let late = |arm: &str| {
         let records = trials.finished(arm).iter();

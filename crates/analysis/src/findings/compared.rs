@@ -9,12 +9,12 @@ use crate::statistics::{self, Better};
 use experiment::question::{Question, twin_of};
 use experiment::record::Record;
 
-/// A comparison for each arm that shares a block with the baseline, in the order of the question.
+/// One comparison for each arm that shares a block with the baseline, in the order of the question.
 pub(super) fn comparisons(question: &Question, trials: &Trials) -> Vec<Comparison> {
     let Some(baseline) = question.baseline.as_deref() else {
         return Vec::new();
     };
-    // An arm that others are compared with is a baseline too.
+    // An arm that others are compared with is also a baseline.
     let own_baselines: BTreeSet<&str> = question
         .arms
         .iter()
@@ -102,7 +102,7 @@ fn pair(baseline: &Record, candidates: &[&Record], metric: &str) -> Option<(f64,
     Some((value(baseline, metric)?, value(candidate, metric)?))
 }
 
-/// What a ratio by `metric` would say by itself, without an interval.
+/// The verdict that a ratio by `metric` alone, without an interval, implies.
 pub(super) fn verdict_of(ratio: f64, metric: &str, margin: f64) -> Verdict {
     if ratio.ln().abs() <= margin.ln_1p() {
         return Verdict::NoDifference;

@@ -1,4 +1,4 @@
-//! Whether real trials had the place they were meant to have: a disk for themselves, cold, and in use.
+//! Whether real trials ran under the intended conditions: with a disk to themselves, cold, and in use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,9 +9,9 @@ use crate::quantity::percent;
 use experiment::record::{NOT_LIMITED, Note, PAGE_CACHE, Record};
 use reading::fact;
 
-/// Share of a disk's bytes from which on others' are told.
+/// Share of a disk's bytes from which on those of others are reported.
 const OTHER_MIN: f64 = 0.10;
-/// Bytes of others in a trial below which a share means nothing: journals, logs of the system.
+/// Bytes of others in a trial below which a share is meaningless: journals, system logs.
 const OTHER_BYTES_MIN: f64 = 16e6;
 /// Facts of a machine that all trials of a result should have in common.
 const MACHINE: [&str; 7] = [
@@ -24,7 +24,7 @@ const MACHINE: [&str; 7] = [
     fact::FRONT,
 ];
 
-/// Everything that was not as it should be around the trials.
+/// Warns of every deviation in the conditions of the trials.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Vec<Warning> {
     let all = [
         other_activity(trials, findings),
@@ -58,14 +58,14 @@ fn other_activity(trials: &Trials, findings: &Findings) -> Option<Warning> {
     ))
 }
 
-/// Bytes at disks.
+/// Bytes transferred by disks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     all: f64,
     other: f64,
 }
 
-/// What the disks of each group of volumes moved, and how much of it for others, over all of `trials`.
+/// Bytes transferred by the disks of each group of volumes, and how much of it for others, over all of `trials`.
 fn others(trials: &[&Record]) -> BTreeMap<String, Seen> {
     let mut groups: BTreeMap<String, Seen> = BTreeMap::new();
     for counters in trials.iter().map(|record| &record.counters) {
@@ -75,7 +75,7 @@ fn others(trials: &[&Record]) -> BTreeMap<String, Seen> {
             };
             let of = |what: &str| counters.get(&format!("{what}.{volumes}")).copied();
             let all = of("device_bytes").unwrap_or(0.0);
-            // Two bounds from above, and the second is not always known.
+            // Two upper bounds, and the second is not always known.
             let other = other.min(of("foreign_bytes").unwrap_or(f64::INFINITY));
             let seen = groups.entry(volumes.to_owned()).or_default();
             seen.all += all;

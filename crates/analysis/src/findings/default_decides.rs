@@ -1,4 +1,4 @@
-//! Verdicts that turn when a setting that nobody chose has its other value.
+//! Verdicts that depend on a setting left at its default.
 
 use super::compared::verdict_of;
 use super::metrics::value;
@@ -8,7 +8,7 @@ use super::{Comparison, Findings, Verdict, Warning};
 use crate::quantity::ratio;
 use experiment::question::{Question, Variation};
 
-/// Says which verdicts turn, and with what.
+/// Reports which verdicts flip, and with which setting.
 pub(super) fn warnings(
     question: &Question,
     trials: &Trials,

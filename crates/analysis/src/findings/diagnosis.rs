@@ -1,7 +1,6 @@
-//! What bound an arm, and what would bind next.
+//! Determines what limited an arm, and the next limit.
 //!
-//! The sessions' time decides, not the disks' counters: a disk that is slow while nobody waits for it
-//! limits nothing.
+//! The sessions' time decides, not the disks' counters: a slow disk that is not on the critical path limits nothing.
 
 use super::bound::{Bottleneck, Bound, By};
 use super::limits::{LimitUse, limits};
@@ -12,8 +11,8 @@ use experiment::record::{Limit, Record};
 use experiment::spec::Role;
 use reading::cause::{Io, Measure, Owner};
 
-/// Share of a limit from which on it counts as reached. A paced limit under a closed loop of few
-/// sessions never shows a full 1: sessions also compute between their requests.
+/// Share of a limit from which on it counts as reached. A paced limit under a closed loop of few sessions never reaches
+/// 1: sessions also compute between their requests.
 const REACHED: f64 = 0.9;
 /// A cause below this share of the sessions' time is not worth naming as the next.
 const WORTH_NAMING: f64 = 0.05;
@@ -23,13 +22,13 @@ const WORTH_NAMING: f64 = 0.05;
 pub(super) struct Diagnosis {
     /// A limit, or the largest part of the sessions' time.
     pub(super) bound_by: BoundBy,
-    /// What would bind were that removed.
+    /// The next limit, were that one removed.
     pub(super) next: Option<BoundBy>,
     /// The reason in a sentence.
     pub(super) reason: String,
 }
 
-/// What bound the arm of these trials, whose disks did what `volumes` say.
+/// What limited the arm of these trials, with their disks' figures in `volumes`.
 pub(super) fn diagnose(trials: &[&Record], split: &Split, volumes: &[Volume]) -> Diagnosis {
     let limits = limits(trials, split);
     let Some(mut bound) = bound(split, &limits) else {
@@ -75,7 +74,7 @@ fn bound(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
     Some(by_time(what, share, limits))
 }
 
-/// Something that sessions spent time on, throttled by a limit or otherwise.
+/// A cause that sessions spent time on, throttled by a limit or otherwise.
 fn by_time(what: BoundBy, share: f64, limits: &[LimitUse]) -> Bound {
     let (limit, by) = match &what {
         BoundBy::Limit(limit) => {
@@ -93,7 +92,7 @@ fn by_time(what: BoundBy, share: f64, limits: &[LimitUse]) -> Bound {
     }
 }
 
-/// A limit that is used up.
+/// An exhausted limit.
 fn by_use(limit: &LimitUse) -> Bound {
     Bound {
         what: BoundBy::Limit(limit.limit.clone()),
@@ -104,8 +103,8 @@ fn by_use(limit: &LimitUse) -> Bound {
     }
 }
 
-/// A limit that is used up, while sessions wait for its kind of I/O more than for anything else: its
-/// throttling fell on work that no session waits for directly, such as the background writer's.
+/// An exhausted limit, while sessions wait for its kind of I/O more than for anything else: its throttling delayed work
+/// that no session waits for directly, such as the background writer's.
 fn used_up(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
     let elsewhere = split
         .families()
@@ -119,8 +118,8 @@ fn used_up(split: &Split, limits: &[LimitUse]) -> Option<Bound> {
     Some(by_use(limit))
 }
 
-/// What binds next: another limit that the arm would reach if the time of `bound` fell away and all
-/// else went on as much faster; otherwise the next largest cause.
+/// The next limit: another limit that the arm would reach if the time of `bound` disappeared and everything else sped up
+/// accordingly; otherwise the next largest cause.
 fn next(bound: &Bound, split: &Split, limits: &[LimitUse]) -> Option<Bound> {
     let left = 1.0 - bound.share;
     let reached = limits.iter().find(|limit| {
@@ -136,7 +135,7 @@ fn next(bound: &Bound, split: &Split, limits: &[LimitUse]) -> Option<Bound> {
     Some(by_time(what, share, limits))
 }
 
-/// Where a wait for I/O was spent: at the volume of its kind whose requests took the most time together.
+/// Where a wait for I/O was spent: at the volume whose requests of that kind took the most time in total.
 fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Bottleneck> {
     let BoundBy::Cause(cause) = bound else {
         return None;
@@ -158,7 +157,7 @@ fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Bottleneck> {
     Some(place)
 }
 
-/// Latency of a disk's requests of a kind, summed over a second, and the place.
+/// Latency of a disk's requests of a kind, summed per second, and the place.
 fn spent(io: Io, volume: &Volume, disk: &Disk) -> Option<(f64, Bottleneck)> {
     let counted = disk.counted?;
     let (rate, mean_ms) = match io {
@@ -173,8 +172,8 @@ fn spent(io: Io, volume: &Volume, disk: &Disk) -> Option<(f64, Bottleneck)> {
     Some((rate * mean_ms, place))
 }
 
-/// Whether removing `bound` removes `limit` too: the base rate that is left when burst credits have run
-/// out is the sustained rate of the disk's own limits.
+/// Whether removing `bound` also removes `limit`: the base rate that remains when burst credits are exhausted is the
+/// sustained rate of the disk's own limits.
 fn same_limit(limit: &Limit, bound: &BoundBy) -> bool {
     let BoundBy::Limit(bound) = bound else {
         return false;

@@ -77,7 +77,7 @@ fn cache_hits(name: &str, trials: &[&Record]) -> Option<f64> {
     (hits > 0).then(|| ratio(hits as f64, reads as f64).min(1.0))
 }
 
-/// What the operating system counted of a real disk, over all of `trials` that have it.
+/// The operating system's counters of a real disk, over all of `trials` that have them.
 fn counted(name: &str, trials: &[&Record]) -> Option<Counted> {
     let disks = trials.iter().filter_map(|record| {
         let disk = disk(record, name)?;
@@ -102,7 +102,7 @@ fn disk<'a>(record: &'a Record, name: &str) -> Option<&'a DiskRecord> {
     disks.find(|disk| disk.name == name)
 }
 
-/// Mean over trials of the share of a limit that was used, by the busier direction where it has two.
+/// Mean over trials of the used share of a limit, by the busier direction where it has two.
 pub(super) fn utilisation(limit: &Limit, trials: &[&Record]) -> f64 {
     let of_trial = |record: &&Record| {
         let same = record.limits.iter().filter(|l| l.name == *limit);
@@ -120,7 +120,7 @@ fn share_used(limit: &LimitRecord) -> f64 {
 }
 
 fn latency<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Latency> {
-    // Damaged histograms are warned of elsewhere.
+    // Damaged histograms have a warning elsewhere.
     let (merged, _) = histogram::merge(texts);
     let at = |quantile| merged.value_at_quantile(quantile) as f64 / NS_PER_MS;
     (!merged.is_empty()).then(|| Latency {

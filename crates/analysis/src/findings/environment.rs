@@ -1,4 +1,4 @@
-//! What real-time trials were run by, and where.
+//! Engine and environment of real-time trials.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::metrics::NS_PER_MS;
 use super::{Engine, Lateness};
 use experiment::record::{Pacing, Record, histogram};
 
-/// The engine of the first trial that names one; another one elsewhere is warned of.
+/// The engine of the first trial that names one; conflicting ones are reported by a warning.
 pub(super) fn engine(trials: &[&Record]) -> Option<Engine> {
     let first = trials.iter().find_map(|record| record.engine.as_ref())?;
     Some(Engine {
@@ -17,7 +17,7 @@ pub(super) fn engine(trials: &[&Record]) -> Option<Engine> {
     })
 }
 
-/// What was the same in all trials: free space and the like are not.
+/// Facts that are equal in all trials, which excludes free space and the like.
 pub(super) fn environment(trials: &[&Record]) -> BTreeMap<String, String> {
     let mut trials = trials.iter().map(|record| &record.environment);
     let Some(first) = trials.next() else {
@@ -30,7 +30,7 @@ pub(super) fn environment(trials: &[&Record]) -> BTreeMap<String, String> {
     same
 }
 
-/// How well modelled time was kept over `trials`; `None` where nothing was paced.
+/// Timing accuracy over `trials`; `None` where nothing was paced.
 pub(super) fn lateness(trials: &[&Record]) -> Option<Lateness> {
     let paced: Vec<(&Record, &Pacing)> = trials
         .iter()

@@ -1,4 +1,4 @@
-//! Which files a comparison is about: those that its two arms keep in different places.
+//! The files that a comparison is about: those that its two arms place differently.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use experiment::spec::Role;
 /// The counters of an engine that counts by role: `files.<role>.reads` and `.writes`.
 const PREFIX: &str = "files";
 
-/// Roles whose files are on other volumes or disks, or in another number.
+/// Roles whose files differ in volumes, disks or number.
 pub(super) fn roles(one: &Record, other: &Record) -> Vec<Role> {
     let (one, other) = (places(one), places(other));
     let differs = |role: &Role| one.get(role) != other.get(role);
@@ -39,7 +39,7 @@ pub(super) fn volumes<'a>(
     record.volumes.iter().filter(holds)
 }
 
-/// Requests of all disks that hold files of `roles`: at least those of the files; `None` where nobody counts.
+/// Requests of all disks that hold files of `roles`, at least those of the files; `None` where they are not counted.
 pub(super) fn requests_of_disks(record: &Record, roles: &[Role]) -> Option<f64> {
     let mut sum = 0;
     for volume in volumes(record, roles) {
@@ -52,7 +52,7 @@ pub(super) fn requests_of_disks(record: &Record, roles: &[Role]) -> Option<f64> 
     Some(sum as f64)
 }
 
-/// Bytes that the disks of these files moved.
+/// Bytes that the disks of these files transferred.
 pub(super) fn bytes(record: &Record, roles: &[Role]) -> f64 {
     let disks = volumes(record, roles).flat_map(|volume| &volume.disks);
     disks

@@ -1,4 +1,4 @@
-//! What cannot be concluded, although the records are in order.
+//! Conclusions that cannot be drawn although the records are in order.
 
 use super::metrics::value;
 use super::split::Split;
@@ -11,9 +11,9 @@ use experiment::question::Question;
 use experiment::record::Record;
 use experiment::spec::Mode;
 
-/// A chance below which an effect is told.
+/// A probability below which an effect is reported.
 const CHANCE_MAX: f64 = 0.05;
-/// Share of the sessions' time below which their waiting for I/O decides nothing.
+/// Share of the sessions' time below which their waits for I/O decide nothing.
 const IO_MIN: f64 = 0.05;
 
 /// Everything that weakens the conclusions.
@@ -25,7 +25,7 @@ pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings
         noise_floor(question, findings),
         little_io(trials, findings),
     ];
-    // Simulated trials share no machine and no clock, so that neither can move them.
+    // Simulated trials share neither machine nor clock, so that neither can move them.
     if findings.mode() != Some(Mode::Simulate) {
         let table = Table::of(question, trials);
         doubts.push(drift(question, &table));
@@ -108,8 +108,7 @@ fn noise_floor(question: &Question, findings: &Findings) -> Option<Warning> {
     })
 }
 
-/// The objection to the first article: with most of the time spent elsewhere, a tie says nothing of
-/// the disks.
+/// The objection to the first article: with most of the time spent elsewhere, a tie says nothing about the disks.
 fn little_io(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let waited = |arm: &str| {
         let split = Split::of(trials.finished(arm));
@@ -210,7 +209,7 @@ fn order_effect(question: &Question, table: &Table) -> Option<Warning> {
     })
 }
 
-/// Chance does not explain it, and it is large enough to move a verdict.
+/// Not explained by chance, and large enough to change a verdict.
 fn matters(question: &Question, change: f64, chance: f64) -> bool {
     chance < CHANCE_MAX && change.abs() > question.margin / 2.0
 }
@@ -226,7 +225,7 @@ mod tests {
         warning.map(|warning| warning.text.clone())
     }
 
-    /// Both arms in as many blocks as `elapsed_s` has values, all the same for both.
+    /// Both arms in as many blocks as `elapsed_s` has values, equal for both.
     fn blocks_of(elapsed_s: &[f64], mode: &str) -> Findings {
         let question = Question {
             mode: mode.into(),

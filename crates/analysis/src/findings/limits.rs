@@ -12,13 +12,13 @@ use reading::cause::{Io, Owner};
 /// One limit of an arm.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LimitUse {
-    /// Which one, as causes name it: any disk's where it is a disk's.
+    /// Its name as used by causes: shared by all disks where it is a disk's.
     pub(super) limit: Limit,
     /// The disk, where it is a disk's.
     pub(super) disk: Option<String>,
     /// Share of it that was used, mean over trials.
     pub(super) utilisation: f64,
-    /// Share of the sessions' time that was spent waiting for I/O of the kinds that it governs.
+    /// Share of the sessions' time spent waiting for the kinds of I/O that it governs.
     pub(super) waited: f64,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn limits(trials: &[&Record], split: &Split) -> Vec<LimitUse> {
     limits
 }
 
-/// Share of each of the machine's own limits that was used, mean over trials, by name: `cached.throughput`.
+/// Used share of each of the machine's own limits, mean over trials, by name: `cached.throughput`.
 pub(super) fn machine_limits(trials: &[&Record]) -> BTreeMap<String, f64> {
     let limits = trials.first().map_or(&[][..], |first| &first.limits);
     limits

@@ -1,11 +1,11 @@
-//! Data and logs on the disk inside a machine, whose price says nothing of what losing it costs.
+//! Data and logs on the disk inside a machine, whose price does not include the cost of losing them.
 
 use super::warnings::{list, warning};
 use super::{Arm, Findings, Warning};
 use experiment::question::Question;
 use experiment::spec::Role;
 
-/// Says which arms keep on a volume that forgets what has to survive.
+/// Warns of arms that keep durable files on a volatile volume.
 pub(super) fn warnings(question: &Question, findings: &Findings) -> Option<Warning> {
     let arms = list(
         question
@@ -25,7 +25,7 @@ pub(super) fn warnings(question: &Question, findings: &Findings) -> Option<Warni
     ))
 }
 
-/// Whether files that have to last saw I/O on one of the volumes that forget.
+/// Whether durable files saw I/O on one of the volatile volumes.
 fn is_kept(arm: &Arm, forgets: &[String]) -> bool {
     let lasting = Role::ALL.into_iter().filter(|role| *role != Role::Temp);
     let mut volumes = arm

@@ -1,4 +1,4 @@
-//! Findings from records: the one place where the parts come together.
+//! Builds findings from records; combines all other modules.
 
 use super::agreement;
 use super::cheapest::cheapest;
@@ -21,8 +21,8 @@ use experiment::record::Record;
 
 /// What `records` say about `question`.
 ///
-/// Records may come in any order and from anywhere; those of another experiment, mode or arm are left
-/// out with a warning. The same records give the same findings on any machine.
+/// Records may come in any order and from any source; those of another experiment, mode or arm are left out with a
+/// warning. The same records give the same findings on any machine.
 pub fn make(question: &Question, records: &[Record]) -> Findings {
     let trials = Trials::of(question, records);
     let arms: Vec<Arm> = question

@@ -182,7 +182,7 @@ mod tests {
             &[(backend, 60.0), (checkpointer, 40.0), ("lock_waits", 2.0)],
         );
         let one = with(1, &[(backend, 100.0)]);
-        // Of a server that does not count by process.
+        // For a server that does not count by process.
         let without = with(2, &[("physical_reads", 5.0)]);
 
         let counters = counters(&[&both, &one, &without]);

@@ -1,7 +1,7 @@
-//! What the records say: estimates, comparisons with a verdict, the reason, and warnings.
+//! Findings from records: estimates, comparisons with a verdict, the reason, and warnings.
 //!
-//! The types here are the document that `--format json` prints (`schema/findings.schema.json`); the
-//! terminal table and CSV are made from the same values, so that no figure is computed twice.
+//! The types here are the document that `--format json` prints (`schema/findings.schema.json`); the terminal table and
+//! CSV use the same values, so that no figure is computed twice.
 
 mod advice;
 mod agreement;
@@ -64,7 +64,7 @@ use experiment::spec::{Mode, Role};
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.findings/1";
 
-/// Ids of warnings that take back some of what the rest says.
+/// Ids of warnings that limit the rest of the findings.
 const LEADING: [&str; 15] = [
     "failed-trials",
     "errors",
@@ -100,68 +100,68 @@ pub struct Findings {
     pub seed: u64,
     /// Blocks that were planned.
     pub blocks: u32,
-    /// One entry a placement (or a placement at a setting), in the order of the experiment file.
+    /// One entry per placement (or per placement at a setting), in the order of the experiment file.
     pub arms: Vec<Arm>,
     /// Baseline against each other arm, by the experiment's main metric.
     pub comparisons: Vec<Comparison>,
-    /// Where more of a swept key stops helping, one entry a sweep.
+    /// Where more of a swept key stops helping, one entry per sweep.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops_helping: Vec<StopsHelping>,
-    /// Where prices are known: of the arms that are compared with each other, the cheapest that is not worse
-    /// than the best by more than the margin.
+    /// Where prices are known: of each set of compared arms, the cheapest that is worse than the best by at most the
+    /// margin.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cheapest: Vec<Cheapest>,
-    /// How near predictions are to published figures, where there are some of the same settings; simulate only.
+    /// How close predictions are to published figures for the same settings; simulate only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<Agreement>,
     /// Spread between identical twins of the baseline, where `--aa` ran: the noise floor.
     pub noise_floor: Option<NoiseFloor>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
-    /// What was changed of the experiment for this run, in words.
+    /// Changes to the experiment for this run, as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// What weakens the result, why, and what to do.
+    /// Caveats, with cause and remedy.
     pub warnings: Vec<Warning>,
     /// The engine that ran the workload; real-time modes only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Engine>,
-    /// Where the trials ran, by name, in words: what was the same for all. Real-time modes only.
+    /// Where the trials ran: facts common to all, by name, as text. Real-time modes only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// How well modelled time was kept, over all trials; emulate mode only.
+    /// Timing accuracy over all trials; emulate mode only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness: Option<Lateness>,
 }
 
 impl Findings {
-    /// The warnings that take back some of what the rest says, so that they have to be read first; and the others.
+    /// The warnings that limit the rest, which must be read first; and the others.
     pub fn warnings_by_weight(&self) -> (Vec<&Warning>, Vec<&Warning>) {
         let leads = |warning: &&Warning| LEADING.contains(&warning.id.as_str());
         self.warnings.iter().partition(leads)
     }
 
-    /// The mode, where it is one that this version knows.
+    /// The mode, where this version knows it.
     pub fn mode(&self) -> Option<Mode> {
         let known = [Mode::Simulate, Mode::Emulate, Mode::Measure];
         known.into_iter().find(|mode| mode.name() == self.mode)
     }
 }
 
-/// How near predictions are to published figures, over all arms that nothing was fitted to.
+/// How close predictions are to published figures, over all arms without fitted parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// Figures compared, of all metrics.
+    /// Number of figures compared, over all metrics.
     pub figures: u32,
-    /// Half of them are off by no more than this share of the published figure.
+    /// Median deviation, as a share of the published figure.
     pub median: f64,
-    /// By how much the worst is off: a share of the published figure, with its sign.
+    /// Largest deviation: a share of the published figure, with its sign.
     pub worst: f64,
-    /// Arm and metric of that one.
+    /// Its arm and metric.
     pub worst_of: String,
     /// The experiment's main metric.
     pub metric: String,
-    /// The figures of the main metric, those of fitted arms too.
+    /// The figures of the main metric, including fitted arms.
     pub points: Vec<PublishedPoint>,
 }
 
@@ -170,7 +170,7 @@ pub struct Agreement {
 pub struct PublishedPoint {
     /// Name of the arm.
     pub arm: String,
-    /// What was published.
+    /// The published value.
     pub published: f64,
     /// Our mean.
     pub ours: f64,
@@ -185,11 +185,11 @@ pub struct Engine {
     pub name: String,
     /// Its own version.
     pub version: String,
-    /// What "file" means for it, in words.
+    /// What "file" means for it, as text.
     pub file: String,
 }
 
-/// How well an emulator kept modelled time.
+/// The timing accuracy of an emulator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
     /// How requests reached it: `fuser` or `io_uring`.
@@ -198,15 +198,15 @@ pub struct Lateness {
     pub requests: u64,
     /// Share of them whose real files took longer than the model allowed.
     pub late: f64,
-    /// How far off its instant a reply was sent that had to wait: median.
+    /// Timing error of replies that had to be delayed: median.
     pub error_p50_ms: f64,
-    /// The 99th percentile of that.
+    /// 99th percentile of that error.
     pub error_p99_ms: f64,
-    /// The mean of that: no mean latency is off by more.
+    /// Mean of that error: no mean latency is off by more.
     pub error_mean_ms: f64,
     /// Mean latency of the disks in these trials, for comparison; `None` without any request.
     pub latency_mean_ms: Option<f64>,
-    /// Processors that the emulator itself kept busy.
+    /// Mean number of processors that the emulator itself kept busy.
     pub cores: f64,
 }
 
@@ -221,32 +221,32 @@ pub struct Arm {
     pub trials_failed: u32,
     /// Estimates by metric name, with the interval between trials.
     pub metrics: BTreeMap<String, Metric>,
-    /// What was published elsewhere for this arm: a number, or words such as `"<1"`.
+    /// The published value for this arm: a number, or text such as `"<1"`.
     pub published: BTreeMap<String, Published>,
     /// Whether a parameter was fitted to this arm's published figures.
     pub fitted: bool,
     /// What its disks did.
     pub volumes: Vec<Volume>,
-    /// Share of each of the machine's own limits that was used, by name (`cached.throughput`).
+    /// Used share of each of the machine's own limits, by name (`cached.throughput`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machine_limits: BTreeMap<String, f64>,
     /// Share of all sessions' time by cause, without the measure of a machine limit; the shares sum to 1.
     pub time_split: BTreeMap<Cause, f64>,
-    /// What bound it: a limit, or the largest part of the sessions' time.
+    /// What limited it: a limit, or the largest part of the sessions' time.
     pub bound_by: BoundBy,
-    /// What would bind next were that removed.
+    /// The next limit, were that removed.
     pub next: Option<BoundBy>,
     /// The reason in a sentence.
     pub reason: String,
-    /// Price of its disks a month, in US dollars, where all are known.
+    /// Price of its disks a month, in US dollars, where all prices are known.
     pub usd_per_month: Option<f64>,
-    /// Whose list prices these are, of which region, and the date.
+    /// The source of the list prices, their region, and the date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_lists: Vec<String>,
     /// The engine's own counters over the measured time, by name; real-time modes only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, Metric>,
-    /// What a drill found of it; absent where none was named.
+    /// A drill's findings for it; absent where none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub survived: Option<Survived>,
 }
@@ -294,12 +294,12 @@ pub struct Disk {
     pub read_latency_ms: Option<Latency>,
     /// Latency of writes.
     pub write_latency_ms: Option<Latency>,
-    /// Share of the disk's own limits that was used.
+    /// Used share of the disk's own limits.
     pub utilisation: Utilisation,
-    /// Share of its reads that the machine's host cache served; `None` where it served none, as without a host cache.
+    /// Share of its reads served by the machine's host cache; `None` where that is zero, as without a host cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hits: Option<f64>,
-    /// What the operating system counts of a real disk; `None` for a modelled one.
+    /// The operating system's counters for a real disk; `None` for a simulated one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
 }
@@ -307,8 +307,8 @@ pub struct Disk {
 /// A real disk's times, means over trials.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
-    /// Share of the measured time in which at least one request was under way. A disk that serves many at
-    /// once can be busy all the time and still do more.
+    /// Share of the measured time in which at least one request was in flight. A disk that serves many at once can be
+    /// busy all the time and still have capacity left.
     pub busy: f64,
     /// Mean latency of reads; `None` when there were none.
     pub read_mean_ms: Option<f64>,
@@ -327,7 +327,7 @@ pub struct Latency {
     pub p99: f64,
 }
 
-/// Share of a disk's own limits that was used; 0 where it has none.
+/// Used share of a disk's own limits; 0 where it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Utilisation {
     /// Of the IOPS limit.
@@ -350,11 +350,11 @@ pub struct Ratio {
 /// Baseline against candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Arm that is compared against.
+    /// Baseline arm.
     pub baseline: String,
-    /// Arm that is compared.
+    /// Candidate arm.
     pub candidate: String,
-    /// By which metric.
+    /// The metric.
     pub metric: String,
     /// Candidate / baseline, within blocks.
     pub ratio: Ratio,
@@ -364,14 +364,14 @@ pub struct Comparison {
     pub margin: f64,
     /// Blocks that both arms finished.
     pub blocks: u32,
-    /// Blocks in all that would settle a `cannot-tell`.
+    /// Total blocks that would settle a `cannot-tell`.
     pub blocks_needed: Option<u32>,
-    /// Why a verdict is withheld, whatever the blocks say.
+    /// Why a verdict is withheld, regardless of the blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
 }
 
-/// What can be said of a candidate.
+/// The conclusion about a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -381,7 +381,7 @@ pub enum Verdict {
     Slower,
     /// No difference larger than the margin.
     NoDifference,
-    /// The blocks so far do not tell.
+    /// The blocks so far are inconclusive.
     CannotTell,
 }
 
@@ -392,25 +392,25 @@ pub struct Cheapest {
     pub arm: String,
     /// Price of its disks a month, in US dollars.
     pub usd_per_month: f64,
-    /// The arm that did best; the same one where no cheaper one is as good.
+    /// The best arm; the same one where no cheaper one is as good.
     pub best: String,
-    /// Price of that one's disks a month, where it is known.
+    /// Price of that one's disks a month, where known.
     pub best_usd_per_month: Option<f64>,
     /// Worse by up to this share counts as good.
     pub margin: f64,
-    /// Arms that could not be told apart from the best: where `arm` is the best, those of any price; else
-    /// those that cost less.
+    /// Arms that are statistically tied with the best: where `arm` is the best, those of any price; else those that cost
+    /// less.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub undecided: Vec<Undecided>,
     /// Whether an arm that was compared was faster than its disks or its machine sustain, on burst credits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_credits: bool,
-    /// What would be the cheapest with these credits spent; `None` without any, and where that cannot be estimated.
+    /// The cheapest with these credits spent; `None` without credits, or where that cannot be estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sustained: Option<CheapestSustained>,
 }
 
-/// The cheapest arm once burst credits are spent: an estimate from the rates that limits sustain.
+/// The cheapest arm once burst credits are spent, estimated from sustained rates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheapestSustained {
     /// Its name.
@@ -426,7 +426,7 @@ pub struct Undecided {
     pub arm: String,
     /// Price of its disks a month, in US dollars.
     pub usd_per_month: f64,
-    /// Blocks in all that would settle it; `None` where 1,000 would not do.
+    /// Total blocks that would settle it; `None` where 1,000 would not be enough.
     pub blocks_needed: Option<u32>,
 }
 

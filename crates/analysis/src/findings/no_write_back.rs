@@ -1,11 +1,11 @@
-//! Emulated runs whose engine wrote past the cache that it counts on.
+//! Emulated runs whose engine bypassed the write-back cache that it counts on.
 
 use super::trials::Trials;
 use super::warnings::warning;
 use super::{Findings, Warning};
 use experiment::record::Note;
 
-/// Says what such a run cannot tell.
+/// Warns of what such a run cannot show.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let noted = is_noted(trials);
     let engine = findings

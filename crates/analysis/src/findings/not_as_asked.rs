@@ -1,4 +1,4 @@
-//! What trials say they did otherwise than the experiment asks: a figure stands for what was done.
+//! Departures of trials from the experiment: a figure describes what was actually done.
 
 use super::Warning;
 use super::trials::Trials;

@@ -1,12 +1,12 @@
-//! Whether the statements did what the workload is about: a sort that never spilled says nothing of temporary files, and
-//! a plan on one thread nothing of a degree of parallelism.
+//! Whether the statements exercised what the workload is about: a sort that never spilled says nothing about temporary
+//! files, and a single-threaded plan nothing about a degree of parallelism.
 
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Comparison, Findings, Warning};
 use experiment::record::Note;
 
-/// Says what was not done, and by which arms.
+/// Warns of what was not exercised, and by which arms.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let mut missed: Vec<(&str, Vec<&str>)> = Vec::new();
     for (arm, what) in (findings.comparisons.iter()).flat_map(|comparison| seen(trials, comparison))
@@ -25,7 +25,7 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     ))
 }
 
-/// Arms, and what their trials did not do.
+/// Arms, and what their trials did not exercise.
 pub(super) fn seen<'a>(
     trials: &'a Trials,
     comparison: &'a Comparison,

@@ -6,7 +6,7 @@ use super::{Comparison, Findings, Warning, in_question};
 use experiment::record::Record;
 use experiment::spec::Mode;
 
-/// Says of which comparisons.
+/// Warns of such comparisons.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let alike = |compared: &&Comparison| differ_in_it_alone(trials, compared);
     let pairs = findings.comparisons.iter().filter(alike);
@@ -21,7 +21,7 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     ))
 }
 
-/// Whether two simulated arms have the same files on the same disks, in another number.
+/// Whether two simulated arms differ only in the number of files, on the same disks.
 pub(super) fn differ_in_it_alone(trials: &Trials, comparison: &Comparison) -> bool {
     let first = |arm: &str| trials.finished(arm).first().copied();
     let (Some(one), Some(other)) = (first(&comparison.baseline), first(&comparison.candidate))
@@ -33,7 +33,7 @@ pub(super) fn differ_in_it_alone(trials: &Trials, comparison: &Comparison) -> bo
         && disks(one) == disks(other)
 }
 
-/// Volumes and disks, whatever the number of files on them.
+/// Volumes and disks, regardless of the number of files on them.
 fn disks(record: &Record) -> Vec<(&str, &str, usize, Vec<String>)> {
     let volumes = record.volumes.iter();
     volumes

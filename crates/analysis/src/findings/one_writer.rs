@@ -1,4 +1,4 @@
-//! Sessions that wait for each other: SQLite lets one session write to a database at a time, and servers do not.
+//! Sessions that block each other: SQLite allows one writer per database at a time, servers do not.
 
 use super::split::{Family, Split};
 use super::trials::Trials;
@@ -10,9 +10,9 @@ use experiment::question::Question;
 /// Share of the sessions' time from which waiting for the lock decides.
 const LOCK_MIN: f64 = 0.5;
 
-/// Says which comparisons are of the lock, or bounded by it.
+/// Reports which comparisons are dominated or limited by the lock.
 ///
-/// Where each session has a database of its own, locks are those of the workload: they are what was asked.
+/// Where each session has its own database, locks are the workload's own, as requested.
 pub(super) fn warnings(
     question: &Question,
     trials: &Trials,

@@ -1,4 +1,4 @@
-//! What published figures say of ours, and what they do not.
+//! Warnings about how our figures relate to published ones.
 
 use super::Verdict;
 use super::compared::verdict_of;
@@ -7,10 +7,10 @@ use super::{Arm, Findings, Published, Warning};
 use crate::quantity::{self, Quantity, percent, percent_signed};
 use experiment::spec::Mode;
 
-/// A gap to a published figure that is told.
+/// Smallest reported deviation from a published figure.
 const GAP_MAX: f64 = 0.10;
 
-/// Agreement that was made, and disagreement.
+/// Warns of agreement by construction, and of disagreement.
 pub(super) fn warnings(findings: &Findings) -> Vec<Warning> {
     let all = [
         contradicted(findings),
@@ -21,7 +21,7 @@ pub(super) fn warnings(findings: &Findings) -> Vec<Warning> {
 }
 
 fn fitted(findings: &Findings) -> Option<Warning> {
-    // Nothing is modelled there, so that nothing fitted has a part in it.
+    // Nothing is simulated there, so fitting has no influence.
     if findings.mode() == Some(Mode::Measure) {
         return None;
     }
@@ -78,7 +78,7 @@ fn published_gap(findings: &Findings) -> Option<Warning> {
     ))
 }
 
-/// Verdicts that the published figures of the same two arms do not give.
+/// Verdicts that contradict the published figures of the same two arms.
 fn contradicted(findings: &Findings) -> Option<Warning> {
     let pairs = list(findings.comparisons.iter().filter_map(|comparison| {
         let published = |arm: &str| {

@@ -1,4 +1,4 @@
-//! The reason in a sentence, in a DBA's words.
+//! The reason as a sentence, in a DBA's terms.
 
 use super::BoundBy;
 use super::bound::{Bottleneck, Bound, By};
@@ -7,11 +7,11 @@ use crate::quantity::{number, percent, used};
 use experiment::record::{Cause, Limit};
 use reading::cause::{Io, Measure, Owner, Part};
 
-/// What a sentence is made of.
+/// The inputs of a sentence.
 pub(super) struct Seen<'a> {
-    /// What bound the arm.
+    /// What limited the arm.
     pub(super) bound: &'a Bound,
-    /// What would bind next.
+    /// The next limit.
     pub(super) next: Option<&'a Bound>,
     /// Share of the sessions' time spent waiting for I/O of any kind.
     pub(super) waited_for_io: f64,
@@ -52,7 +52,7 @@ fn limited(seen: &Seen) -> String {
     }
 }
 
-/// What a real disk's own counters say of it.
+/// The evidence from a real disk's own counters.
 fn at_the_disk(bound: &Bound) -> String {
     let words = |at: &Bottleneck| {
         format!(
@@ -64,7 +64,7 @@ fn at_the_disk(bound: &Bound) -> String {
     bound.at.as_ref().map_or_else(String::new, words)
 }
 
-/// Where work or locks bind, how little the disks had to do with it.
+/// Where processors or locks limit, how little the disks contributed.
 fn io_beside(seen: &Seen) -> String {
     match Family::from(&seen.bound.what) {
         Family::Cpu | Family::Lock | Family::Think => {
@@ -94,7 +94,7 @@ fn spent(bound: &Bound) -> String {
     }
 }
 
-/// A limit or cause in words.
+/// A limit or cause as text.
 fn words(bound: &Bound) -> String {
     match &bound.what {
         BoundBy::Limit(limit) => limit_words(limit, bound),

@@ -1,4 +1,4 @@
-//! Arms whose volumes have different names and are on the same disk: their comparison is of a disk with itself.
+//! Arms whose volumes have different names but share a disk: their comparison is of a disk with itself.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use experiment::record::Record;
 use experiment::spec::Role;
 use reading::fact;
 
-/// Facts in which volumes on one disk may still be worth a comparison.
+/// Facts that may differ between volumes on one disk, and make a comparison worthwhile.
 const ALIKE: [&str; 2] = ["filesystem", "mount options"];
 
-/// Says of which comparisons.
+/// Warns of such comparisons.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let pairs = list(findings.comparisons.iter().filter_map(|comparison| {
         let disk = disk(trials, comparison)?;
@@ -32,7 +32,7 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     ))
 }
 
-/// The disk that both arms have the files in question on, where their volumes differ in name alone.
+/// The disk that holds the files in question of both arms, where their volumes differ only in name.
 pub(super) fn disk(trials: &Trials, comparison: &Comparison) -> Option<String> {
     let baseline = trials.finished(&comparison.baseline).first()?;
     let candidate = trials.finished(&comparison.candidate).first()?;
@@ -41,7 +41,7 @@ pub(super) fn disk(trials: &Trials, comparison: &Comparison) -> Option<String> {
         let volumes = in_question::volumes(record, &roles);
         volumes.map(|volume| volume.name.as_str()).collect()
     };
-    // Another number of files on one disk is a question of its own.
+    // Another number of files on one disk is a separate question.
     let files = |record| -> u32 {
         let volumes = in_question::volumes(record, &roles);
         let files =
@@ -56,7 +56,7 @@ pub(super) fn disk(trials: &Trials, comparison: &Comparison) -> Option<String> {
     one.then(|| disks.into_iter().next().expect("there is one"))
 }
 
-/// Where the volumes of `roles` are; `None` where that is not known of each.
+/// The location of the volumes of `roles`; `None` where any is unknown.
 fn disks(record: &Record, roles: &[Role]) -> Option<BTreeSet<String>> {
     let volumes = in_question::volumes(record, roles);
     let disks: Option<BTreeSet<String>> = volumes
@@ -65,8 +65,8 @@ fn disks(record: &Record, roles: &[Role]) -> Option<BTreeSet<String>> {
     disks.filter(|disks| !disks.is_empty())
 }
 
-/// The disk beneath a volume, of which partitions and logical volumes with the same filesystem are alike; its device,
-/// where several disks make one up in some way, or none is known.
+/// The disk beneath a volume, which partitions and logical volumes with the same filesystem share; the device itself
+/// where several disks make it up, or none is known.
 fn disk_of(record: &Record, volume: &str) -> Option<String> {
     let fact = |fact| record.environment.get(&fact::of_volume(volume, fact));
     let is_one = |disks: &&String| !disks.is_empty() && !disks.contains(", ");
@@ -89,7 +89,7 @@ mod tests {
     use experiment::examples::{in_mode, measured};
     use reading::fact;
 
-    /// `p30` on a volume of its own, on `device` with a filesystem.
+    /// `p30` on a separate volume, on `device` with a filesystem.
     fn verdict(
         (device, of_p30): (&str, &str),
         disks: Option<&str>,
@@ -137,7 +137,7 @@ mod tests {
         let partition = |filesystem| verdict(("sda2 (8:2) on sda", filesystem), Some("sda"));
         assert_eq!(partition("ext4"), withheld);
         assert_eq!(partition("xfs"), given);
-        // Two disks can make up a stripe and a mirror.
+        // Two disks can form either a stripe or a mirror.
         assert_eq!(
             verdict(("md1 (9:1) on sda, sdb", "ext4"), Some("sda, sdb")),
             given

@@ -11,22 +11,22 @@ use super::BoundBy;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Split(BTreeMap<Cause, f64>);
 
-/// What one would have to change to win the time back.
+/// The remedy that would win the time back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Family {
-    /// Cores, or work for them.
+    /// Cores, or less work for them.
     Cpu,
-    /// Sessions that wait for each other.
+    /// Sessions that block each other.
     Lock,
-    /// Sessions that wait for their own next operation.
+    /// Sessions idle until their own next operation.
     Think,
-    /// The time disks take for a request.
+    /// The service time of disks.
     Service,
-    /// Requests behind others.
+    /// Requests queued behind others.
     Queue,
     /// Limits.
     Throttle,
-    /// What the engine or dbstow did besides.
+    /// Other work of the engine or dbstow.
     Other,
 }
 
@@ -69,7 +69,7 @@ impl Split {
         Split(spent)
     }
 
-    /// The shares as the findings name them: machine limits without their measure.
+    /// The shares under the names used in findings: machine limits without their measure.
     pub(super) fn reported(&self) -> BTreeMap<Cause, f64> {
         let mut reported = BTreeMap::new();
         for (cause, share) in &self.0 {
@@ -87,8 +87,7 @@ impl Split {
         )
     }
 
-    /// Share of each cause, where all that one limit throttled is one cause under the limit's name; the
-    /// largest first.
+    /// Share of each cause, largest first, where everything throttled by one limit is one cause under the limit's name.
     pub(super) fn causes(&self) -> Vec<(BoundBy, f64)> {
         largest_first(self.0.iter().map(|(cause, share)| {
             let bound = match cause.throttled_by() {

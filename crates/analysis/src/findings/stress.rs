@@ -1,4 +1,4 @@
-//! What users of SQLQueryStress would have seen of a workload of theirs, beside what was.
+//! What SQLQueryStress would have shown for a workload, beside what was measured.
 
 use model::Duration;
 
@@ -9,7 +9,7 @@ use crate::quantity::number;
 use crate::statistics::{self, StressAverages};
 use experiment::record::{Note, Record, histogram};
 
-/// Says by how much the two averages differ, where trials ran such a workload.
+/// Reports by how much the two averages differ, where trials ran such a workload.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let arms = list(findings.arms.iter().filter_map(|arm| {
         let averages = averages(trials.finished(&arm.name))?;
@@ -34,7 +34,7 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     ))
 }
 
-/// Of all iterations of an arm; `None` where the workload was another.
+/// Both averages over all iterations of an arm; `None` for other workloads.
 fn averages(trials: &[&Record]) -> Option<StressAverages> {
     let stressed = trials
         .iter()

@@ -1,8 +1,8 @@
-//! What a drill found of an arm.
+//! A drill's findings for an arm.
 
 use serde::{Deserialize, Serialize};
 
-/// What a drill found of an arm, or of a layout.
+/// A drill's findings for an arm, or for a layout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Survived {
     /// The drill's experiment and its server: `wal-apart, PostgreSQL 15.20`.
@@ -16,7 +16,7 @@ pub struct Survived {
 }
 
 impl Survived {
-    /// How many states it survived, in a few words.
+    /// The number of states it survived, in a few words.
     pub(crate) fn brief(&self) -> String {
         format!("{} of {}", self.intact, self.states)
     }

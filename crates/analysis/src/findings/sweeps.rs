@@ -1,4 +1,4 @@
-//! From which value of a key on more of it stops helping.
+//! The value of a swept key beyond which more stops helping.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,30 +8,29 @@ use super::withheld::withhold;
 use super::{Comparison, Verdict, Withheld};
 use experiment::question::{Question, Sweep, SweepValue};
 
-/// Where the values of a key stop to make a difference: at one of those from `earliest` to `latest`.
+/// Where increasing a key stops making a difference: at a value between `earliest` and `latest`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopsHelping {
-    /// The arm as the experiment has it, with the other swept keys' values.
+    /// The arm as named in the experiment, with the other swept keys' values.
     pub of: String,
     /// The key.
     pub key: String,
-    /// Its values, from the least to the most, and the arms that have them.
+    /// Its values in ascending order, and the arms that have them.
     pub values: Vec<SweepValue>,
     /// The first value that no later one was shown to be better than.
     pub earliest: String,
-    /// The first value that all later ones were shown to be no better than; the last one where there is no such value
-    /// before.
+    /// The first value that all later ones were shown not to improve on; the last value if there is no earlier one.
     pub latest: String,
     /// Later values that are better by up to this share count as no better.
     pub margin: f64,
-    /// Blocks in all that would settle it, where `earliest` is not `latest`; `None` where 1,000 would not do.
+    /// Total blocks that would settle it, where `earliest` is not `latest`; `None` where 1,000 would not be enough.
     pub blocks_needed: Option<u32>,
-    /// Why nothing can be said, whatever the blocks say.
+    /// Why there is no verdict, regardless of the blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
 }
 
-/// An entry for each sweep whose arms all finished a block together.
+/// One entry for each sweep whose arms all finished a common block.
 pub(super) fn stops_helping(question: &Question, trials: &Trials) -> Vec<StopsHelping> {
     let sweeps = question.sweeps.iter();
     sweeps
@@ -55,7 +54,7 @@ fn stop(question: &Question, trials: &Trials, sweep: &Sweep) -> Option<StopsHelp
     let is_better = |compared: &Comparison| compared.verdict == Verdict::Faster;
     let is_no_better =
         |compared: &Comparison| matches!(compared.verdict, Verdict::NoDifference | Verdict::Slower);
-    // Nothing comes after the last value.
+    // The last value has no later ones.
     let earliest = later
         .iter()
         .position(|later| !later.iter().any(is_better))?;
@@ -84,8 +83,7 @@ mod tests {
     use super::*;
     use experiment::examples::{question, trial};
 
-    /// Where it stops for arms of these times in seconds, one value each, and times that differ by so much from block
-    /// to block.
+    /// Where it stops for arms with these times in seconds, one value each, varying by this much from block to block.
     fn found(times: &[f64], spread: f64) -> Vec<StopsHelping> {
         let mut question = question();
         let arm = question.arms[0].clone();

@@ -1,4 +1,4 @@
-//! Whether real time went as it should: the emulator in time, the client out of the way, processors free.
+//! Whether real time was kept: the emulator on time, the client out of the way, processors free.
 
 use super::disks::measured_s;
 use super::environment::lateness;
@@ -12,19 +12,19 @@ use experiment::spec::Mode;
 
 /// Share of requests that may be late.
 const LATE_MAX: f64 = 0.01;
-/// How far off replies may be on average, as a share of the disks' mean latency: sessions that wait for one
-/// request after the other are off by as much.
+/// How far off replies may be on average, as a share of the disks' mean latency: sessions that issue one request after
+/// another are off by as much.
 const ERROR_MAX: f64 = 0.05;
-/// How far off they may be on average however fast the disks are: no emulation by this kernel does better.
+/// The tolerated mean timing error, however fast the disks are: no emulation through this kernel does better.
 const ERROR_MIN_MS: f64 = 0.040;
-/// Share of the sessions' time in operations that the engine may wait for its client.
+/// Share of the sessions' time in operations that the engine may spend waiting for its client.
 const BETWEEN_MAX: f64 = 0.10;
 /// Share of the machine's processors that the client may take from the engine.
 const CLIENT_MAX: f64 = 0.25;
 /// Share of the machine's processors that may be busy where an emulator needs them too.
 const BUSY_MAX: f64 = 0.80;
 
-/// Everything that took time it should not have taken.
+/// Warns of everything that took time it should not have taken.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Vec<Warning> {
     let all = [
         late(trials, findings),
@@ -104,7 +104,7 @@ fn between(trials: &[&Record]) -> f64 {
     share(waited.sum(), whole)
 }
 
-/// Share of the machine's processor time that the client took; nothing where the engine runs inside of it.
+/// Share of the machine's processor time that the client took; empty where the engine runs in the client's process.
 fn client_cpu(trials: &[&Record]) -> f64 {
     let embedded = |record: &Record| {
         let engine = record.engine.as_ref();
@@ -129,8 +129,8 @@ fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-/// An emulator that has to wait for a processor delays every disk, and an engine that shares it is slowed
-/// down by how many requests it makes.
+/// An emulator that must wait for a processor delays every disk, and an engine that shares it is slowed down by the
+/// number of requests it makes.
 fn machine_shared(trials: &Trials, findings: &Findings) -> Option<Warning> {
     if findings.mode() != Some(Mode::Emulate) {
         return None;

@@ -1,5 +1,5 @@
-//! Whether the files in question saw enough I/O for a verdict: the objection in the first article's comments. A
-//! temp table that fits into memory never reaches the disk that it is to decide.
+//! Whether the files in question saw enough I/O for a verdict: the objection in the first article's comments. A temp
+//! table that fits into memory never reaches the disk under test.
 
 use super::trials::Trials;
 use super::warnings::{list, warning};
@@ -8,14 +8,14 @@ use crate::quantity::number;
 use experiment::record::Record;
 use experiment::spec::Role;
 
-/// Fewest requests of the files in question in a trial. Where latencies are exponential, the mean of `n` of them
-/// has a relative error of `1 / sqrt(n)`: 3 % of 1,000.
+/// Fewest requests of the files in question in a trial. For exponential latencies, the mean of `n` of them has a relative
+/// error of `1 / sqrt(n)`: 3 % for 1,000.
 const REQUESTS_LEAST: f64 = 1_000.0;
 
-/// Fewest bytes, for files whose requests are large: 64 KiB each of as many.
+/// Fewest bytes, for files with large requests: the same number of 64 KiB each.
 const BYTES_LEAST: f64 = REQUESTS_LEAST * 65_536.0;
 
-/// Says of which comparisons, and what would help.
+/// Warns of such comparisons, with a remedy.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let arms = list(findings.comparisons.iter().filter_map(|comparison| {
         let Seen { roles, requests } = seen(trials, comparison)?;
@@ -42,14 +42,14 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
     ))
 }
 
-/// What the files in question saw.
+/// I/O of the files in question.
 pub(super) struct Seen {
     roles: Vec<Role>,
     /// In the trial with the fewest.
     requests: f64,
 }
 
-/// `None` where it is enough, where nobody counts it, or where no file is placed differently.
+/// `None` where it is enough, is not counted, or where no file is placed differently.
 pub(super) fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
     let baseline = trials.finished(&comparison.baseline);
     let candidate = trials.finished(&comparison.candidate);
@@ -68,8 +68,8 @@ pub(super) fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
     })
 }
 
-/// Requests of the files of `roles` as the engine counts them, or else of all their disks; `None` where nobody counts, or
-/// those of the disks are few and large.
+/// Requests of the files of `roles` as the engine counts them, or else of all their disks; `None` where they are not
+/// counted, or those of the disks are few and large.
 fn requests(record: &Record, roles: &[Role]) -> Option<f64> {
     in_question::requests_by_role(record, roles).or_else(|| {
         let moved = in_question::bytes(record, roles);
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use experiment::examples::{measured, question, records};
 
-    /// tempdb on another volume, with so many requests in each trial.
+    /// tempdb on another volume, with this many requests in each trial.
     fn findings(requests: f64) -> Findings {
         let question = Question {
             mode: "measure".into(),

@@ -1,4 +1,4 @@
-//! Records sorted by arm: which of them count, and why the others do not.
+//! Records grouped by arm: which of them count, and why the others do not.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,16 +14,16 @@ use experiment::record::{NO_OPERATIONS, Outcome, Record, histogram};
 pub(super) struct Trials<'a> {
     finished: BTreeMap<&'a str, Vec<&'a Record>>,
     failed: BTreeMap<&'a str, Vec<(u32, Cow<'a, str>)>>,
-    /// Records of another experiment, another mode or an arm that was not asked for.
+    /// Records of another experiment, mode or an unknown arm.
     pub(super) foreign: usize,
-    /// Further records of a trial that already has one.
+    /// Duplicate records of a trial.
     pub(super) repeated: usize,
 }
 
 impl<'a> Trials<'a> {
-    /// Sorts `records` by arm and block.
+    /// Groups `records` by arm and block.
     ///
-    /// Of several records of one trial the first that finished counts, else the first.
+    /// Of several records of one trial, the first that finished counts, or else the first.
     pub(super) fn of(question: &Question, records: &'a [Record]) -> Trials<'a> {
         let arms = arms_asked(question);
         let mut trials = Trials::default();
@@ -58,7 +58,7 @@ impl<'a> Trials<'a> {
         self.finished.get(arm).map_or(&[], Vec::as_slice)
     }
 
-    /// Every finished trial, by arm and block, those of twins and variations too.
+    /// Every finished trial, by arm and block, including twins and variations.
     pub(super) fn all_finished(&self) -> impl Iterator<Item = &'a Record> {
         self.finished.values().flatten().copied()
     }
@@ -131,14 +131,14 @@ pub(super) fn share_failed<'a>(records: impl IntoIterator<Item = &'a Record>) ->
 fn succeeded(record: &Record) -> Option<f64> {
     match record.operations.as_deref().map(histogram::decode) {
         Some(Ok(latency)) if !latency.is_empty() => Some(latency.len() as f64),
-        // Of operations in a loop on the server there are no latencies.
+        // Operations in a server-side loop have no latencies.
         Some(Ok(_) | Err(_)) | None => {
             Some(value(record, "operations_per_s")? * measured_s(record))
         }
     }
 }
 
-/// Whether it says that no operation ended per second.
+/// Whether the record reports a rate of zero operations per second.
 fn has_no_rate(record: &Record) -> bool {
     record.metrics.get("operations_per_s") == Some(&0.0)
 }
@@ -176,7 +176,7 @@ mod tests {
     fn a_trial_whose_operations_failed_does_not_count() {
         let failed = |count: u64| {
             let mut record = trial("p30", 0, 100.0);
-            // 99 good ones
+            // 99 successful ones
             record.metrics.insert("operations_per_s".into(), 0.99);
             record.operations = None;
             record.errors.count = count;
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn operations_without_latencies_are_counted_by_their_rate() {
         let mut looped = trial("p30", 0, 100.0);
-        // 10,000 in a loop on the server, of which one failed.
+        // 10,000 in a server-side loop, of which one failed.
         looped.metrics.insert("operations_per_s".into(), 100.0);
         looped.operations = Some(histogram::encode(&histogram::empty()));
         looped.errors.count = 1;

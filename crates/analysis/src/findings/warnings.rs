@@ -1,4 +1,4 @@
-//! What is wrong with the records: missing, failed, damaged, strange.
+//! Defects of the records: missing, failed, damaged, inconsistent.
 
 use super::metrics::value;
 use super::trials::{Trials, share_failed};
@@ -7,7 +7,7 @@ use crate::quantity::percent;
 use experiment::question::Question;
 use experiment::record::{Note, Record, histogram};
 
-/// Everything that the records lack or say of themselves.
+/// Everything that the records lack, or report about themselves.
 pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings) -> Vec<Warning> {
     [
         missing_trials(findings),
@@ -187,10 +187,10 @@ fn histograms(record: &Record) -> impl Iterator<Item = &str> {
         .filter_map(|text| text.as_deref())
 }
 
-/// What else trials noticed themselves, each once with the arms that noticed it.
+/// Other notes by the trials, each once with the arms that have it.
 fn notes(question: &Question, trials: &Trials) -> Vec<Warning> {
     let mut noticed: Vec<(&Note, Vec<&str>)> = Vec::new();
-    // Of the others there are warnings of their own.
+    // The others have warnings of their own.
     let is_other = |note: &&Note| matches!(note, Note::NotCleanedUp(_) | Note::Other(_));
     for arm in &question.arms {
         let finished = trials.finished(&arm.name).iter();

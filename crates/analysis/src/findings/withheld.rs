@@ -1,19 +1,19 @@
-//! Comparisons without a verdict, however clear their figures: what was measured is not what was asked.
+//! Comparisons without a verdict, however clear their figures: the experiment did not measure what it asks.
 
 use serde::{Deserialize, Serialize};
 
 use super::trials::Trials;
 use super::{Comparison, Verdict, not_exercised, number_of_files, same_disk, too_little_io};
 
-/// Why there is no verdict; the warning of the same name says more.
+/// Why a verdict is withheld; the warning of the same name gives the details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Withheld {
-    /// The files that the two arms keep in different places saw next to no I/O.
+    /// The files that the two arms place differently saw almost no I/O.
     TooLittleIo,
-    /// What the two arms keep in different places is on one disk in both.
+    /// The files that the two arms place differently are on one disk in both.
     SameDisk,
-    /// Statements did not do what the workload is about.
+    /// Statements did not exercise what the workload is about.
     NotExercised,
     /// They differ only in the number of files on the same disks, which simulate does not model.
     NumberOfFiles,
@@ -33,7 +33,7 @@ impl Withheld {
     }
 }
 
-/// Takes verdicts back that would stand on nothing.
+/// Withdraws verdicts that have no basis.
 pub(super) fn withhold(trials: &Trials, comparisons: Vec<Comparison>) -> Vec<Comparison> {
     let judged = |comparison: Comparison| match reason(trials, &comparison) {
         None => comparison,

@@ -18,24 +18,24 @@ pub struct Document {
     pub schema: String,
     /// Version of dbstow whose rules these are.
     pub version: String,
-    /// What was looked at.
+    /// The capture that was checked.
     pub server: Server,
-    /// Ladders of latency that were in force, by name.
+    /// Latency thresholds that were applied, by name.
     pub profiles: Vec<String>,
-    /// Rules that were told not to look, by id.
+    /// Rules that were disabled, by id.
     pub ignored: Vec<String>,
-    /// How many outcomes there are of each kind.
+    /// Number of outcomes of each kind.
     pub counts: Counts,
-    /// Every rule that looked, in the order of `dbstow lint --list`.
+    /// Every rule that ran, in the order of `dbstow lint --list`.
     pub rules: Vec<RuleOutcomes>,
 }
 
-/// What was looked at.
+/// The capture that was checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Server {
-    /// Where the capture came from, as it was named.
+    /// The source of the capture, as given by the user.
     pub capture: String,
-    /// When it was taken, in the server's own time.
+    /// When it was taken, in server time.
     pub taken: String,
     /// `sql-server`, `azure-sql-database`, `managed-instance`, `mariadb`, `mysql` or `other`.
     pub product: String,
@@ -43,28 +43,28 @@ pub struct Server {
     pub version: String,
     /// Its edition.
     pub edition: String,
-    /// `Windows`, `Linux`, or empty where it was not told.
+    /// `Windows`, `Linux`, or empty where unknown.
     pub platform: String,
     /// Whether names were replaced in the capture.
     pub redacted: bool,
 }
 
-/// How many outcomes there are of each kind.
+/// Number of outcomes of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Findings that are high.
+    /// Findings of high severity.
     pub high: usize,
-    /// Findings that are medium.
+    /// Findings of medium severity.
     pub medium: usize,
-    /// Findings that are low.
+    /// Findings of low severity.
     pub low: usize,
-    /// Findings that are notes.
+    /// Notes.
     pub note: usize,
     /// Exceptions.
     pub exempt: usize,
-    /// What cannot be told.
+    /// Open questions.
     pub cannot_tell: usize,
-    /// What is as it should be.
+    /// Passed checks.
     pub fine: usize,
     /// Rules for other servers.
     pub not_applicable: usize,
@@ -84,20 +84,20 @@ impl Counts {
     }
 }
 
-/// A rule and what it said.
+/// A rule and its outcomes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RuleOutcomes {
     /// Its name.
     pub id: String,
-    /// What is wrong where it finds something.
+    /// The problem that it detects.
     pub title: String,
-    /// The most it gives a finding.
+    /// The highest severity of its findings.
     pub severity: String,
-    /// Why not more and not less.
+    /// Why this severity.
     pub why: String,
-    /// What it says.
+    /// Its description.
     pub says: String,
-    /// Who says so.
+    /// Its sources.
     pub sources: Vec<Source>,
     /// At least one, findings first.
     pub outcomes: Vec<Outcome>,
@@ -106,7 +106,7 @@ pub struct RuleOutcomes {
 /// Where a rule comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// Who says it, and where.
+    /// The author or publisher, and the document.
     pub name: String,
     /// Its address.
     pub url: String,
@@ -114,63 +114,63 @@ pub struct Source {
     pub read: String,
 }
 
-/// What a rule says of a server, or of a part of it.
+/// A rule's outcome for a server, or for a part of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Something to put right.
+    /// A problem to fix.
     Finding {
         /// `note`, `low`, `medium` or `high`.
         severity: String,
         /// What was found, in a sentence.
         message: String,
-        /// The very values.
+        /// The observed values.
         evidence: Vec<Evidence>,
-        /// The files and volumes that it is about.
+        /// The affected files and volumes.
         places: Vec<Location>,
         /// What to do.
         remedy: String,
-        /// The change of the layout that this is, where a comparison could tell whether it pays.
+        /// The layout change that this advises, where a comparison could show whether it pays.
         advises: Option<String>,
-        /// Comparisons of that change in the results that were given.
+        /// Comparisons of that change in the given results.
         measured: Vec<Measured>,
     },
-    /// It is not as the rule wants it, and need not be.
+    /// It deviates from the rule, but an exception applies.
     Exempt {
         /// The exception, by name.
         exception: String,
         /// Why it applies.
         why: String,
     },
-    /// The capture does not say.
+    /// The capture lacks the necessary data.
     CannotTell {
         /// What is missing.
         missing: String,
         /// How to get it.
         how: String,
     },
-    /// It is as the rule wants it.
+    /// It complies with the rule.
     Fine {
         /// What was found.
         value: String,
     },
     /// The rule is for other servers.
     NotApplicable {
-        /// For which.
+        /// The servers that the rule is for.
         why: String,
     },
 }
 
-/// A value that was found.
+/// An observed value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Evidence {
-    /// What.
+    /// Its name.
     pub what: String,
     /// Its value, with its unit.
     pub value: String,
 }
 
-/// A part of a server; what is not known of it is null.
+/// A part of a server; unknown fields are null.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Location {
     /// The database.
@@ -183,7 +183,7 @@ pub struct Location {
     pub volume: Option<String>,
 }
 
-/// What rules said of `server`, with the comparisons in `results` that are about it.
+/// The outcomes of the rules for `server`, with matching comparisons from `results`.
 pub fn document<S, A>(
     server: Server,
     asked: &Asked,
@@ -238,7 +238,7 @@ impl Server {
     }
 }
 
-/// How many outcomes of each kind some rules have.
+/// Number of outcomes of each kind.
 pub fn counts(rules: &[RuleOutcomes]) -> Counts {
     let mut counts = Counts::default();
     for outcome in rules.iter().flat_map(|rule| &rule.outcomes) {

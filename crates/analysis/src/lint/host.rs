@@ -1,4 +1,4 @@
-//! `--host FILE`: what a server cannot see of its host, from the host's owner.
+//! `--host FILE`: facts about the host that a server cannot see, provided by the host's owner.
 
 use mariadb::capture as mysql;
 use model::Rate;
@@ -8,10 +8,10 @@ use sqlserver::capture::{Capture, HostTold, VolumeTold};
 use catalogue::{Catalogue, CatalogueError, DiskEntry, Provision};
 use experiment::spec::{line_at, plain_words, remedy};
 
-/// What the host's cache can do.
+/// What the host cache may serve.
 const CACHES: [&str; 3] = ["none", "read-only", "read-write"];
 
-/// What is wrong with a file about a host.
+/// An error in a host file.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
 pub struct HostError {
@@ -20,7 +20,7 @@ pub struct HostError {
     message: String,
 }
 
-/// What was told of a host, as each product's captures keep it.
+/// Facts about a host, in the form that each product's captures use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
     sql_server: HostTold,
@@ -53,7 +53,7 @@ struct WireVolume {
 struct Fault(usize, String);
 
 impl Told {
-    /// Reads `text` of `file`; disks are looked up in the catalogue.
+    /// Reads `text` of `file`; disks are resolved in the catalogue.
     ///
     /// # Errors
     /// The first mistake, with its line.
@@ -161,7 +161,7 @@ fn meaning(
             .solid_state
             .or_else(|| class.map(|class| !class.hard_disk)),
         atomic_write_bytes: given(&volume.atomic_write_bytes).or_else(|| {
-            // A stripe may split what one disk would have written whole.
+            // A stripe may split a request that one disk would have written atomically.
             let one = class.filter(|_| disks.unwrap_or(1) == 1)?;
             Some(one.atomic_write.map_or(0, |bytes| bytes.0))
         }),
@@ -177,7 +177,7 @@ fn meaning(
     Ok((sql_server, mariadb))
 }
 
-/// Requests per second that a disk serves without bursts; `None` where that depends on what was bought.
+/// Requests per second that a disk serves without bursts; `None` where that depends on the provisioned amount.
 fn sustained_iops(disk: &DiskEntry) -> Option<u64> {
     let bought = disk.provision(&Provision::default()).ok()?;
     let limits = bought.spec.limits.iter();
@@ -188,7 +188,7 @@ fn sustained_iops(disk: &DiskEntry) -> Option<u64> {
     iops.min()
 }
 
-/// [`merge`], for MariaDB and MySQL: gives the mount points that hold none of the server's directories.
+/// [`merge`], for MariaDB and MySQL: returns the mount points that hold none of the server's directories.
 pub fn merge_mariadb(capture: &mut mysql::Capture, told: Told) -> Vec<String> {
     capture.told.extend(told.mariadb);
     let places = mysql::Places::of(capture);
@@ -202,8 +202,8 @@ pub fn merge_mariadb(capture: &mut mysql::Capture, told: Told) -> Vec<String> {
     told.filter(|mount| !used.contains(mount)).collect()
 }
 
-/// Adds what was told to a capture; it counts before what the capture says already. Gives the mount points
-/// that hold nothing of the capture, unless they are temporary disks, which may well be empty.
+/// Adds host facts to a capture, overriding what it contains. Returns the mount points that hold nothing of the capture,
+/// unless they are temporary disks, which may well be empty.
 pub fn merge(capture: &mut Capture, told: Told) -> Vec<String> {
     let told = told.sql_server;
     let strange: Vec<String> = told
@@ -233,7 +233,7 @@ pub fn merge(capture: &mut Capture, told: Told) -> Vec<String> {
     strange
 }
 
-/// Whether a captured volume or file is there.
+/// Whether a captured volume or file is located there.
 fn holds(capture: &Capture, mount: &str) -> bool {
     let mount = key(mount);
     let mut volumes = capture.volumes.iter();
@@ -246,8 +246,8 @@ fn holds(capture: &Capture, mount: &str) -> bool {
         })
 }
 
-/// A mount point in one spelling. Case is folded on Linux too: two mounts that differ by it alone are none
-/// that a person tells apart in such a file.
+/// A mount point in canonical spelling. Case is folded on Linux too: nobody would write two mounts that differ only by
+/// case in such a file.
 fn key(mount: &str) -> String {
     let mount = mount.replace('\\', "/").to_lowercase();
     mount.trim_end_matches('/').to_owned()
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(told.azure, Some(true));
         assert_eq!(told.volumes[0].host_cache.as_deref(), Some("read-only"));
         assert_eq!(told.volumes[0].allocation_unit_bytes, Some(4096));
-        // The capture has no file there.
+        // The capture has no file on that mount point.
         assert_eq!(strange, ["f:"]);
     }
 
@@ -347,7 +347,7 @@ mod tests {
         };
         assert_eq!(ephemeral("disk = 'gcp.local_ssd_nvme'"), Some(true));
         assert_eq!(ephemeral("disk = 'azure.premium.p30'"), Some(false));
-        // A disk whose entry does not know better.
+        // A disk whose catalogue entry does not override it.
         assert_eq!(
             ephemeral("disk = 'azure.premium.p30'\nephemeral = true"),
             Some(true)
@@ -375,7 +375,7 @@ mod tests {
         assert_eq!(told(&striped), (Some(20_000), Some(true), None));
         let own = "iops = 900\nsolid_state = false\natomic_write_bytes = 16384\n";
         assert_eq!(told(own), (Some(900), Some(false), Some(16_384)));
-        // What is given counts before the catalogue.
+        // Given values override the catalogue.
         let own = format!("{disk}{own}");
         assert_eq!(told(&own), (Some(900), Some(false), Some(16_384)));
     }

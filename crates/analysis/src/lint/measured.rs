@@ -1,7 +1,7 @@
-//! Comparisons of one's own that speak for or against a change: the arms differ by that change alone.
+//! Matches the user's own comparisons to advised changes: the arms must differ by that change alone.
 //!
-//! What was simulated, emulated or measured here was another server than the one that was captured, and is never
-//! shown as its figure: mode and engine stand in every sentence.
+//! What was simulated, emulated or measured here was not the captured server, and is never presented as its figure: every
+//! sentence names mode and engine.
 
 use rules::Change;
 use serde::Serialize;
@@ -12,20 +12,20 @@ use experiment::plan::Plan;
 use experiment::question::Question;
 use experiment::spec::{EngineName, Mode, Placement, Role, Settings};
 
-/// What a results folder holds.
+/// The content of a results folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Results<'a> {
-    /// Where, as it was named.
+    /// Its path, as given by the user.
     pub folder: &'a str,
-    /// What was planned.
+    /// The plan.
     pub plan: &'a Plan,
-    /// What that asks.
+    /// Its question.
     pub question: &'a Question,
-    /// What came of it.
+    /// The results.
     pub findings: &'a Findings,
 }
 
-/// A comparison that is about a finding.
+/// A comparison that is relevant to a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
     /// The results folder.
@@ -34,13 +34,13 @@ pub struct Measured {
     pub experiment: String,
     /// `simulate`, `emulate` or `measure`.
     pub mode: String,
-    /// By its name, such as `sqlite`.
+    /// Its name, such as `sqlite`.
     pub engine: String,
-    /// Arm that is compared against.
+    /// Baseline arm.
     pub baseline: String,
-    /// Arm that is compared.
+    /// Candidate arm.
     pub candidate: String,
-    /// By which metric.
+    /// The metric.
     pub metric: String,
     /// Candidate / baseline.
     pub ratio: Ratio,
@@ -50,23 +50,23 @@ pub struct Measured {
     pub verdict: Verdict,
     /// Whether it supports the finding.
     pub speaks: Support,
-    /// All that in a sentence.
+    /// The whole as a sentence.
     pub text: String,
 }
 
-/// What a comparison says of a finding.
+/// What a comparison implies for a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Support {
-    /// The change that the finding advises paid.
+    /// The advised change paid off.
     For,
     /// It did not.
     Against,
-    /// The blocks so far do not tell.
+    /// The blocks so far are inconclusive.
     CannotTell,
 }
 
-/// The comparisons of `change`, and of nothing else, in `results`.
+/// The comparisons of exactly `change` in `results`.
 pub fn about(change: Change, results: &Results) -> Vec<Measured> {
     let comparisons = results.findings.comparisons.iter();
     comparisons
@@ -130,7 +130,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Whether going from one arm to the other is `change`, and nothing else.
+/// Whether going from one arm to the other is exactly `change`.
 fn makes(change: Change, from: &Side<'_>, to: &Side<'_>) -> bool {
     let local = |side: &Side<'_>| -> Vec<bool> {
         let temp = volumes(&side.settings.placement, Role::Temp);
@@ -181,7 +181,7 @@ fn makes(change: Change, from: &Side<'_>, to: &Side<'_>) -> bool {
     made && alike_but(moved, from, to)
 }
 
-/// Whether two arms are the same but for where, and in how many files, one role is.
+/// Whether two arms differ only in the location and number of one role's files.
 fn alike_but(moved: Role, from: &Settings, to: &Settings) -> bool {
     let others = Role::ALL.into_iter().filter(|role| *role != moved);
     let placed = |role| from.placement.files(role) == to.placement.files(role);
@@ -203,7 +203,7 @@ fn volumes(placement: &Placement, role: Role) -> std::collections::BTreeSet<&str
     files.map(|file| file.volume.as_str()).collect()
 }
 
-/// What it says of the change that the candidate makes.
+/// What the comparison implies for the change that the candidate makes.
 fn speaks(verdict: Verdict) -> Support {
     match verdict {
         Verdict::Faster => Support::For,

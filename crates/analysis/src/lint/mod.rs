@@ -1,7 +1,7 @@
-//! What rules say of a server, as one document, and what was measured about it.
+//! The outcomes of rules for a server, as one document, with the user's matching measurements.
 //!
-//! The rules are in `dbstow-sqlserver` and `dbstow-mariadb` and know captures alone. Here they meet the user's own comparisons: a
-//! finding that advises a change of the layout is given each comparison of just that change.
+//! The rules are in `dbstow-sqlserver` and `dbstow-mariadb` and only see captures. Here they meet the user's own
+//! comparisons: a finding that advises a layout change gets each comparison of exactly that change.
 
 mod document;
 mod host;

@@ -1,4 +1,4 @@
-//! Numbers that nobody expects, in records that pass all checks: every report is made of them.
+//! Extreme numbers in records that pass all checks: every report must render them.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn plan() -> Plan {
     Plan::new(&spec.expect("it is built in"), false)
 }
 
-/// Every place of a number in `value`.
+/// Every place that holds a number in `value`.
 fn numbers_in(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Number(_) => found.push(path.to_owned()),

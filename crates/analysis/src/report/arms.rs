@@ -1,4 +1,4 @@
-//! The arms: a row a placement, ours beside what was published; in CSV a row a figure.
+//! The arms: one row per placement, ours beside what was published; in CSV one row per figure.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use super::words;
 use crate::findings::{Arm, Findings, Metric, Published, Survived};
 use experiment::spec::Mode;
 
-/// Metrics that are shown whether or not anybody published them.
+/// Metrics that are always shown, published or not.
 const ALWAYS: [&str; 4] = ["operations_per_s", "mb_per_s", "iops", "physical_reads"];
 
-/// An arm; in CSV one figure of it.
+/// An arm; in CSV one of its figures.
 pub(super) struct Row<'a> {
     arm: &'a Arm,
     /// Its name; empty for the arm as a whole.
@@ -19,7 +19,7 @@ pub(super) struct Row<'a> {
     metric: Option<&'a Metric>,
 }
 
-/// All columns in their order, with the forms that have them: a new one is an entry here.
+/// All columns in order, with the formats that include them: a new column is one entry here.
 pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
     let mode = findings.mode();
     let engine = findings.engine.as_ref();
@@ -41,7 +41,7 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
         .optional()
         .csv("trials"),
     ];
-    // A row each in CSV.
+    // In CSV, one row each.
     let metrics = metrics(findings).into_iter();
     columns.extend(metrics.map(|name| metric(findings, name)));
     columns.extend([
@@ -53,7 +53,7 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
         Column::csv_only("published", |row: &Row| {
             row.published().map(Cell::Published)
         }),
-        // A share, unlike the others.
+        // A share, unlike the other columns.
         Column::csv_only("deviation", |row: &Row| {
             row.published()?.deviation(row.metric?.mean)
         }),
@@ -72,7 +72,7 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
     columns
 }
 
-/// A row an arm.
+/// One row per arm.
 pub(super) fn table(findings: &Findings) -> Table {
     let rows = findings.arms.iter().map(|arm| Row {
         arm,
@@ -85,8 +85,8 @@ pub(super) fn table(findings: &Findings) -> Table {
     }
 }
 
-/// A row a figure: each arm's metrics, then what was published and not found, then the engine's own
-/// counters as `counter.<name>`.
+/// One row per figure: each arm's metrics, then what was published and not found, then the engine's own counters as
+/// `counter.<name>`.
 pub(super) fn figure_rows(findings: &Findings) -> Vec<Row<'_>> {
     findings.arms.iter().flat_map(figures_of).collect()
 }
@@ -113,7 +113,7 @@ impl Row<'_> {
     }
 }
 
-/// The metric that decides, then all that was published, then the usual ones; each only once.
+/// The deciding metric, then all published ones, then the usual ones; each only once.
 fn metrics(findings: &Findings) -> Vec<&str> {
     let comparisons = findings.comparisons.iter();
     let deciding = comparisons.map(|comparison| comparison.metric.as_str());
@@ -141,7 +141,7 @@ fn metric<'a>(findings: &Findings, name: &'a str) -> Column<'a, Row<'a>> {
     .optional()
 }
 
-/// How figures beside published ones came about: made to fit them, or not. A real disk cannot be fitted.
+/// Whether figures beside published ones were fitted to them. A real disk cannot be fitted.
 fn role(arm: &Arm, mode: Option<Mode>) -> Cell {
     match (arm.published.is_empty(), arm.fitted, mode) {
         (true, _, _) => "".into(),
@@ -152,7 +152,7 @@ fn role(arm: &Arm, mode: Option<Mode>) -> Cell {
     }
 }
 
-/// What the signs mean, as far as they are used.
+/// Explains the symbols that are used.
 fn legend(findings: &Findings) -> String {
     let repeated = findings.arms.iter().any(|arm| arm.trials > 1);
     let compared = findings.arms.iter().any(|arm| !arm.published.is_empty());
@@ -162,7 +162,7 @@ fn legend(findings: &Findings) -> String {
     parts.chain(prices(findings)).collect::<Vec<_>>().join("; ")
 }
 
-/// What a price is, and what it leaves out.
+/// What a price includes, and what it leaves out.
 fn prices(findings: &Findings) -> Option<String> {
     let arms = findings.arms.iter();
     let mut priced = arms.filter(|arm| arm.usd_per_month.is_some()).peekable();

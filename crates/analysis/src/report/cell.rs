@@ -1,24 +1,24 @@
-//! A typed value of a table, and how it is written.
+//! A typed value of a table, and how it is formatted.
 
 use crate::findings::{Metric, Published};
 use crate::quantity::{
     Quantity, bytes, count, number, percent_bare, percent_signed, ratio, usd, used_bare,
 };
 
-/// A value. It knows how it is written; a form only places it.
+/// A value. It knows its format; a renderer only places it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
     /// Nothing to show.
     Missing,
-    /// Words. A line break in them is for a terminal alone.
+    /// Text. A line break in it applies only on a terminal.
     Text(String),
-    /// Words that a reader must not overlook.
+    /// Text that a reader must not overlook.
     Marked(&'static str),
-    /// A name, and what qualifies it.
+    /// A name with a qualifier.
     Name(String, Vec<String>),
     /// How many of the planned trials finished.
     Trials { finished: u32, planned: u32 },
-    /// How many.
+    /// A count.
     Count(u64),
     /// A value in the unit of its column.
     Number(f64),
@@ -26,19 +26,19 @@ pub(super) enum Cell {
     Usd(f64),
     /// A share, in a column of percent.
     Percent(f64),
-    /// A share of a limit that was used, in a column of percent.
+    /// The used share of a limit, in a column of percent.
     Used(f64),
-    /// How many times as much.
+    /// A factor.
     Ratio(f64),
     /// A metric with its interval and its own unit.
     Metric(Metric),
-    /// What was published, in the unit of its column.
+    /// A published figure, in the unit of its column.
     Published(Published),
-    /// A metric with its interval beside what was published, both in the unit of their column.
+    /// A metric with its interval beside the published figure, both in the unit of their column.
     Beside(Option<Metric>, Option<Published>),
-    /// Bytes, each in the unit that suits it.
+    /// Bytes, each in a suitable unit.
     Bytes(i64),
-    /// Two that belong together: read and write, mean and p99.
+    /// Two related values: read and write, mean and p99.
     Pair(Box<[Cell; 2]>),
 }
 
@@ -48,7 +48,7 @@ impl Cell {
         Cell::Pair(Box::new([first.into(), second.into()]))
     }
 
-    /// Whether it has nothing to say, or only what goes without saying.
+    /// Whether it is empty or trivial.
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Cell::Missing | Cell::Beside(None, None) => true,
@@ -70,7 +70,7 @@ impl Cell {
         }
     }
 
-    /// Whether a page marks it.
+    /// Whether a page highlights it.
     pub(super) fn is_marked(&self) -> bool {
         matches!(self, Cell::Marked(_))
     }
@@ -108,7 +108,7 @@ impl Cell {
             Cell::Name(name, notes) => [vec![name.clone()], notes.clone()].concat(),
             Cell::Beside(ours, published) => {
                 let (published, off) = beside(ours.as_ref(), published.as_ref());
-                // Kept together where lines are wrapped.
+                // Kept together when lines are wrapped.
                 let off = off.map(|off| format!(" ({})", off.replace(' ', "\u{a0}")));
                 let below = published.map(|text| text + &off.unwrap_or_default());
                 let ours = bare(ours.as_ref()).replace(' ', "\u{a0}");
@@ -119,7 +119,7 @@ impl Cell {
         }
     }
 
-    /// For programs: all digits, no unit, nothing for what is missing.
+    /// For programs: all digits, no unit, empty for a missing value.
     pub(super) fn raw(&self) -> String {
         match self {
             Cell::Missing | Cell::Beside(None, _) => String::new(),
@@ -179,7 +179,7 @@ fn bare(metric: Option<&Metric>) -> String {
     metric.map_or_else(|| "-".into(), |metric| quantity(metric).bare())
 }
 
-/// `publ. 157`, and how far ours is off.
+/// `publ. 157`, and how far our figure is off.
 fn beside(
     ours: Option<&Metric>,
     published: Option<&Published>,
@@ -189,7 +189,7 @@ fn beside(
     (published, off.map(percent_signed))
 }
 
-/// A published figure as it was said.
+/// A published figure as it was published.
 fn said(published: &Published) -> String {
     match published {
         Published::Number(value) => number(*value),

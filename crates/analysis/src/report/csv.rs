@@ -1,4 +1,4 @@
-//! Findings as CSV: one row an arm and metric, for spreadsheets and plotting.
+//! Findings as CSV: one row per arm and metric, for spreadsheets and plotting.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use super::arms;
 use super::table::Column;
 use crate::findings::Findings;
 
-/// The rows under a header. A metric that was published but not found has empty `mean`, `low` and
-/// `high`; `published` may be words, such as `<1`. The engine's own counters follow the metrics, each as
-/// `counter.<name>`. Numbers are in the unit of their row, but `deviation` is a share.
+/// The rows under a header. A metric that was published but not found has empty `mean`, `low` and `high`; `published` may
+/// be text, such as `<1`. The engine's own counters follow the metrics, each as `counter.<name>`. Numbers are in the unit
+/// of their row, but `deviation` is a share.
 pub fn render(findings: &Findings) -> String {
     table(&arms::figure_rows(findings), arms::columns(findings))
 }
 
-/// The rows under a header, with the columns that CSV has.
+/// The rows under a header, restricted to the columns of CSV.
 pub(super) fn table<R>(rows: &[R], columns: Vec<Column<R>>) -> String {
     let columns = columns.iter();
     let columns: Vec<_> = columns
@@ -31,7 +31,7 @@ pub(super) fn table<R>(rows: &[R], columns: Vec<Column<R>>) -> String {
     String::from_utf8(bytes).expect("every cell was text")
 }
 
-/// A cell that a spreadsheet would take for a formula, and that is no number, begins with `'`.
+/// Prefixes `'` to a cell that is not a number but that a spreadsheet would parse as a formula.
 ///
 /// Source: OWASP, "CSV Injection", <https://owasp.org/www-community/attacks/CSV_Injection>, read 2026-11-21.
 fn cell_for_spreadsheets(cell: &str) -> Cow<'_, str> {

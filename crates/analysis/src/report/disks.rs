@@ -1,4 +1,4 @@
-//! What each disk did, and how much of its own limits that took.
+//! What each disk did, and how much of its limits it used.
 
 use std::borrow::Cow;
 
@@ -7,31 +7,31 @@ use super::table::{Column, Table};
 use crate::findings::{Arm, Disk, Findings, Latency, Utilisation, Volume};
 use crate::quantity::percent;
 
-/// Disks of a volume that a table lists one by one.
+/// Number of a volume's disks that a table lists one by one.
 const DISKS_MAX: usize = 4;
 
-/// Disks that differ by no more than this share are alike.
+/// Disks that differ by no more than this share count as alike.
 const ALIKE: f64 = 0.1;
 
 /// A row of a table, or a box of a page.
 pub(super) struct Shown<'a> {
-    /// The disk, or the mean of like ones.
+    /// The disk, or the mean of like disks.
     pub(super) disk: Cow<'a, Disk>,
     stands_for: StandsFor,
 }
 
-/// What a disk that is shown stands for.
+/// What a displayed disk represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StandsFor {
     Itself,
-    /// So many like ones.
+    /// This many like disks.
     Each(usize),
-    /// The busiest of so many.
+    /// The busiest of this many.
     BusiestOf(usize),
 }
 
 impl Shown<'_> {
-    /// `each of 10`; nothing for a disk that stands for itself.
+    /// `each of 10`; empty for a disk that represents only itself.
     pub(super) fn note(&self) -> Option<String> {
         match self.stands_for {
             StandsFor::Itself => None,
@@ -47,7 +47,7 @@ struct Row<'a> {
     shown: Shown<'a>,
 }
 
-/// A row a disk, and one for like disks of a volume.
+/// One row per disk, and one for like disks of a volume.
 pub(super) fn table(findings: &Findings) -> Table {
     let rows: Vec<Row> = findings.arms.iter().flat_map(rows).collect();
     let real = rows.iter().any(|row| row.shown.disk.counted.is_some());
@@ -113,7 +113,7 @@ fn columns<'a>(real: bool) -> [Column<'a, Row<'a>>; 9] {
     ]
 }
 
-/// The disks of a volume: like ones as one, others one by one, and of more than `disks_max` the busiest.
+/// The disks of a volume: like disks as one, others one by one, and if there are more than `disks_max`, the busiest.
 pub(super) fn shown(volume: &Volume, disks_max: usize) -> Vec<Shown<'_>> {
     let all = volume.disks.len();
     let shown = |disk, stands_for| Shown { disk, stands_for };
@@ -130,10 +130,10 @@ pub(super) fn shown(volume: &Volume, disks_max: usize) -> Vec<Shown<'_>> {
     busiest.into_iter().collect()
 }
 
-/// A figure of a disk, where it has one, and up to where a difference of it is nothing.
+/// A figure of a disk, where present, and the difference below which disks count as alike.
 type Figure = (fn(&mut Disk) -> Option<&mut f64>, f64);
 
-/// Everything that a disk did.
+/// All figures of a disk.
 const FIGURES: [Figure; 16] = [
     (|disk| Some(&mut disk.read_iops), 1.0),
     (|disk| Some(&mut disk.write_iops), 1.0),
@@ -178,15 +178,15 @@ fn mean_of_like(volume: &Volume) -> Option<Disk> {
     Some(mean)
 }
 
-/// Share of its limits of IOPS and of throughput that a disk used; nothing where it has none. Whatever is used of a
-/// limit that a busy disk does not have is 0.
+/// Used share of a disk's IOPS and throughput limits; empty where it has none. A limit that a busy disk does not have
+/// counts as 0 used.
 pub(super) fn used_of_limits(disk: &Disk) -> [Option<f64>; 2] {
     let idle = disk.read_iops + disk.write_iops == 0.0;
     let Utilisation { iops, throughput } = disk.utilisation;
     [iops, throughput].map(|share| (idle || share > 0.0).then_some(share))
 }
 
-/// How near a disk is to any of its limits; by its requests where it has none.
+/// How close a disk is to any of its limits; by its requests where it has none.
 fn busy(disk: &Disk) -> f64 {
     let used = disk.utilisation.iops.max(disk.utilisation.throughput);
     used + (disk.read_iops + disk.write_iops) * 1e-12
@@ -224,7 +224,7 @@ pub(super) fn write_ms(disk: &Disk) -> Cell {
     latency(disk.write_latency_ms, counted)
 }
 
-/// Of a real disk the mean alone is known.
+/// For a real disk only the mean is known.
 fn latency(latency: Option<Latency>, counted_ms: Option<f64>) -> Cell {
     match (latency, counted_ms) {
         (Some(latency), _) => Cell::pair(latency.mean, latency.p99),

@@ -1,10 +1,10 @@
-//! What a run was run by, where, how well it kept time, and what it is compared with, in words.
+//! Engine and environment of a run, its timing accuracy, and what it is compared with, as text.
 
 use crate::findings::{Engine, Findings, Lateness};
 use crate::quantity::{count, number, percent};
 use reading::fact;
 
-/// What is known of it, by name.
+/// The known facts, by name.
 pub(super) fn facts(findings: &Findings) -> Vec<(&'static str, String)> {
     let facts = [
         ("engine", findings.engine.as_ref().map(engine)),
@@ -43,7 +43,7 @@ fn engine(engine: &Engine) -> String {
     format!("{} {}{file}", engine.name, engine.version)
 }
 
-/// How well an emulator kept time.
+/// The timing accuracy of an emulator.
 fn time_kept(lateness: &Lateness) -> String {
     let mean = lateness.latency_mean_ms.map_or_else(String::new, |mean| {
         format!(", where a request takes {} ms", number(mean))
@@ -60,7 +60,7 @@ fn time_kept(lateness: &Lateness) -> String {
     )
 }
 
-/// `Debian 13, kernel 6.18, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge`, as far as it is known.
+/// `Debian 13, kernel 6.18, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge`, omitting what is unknown.
 fn machine(findings: &Findings) -> Option<String> {
     let fact = |name: &str| {
         let value = findings.environment.get(name)?;

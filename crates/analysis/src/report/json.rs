@@ -2,7 +2,7 @@
 
 use crate::findings::Findings;
 
-/// The document, indented, with a line feed at its end.
+/// The document, indented, ending in a line feed.
 pub fn render(findings: &Findings) -> String {
     let mut text = serde_json::to_string_pretty(findings)
         .expect("findings have text keys, and what is no number becomes null");
@@ -22,7 +22,7 @@ mod tests {
     const FINDINGS: &str = include_str!("../../../../schema/findings.schema.json");
     const RECORD: &str = include_str!("../../../../schema/record.schema.json");
 
-    /// What `document` breaks of `schema`.
+    /// Violations of `schema` in `document`.
     fn broken(schema: &str, document: &Value) -> Vec<String> {
         let schema = serde_json::from_str(schema).unwrap();
         let validator = jsonschema::validator_for(&schema).unwrap();

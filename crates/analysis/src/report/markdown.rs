@@ -5,10 +5,10 @@ use super::table::Table;
 use super::words;
 use crate::findings::Findings;
 
-/// The whole report, with a line feed at its end.
+/// The whole report, ending in a line feed.
 pub fn render(findings: &Findings) -> String {
     let mut sections = sections(findings);
-    // Readers of a ticket want the answer first, and what takes it back.
+    // Readers of a ticket want the answer first, then the caveats.
     sections.sort_by_key(|section| match section {
         Section::Cautions(_) => 0,
         Section::Answers(_) => 1,
@@ -40,7 +40,7 @@ fn list(title: &str, items: &[Item]) -> String {
     format!("### {title}\n\n{}", items.collect::<Vec<_>>().join("\n"))
 }
 
-/// A table, and what its signs mean.
+/// A table, and the meaning of its symbols.
 pub(super) fn table(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
     let headings = table.headings.iter();
@@ -56,7 +56,7 @@ pub(super) fn table(table: &Table) -> String {
     }
 }
 
-/// What made it.
+/// The program that made it.
 fn origin(findings: &Findings) -> String {
     let engine = findings.engine.as_ref().map_or_else(String::new, |engine| {
         format!(", {} {}", text(&engine.name), text(&engine.version))
@@ -74,10 +74,11 @@ fn origin(findings: &Findings) -> String {
     )
 }
 
-/// `text` on one line, without anything that Markdown or HTML would take for a sign of its own: the one way of text from
-/// outside into Markdown.
+/// `text` on one line, with everything escaped that Markdown or HTML would interpret; all external text passes through
+/// here.
 ///
-/// Signs of HTML become entities: not every reader of Markdown knows a backslash before them, and to those it would be a tag.
+/// HTML's special characters become entities: not every Markdown renderer supports a backslash before them, and to those
+/// it would be a tag.
 pub(super) fn text(text: &str) -> String {
     let mut safe = String::new();
     for character in text.chars() {
@@ -96,7 +97,7 @@ pub(super) fn text(text: &str) -> String {
     safe
 }
 
-/// [`text`] at the beginning of a line, where signs and blanks would make a list, a heading or a block of code of it.
+/// [`text`] at the beginning of a line, where some characters would start a list, a heading or a code block.
 pub(super) fn beginning(text: &str) -> String {
     let safe = self::text(text.trim_start());
     let safe = safe.trim_start();
@@ -162,7 +163,7 @@ mod tests {
         "#);
     }
 
-    /// Signs of Markdown or HTML in `line` that no backslash stands before.
+    /// Characters special to Markdown or HTML in `line` without a backslash before them.
     fn bare(line: &str) -> Vec<char> {
         let mut bare = Vec::new();
         let mut characters = line.chars();

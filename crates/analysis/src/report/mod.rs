@@ -1,4 +1,4 @@
-//! Findings as text. What is shown is decided once, in sections and columns; a form only renders.
+//! Findings as text. Sections and columns decide once what is shown; an output format only renders.
 //!
 //! ```text
 //! Findings ──sections──> Vec<Section> ──┬─> terminal, markdown

@@ -76,7 +76,7 @@ fn write(mut writer: SerializedColumnWriter<'_>, values: &Values) -> Result<()> 
     writer.close()
 }
 
-/// 1 where there is a value, 0 where there is none.
+/// 1 for a value, 0 for null.
 fn levels<T>(values: &[Option<T>]) -> Vec<i16> {
     values
         .iter()

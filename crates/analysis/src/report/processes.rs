@@ -1,4 +1,4 @@
-//! Which processes of a server read and wrote, where it counts that (`pg_stat_io` of PostgreSQL 16 and later).
+//! Which server processes read and wrote, where the server counts that (`pg_stat_io` of PostgreSQL 16 and later).
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::table::{Column, Table};
 use crate::findings::{Arm, Findings};
 use crate::quantity::percent;
 
-/// Parts that a cell names.
+/// Number of parts that a cell names.
 const PARTS_MAX: usize = 4;
 /// Smaller shares are summed up as others.
 const SHARE_MIN: f64 = 0.01;
@@ -15,7 +15,7 @@ const SHARE_MIN: f64 = 0.01;
 const READ: [&str; 1] = ["read_bytes"];
 const WRITTEN: [&str; 2] = ["write_bytes", "extend_bytes"];
 
-/// A row a placement whose server counts by process.
+/// One row per placement whose server counts by process.
 pub(super) fn table(findings: &Findings) -> Table {
     let arms = findings.arms.iter();
     let counted = arms.filter(|arm| {
@@ -35,7 +35,7 @@ pub(super) fn table(findings: &Findings) -> Table {
     )
 }
 
-/// Bytes by who moved them, in words.
+/// Bytes by process, as text.
 fn parts(arm: &Arm, what: &[&str]) -> BTreeMap<String, f64> {
     let mut parts = BTreeMap::new();
     for (name, count) in &arm.counters {

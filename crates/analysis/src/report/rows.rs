@@ -1,6 +1,6 @@
-//! Records as a table: one row a record, one typed column a value, for programs that query tables.
+//! Records as a table: one row per record, one typed column per value, for programs that query tables.
 //!
-//! A column's name ends in its unit, and has letters, digits and `_` alone, so that no query needs to quote it.
+//! A column's name ends in its unit, and consists only of letters, digits and `_`, so that no query needs to quote it.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use experiment::record::{Outcome, Record};
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// A value a row, in the order of the records; `None` where a record has none.
+    /// One value per row, in the order of the records; `None` where a record has none.
     pub values: Values,
 }
 
@@ -29,11 +29,11 @@ pub enum Values {
 
 /// The table of `records`, which answer `question`.
 ///
-/// What a trial is comes first, with the value of each swept key whose larger values cost more (`sweep_<key>`); then its
-/// metrics by their names, the length of its phases (`phase_<name>_ns`), where its sessions' time went
+/// The trial's identity comes first, with the value of each swept key whose larger values cost more (`sweep_<key>`); then
+/// its metrics by their names, the length of its phases (`phase_<name>_ns`), where its sessions' time went
 /// (`time_<cause>_ns`), what reached its volumes (`volume_<name>_reads`, `_writes`, `_flushes`, `_read_bytes`,
-/// `_write_bytes`), how much of its limits was used (`limit_<name>_share`) and the engine's counters
-/// (`counter_<name>`). Series and histograms stay in the records.
+/// `_write_bytes`), how much of its limits was used (`limit_<name>_share`) and the engine's counters (`counter_<name>`).
+/// Series and histograms stay in the records.
 pub fn columns(question: &Question, records: &[Record]) -> Vec<Column> {
     let mut columns = identity(question, records);
     columns.extend(named(records, |record| {
@@ -71,7 +71,7 @@ pub fn columns(question: &Question, records: &[Record]) -> Vec<Column> {
     distinct(columns)
 }
 
-/// What a trial is, and whether it came to its end.
+/// The trial's identity, and whether it completed.
 fn identity(question: &Question, records: &[Record]) -> Vec<Column> {
     let text = |name: &str, of: &dyn Fn(&Record) -> Option<String>| Column {
         name: name.to_owned(),
@@ -123,7 +123,7 @@ fn identity(question: &Question, records: &[Record]) -> Vec<Column> {
     columns
 }
 
-/// What reached the volumes of a trial.
+/// The requests that reached the volumes of a trial.
 fn volumes(record: &Record) -> Vec<(String, u64)> {
     let mut sums = Vec::new();
     for volume in &record.volumes {
@@ -166,7 +166,7 @@ fn counted(records: &[Record], of: impl Fn(&Record) -> Vec<(String, u64)>) -> Ve
     columns.map(column).collect()
 }
 
-/// The values that records have by name, as columns in the order of the names.
+/// Named values of records, as columns in the order of the names.
 fn transposed<T: Copy>(
     records: &[Record],
     of: impl Fn(&Record) -> Vec<(String, T)>,
@@ -183,7 +183,7 @@ fn transposed<T: Copy>(
     columns
 }
 
-/// The same columns under names of letters, digits and `_`, each once: a later one of a name gets a number.
+/// The same columns under names of letters, digits and `_`, made unique: a duplicate gets a number.
 fn distinct(columns: Vec<Column>) -> Vec<Column> {
     let mut names: BTreeMap<String, u32> = BTreeMap::new();
     let mut distinct = Vec::with_capacity(columns.len());

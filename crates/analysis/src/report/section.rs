@@ -1,5 +1,5 @@
-//! What a report shows, in the order in which a DBA asks: what came out, beside what was published; does it
-//! differ; why; what did the disks do; how far to trust it.
+//! The sections of a report, in the order of a DBA's questions: the results, beside published ones; whether they differ;
+//! why; what the disks did; how far to trust it all.
 
 use super::table::Table;
 use super::{arms, disks, processes, sentence, time, words};
@@ -8,9 +8,9 @@ use experiment::spec::Mode;
 
 /// A part of a report. Text and Markdown show all of them alike; a page draws some as bars and boxes.
 pub(super) enum Section {
-    /// What takes back some of the rest.
+    /// Warnings that limit the rest.
     Cautions(Vec<Item>),
-    /// What came out.
+    /// The results.
     Placements(Table),
     /// Which is better, which to buy, and the noise floor.
     Answers(Vec<Item>),
@@ -28,7 +28,7 @@ pub(super) enum Section {
     Warnings(Vec<Item>),
 }
 
-/// What a section is made of.
+/// The content of a section.
 pub(super) enum Body<'a> {
     Table(&'a Table),
     /// Items under a title, which may be empty.
@@ -38,24 +38,24 @@ pub(super) enum Body<'a> {
 /// A sentence.
 pub(super) struct Item {
     pub(super) kind: Kind,
-    /// What it is about, where that stands before it.
+    /// Its subject, where that is printed before it.
     pub(super) about: String,
     pub(super) text: String,
 }
 
-/// What an item says.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A comparison's.
+    /// A comparison's verdict.
     Verdict(Verdict),
     Price,
     Point,
-    /// Something beside the item above.
+    /// A note to the item above.
     Remark,
     Warning,
 }
 
-/// All sections that have something to show.
+/// All sections that have content.
 pub(super) fn sections(findings: &Findings) -> Vec<Section> {
     let (cautions, warnings) = findings.warnings_by_weight();
     let sections = [
@@ -77,7 +77,7 @@ pub(super) fn sections(findings: &Findings) -> Vec<Section> {
 }
 
 impl Section {
-    /// What is to be rendered.
+    /// What to render.
     pub(super) fn body(&self) -> Body<'_> {
         match self {
             Section::Placements(table)
@@ -125,7 +125,7 @@ fn answers(findings: &Findings) -> Vec<Item> {
         .collect()
 }
 
-/// The reasons; arms with the same one together.
+/// The reasons; arms with the same reason together.
 fn why(findings: &Findings) -> Vec<Item> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for arm in &findings.arms {
@@ -140,10 +140,10 @@ fn why(findings: &Findings) -> Vec<Item> {
         .collect()
 }
 
-/// Names that are listed before a reason.
+/// Number of names listed before a reason.
 const NAMES_MAX: usize = 8;
 
-/// `one, two, three`; of many the first ones, and how many more.
+/// `one, two, three`; of many the first ones, and the number of the rest.
 fn named(arms: &[&str]) -> String {
     match arms.len() {
         0..=NAMES_MAX => arms.join(", "),

@@ -1,4 +1,4 @@
-//! The verdict in plain words.
+//! The verdict as a sentence.
 
 use super::words;
 use crate::findings::{
@@ -9,7 +9,7 @@ use crate::quantity::{percent, percent_signed, ratios, usd};
 /// The metric that is a time: its ratios are reported as faster or slower.
 const ELAPSED: &str = "elapsed_s";
 
-/// What a comparison says, the answer first: `p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI
+/// A comparison as a sentence, the answer first: `p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI
 /// 1.02-1.06, 5 blocks).`
 pub fn verdict(comparison: &Comparison) -> String {
     let Comparison {
@@ -189,7 +189,7 @@ pub(super) fn agreement(found: &Agreement) -> String {
     )
 }
 
-/// What the twins say.
+/// The result of the twins.
 pub(super) fn noise_floor(floor: &NoiseFloor) -> String {
     let [mean, low, high] = shown(&floor.ratio);
     format!(
@@ -199,7 +199,7 @@ pub(super) fn noise_floor(floor: &NoiseFloor) -> String {
     )
 }
 
-/// What a drill found of an arm.
+/// A drill's findings for an arm.
 pub(super) fn survived(arm: &Arm) -> Option<String> {
     let survived = arm.survived.as_ref()?;
     Some(survived.sentence(&arm.name))
@@ -229,7 +229,7 @@ pub(super) fn shown(seen: &Ratio) -> [String; 3] {
     ratios([seen.mean, seen.low, seen.high])
 }
 
-/// What would settle a comparison that is not.
+/// What would settle an inconclusive comparison.
 fn unsettled(comparison: &Comparison) -> String {
     match comparison.blocks_needed {
         Some(needed) => format!("about {needed} blocks in all would settle it"),

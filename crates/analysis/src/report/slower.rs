@@ -1,22 +1,22 @@
-//! Whether something is slower than it may be, as a build that has to fail then asks.
+//! Checks for slowdowns, for a build that must fail on one.
 
 use super::side_by_side::{Document, Intervals};
 use crate::findings::{Findings, Verdict, better};
 use crate::quantity::{percent, ratio};
 use crate::statistics::Better;
 
-/// What was found slower than it may be, and what could not be told.
+/// Slowdowns found, and comparisons that were inconclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slower {
-    /// What is slower by more, a sentence each.
+    /// Slowdowns beyond the limit, a sentence each.
     pub slower: Vec<String>,
-    /// What is not settled, a sentence each: it is not known to be slower.
+    /// Inconclusive comparisons, a sentence each: not known to be slower.
     pub unsettled: Vec<String>,
-    /// How many comparisons were looked at.
+    /// Number of comparisons checked.
     pub compared: usize,
 }
 
-/// By how much worse `ratio` is, as a share: of a time 1.2 is 20 % worse, of a rate 0.8 is.
+/// By how much `ratio` is worse, as a share: for a time, 1.2 is 20 % worse; for a rate, 0.8 is.
 fn worse(metric: &str, ratio: f64) -> f64 {
     match better(metric) {
         Better::Lower => ratio - 1.0,
@@ -27,8 +27,8 @@ fn worse(metric: &str, ratio: f64) -> f64 {
 impl Slower {
     /// Of one result: candidates whose verdict is *slower*, by more than `share` of their baseline's figure.
     ///
-    /// A tie says that nothing is worse by more than the experiment's margin. Where `share` is less than that, a tie
-    /// whose interval reaches beyond `share` is not settled.
+    /// A tie only rules out slowdowns larger than the experiment's margin. Where `share` is less than that, a tie whose
+    /// interval reaches beyond `share` is inconclusive.
     pub fn of(findings: &Findings, share: f64) -> Slower {
         let mut found = Slower {
             compared: findings.comparisons.len(),
@@ -60,8 +60,8 @@ impl Slower {
         found
     }
 
-    /// Of two results: arms whose figure in the second is worse by more than `share` of that in the first. Where the
-    /// intervals overlap that is not settled.
+    /// Of two results: arms whose figure in the second is worse by more than `share` of that in the first. Overlapping
+    /// intervals are inconclusive.
     pub fn of_two(both: &Document, share: f64) -> Slower {
         let mut found = Slower {
             compared: both.arms.len(),
@@ -86,7 +86,7 @@ impl Slower {
                     let text = format!("{said}, in a single trial: inconclusive");
                     found.unsettled.push(text);
                 }
-                // A figure that is no number is not known to be good.
+                // NaN is not known to be good.
                 Some(Intervals::Apart) | None => found.slower.push(said),
             }
         }

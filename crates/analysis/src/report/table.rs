@@ -1,4 +1,4 @@
-//! Tables of typed cells, in no form yet: what a column is called, what its cells are, and which forms show it.
+//! Tables of typed cells, independent of the output format: columns, their cells, and which formats show them.
 //!
 //! ```text
 //! rows ──columns──> Table ──┬─> terminal, Markdown, page
@@ -7,43 +7,43 @@
 
 use super::cell::Cell;
 
-/// A table as terminal, Markdown and page show it.
+/// A table as shown by terminal, Markdown and page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     pub(super) headings: Vec<Heading>,
-    /// Each with as many cells as there are headings.
+    /// Each row has as many cells as there are headings.
     pub(super) rows: Vec<Vec<Cell>>,
-    /// What its signs mean; stands below it.
+    /// Meaning of its symbols; printed below it.
     pub(super) note: String,
 }
 
-/// The head of a column.
+/// The heading of a column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Heading {
-    /// A line break in it is for a terminal alone.
+    /// A line break in it applies only on a terminal.
     pub(super) name: String,
-    /// Of all its cells; empty where they have none, or each has its own.
+    /// The unit of all its cells; empty where they have none, or each has its own.
     pub(super) unit: String,
-    /// Whether its cells stand on the right, as figures do.
+    /// Whether its cells are right-aligned, as figures are.
     pub(super) right: bool,
     /// Whether a terminal repeats it in each part of a table that is too wide for one.
     pub(super) pinned: bool,
-    /// Whether a terminal leaves out what the row above says.
+    /// Whether a terminal leaves out values repeated from the row above.
     pub(super) once: bool,
 }
 
-/// A column of a table whose rows are made of `R`.
+/// A column of a table whose rows are built from `R`.
 pub(super) struct Column<'a, R> {
     heading: Heading,
     optional: bool,
     csv_only: bool,
-    /// What CSV calls it, with its unit; `None` where CSV does not have it.
+    /// Its name in CSV, with its unit; `None` where CSV does not have it.
     pub(super) csv: Option<&'static str>,
     pub(super) cell: Box<dyn Fn(&R) -> Cell + 'a>,
 }
 
 impl Table {
-    /// The cells of `rows`, without the columns that are CSV's alone.
+    /// The cells of `rows`, without CSV-only columns.
     pub(super) fn of<'a, R>(
         rows: impl IntoIterator<Item = R>,
         columns: impl IntoIterator<Item = Column<'a, R>>,
@@ -66,12 +66,12 @@ impl Table {
         table
     }
 
-    /// Its head, a text for each column.
+    /// Its heading, one text per column.
     pub fn head(&self) -> Vec<String> {
         self.headings.iter().map(Heading::line).collect()
     }
 
-    /// Its rows as lines of texts, without what a terminal leaves out; none of an empty table.
+    /// Its rows as lines of text, without what a terminal leaves out; empty for an empty table.
     pub fn lines(&self) -> Vec<Vec<String>> {
         let line = |number: usize| {
             let row = &self.rows[number];
@@ -90,7 +90,7 @@ impl Table {
 }
 
 impl<'a, R> Column<'a, R> {
-    /// A column of words.
+    /// A column of text.
     pub(super) fn text<C: Into<Cell>>(
         name: impl Into<String>,
         cell: impl Fn(&R) -> C + 'a,
@@ -117,7 +117,7 @@ impl<'a, R> Column<'a, R> {
         column
     }
 
-    /// A column that CSV alone has.
+    /// A CSV-only column.
     pub(super) fn csv_only<C: Into<Cell>>(
         name: &'static str,
         cell: impl Fn(&R) -> C + 'a,
@@ -128,31 +128,31 @@ impl<'a, R> Column<'a, R> {
         }
     }
 
-    /// Its cells are in `unit`.
+    /// Sets the unit of its cells.
     pub(super) fn unit(mut self, unit: impl Into<String>) -> Column<'a, R> {
         self.heading.unit = unit.into();
         self
     }
 
-    /// A terminal repeats it in each part of a table that is too wide for one.
+    /// Repeats it on a terminal in each part of a table that is too wide for one.
     pub(super) fn pinned(mut self) -> Column<'a, R> {
         self.heading.pinned = true;
         self
     }
 
-    /// A terminal leaves out what the row above says.
+    /// Leaves out values repeated from the row above, on a terminal.
     pub(super) fn once(mut self) -> Column<'a, R> {
         self.heading.once = true;
         self
     }
 
-    /// It is left out where no row has anything for it; CSV always has it.
+    /// Omits it where no row has a value for it; CSV always has it.
     pub(super) fn optional(mut self) -> Column<'a, R> {
         self.optional = true;
         self
     }
 
-    /// CSV has it too, by this name.
+    /// Also adds it to CSV, under this name.
     pub(super) fn csv(mut self, name: &'static str) -> Column<'a, R> {
         self.csv = Some(name);
         self

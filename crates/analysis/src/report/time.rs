@@ -6,7 +6,7 @@ use crate::findings::{Arm, Findings};
 use crate::quantity::percent;
 use experiment::record::Cause;
 
-/// Causes that a table names.
+/// Number of causes that a table names.
 const CAUSES_MAX: usize = 5;
 /// Shares below this are summed up as others.
 const SHARE_MIN: f64 = 0.01;
@@ -15,7 +15,7 @@ const SHARE_MIN: f64 = 0.01;
 pub(super) struct Part {
     /// `None` for all others.
     cause: Option<Cause>,
-    /// Of the whole.
+    /// Its share of the whole.
     pub(super) share: f64,
 }
 
@@ -25,7 +25,7 @@ impl Part {
         self.cause.as_ref().map_or("other".into(), words::cause)
     }
 
-    /// What one would have to change about it, in a word.
+    /// The remedy for it, in a word.
     pub(super) fn family(&self) -> &'static str {
         self.cause.as_ref().map_or("other", words::family)
     }
@@ -36,7 +36,7 @@ impl Part {
     }
 }
 
-/// A row a placement that has a split.
+/// One row per placement that has a split.
 pub(super) fn table(findings: &Findings) -> Table {
     let arms = findings.arms.iter();
     let split = arms.filter(|arm| !arm.time_split.is_empty());
@@ -51,7 +51,7 @@ pub(super) fn table(findings: &Findings) -> Table {
     Table::of(split, columns)
 }
 
-/// The largest causes, at most `causes_max`, and what is left; nothing where no time was recorded.
+/// The largest causes, at most `causes_max`, and the rest; empty where no time was recorded.
 pub(super) fn parts(arm: &Arm, causes_max: usize) -> Vec<Part> {
     let mut shares: Vec<(&Cause, f64)> = arm.time_split.iter().map(|(c, s)| (c, *s)).collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -1,20 +1,20 @@
-//! How wide text may be, and sentences that keep to it.
+//! Text width, and sentences wrapped to it.
 
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// Columns that text for a terminal keeps to, from 60 to 200.
+/// Line width of text for a terminal, from 60 to 200 columns.
 ///
-/// A word that is longer is not broken, so that a name or a path can be copied: its line is wider.
+/// A longer word is not broken, so that a name or a path can be copied: its line is wider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width(usize);
 
 impl Width {
-    /// Narrower than this, a table of figures is no table.
+    /// Below this width, a table of figures is unreadable.
     const MIN: usize = 60;
-    /// Lines that are longer are hard to read.
+    /// Longer lines are hard to read.
     const MAX: usize = 200;
 
-    /// A terminal of this many columns, as far as text follows it.
+    /// The text width for a terminal of this many columns.
     pub fn of(columns: usize) -> Width {
         Width(columns.clamp(Width::MIN, Width::MAX))
     }
@@ -24,7 +24,7 @@ impl Width {
         self.0
     }
 
-    /// `text` in lines, the first after `first`, the others indented as far. A percentage stays on one line with its
+    /// `text` in lines, the first after `first`, the others indented to match. A percentage stays on one line with its
     /// sign.
     pub(super) fn wrapped(self, first: &str, text: &str) -> String {
         let indent = " ".repeat(first.chars().count());
@@ -37,7 +37,7 @@ impl Width {
     }
 }
 
-/// What is not printed to a terminal has 100 columns.
+/// Output that is not a terminal has 100 columns.
 impl Default for Width {
     fn default() -> Width {
         Width(100)

@@ -1,4 +1,4 @@
-//! Names as a DBA reads them: metrics and causes in words.
+//! Human-readable names of metrics and causes.
 
 use super::width::Width;
 use crate::findings::Family;
@@ -44,7 +44,7 @@ pub(super) fn cause(cause: &Cause) -> String {
     }
 }
 
-/// What one would have to change about a cause, in a word.
+/// The remedy for a cause, in a word.
 pub(super) fn family(cause: &Cause) -> &'static str {
     match Family::from(cause) {
         Family::Cpu => "cpu",
@@ -66,7 +66,7 @@ pub(super) fn blocks(count: u32) -> String {
     }
 }
 
-/// What the figures of a mode are.
+/// What the figures of a mode mean.
 pub(super) fn figures(mode: Option<Mode>) -> &'static str {
     match mode {
         Some(Mode::Simulate) | None => "predicted",
@@ -88,7 +88,7 @@ fn limit_words(limit: &Limit) -> String {
     }
 }
 
-/// `text` in lines of what is not printed to a terminal, the first after `first`, the others indented as far.
+/// `text` wrapped for output that is not a terminal, the first line after `first`, the others indented to match.
 pub(super) fn wrapped(first: &str, text: &str) -> String {
     Width::default().wrapped(first, text)
 }

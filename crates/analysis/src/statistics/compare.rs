@@ -2,19 +2,19 @@
 
 use super::estimate::{deviation, half_width, mean};
 
-/// Blocks beyond which nobody is asked to go on.
+/// The largest number of blocks that is suggested for a further run.
 const BLOCKS_MAX: usize = 1_000;
 
 /// Which way a metric is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// A time: less of it.
+    /// A time: lower is better.
     Lower,
-    /// A rate: more of it.
+    /// A rate: higher is better.
     Higher,
 }
 
-/// What can be said of a candidate.
+/// The conclusion about a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Better by more than the margin, and chance does not explain it.
@@ -38,23 +38,22 @@ pub struct Comparison {
     pub high: f64,
     /// Blocks that were compared.
     pub blocks: usize,
-    /// What can be said.
+    /// The conclusion.
     pub verdict: Verdict,
-    /// Blocks in all that would settle a [`Verdict::CannotTell`], if the ratio and its spread stayed
-    /// as seen; `None` when settled, with a single block, or when 1000 would not do.
+    /// Total blocks that would settle a [`Verdict::CannotTell`] at the observed ratio and spread; `None` when settled,
+    /// with a single block, or when 1000 would not be enough.
     pub blocks_needed: Option<u32>,
 }
 
 /// Compares `candidate` with `baseline`, which hold one sample a block, in the same order.
 ///
-/// Works on logarithms of the ratio within each block, so that what a block has in common (a slow
-/// hour) cancels, and so that 2x and 1/2x are as far from 1. Pairs that are not positive finite numbers
-/// have no ratio and are left out; `None` when no pair remains.
+/// Works on logarithms of the ratio within each block, so that what a block has in common (a slow hour) cancels, and 2x
+/// and 1/2x are equally far from 1. Pairs that are not positive finite numbers have no ratio and are left out; `None`
+/// when no pair remains.
 ///
-/// With an interval wholly inside `1/(1+margin) ..= 1+margin` there is no difference that counts; with
-/// an interval that excludes 1 and a mean beyond the margin there is one. The first is the usual
-/// equivalence test, at 2.5 % a side (Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15, 1987).
-/// Intervals are not widened for the number of candidates.
+/// An interval wholly inside `1/(1+margin) ..= 1+margin` means no relevant difference; an interval that excludes 1 with a
+/// mean beyond the margin means there is one. The first is the usual equivalence test, at 2.5 % a side (Schuirmann, J.
+/// Pharmacokinetics and Biopharmaceutics 15, 1987). Intervals are not widened for the number of candidates.
 ///
 /// # Panics
 /// When the two slices differ in length, or the margin is negative.
@@ -102,7 +101,7 @@ fn usable(sample: f64) -> bool {
     sample.is_finite() && sample > 0.0
 }
 
-/// Logarithms of ratios, summed up.
+/// Summary of the logarithms of ratios.
 struct Seen {
     mean: f64,
     deviation: f64,
@@ -317,7 +316,7 @@ mod tests {
         assert_eq!(comparison.blocks_needed, Some(5));
     }
 
-    /// The share of experiments of `blocks` blocks that come to `verdict`, with 4 % noise a trial.
+    /// The share of experiments of `blocks` blocks that end in `verdict`, with 4 % noise a trial.
     fn rate_of(verdict: Verdict, ratio: f64, blocks: usize) -> f64 {
         let mut random = model::random::stream(2, "verdicts");
         let tries = 3_000;

@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// How sure an interval is to hold the true value.
+/// The probability that an interval contains the true value.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A mean with its interval.
@@ -14,11 +14,11 @@ pub struct Estimate {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// How many samples.
+    /// Number of samples.
     pub n: usize,
 }
 
-/// The mean of `samples` with its two-sided interval by Student's t; `None` when there are none.
+/// The mean of `samples` with its two-sided interval by Student's t; `None` for no samples.
 ///
 /// Assumes that samples are independent and roughly normal, as means of whole trials tend to be.
 ///
@@ -48,8 +48,8 @@ pub(super) fn half_width(deviation: f64, n: usize) -> Option<f64> {
     Some(t * deviation / (n as f64).sqrt())
 }
 
-/// The chance that `|t|` is at least as large when there is no effect. An effect without any scatter
-/// (`t` infinite) has no chance; no effect without any scatter (`t` not a number) is certain.
+/// The probability that `|t|` is at least this large if there is no effect. An effect without any scatter (`t` infinite)
+/// has probability 0; no effect without any scatter (`t` is NaN) has 1.
 pub(super) fn chance_of(t: f64, freedom: usize) -> f64 {
     if t.is_nan() {
         1.0
@@ -60,14 +60,14 @@ pub(super) fn chance_of(t: f64, freedom: usize) -> f64 {
     }
 }
 
-/// The mean; not a number for no samples.
+/// The mean; NaN for no samples.
 pub(super) fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
 }
 
 /// The standard deviation of a sample (divided by n - 1); 0 below two samples.
 ///
-/// Samples that are equal have none, whatever rounding does to their mean.
+/// Exactly 0 for equal samples, whatever rounding does to their mean.
 pub(super) fn deviation(samples: &[f64]) -> f64 {
     if samples.len() < 2 || samples.iter().all(|sample| *sample == samples[0]) {
         return 0.0;

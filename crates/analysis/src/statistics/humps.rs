@@ -1,16 +1,16 @@
-//! Do the trials of one arm fall into two groups?
+//! Detects trials of one arm that fall into two groups.
 
 use super::estimate::{deviation, mean};
 
-/// Fewest samples among which groups are looked for.
+/// The fewest samples that are searched for groups.
 const SAMPLES_MIN: usize = 8;
-/// Fewest samples that make a group.
+/// The fewest samples that make a group.
 const GROUP_MIN: usize = 3;
-/// Distance of the groups in their own widths from which on they are two.
+/// Distance of the groups, in their own widths, from which on they count as two.
 ///
-/// Ashman's D above 2 separates two *known* normals. Here the split is sought first, which alone brings
-/// some 2.8 on a single normal; with 8, and the gap below, a single group is taken for two in fewer
-/// than 1 of 100 normal and 2 of 100 flat samples, from eight samples up (see the tests).
+/// Ashman's D above 2 separates two *known* normals. Here the split is searched for first, which alone yields some 2.8 on
+/// a single normal; with 8, and the gap below, a single group is taken for two in fewer than 1 of 100 normal and 2 of 100
+/// flat samples, from eight samples up (see the tests).
 const DISTANCE_MIN: f64 = 8.0;
 /// Empty space between the groups, as a share of the distance of their means.
 const GAP_MIN: f64 = 0.5;
@@ -28,8 +28,8 @@ pub struct Humps {
     pub high_count: usize,
 }
 
-/// The two groups that `samples` fall into, if they do, with at least a quarter of the samples and
-/// three in each; `None` too below eight samples.
+/// The two groups in `samples`, if there are any, each with at least a quarter of the samples and three of them; also
+/// `None` below eight samples.
 ///
 /// The split is where the spread within the groups is least (Otsu, IEEE Trans. SMC 9, 1979); the groups
 /// are two when Ashman's D (Ashman, Bird and Zepf, Astronomical Journal 108, 1994) and the empty space
@@ -53,8 +53,8 @@ pub fn two_humps(samples: &[f64]) -> Option<Humps> {
     })
 }
 
-/// Where the sum of squares within the two parts is least, each at least a quarter of the whole
-/// and a group.
+/// The split with the least sum of squares within its two parts, each at least a quarter of the whole and large enough to
+/// be a group.
 fn split(sorted: &[f64]) -> (&[f64], &[f64]) {
     let least = sorted.len().div_ceil(4).max(GROUP_MIN);
     let within = |part: &[f64]| deviation(part).powi(2) * (part.len() - 1) as f64;

@@ -1,7 +1,8 @@
-//! Numbers only: estimates, comparisons, and looking for what would make them wrong.
+//! Numbers only: estimates, comparisons, and checks for what would invalidate them.
 //!
-//! Nothing here knows of records or files, and of units only [`stress_averages`], which repeats another tool's. Intervals are at [`CONFIDENCE`] and lie *between*
-//! trials: how many requests a trial made says nothing about how much the next trial would differ.
+//! Nothing here knows about records or files, nor about units except for [`stress_averages`], which repeats another
+//! tool's. Intervals are at [`CONFIDENCE`] and lie *between* trials: the number of requests in a trial says nothing about
+//! how much the next trial would differ.
 
 mod compare;
 mod estimate;

@@ -2,7 +2,7 @@
 
 use model::Duration;
 
-/// What SQL Server counts elapsed time in, as far as `SET STATISTICS TIME` tells it.
+/// The resolution of elapsed times in `SET STATISTICS TIME`.
 const RESOLUTION: Duration = Duration::from_millis(1);
 
 /// Two averages of the same iterations.
@@ -14,20 +14,20 @@ pub struct StressAverages {
     pub mean_s: Option<f64>,
     /// Iterations.
     pub samples: u64,
-    /// Iterations that the shown average leaves out.
+    /// Iterations left out of the shown average.
     pub dropped: u64,
 }
 
-/// Both averages of iterations that took so long on the server, with how often.
+/// Both averages of iterations, given as server-side elapsed times with their counts.
 ///
-/// SQLQueryStress divides the sum of the elapsed times by the number of those above 0, and these are whole
-/// milliseconds: the faster the disks, the more iterations count for nothing, and the average cannot fall below
-/// 1 ms. Source: ErikEJ/SqlQueryStress, `src/SqlQueryStressCLI/LoadRunner.cs`, `ProcessQueryOutput` and `UpdateUi`,
+/// SQLQueryStress divides the sum of the elapsed times by the number of those above 0, in whole milliseconds: the faster
+/// the disks, the more iterations are dropped, and the average cannot fall below 1 ms. Source: ErikEJ/SqlQueryStress,
+/// `src/SqlQueryStressCLI/LoadRunner.cs`, `ProcessQueryOutput` and `UpdateUi`,
 /// and the same in `FormMain.cs` (read 2026-11-21).
 ///
-/// Assumed: SQL Server drops what is less than a millisecond, which its documents leave open. Not modelled:
-/// SQLQueryStress adds up the times of all statements of a batch, each in whole milliseconds, with those of
-/// parsing and compiling, so that a batch of several loses more than is counted here.
+/// Assumed: SQL Server truncates to whole milliseconds, which its documentation does not specify. Not modelled:
+/// SQLQueryStress adds up the times of all statements of a batch, each in whole milliseconds, with those of parsing and
+/// compiling, so that a batch of several loses more than is counted here.
 pub fn stress_averages(iterations: impl IntoIterator<Item = (Duration, u64)>) -> StressAverages {
     let (mut samples, mut counted) = (0_u64, 0_u64);
     let (mut elapsed_ns, mut whole) = (0_u128, 0_u128);

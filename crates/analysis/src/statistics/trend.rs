@@ -1,6 +1,6 @@
-//! Did results move with time, or with the place in the order?
+//! Detects results that drift with time, or depend on the position in a block.
 //!
-//! Comparisons within blocks survive both, estimates of a single arm do not.
+//! Comparisons within blocks are unaffected by both; estimates of a single arm are not.
 
 use super::estimate::{chance_of, mean};
 
@@ -9,21 +9,21 @@ use super::estimate::{chance_of, mean};
 pub struct Trend {
     /// Change of the value from one block to the next.
     pub slope: f64,
-    /// The chance of a slope as large when nothing moves.
+    /// The probability of a slope this large if there is no drift.
     pub chance: f64,
 }
 
-/// What running one place later in a block does.
+/// The effect of running one position later in a block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OrderEffect {
-    /// Change of the value from one place to the next.
+    /// Change of the value from one position to the next.
     pub slope: f64,
-    /// The chance of a slope as large when the place does nothing.
+    /// The probability of a slope this large if the position has no effect.
     pub chance: f64,
 }
 
-/// Least-squares slope of `values` over their index, with its t-test; `None` below four values, where
-/// a line through noise is nearly certain to look like one.
+/// Least-squares slope of `values` over their index, with its t-test; `None` below four values, where noise almost always
+/// looks like a trend.
 ///
 /// Source: Draper and Smith, *Applied Regression Analysis*, 3rd ed., 1998, section 1.4.
 pub fn drift(values: &[f64]) -> Option<Trend> {
@@ -35,17 +35,15 @@ pub fn drift(values: &[f64]) -> Option<Trend> {
     Some(Trend { slope, chance })
 }
 
-/// What the place in a block's order does to the value: `values[block][arm]` was run at
-/// `positions[block][arm]`.
+/// The effect of the position in a block on the value: `values[block][arm]` was run at `positions[block][arm]`.
 ///
-/// What arms and blocks have in common is taken out of both first, so that a slow arm that happened to
-/// come last is not mistaken for an effect. `None` without two arms and three blocks, or when every arm
-/// always had the same place.
+/// Arm and block means are removed from both first, so that a slow arm that happened to come last is not mistaken for an
+/// effect. `None` without two arms and three blocks, or when every arm always had the same position.
 ///
 /// Source: Frisch and Waugh, "Partial time regressions", Econometrica 1, 1933.
 ///
 /// # Panics
-/// When the two tables are not of one shape.
+/// When the two tables differ in shape.
 pub fn order_effect(values: &[Vec<f64>], positions: &[Vec<f64>]) -> Option<OrderEffect> {
     let blocks = values.len();
     let arms = values.first().map_or(0, Vec::len);
@@ -66,7 +64,7 @@ pub fn order_effect(values: &[Vec<f64>], positions: &[Vec<f64>]) -> Option<Order
     Some(OrderEffect { slope, chance })
 }
 
-/// Slope of centred `y` over centred `x`, and the chance of it when there is none.
+/// Slope of centred `y` over centred `x`, and its probability under no effect.
 fn line(x: &[f64], y: &[f64], freedom: usize) -> (f64, f64) {
     let product = |a: &[f64], b: &[f64]| std::iter::zip(a, b).map(|(a, b)| a * b).sum::<f64>();
     let xx = product(x, x);
@@ -83,7 +81,7 @@ fn centred(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| value - mean).collect()
 }
 
-/// The table, row by row, without what its rows and its columns have in common.
+/// The table, row by row, with row and column means removed.
 fn within_arms_and_blocks(table: &[Vec<f64>]) -> Vec<f64> {
     let blocks: Vec<f64> = table.iter().map(|row| mean(row)).collect();
     let arms: Vec<f64> = (0..table[0].len())

@@ -1,6 +1,6 @@
-//! What is drawn over an axis: series, distributions and single trials; thinned, never smoothed.
+//! Chart data: series, distributions and single trials; thinned, never smoothed.
 //!
-//! A page draws these values as they are and computes none.
+//! A page draws these values unchanged and computes none.
 
 mod series;
 
@@ -19,17 +19,17 @@ use series::{Shown, of_block, series};
 
 /// Points of a percentile curve between one nine and the next.
 const POINTS_A_NINE: i32 = 10;
-/// Digits that are kept of a value to be drawn.
+/// Digits kept of a drawn value.
 const DIGITS: i32 = 4;
 
-/// Everything that is drawn over an axis.
+/// All chart data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curves {
     /// The block, from 0, whose trials the series show; `None` without any trial.
     pub block: Option<u32>,
     /// Load, warm-up and the like of those trials, by arm.
     pub spans: Vec<Span>,
-    /// Values over time: `x` in seconds from the beginning of the measured part.
+    /// Values over time: `x` in seconds from the start of the measured part.
     pub series: Vec<Chart>,
     /// Latencies over all trials: `x` is 1 / (1 - quantile), so that 10 is the 90th percentile.
     pub distributions: Vec<Chart>,
@@ -40,11 +40,11 @@ pub struct Curves {
 /// A phase of an arm's trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Span {
-    /// Place of the arm in the findings.
+    /// Index of the arm in the findings.
     pub arm: usize,
     /// Its name: `load`, `warm-up`, `run`, ..
     pub phase: String,
-    /// When it began, in seconds from the beginning of the measured part.
+    /// When it began, in seconds from the start of the measured part.
     pub from: f64,
     /// When it ended.
     pub until: f64,
@@ -65,12 +65,12 @@ pub struct Chart {
     pub lines: Vec<Line>,
 }
 
-/// A line; it has as many values as its chart has places on the axis.
+/// A line, with as many values as its chart has positions on the axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// Place of the arm in the findings.
+    /// Index of the arm in the findings.
     pub arm: usize,
-    /// What it is of that arm; empty for the arm as a whole.
+    /// The part of the arm; empty for the arm as a whole.
     pub name: String,
     /// Whether it is the lower edge of a band whose upper edge is the line before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -82,7 +82,7 @@ pub struct Line {
 /// All trials.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dots {
-    /// By which metric.
+    /// The metric.
     pub metric: String,
     /// Its unit.
     pub unit: String,
@@ -95,13 +95,13 @@ pub struct Dots {
 pub struct DotsOfArm {
     /// Its name.
     pub name: String,
-    /// One value a trial, in the order of blocks.
+    /// One value per trial, in the order of blocks.
     pub values: Vec<f64>,
     /// Mean, lower and upper end of its 95 % interval; `None` without any trial.
     pub interval: Option<[f64; 3]>,
 }
 
-/// What `records` give to draw for `findings`, which were made of them and of `question`.
+/// The chart data of `records` for `findings`, which were computed from them and `question`.
 pub fn curves(question: &Question, records: &[Record], findings: &Findings) -> Curves {
     let trials = Trials::of(question, records);
     let arms: Vec<&[&Record]> = findings
@@ -219,7 +219,7 @@ fn dots(question: &Question, trials: &Trials, findings: &Findings) -> Dots {
     }
 }
 
-/// `value` to as many digits as can be seen in a drawing.
+/// `value` to as many digits as are visible in a drawing.
 fn short(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return 0.0;
@@ -241,7 +241,7 @@ mod tests {
     use experiment::examples::{question, records, trial};
     use experiment::record::{DiskRecord, Phase, Series};
 
-    /// A trial with a load of 2 s and a run of `values`, a value a second.
+    /// A trial with a load of 2 s and a run of `values`, one value per second.
     fn with_operations(arm: &str, block: u32, values: &[u64]) -> Record {
         let phase = |name: &str, from: u64, until: u64, measured| Phase {
             name: name.into(),

@@ -1,4 +1,4 @@
-//! What is drawn over time: of one trial an arm, from the beginning of its measured part.
+//! Curves over time: one trial per arm, from the start of its measured part.
 
 use std::cmp::Reverse;
 
@@ -6,14 +6,14 @@ use super::super::metrics::NS_PER_MS;
 use super::{Chart, Line, Span, short};
 use experiment::record::{DiskRecord, Record, VolumeRecord};
 
-/// Points of a line; a longer series keeps the least and the greatest of every stretch.
+/// Points per line; a longer series keeps the minimum and the maximum of every stretch.
 pub(crate) const POINTS_MAX: usize = 400;
-/// Disks of a volume with a line each; of more, the band between the least and the greatest is drawn.
+/// Disks of a volume that get a line each; with more, the band between minimum and maximum is drawn.
 const DISKS_MAX: usize = 4;
-/// Intervals before the measured part of a series that ends earlier; more are a mistake in the record, and would be
-/// drawn as so many gaps.
+/// Intervals before the measured part of a series that ends earlier; more indicate a mistake in the record, and would be
+/// drawn as that many gaps.
 const LEAD_MAX: usize = 1 << 20;
-/// Lines of an arm in a chart of what its engine counts: the greatest.
+/// Lines per arm in a chart of engine counters: the largest.
 const LINES_MAX: usize = 4;
 
 /// A trial whose series is drawn.
@@ -45,7 +45,7 @@ impl<'a> Shown<'a> {
         }
         let whole = |ns: u64| usize::try_from(ns / interval).unwrap_or(usize::MAX);
         let longest = record.series.values.values().map(Vec::len).max()?;
-        // The first interval that is measured as a whole.
+        // The first interval that is completely within the measured part.
         let start = usize::try_from(measured.start_ns.div_ceil(interval)).unwrap_or(usize::MAX);
         if start > longest.max(LEAD_MAX) {
             return None;
@@ -55,7 +55,7 @@ impl<'a> Shown<'a> {
             record,
             interval_s: interval as f64 / 1e9,
             start,
-            // An interval that was cut off by the end would look like a drop.
+            // A truncated last interval would look like a drop.
             length: whole(end).max(1).min(longest),
         })
     }
@@ -71,7 +71,7 @@ impl<'a> Shown<'a> {
         })
     }
 
-    /// The greatest lines of an engine's counters; there is nothing before the run begins.
+    /// The largest lines of an engine's counters; empty before the run begins.
     fn engine(&self, of: &OfEngine) -> Vec<RawLine> {
         let mut found: Vec<(&str, &Vec<u64>)> = Vec::new();
         for (name, values) in &self.record.series.values {
@@ -104,18 +104,18 @@ impl<'a> Shown<'a> {
 
     fn count(&self, name: &str, interval: usize) -> Option<f64> {
         let values = self.record.series.values.get(name)?;
-        // A series ends with the last thing that happened.
+        // A series ends with the last event.
         Some(values.get(interval).copied().unwrap_or(0) as f64)
     }
 }
 
-/// What is drawn of a disk, from its counts in an interval of this length in seconds.
+/// The drawn figures of a disk, from its counts in an interval of this length in seconds.
 type OfDisk = fn(&DiskCounts, f64) -> Option<f64>;
 
 struct DiskCounts {
     requests: f64,
     bytes: f64,
-    /// Sum of latencies; `None` in records that do not have it.
+    /// Sum of latencies; `None` in records without it.
     ns: Option<f64>,
 }
 
@@ -127,13 +127,13 @@ const OF_DISK: [(&str, &str, OfDisk); 4] = [
     ("Latency of disks, mean", "ms", |disk, _| {
         Some(disk.ns? / disk.requests / NS_PER_MS).filter(|ms| ms.is_finite())
     }),
-    // Little's law: requests under way are their rate times their latency.
+    // Little's law: requests in flight are their rate times their latency.
     ("Requests at disks, mean", "requests", |disk, s| {
         Some(disk.ns? / 1e9 / s)
     }),
 ];
 
-/// What they give to draw.
+/// The value to draw, by figure.
 pub(super) fn series(shown: &[Shown]) -> Vec<Chart> {
     let operations = shown.iter().map(|trial| {
         let rate = |interval| Some(trial.count("operations", interval)? / trial.interval_s);
@@ -151,26 +151,26 @@ pub(super) fn series(shown: &[Shown]) -> Vec<Chart> {
         let lines = shown.iter().flat_map(|trial| trial.engine(of_engine));
         charts.push(chart(of_engine.title, of_engine.unit, lines.collect()));
     }
-    // Where nothing happened there is nothing to see.
+    // Without requests there is nothing to draw.
     let seen = |line: &Line| line.values.iter().flatten().any(|value| *value != 0.0);
     charts.retain(|chart| chart.lines.iter().any(seen));
     charts
 }
 
-/// What is drawn of an engine's own counters.
+/// The drawn figures of an engine's own counters.
 struct OfEngine {
     title: &'static str,
     unit: &'static str,
-    /// Beginnings and ends of names in the series; between them stands what a line is called.
+    /// Prefixes and suffixes of names in the series; the part between them names a line.
     names: &'static [(&'static str, &'static str)],
-    /// What a value is to be divided by.
+    /// The divisor for values.
     divisor: f64,
-    /// Whether values are heights, and not what was done in an interval.
+    /// Whether values are levels rather than counts per interval.
     level: bool,
 }
 
 const OF_ENGINE: [OfEngine; 3] = [
-    // Seconds waited in a second: how many sessions waited, on average.
+    // Seconds waited per second: the mean number of waiting sessions.
     OfEngine {
         title: "Waits, as the server counts them",
         unit: "sessions",
@@ -199,7 +199,7 @@ const OF_ENGINE: [OfEngine; 3] = [
     },
 ];
 
-/// A line a disk; of a pool, the edges of the band in which its disks are.
+/// One line per disk; for a pool, the edges of the band that contains its disks.
 fn of_volume(trial: &Shown, volume: &VolumeRecord, of_disk: OfDisk) -> Vec<RawLine> {
     let at =
         |disk: &DiskRecord, interval| of_disk(&counts(trial, disk, interval)?, trial.interval_s);
@@ -232,13 +232,13 @@ fn counts(trial: &Shown, disk: &DiskRecord, interval: usize) -> Option<DiskCount
     })
 }
 
-/// A line before it is put on its chart's axis.
+/// A line before it is aligned to its chart's axis.
 struct RawLine {
     arm: usize,
     name: String,
     ends_band: bool,
     interval_s: f64,
-    /// Place of the first value, in intervals from the beginning of the measured part.
+    /// Position of the first value, in intervals from the start of the measured part.
     first: i64,
     values: Vec<Option<f64>>,
 }
@@ -255,8 +255,8 @@ fn raw_line(trial: &Shown, name: String, at: &dyn Fn(usize) -> Option<f64>) -> R
 }
 
 impl RawLine {
-    /// The same with intervals of `interval_s`, a multiple of its own, whose values are the means of theirs. Intervals
-    /// are counted from the beginning of the measured part: one that lies across it is in two.
+    /// The same with intervals of `interval_s`, a multiple of its own, averaging the values. Intervals are counted from
+    /// the start of the measured part: one that spans it is split.
     fn with_interval(self, interval_s: f64) -> RawLine {
         let times = (interval_s / self.interval_s).round().max(1.0) as i64;
         if times == 1 {
@@ -283,7 +283,7 @@ impl RawLine {
     }
 }
 
-/// Puts lines on one axis, with at most [`POINTS_MAX`] places.
+/// Aligns lines on one axis, with at most [`POINTS_MAX`] positions.
 fn chart(title: &str, unit: &str, lines: Vec<RawLine>) -> Chart {
     let intervals = lines.iter().map(|line| line.interval_s);
     let longest = intervals.fold(0.0, f64::max);
@@ -298,7 +298,7 @@ fn chart(title: &str, unit: &str, lines: Vec<RawLine>) -> Chart {
         .map(|line| line.first + line.values.len() as i64);
     let length = usize::try_from(ends.max().unwrap_or(0) - first).unwrap_or(0);
     let interval_s = lines.first().map_or(1.0, |line| line.interval_s);
-    // Two places a stretch, for its least and its greatest value.
+    // Two positions per stretch, for its minimum and its maximum.
     let stretch = if length <= POINTS_MAX {
         1
     } else {
@@ -332,7 +332,7 @@ fn chart(title: &str, unit: &str, lines: Vec<RawLine>) -> Chart {
     }
 }
 
-/// The least and the greatest value of every stretch, in the order in which they occurred.
+/// The minimum and the maximum of every stretch, in the order in which they occurred.
 fn thinned(values: &[Option<f64>], stretch: usize) -> Vec<Option<f64>> {
     if stretch == 1 {
         return values.iter().map(|value| value.map(short)).collect();
@@ -340,7 +340,7 @@ fn thinned(values: &[Option<f64>], stretch: usize) -> Vec<Option<f64>> {
     values.chunks(stretch).flat_map(extremes).collect()
 }
 
-/// The least and the greatest value of one stretch, in the order in which they occurred, as they are drawn.
+/// The minimum and the maximum of one stretch, in the order in which they occurred, rounded for drawing.
 pub(crate) fn extremes(stretch: &[Option<f64>]) -> [Option<f64>; 2] {
     let there = stretch.iter().enumerate();
     let there: Vec<(usize, f64)> = there

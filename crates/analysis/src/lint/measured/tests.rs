@@ -18,7 +18,7 @@ fn placement(name: &str, data: (&str, u32), temp: (&str, u32), log: &str) -> Str
     )
 }
 
-/// What three blocks say of a change, where arm b took `factor` times as long as arm a.
+/// The result of three blocks for a change, where arm b took `factor` times as long as arm a.
 fn said(change: Change, a: &str, b: &str, factor: f64) -> Vec<Measured> {
     let text = format!("{HEAD}{a}{b}");
     let spec = Spec::parse("t.toml", &text, &[], Variant::default()).expect("it makes sense");
@@ -64,7 +64,7 @@ fn more_files_that_bring_nothing_speak_against_more_files() {
 
     let measured = said(Change::MoreTempFiles, &one, &eight, 0.5).remove(0);
     assert_eq!(measured.speaks, Support::For);
-    // The same figures speak for fewer files where the arms stand the other way round.
+    // The same figures support fewer files when the arms are swapped.
     let measured = said(Change::FewerTempFiles, &one, &eight, 2.0).remove(0);
     assert_eq!(measured.speaks, Support::For);
 }

@@ -1,4 +1,4 @@
-//! Advice as a document: what JSON has, and what terminal and page are made of.
+//! Advice as a document: the JSON output, and the source of terminal output and page.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use serde::Serialize;
 
 use crate::findings::Survived;
 
-/// The form of this document.
+/// The version of this document's format.
 pub const SCHEMA: &str = "dbstow.advice/1";
 
-/// What was asked, what there is today, what to buy.
+/// The request, today's layout, and what to buy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Advice {
     /// [`SCHEMA`].
     pub schema: &'static str,
     /// The answer, in a sentence.
     pub answer: String,
-    /// What the server is, as its profile says.
+    /// The server, as its profile describes it.
     pub server: Option<String>,
-    /// What was asked.
+    /// The request.
     pub asked: Asked,
     /// How well the same model reproduces today's layout.
     pub backtest: BackTest,
     /// Today's layout.
     pub today: Layout,
-    /// The cheapest that is not slower than asked.
+    /// The cheapest that meets the requested speed.
     pub cheapest: Option<Layout>,
-    /// The next dearer one of another kind.
+    /// The next more expensive one of another kind.
     pub runner_up: Option<Layout>,
     /// The fastest within the budget.
     pub fastest: Option<Layout>,
-    /// Least time times price within the budget.
+    /// The lowest product of time and price within the budget.
     pub best_value: Option<Layout>,
     /// Where nothing within the budget is fast enough: the cheapest that is.
     pub above_budget: Option<Layout>,
@@ -39,36 +39,36 @@ pub struct Advice {
     pub frontier: Vec<Layout>,
     /// What the search did.
     pub counts: Counts,
-    /// Whose list prices these are, of which region, and the date.
+    /// The source of the list prices, their region, and the date.
     pub price_lists: Vec<String>,
-    /// What was taken for granted; sentences.
+    /// Assumptions; sentences.
     pub assumptions: Vec<String>,
-    /// Commands that come next, each with what it does.
+    /// Suggested next commands, each with its purpose.
     pub next: Vec<Next>,
 }
 
-/// What was asked.
+/// The request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Asked {
     /// File of the profile.
     pub profile: String,
-    /// How names of machines and disks begin.
+    /// Name prefixes of allowed machines and disks.
     pub cloud: Option<String>,
     /// By what share operations may take longer than today.
     pub slower_max: f64,
-    /// Most dollars a month.
+    /// Maximum price a month, in dollars.
     pub budget_usd_per_month: Option<f64>,
-    /// Times today's load that a layout has to take.
+    /// The load that a layout must carry, as a multiple of today's.
     pub growth: f64,
-    /// What machines run: Linux or Windows.
+    /// The operating system of machines: Linux or Windows.
     pub system: &'static str,
-    /// Bytes that have to fit, by the files that share them.
+    /// Bytes that must fit, by the files that share them.
     pub capacity: Vec<Capacity>,
     /// Least main memory, in bytes.
     pub memory: u64,
 }
 
-/// Files, and the bytes that they take.
+/// Files, and their size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Capacity {
     /// What files are for.
@@ -77,12 +77,12 @@ pub struct Capacity {
     pub bytes: u64,
 }
 
-/// Recorded beside simulated.
+/// Recorded beside simulated figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BackTest {
     /// Whether the profile fits today's layout.
     pub fits: bool,
-    /// How far a figure that sessions wait for may be off.
+    /// The tolerance for figures that sessions wait for.
     pub off_max: f64,
     /// Every figure.
     pub figures: Vec<Figure>,
@@ -91,21 +91,21 @@ pub struct BackTest {
 /// A figure, recorded and simulated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
-    /// Of files of one role, or of all.
+    /// The role of its files, or all.
     pub role: Option<Role>,
     /// What it is.
     pub figure: String,
-    /// As it was recorded.
+    /// The recorded value.
     pub recorded: f64,
-    /// As it was simulated.
+    /// The simulated value.
     pub simulated: f64,
-    /// By what share the simulated one is above the recorded.
+    /// By what share the simulated value exceeds the recorded one.
     pub off: f64,
     /// Whether sessions wait for it.
     pub decides: bool,
 }
 
-/// A machine, its volumes, and what they come to.
+/// A machine with its volumes, their price and speed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Layout {
     /// The machine's name in the catalogue; `None` where it is not known.
@@ -118,34 +118,34 @@ pub struct Layout {
     pub usd_per_month: Option<f64>,
     /// How long operations take, as a share of today's time.
     pub time: f64,
-    /// Half of the 95 % confidence interval of that; 0 of one simulation.
+    /// Half of its 95 % confidence interval; 0 for a single simulation.
     pub time_half: f64,
     /// Mean time of an operation, in milliseconds.
     pub operation_ms: f64,
-    /// The limits that are used most.
+    /// The most used limits.
     pub used: Vec<Used>,
     /// What operations spend their time on, as shares of it.
     pub spent: BTreeMap<String, f64>,
-    /// Times the load of the advice that it takes before operations take longer than asked: 0 where not even that; `None`
-    /// where it was not looked for.
+    /// The highest multiple of the requested load at which operations still meet the requested speed: 0 where it fails
+    /// already at 1; `None` where this was not searched.
     pub headroom: Option<f64>,
-    /// Whether it takes that at least: more was not tried.
+    /// Whether the multiple is a lower bound: higher ones were not tried.
     pub headroom_is_least: bool,
-    /// What a drill found of it; absent where none was named.
+    /// The findings of a drill; absent where none was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub survived: Option<Survived>,
 }
 
-/// Like disks, and what is on them.
+/// A group of like disks, and the files on them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Volume {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What is on it.
+    /// The files on it.
     pub roles: Vec<Role>,
     /// The disk's name in the catalogue, or `local`.
     pub disk: String,
-    /// How many are striped.
+    /// Number of disks striped.
     pub count: u32,
     /// Bytes of each.
     pub size: Option<u64>,
@@ -159,40 +159,40 @@ pub struct Volume {
     pub forgets: bool,
 }
 
-/// A limit, and how much of it is used.
+/// A limit, and its used share.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Used {
-    /// Whose limit, on what: `IOPS of volume data`.
+    /// Its name: `IOPS of volume data`.
     pub limit: String,
     /// The share that is used when the server is busiest, 0 to 1.
     pub share: f64,
 }
 
-/// What the search did.
+/// Statistics of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Counts {
-    /// Machines that may be bought.
+    /// Machines that qualify.
     pub machines: u64,
     /// Machines without a known price, which are left out.
     pub machines_unpriced: u64,
-    /// Layouts of these machines and all volumes.
+    /// Layouts of all combinations of these machines and volumes.
     pub considered: u64,
-    /// Layouts that another one beats at its price.
+    /// Layouts that are dominated by another one at their price.
     pub beaten: u64,
-    /// Layouts that a bound or the budget ruled out, or that were not looked at any more.
+    /// Layouts pruned by a bound or the budget, or not reached.
     pub bounded: u64,
     /// Layouts that were simulated.
     pub simulated: u64,
-    /// Whether the search came to its end.
+    /// Whether the search ran to completion.
     pub complete: bool,
 }
 
-/// A command that comes next.
+/// A suggested next command.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Next {
-    /// What it does.
+    /// Its purpose.
     pub what: String,
-    /// As it is typed.
+    /// The command line.
     pub command: String,
 }
 
@@ -219,7 +219,7 @@ impl Advice {
             .collect()
     }
 
-    /// Every layout, to be added to.
+    /// Every layout, mutable.
     pub(in crate::report) fn layouts_mut(&mut self) -> impl Iterator<Item = &mut Layout> {
         let answers = [
             self.cheapest.as_mut(),
@@ -232,7 +232,7 @@ impl Advice {
         answers.chain([&mut self.today]).chain(&mut self.frontier)
     }
 
-    /// The layout that the answer is about: of what was asked for, or else the nearest.
+    /// The recommended layout: one that meets the request, or else the nearest.
     pub fn chosen(&self) -> Option<&Layout> {
         let first = self.cheapest.as_ref().or(self.above_budget.as_ref());
         first.or(self.fastest.as_ref())

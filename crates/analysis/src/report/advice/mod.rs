@@ -1,4 +1,4 @@
-//! Advice, as it is shown: which machine, which disks, where the files go, for how much.
+//! Rendering of advice: which machine, which disks, where the files go, at what price.
 //!
 //! ```text
 //! Advice ──┬─> JSON

@@ -1,4 +1,4 @@
-//! Advice as one HTML file that needs nothing else.
+//! Advice as one self-contained HTML file.
 
 use askama::Template;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::report::table::Table;
 
 pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/advice.js");
 
-/// Of the buttons in a table's head that sort its rows.
+/// Style of the buttons in a table's head that sort its rows.
 const SORT_STYLE: &str = r#"thead th button { padding: 0; border: 0; background: none; color: inherit; font: inherit; text-align: inherit; cursor: pointer; }
 th[aria-sort] button::before { content: "▲ "; }
 th[aria-sort="descending"] button::before { content: "▼ "; }
@@ -37,22 +37,22 @@ struct Page {
     script: &'static str,
 }
 
-/// What the script of the page draws and sorts by.
+/// The script's data for drawing and sorting.
 #[derive(Debug, Serialize)]
 struct Data {
     chart: Chart,
-    /// Of each row of the frontier's table, its cells as they are compared.
+    /// The sort values of each row of the frontier's table.
     keys: Vec<Vec<String>>,
 }
 
 /// Layouts by price.
 #[derive(Debug, Default, Serialize)]
 struct Chart {
-    /// What layouts are: on the frontier, today's, or an answer. Those with a known price alone.
+    /// The groups: on the frontier, today's layout, or an answer. Only layouts with a known price.
     groups: Vec<&'static str>,
     /// Dollars a month, ascending.
     x: Vec<f64>,
-    /// One for each group, with as many values as there are prices.
+    /// One per group, with as many values as there are prices.
     lines: Vec<Line>,
 }
 
@@ -98,7 +98,7 @@ pub fn page(advice: &Advice) -> String {
 impl Chart {
     fn of(advice: &Advice) -> Chart {
         let frontier = advice.frontier.iter().map(|layout| ("frontier", layout));
-        // The runner-up is in the table: a ring that is no best of anything would only cover others.
+        // The runner-up is in the table: marking a layout that is best at nothing would only cover others.
         let answers = advice.answers().into_iter();
         let answers = answers.filter(|(name, _)| *name != "runner-up");
         let known = |(group, layout): (&'static str, &'_ Layout)| {
@@ -122,7 +122,7 @@ impl Chart {
         chart
     }
 
-    /// Adds a layout that is not cheaper than those before. Of several groups at one price, all are shown together.
+    /// Adds a layout that is not cheaper than those before. Layouts of several groups at one price are shown together.
     fn add(&mut self, group: &str, usd: f64, time: f64, machine: Option<String>) {
         let line = self.groups.iter().position(|known| *known == group);
         let line = line.expect("groups are those of the layouts");
@@ -140,7 +140,7 @@ impl Chart {
     }
 }
 
-/// What rows of `table` are sorted by.
+/// The sort values of `table`'s rows.
 fn keys(table: &Table) -> Vec<Vec<String>> {
     let rows = table.rows.iter();
     rows.map(|row| row.iter().map(Cell::raw).collect())
@@ -286,7 +286,7 @@ mod tests {
             assert!(!page.contains(element), "{element}");
         }
         assert!(page.contains("&#60;script&#62;alert(1)&#60;/script&#62;"));
-        // The data, uPlot, what charts share, and the page's own.
+        // The data, uPlot, the code shared by charts, and the page's own.
         assert_eq!(page.matches("</script>").count(), 4);
     }
 

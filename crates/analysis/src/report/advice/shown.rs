@@ -1,4 +1,4 @@
-//! What is shown of advice, in no form yet.
+//! The content shown for advice, independent of the output format.
 
 use model::Bytes;
 use reading::Role;
@@ -8,22 +8,22 @@ use super::document::{Advice, Capacity, Figure, Layout, Volume};
 use crate::findings::Survived;
 use crate::quantity::{self, count, number, percent, percent_signed};
 
-/// Limits that are named of a layout.
+/// Number of limits named per layout.
 const LIMITS_SHOWN: usize = 2;
 
-/// Share of a limit from which it is one that holds operations up.
+/// The used share from which on a limit counts as limiting.
 const BINDS_FROM: f64 = 0.7;
 
-/// What is shown of advice.
+/// The content shown for advice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// The answer, in a sentence.
     pub answer: String,
-    /// What was asked.
+    /// The request.
     pub facts: Vec<(&'static str, String)>,
     /// Today's layout, and what to buy instead.
     pub answers: Table,
-    /// What the chosen layout costs, by line.
+    /// The price of the chosen layout, item by item.
     pub prices: Table,
     /// Why; sentences.
     pub reasons: Vec<String>,
@@ -31,16 +31,16 @@ pub struct Shown {
     pub backtest: Table,
     /// Layouts that are faster than every cheaper one.
     pub frontier: Table,
-    /// What the search did; sentences.
+    /// Statistics of the search; sentences.
     pub search: Vec<String>,
-    /// What was taken for granted; sentences.
+    /// Assumptions; sentences.
     pub assumptions: Vec<String>,
-    /// What comes next: what it does, and the command.
+    /// Next steps: purpose and command.
     pub next: Vec<(String, String)>,
 }
 
 impl Shown {
-    /// What is shown of `advice`.
+    /// The content for `advice`.
     pub fn of(advice: &Advice) -> Shown {
         Shown {
             answer: advice.answer.clone(),
@@ -104,7 +104,7 @@ fn roles(roles: &[Role]) -> String {
     names.join(", ")
 }
 
-/// Layouts that are several answers stand once, with all their names.
+/// A layout that is several answers is listed once, with all its names.
 fn answers(advice: &Advice) -> Table {
     let mut rows: Vec<(String, &Layout)> = Vec::new();
     for (name, layout) in advice.answers() {

@@ -1,4 +1,4 @@
-//! A document of a drill as a file has it, which anybody may have written: a [`Drill`] is there only once all of it was checked.
+//! A drill document as read from a file, which is untrusted: a [`Drill`] is only built once everything is checked.
 
 use serde::Deserialize;
 
@@ -7,13 +7,13 @@ use super::document::{
 };
 use super::shown::FATES;
 
-/// Longest span that anything takes: 31 years, as in experiments.
+/// Longest duration accepted anywhere: 31 years, as in experiments.
 const SECONDS_MAX: f64 = 1e9;
 
-/// Most states of an event; a drill looks at some thousand.
+/// Most states of an event; a drill checks some thousand.
 const STATES_MAX: u64 = 1 << 32;
 
-/// Smallest unit that a disk writes whole: a sector.
+/// Smallest unit that a disk writes atomically: a sector.
 const ATOMIC_MIN: u64 = 512;
 
 const EVENTS: [&str; 4] = ["power", "torn", "snapshots", BIT_FLIP];
@@ -28,7 +28,7 @@ const NOTICED: [&str; 6] = [
     "no-start",
 ];
 
-/// The document as it is read.
+/// The document as parsed.
 #[derive(Deserialize)]
 pub(super) struct Unchecked {
     schema: String,

@@ -11,7 +11,7 @@ pub const SCHEMA: &str = "dbstow.drill/1";
 /// The event in which a bit flips.
 pub(super) const BIT_FLIP: &str = "bit-flip";
 
-/// What placements survived. One that is read was checked: its numbers and words are those of a drill.
+/// What placements survived. A document that is read is checked: its numbers and words must be those of a drill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Drill {
@@ -23,38 +23,38 @@ pub struct Drill {
     pub experiment: String,
     /// The server, with its version.
     pub server: String,
-    /// What was asked.
+    /// The request.
     pub asked: Asked,
-    /// Whether nobody ended it early.
+    /// Whether it was not interrupted.
     pub complete: bool,
-    /// Whether every control was noticed. Without that, the drill proves nothing.
+    /// Whether every control was detected. Otherwise the drill proves nothing.
     pub proves: bool,
     /// What was found of each placement.
     pub placements: Vec<Placement>,
-    /// Servers that must not survive.
+    /// Servers configured so that they must not survive.
     pub controls: Vec<Control>,
-    /// How long the looks at states took.
+    /// How long checking the states took.
     pub took: Took,
 }
 
-/// How long the looks at states took: means, in seconds.
+/// How long checking the states took: means, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Took {
-    /// States that were looked at, of all placements.
+    /// Number of states checked, over all placements.
     pub states: u64,
-    /// States at a time.
+    /// States checked in parallel.
     pub jobs: u64,
     /// Until the volumes of a state were mounted.
     pub mount_s: f64,
-    /// From then until the server let clients in, or had ended.
+    /// From then until the server accepted clients, or ended.
     pub start_s: f64,
-    /// To read and check all that it had.
+    /// To read and check all data.
     pub look_s: f64,
     /// To end the server, and to unmount.
     pub stop_s: f64,
 }
 
-/// What was asked.
+/// The request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     /// What was drilled: `postgres` or `sqlite`.
@@ -69,17 +69,17 @@ pub struct Asked {
     pub record_s: f64,
     /// What disks do with what they have acknowledged: `volatile` (lose it unless it was flushed), `safe`, `ignores-flushes`.
     pub write_cache: String,
-    /// How long disks that ignore flushes keep what they have acknowledged, at most, in seconds.
+    /// How long disks that ignore flushes keep acknowledged writes in volatile memory, at most, in seconds.
     pub write_back_s: f64,
-    /// Bytes that a disk writes whole or not at all; `None`: as many as its vendor promises.
+    /// Bytes that a disk writes atomically; `None`: as many as its vendor guarantees.
     pub atomic_bytes: Option<u64>,
-    /// How far snapshots are apart, in seconds.
+    /// Time between snapshots, in seconds.
     pub skew_s: f64,
     /// Whose power was cut: the `machine`'s, or that of one `disk`.
     pub power: String,
-    /// Whether bits flipped and requests failed, too.
+    /// Whether bit flips and failed requests were also injected.
     pub faults: bool,
-    /// Settings of the server, in its own words: name and value.
+    /// Settings of the server, under its own names: name and value.
     pub settings: Vec<(String, String)>,
 }
 
@@ -94,50 +94,50 @@ pub struct Placement {
     pub layout: Vec<OnVolume>,
     /// What was recorded.
     pub recorded: Recorded,
-    /// What happened to it, and how often it survived.
+    /// What was injected, and how often it survived.
     pub events: Vec<Event>,
     /// Every state that it did not survive.
     pub findings: Vec<Finding>,
-    /// What became of it when a volume came back empty, was full, or had a fault.
+    /// The outcome when a volume came back empty, was full, or had a fault.
     pub volumes: Vec<VolumeEvent>,
 }
 
-/// Like disks, and what is on them.
+/// A group of like disks, and the files on them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OnVolume {
     /// The volume's name.
     pub name: String,
-    /// What is on it.
+    /// The files on it.
     pub roles: Vec<Role>,
     /// The disk's name in the catalogue, `local` or `unlimited`.
     pub disk: String,
-    /// How many are striped.
+    /// Number of disks striped.
     pub count: u32,
-    /// Bytes that they write whole or not at all, as their vendor promises.
+    /// Bytes that they write atomically, as their vendor guarantees.
     pub atomic_bytes: u64,
     /// Whether it is empty after the machine was stopped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forgets: bool,
 }
 
-/// What became of a server when something happened to one of its volumes.
+/// The outcome for a server after an event on one of its volumes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VolumeEvent {
     /// `lost` (it comes back empty), `full`, `write-fails` or `flush-fails` (once).
     pub event: String,
-    /// How many other writes or flushes came before the one that failed.
+    /// How many other writes or flushes preceded the one that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u32>,
     /// Name of the volume.
     pub volume: String,
-    /// What clients noticed: `nothing`, `not-full` (it did not fill up), `not-reached` (there was no such request), `refused`,
-    /// `ended`, `no-start`.
+    /// What clients observed: `nothing`, `not-full` (it did not fill up), `not-reached` (there was no such request),
+    /// `refused`, `ended`, `no-start`.
     pub noticed: String,
-    /// What the server had in the end, as of a [`Finding`], or `intact`.
+    /// The final state of the server's data, as for a [`Finding`], or `intact`.
     pub verdict: String,
-    /// The same in words.
+    /// The same as text.
     pub what: String,
-    /// The server's words; empty where it has none.
+    /// The server's own message; empty where there is none.
     pub message: String,
 }
 
@@ -152,44 +152,44 @@ pub struct Recorded {
     pub bytes: u64,
     /// Flushes of all its disks.
     pub flushes: u64,
-    /// For how long, in seconds. Nothing after it is in any state.
+    /// Length of the recording, in seconds. States contain nothing later.
     pub seconds: f64,
-    /// Whether it ended before its time, as there was no space for more.
+    /// Whether it ended early because space ran out.
     pub ended_early: bool,
 }
 
-/// What happened to a placement, and how often it survived.
+/// An event that was injected into a placement, and how often it survived.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// `power`, `torn`, `snapshots` or `bit-flip`.
     pub event: String,
-    /// States that were looked at.
+    /// States that were checked.
     pub states: u64,
     /// States in which nothing was lost.
     pub intact: u64,
     /// States in which acknowledged commits were lost.
     pub lost: u64,
-    /// States in which something was there that cannot be.
+    /// States that contained impossible data.
     pub corrupt: u64,
     /// States on which the server did not start.
     pub does_not_start: u64,
 }
 
-/// A state that was not survived.
+/// A state that did not survive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it is called: `cut-0417`.
+    /// Its name: `cut-0417`.
     pub name: String,
-    /// What happened: as of an [`Event`].
+    /// The event: as for an [`Event`].
     pub event: String,
-    /// What became of the server: `lost`, `corrupt`, `does-not-start`.
+    /// The outcome: `lost`, `corrupt`, `does-not-start`.
     pub verdict: String,
-    /// The same in words.
+    /// The same as text.
     pub what: String,
-    /// What each volume lacked.
+    /// What was missing from each volume.
     pub volumes: Vec<Volume>,
-    /// SHA-256 of what the volumes held before the server was started, in hexadecimal digits: of every block of 4 KiB that is not
-    /// all zero its volume's place and its own as little-endian numbers of 64 bits, and its bytes.
+    /// SHA-256 of the volumes' contents before the server was started, in hexadecimal digits: for every block of 4 KiB
+    /// that is not all zero, the index of its volume and its own index as little-endian 64-bit numbers, and its bytes.
     pub digest: String,
     /// The last requests of each volume.
     pub story: Vec<Lane>,
@@ -206,50 +206,50 @@ pub struct Lane {
     pub requests: Vec<Request>,
 }
 
-/// A request, or the part of it that one disk got.
+/// A request, or the part of it that went to one disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// How long before its volume stopped it arrived, in milliseconds.
     pub before_ms: f64,
-    /// Its bytes; 0 of a flush.
+    /// Its bytes; 0 for a flush.
     pub bytes: u64,
-    /// What became of it: `flushed` (a flush), `safe` (it had to be there), `there`, `torn` (there in part), `missing`.
+    /// Its outcome: `flushed` (a flush), `safe` (guaranteed to persist), `there`, `torn` (partly persisted), `missing`.
     pub fate: String,
 }
 
-/// What a volume lacked.
+/// What was missing from a volume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volume {
     /// Its name.
     pub name: String,
     /// When it stopped, in milliseconds after clients began.
     pub at_ms: u64,
-    /// Writes that it may have had or not.
+    /// Writes that may or may not have persisted.
     pub open: u64,
-    /// Of these, what it had nothing of.
+    /// Of these, how many were missing entirely.
     pub missing: u64,
-    /// Of these, what it had only a part of.
+    /// Of these, how many were partly missing.
     pub torn: u64,
 }
 
-/// A server that must not survive.
+/// A server configured so that it must not survive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Control {
-    /// The setting that makes it lose or spoil data.
+    /// The setting that makes it lose or corrupt data.
     pub setting: String,
-    /// What happened to it: as of an [`Event`].
+    /// The event: as for an [`Event`].
     pub event: String,
-    /// States that were looked at, until it was noticed.
+    /// States that were checked until this was detected.
     pub states: u64,
-    /// What was noticed, in words; `None`: nothing.
+    /// What was detected, as text; `None`: nothing.
     pub noticed: Option<String>,
 }
 
 impl Drill {
-    /// Reads what [`Drill::json`] gives.
+    /// Reads the output of [`Drill::json`].
     ///
     /// # Errors
-    /// When it is something else, of another version, or has what cannot be: which key, and what it may be.
+    /// When it is another format or version, or has an impossible value: which key, and what is allowed.
     pub fn parse(text: &str) -> Result<Drill, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
@@ -272,7 +272,7 @@ impl Drill {
 }
 
 impl Event {
-    /// States that were not survived.
+    /// States that did not survive.
     pub fn failed(&self) -> u64 {
         self.states - self.intact
     }

@@ -1,4 +1,4 @@
-//! What placements survived: the document, what is shown of it, and its page.
+//! What placements survived: the document, its displayed content, and its page.
 
 mod check;
 pub mod document;

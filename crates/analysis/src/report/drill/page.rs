@@ -1,4 +1,4 @@
-//! A drill as one HTML file that needs nothing else.
+//! A drill as one self-contained HTML file.
 
 use askama::Template;
 

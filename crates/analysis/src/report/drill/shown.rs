@@ -1,4 +1,4 @@
-//! What is shown of a drill, in no form yet.
+//! The content shown for a drill, independent of the output format.
 
 use model::Bytes;
 
@@ -8,10 +8,10 @@ use super::document::{
 };
 use crate::quantity::count;
 
-/// Findings that are told of each placement and event.
+/// Number of findings described per placement and event.
 const FINDINGS_SHOWN: usize = 3;
 
-/// What is shown of a drill.
+/// The content shown for a drill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// The answer, in a sentence.
@@ -20,19 +20,19 @@ pub struct Shown {
     pub facts: Vec<(&'static str, String)>,
     /// Placements and events.
     pub matrix: Table,
-    /// Placements, and what disks do that they should not; nothing where that was not asked for.
+    /// Placements, and disk faults; empty where these were not requested.
     pub faults: Option<Table>,
     /// Every finding.
     pub findings: Table,
-    /// Some of each placement and event; sentences.
+    /// Some per placement and event; sentences.
     pub examples: Vec<String>,
     /// The last requests of each volume, of the same findings.
     pub diagrams: Vec<Diagram>,
-    /// What servers said of a volume that was lost, was full, or had a fault; sentences.
+    /// Server messages about a volume that was lost, was full, or had a fault; sentences.
     pub volumes: Vec<String>,
-    /// What must not survive, and whether that was noticed; sentences.
+    /// Controls that must not survive, and whether that was detected; sentences.
     pub controls: Vec<String>,
-    /// How to read it; sentences.
+    /// Reading notes; sentences.
     pub notes: Vec<String>,
 }
 
@@ -48,15 +48,15 @@ pub struct Diagram {
 /// A request in a diagram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Symbol {
-    /// What became of it: a class of the style sheet.
+    /// Its outcome: a class of the style sheet.
     pub fate: String,
-    /// What stands for it.
+    /// Its symbol.
     pub sign: &'static str,
-    /// Its size and time, in words.
+    /// Its size and time, as text.
     pub title: String,
 }
 
-/// What can become of a request, the sign of it, and what that means.
+/// The possible outcomes of a request, with symbol and meaning.
 pub(super) const FATES: [(&str, &str, &str); 5] = [
     ("flushed", "|", "a flush that was acknowledged"),
     ("safe", "■", "a write that has to be there"),
@@ -66,7 +66,7 @@ pub(super) const FATES: [(&str, &str, &str); 5] = [
 ];
 
 impl Shown {
-    /// What is shown of `drill`.
+    /// The content for `drill`.
     pub fn of(drill: &Drill) -> Shown {
         Shown {
             answer: drill.answer.clone(),
@@ -140,7 +140,7 @@ fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// How long it took, and where the time went.
+/// The duration, and where the time went.
 fn took(took: &Took) -> String {
     let parts = [
         (took.mount_s, "to mount"),
@@ -158,7 +158,7 @@ fn took(took: &Took) -> String {
     )
 }
 
-/// What an event is called in a table.
+/// The name of an event in a table.
 fn title(event: &str, skew_s: f64) -> String {
     match event {
         "power" => "power cut".to_owned(),
@@ -214,7 +214,7 @@ fn events_table(drill: &Drill, kinds: &[&str], of_volumes: [(&str, &str); 2]) ->
     Table::of(&drill.placements, columns)
 }
 
-/// What became of a server when something happened to each of its volumes, alike attempts counted.
+/// The outcomes of events on each of a server's volumes, with like attempts counted.
 fn volumes_cell(placement: &Placement, event: &str) -> String {
     let of_event = || {
         placement
@@ -242,7 +242,7 @@ fn volumes_cell(placement: &Placement, event: &str) -> String {
     cells.collect::<Vec<String>>().join("; ")
 }
 
-/// What became of a server when something happened to a volume, in few words.
+/// The outcome of an event on a volume, in few words.
 fn volume_cell(volume: &VolumeEvent) -> String {
     let noticed = match (volume.event.as_str(), volume.noticed.as_str()) {
         (_, "no-start") => return format!("{}: does not start", volume.volume),
@@ -267,7 +267,7 @@ fn volume_cell(volume: &VolumeEvent) -> String {
     format!("{}: {noticed}, {after}", volume.volume)
 }
 
-/// The server's words of what happened to a volume.
+/// The server's message about an event on a volume.
 fn volume_event_told(placement: &Placement, volume: &VolumeEvent) -> Option<String> {
     let message = volume.message.lines().next().unwrap_or_default();
     let event = match volume.event.as_str() {
@@ -344,7 +344,7 @@ fn of_event<'a>(placement: &'a Placement, event: &'a Event) -> impl Iterator<Ite
     findings.filter(move |finding| finding.event == event.event)
 }
 
-/// Some findings, in words.
+/// Some findings, as text.
 fn examples(placement: &Placement) -> Vec<String> {
     let mut sentences = Vec::new();
     for event in &placement.events {
@@ -393,7 +393,7 @@ fn symbol(request: &Request) -> Symbol {
     }
 }
 
-/// What servers said; of several attempts at one event the first, and those that were not survived.
+/// Server messages; of several attempts at one event the first, and those that did not survive.
 fn volume_events(placement: &Placement) -> Vec<String> {
     let volumes = placement.volumes.iter().enumerate();
     let told = volumes.filter(|(place, volume)| {
@@ -416,7 +416,7 @@ fn finding_told(placement: &Placement, finding: &Finding) -> String {
     )
 }
 
-/// What the volumes of a finding lacked.
+/// What was missing from the volumes of a finding.
 fn volumes_told(finding: &Finding) -> String {
     let volumes: Vec<String> = finding.volumes.iter().map(volume_told).collect();
     volumes.join("; ")

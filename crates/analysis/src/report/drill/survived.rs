@@ -1,4 +1,4 @@
-//! What a drill found, for the reports of other commands: beside what a placement costs.
+//! A drill's findings for the reports of other commands: beside what a placement costs.
 
 use model::Bytes;
 
@@ -9,12 +9,12 @@ use crate::report::advice::{
     document::{Advice, Layout},
 };
 
-/// The disk inside a machine: how many there are is the machine's.
+/// The disk inside a machine, whose number is fixed by the machine.
 const LOCAL: &str = "local";
 
 impl Drill {
-    /// Adds what was found to the arms that were drilled: those of the same experiment, by name, on as many of the same disks.
-    /// Returns how many there are.
+    /// Adds the findings to the arms that were drilled: those of the same experiment, by name, with the same number of
+    /// the same disks. Returns how many there are.
     pub fn add_to_findings(&self, findings: &mut Findings) -> usize {
         if findings.experiment != self.experiment {
             return 0;
@@ -30,8 +30,8 @@ impl Drill {
         drilled.count()
     }
 
-    /// Adds what was found to the layouts of advice that were drilled: those with the same files on as many of the same disks,
-    /// of whatever size. Where several placements have them, none is taken. Returns how many there are.
+    /// Adds the findings to the layouts of advice that were drilled: those with the same files on the same number of the
+    /// same disks, of any size. Ambiguous matches (several placements) are skipped. Returns how many there are.
     pub fn add_to_advice(&self, advice: &mut Advice) -> usize {
         let layouts = advice.layouts_mut();
         let drilled = layouts.filter_map(|layout| {
@@ -63,7 +63,7 @@ impl Drill {
         }
     }
 
-    /// What was asked that makes more or less be survived than by default.
+    /// Options of the request that make survival more or less likely than the defaults.
     fn rules(&self) -> Vec<String> {
         let asked = &self.asked;
         let mut rules = Vec::new();
@@ -112,12 +112,12 @@ fn is_of(drilled: &[OnVolume], layout: &Layout) -> bool {
 }
 
 impl Placement {
-    /// Its events, but for bits that flip, which no placement can do anything about.
+    /// Its events, except bit flips, which no placement can protect against.
     pub fn crash_events(&self) -> impl Iterator<Item = &Event> {
         self.events.iter().filter(|event| event.event != BIT_FLIP)
     }
 
-    /// What it survives, in a sentence without its name and a full stop.
+    /// What it survives, as a sentence without its name and full stop.
     pub fn sentence(&self) -> String {
         let mut sentence = self.states_told();
         let forgets = |name: &str| {
@@ -185,7 +185,7 @@ impl Placement {
     }
 }
 
-/// What the states of an event are called in a sentence.
+/// The name of an event's states in a sentence.
 fn states_of(event: &Event) -> &str {
     match event.event.as_str() {
         "power" => "power cuts",

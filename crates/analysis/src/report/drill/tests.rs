@@ -232,7 +232,7 @@ fn what_was_found_is_added_to_arms_of_the_experiment_and_to_layouts_of_the_same_
     assert_eq!(drill.add_to_findings(&mut findings), 0);
     findings.experiment = "wal-apart".to_owned();
     findings.arms[1].name = "apart".to_owned();
-    // Its disks are others than those of the drill.
+    // Its disks differ from those of the drill.
     assert_eq!(drill.add_to_findings(&mut findings), 0);
     findings.arms[1].volumes.clear();
     assert_eq!(drill.add_to_findings(&mut findings), 1);
@@ -285,7 +285,7 @@ fn a_sentence_has_volumes_that_must_not_be_lost_and_no_bits_that_flip() {
 
 #[test]
 fn a_sentence_says_which_events_were_not_survived() {
-    // Three of 30 power cuts and all snapshots; torn writes are survived.
+    // Three of 30 power cuts and all snapshots fail; torn writes are survived.
     let mut apart = drill().placements.remove(1);
     apart.events = vec![
         event("power", 30, 3),
@@ -328,7 +328,7 @@ fn a_volume_that_forgets_is_lost_by_every_stop() {
         "{}",
         local.sentence()
     );
-    // A disk that was detached is another event.
+    // A detached disk is a different event.
     local.layout[0].forgets = false;
     assert!(
         local

@@ -1,4 +1,4 @@
-//! `dbstow lint --list`: every rule, with what it says and who says so.
+//! `dbstow lint --list`: every rule, with its description and its source.
 
 use rules::Rule;
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ fn value(rule: Entry) -> Value {
     })
 }
 
-/// For which SQL Servers a rule is, in words.
+/// The SQL Servers that a rule applies to, as text.
 fn scope(applies: &Applies) -> String {
     let products: Vec<&str> = applies
         .products

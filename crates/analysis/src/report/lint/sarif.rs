@@ -1,8 +1,8 @@
-//! What rules say as SARIF 2.1.0, for tools that collect results of many programs.
+//! Rule outcomes as SARIF 2.1.0, for tools that collect results of many programs.
 //!
 //! Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version 2.1.0",
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html> (read 2026-11). A finding fails at level
-//! error, warning or note; what cannot be told is open; what is exempt or for other servers is not applicable.
+//! error, warning or note; what cannot be determined is open; what is exempt or for other servers is not applicable.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use serde_sarif::sarif::{
 use crate::lint::{self, Document, Outcome, RuleOutcomes};
 use experiment::plan::digest_of;
 
-/// The log itself. `serde_sarif::sarif::Sarif` has the version last, where a reader needs it first.
+/// The log itself. `serde_sarif::sarif::Sarif` writes the version last, but a reader needs it first.
 #[derive(Serialize)]
 struct Log {
     #[serde(rename = "$schema")]
@@ -25,7 +25,7 @@ struct Log {
     runs: [Run; 1],
 }
 
-/// The log, with a line feed at its end.
+/// The log, ending in a line feed.
 pub fn render(document: &Document) -> String {
     let rules = document.rules.iter().enumerate();
     let results = rules.flat_map(|(index, rule)| {
@@ -90,7 +90,7 @@ fn properties(value: &impl Serialize) -> PropertyBag {
     serde_json::from_value(value).expect("it has fields")
 }
 
-/// The level of a severity; there are three of the one and four of the other.
+/// The level of a severity: there are four severities and three levels.
 fn level(severity: &str) -> ResultLevel {
     match severity {
         "high" => ResultLevel::Error,
@@ -150,7 +150,7 @@ fn result(document: &Document, index: i64, rule: &RuleOutcomes, outcome: &Outcom
     result
 }
 
-/// What stays the same of a finding while its values change: its rule and its places.
+/// The part of a finding that is stable while its values change: its rule and its places.
 fn fingerprint(rule: &str, places: &[lint::Location]) -> String {
     let places: Vec<String> = places
         .iter()
@@ -184,7 +184,8 @@ fn logical(server: &str, places: &[lint::Location]) -> Vec<LogicalLocation> {
     places.iter().filter_map(one).collect()
 }
 
-/// A path as a URI: relative as it is, absolute as `file:`, with what no URI may hold escaped.
+/// A path as a URI: a relative path unchanged, an absolute one as `file:`, with characters that are illegal in a URI
+/// escaped.
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let drive = path.as_bytes().get(1) == Some(&b':');

@@ -1,17 +1,17 @@
-//! What rules say, for a terminal: findings, the worst first, then what is exempt, what cannot be told and
-//! how to find out, and in a few lines what is fine.
+//! Rule outcomes for a terminal: findings, the worst first, then what is exempt, what cannot be determined and how to
+//! find out, and a short summary of what passed.
 
 use std::collections::BTreeMap;
 
 use super::super::words::wrapped;
 use crate::lint::{Document, Evidence, Location, Measured, Outcome, RuleOutcomes};
 
-/// Places of a finding that are shown; JSON and SARIF have all.
+/// Number of a finding's places that are shown; JSON and SARIF have all.
 const PLACES: usize = 4;
-/// The same of values that were found.
+/// The same for values that were found.
 const EVIDENCE: usize = 8;
 
-/// The text, in lines of at most 100 columns; only a name or path that is longer breaks that.
+/// The text, in lines of at most 100 columns; only a longer name or path exceeds that.
 pub fn render(document: &Document) -> String {
     let mut text = head(document);
     for severity in ["high", "medium", "low", "note"] {
@@ -168,7 +168,7 @@ fn exempt(document: &Document) -> String {
     text
 }
 
-/// What one remedy would tell stands together.
+/// Open questions with the same remedy are grouped.
 fn cannot_tell(document: &Document) -> String {
     let mut by_remedy: BTreeMap<&str, (Vec<&str>, Vec<&str>)> = BTreeMap::new();
     for (rule, outcome) in outcomes(document) {
@@ -196,7 +196,7 @@ fn outcomes(document: &Document) -> impl Iterator<Item = (&RuleOutcomes, &Outcom
     rules.flat_map(|rule| rule.outcomes.iter().map(move |outcome| (rule, outcome)))
 }
 
-/// Ids of rules all of whose outcomes are like this.
+/// Ids of rules whose outcomes are all of this kind.
 fn ids(document: &Document, like: impl Fn(&Outcome) -> bool) -> Vec<&str> {
     let rules = document.rules.iter();
     let all = rules.filter(|rule| rule.outcomes.iter().all(&like));

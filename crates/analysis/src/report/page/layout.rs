@@ -5,20 +5,20 @@ use super::super::disks::{self, Shown};
 use crate::findings::{Arm, Volume};
 use crate::quantity::{percent, used};
 
-/// Disks of a volume that are drawn one by one.
+/// Number of a volume's disks that are drawn one by one.
 const DISKS_MAX: usize = 16;
-/// A limit that is used up to this share holds requests back.
+/// A limit counts as limiting from this used share on.
 const FULL: f64 = 0.95;
 
 /// A disk.
 pub(super) struct DiskBox {
     pub(super) name: String,
     pub(super) gauges: Vec<Gauge>,
-    /// Rates and latencies, in words.
+    /// Rates and latencies as text.
     pub(super) did: String,
 }
 
-/// A share of a limit.
+/// The used share of a limit.
 pub(super) struct Gauge {
     pub(super) name: String,
     share: f64,
@@ -39,13 +39,13 @@ impl Gauge {
         (self.share * 100.0).clamp(0.0, 100.0)
     }
 
-    /// Whether it is as good as used up.
+    /// Whether it is practically exhausted.
     pub(super) fn is_full(&self) -> bool {
         self.share >= FULL
     }
 }
 
-/// Whether there is any limit of which a share can be shown.
+/// Whether any limit has a share to show.
 pub(super) fn has_limits(arms: &[Arm]) -> bool {
     arms.iter().any(|arm| {
         let mut disks = arm.volumes.iter().flat_map(disks);
@@ -100,7 +100,7 @@ fn disk(shown: Shown) -> DiskBox {
     DiskBox { name, gauges, did }
 }
 
-/// Nothing where nothing was done.
+/// Nothing where there were no requests.
 fn latency(what: &str, mean_and_p99: &Cell) -> String {
     match mean_and_p99 {
         Cell::Missing => String::new(),

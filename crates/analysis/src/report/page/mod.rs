@@ -1,4 +1,4 @@
-//! Findings as one HTML file that needs nothing else: what a DBA forwards to who pays for the disks.
+//! Findings as one self-contained HTML file: what a DBA forwards to those who pay for the disks.
 //!
 //! ```text
 //! Findings ──sections, bars, boxes──template──┐
@@ -6,7 +6,7 @@
 //! Plan ──how to repeat it─────────────────────┘
 //! ```
 //!
-//! Charts are uPlot's (<https://github.com/leeoniya/uPlot>, MIT), which stands in `vendor/uplot`.
+//! Charts are drawn by uPlot (<https://github.com/leeoniya/uPlot>, MIT), vendored in `vendor/uplot`.
 
 mod layout;
 pub(super) mod policy;
@@ -28,20 +28,20 @@ use experiment::spec::Mode;
 pub(super) const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.min.css");
 pub(super) const UPLOT: &str = include_str!("../../../vendor/uplot/uPlot.iife.min.js");
 pub(super) const STYLE: &str = include_str!("../../../templates/page.css");
-/// What the scripts of all pages with charts share.
+/// Script code shared by all pages with charts.
 pub(super) const CHARTS: &str = include_str!("../../../templates/charts.js");
 const SCRIPT: &str = include_str!("../../../templates/page.js");
 
-/// Causes of a placement's time that are named.
+/// Number of causes named for a placement's time.
 const CAUSES_MAX: usize = 8;
 
-/// Columns of a table that stand side by side on paper; with more, each row is a list there.
+/// Number of columns that fit side by side on paper; with more, each row becomes a list there.
 const TURNED: usize = 6;
 
 /// Share from which a part of a bar has room for its percentage.
 const WIDE: f64 = 0.05;
 
-/// All that a page is made from.
+/// The input of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
     /// What was found.
@@ -50,7 +50,7 @@ pub struct Parts<'a> {
     pub curves: &'a Curves,
     /// What was planned.
     pub plan: &'a Plan,
-    /// When the last trial ended, in words; `None` where nobody knows.
+    /// When the last trial ended, as text; `None` where unknown.
     pub when: Option<&'a str>,
 }
 
@@ -59,15 +59,15 @@ pub struct Parts<'a> {
 struct Page<'a> {
     findings: &'a Findings,
     version: &'static str,
-    /// Version of the program that made the plan.
+    /// Version of dbstow that made the plan.
     planned_by: &'a str,
     mode: String,
     facts: Vec<(&'static str, String)>,
     no_verdict: &'static str,
     shown: Shown,
-    /// The placements, in their order, and those behind a fold.
+    /// The placements in order, and those that are folded away.
     placements: [(Table, Vec<&'a Arm>); 2],
-    /// What the order of the placements is, where it is not the experiment's.
+    /// Names the order of the placements where it is not the experiment's.
     ranked: String,
     has_limits: bool,
     has_agreement: bool,
@@ -88,7 +88,7 @@ struct Page<'a> {
     script: &'static str,
 }
 
-/// The sections that a page shows as they are, each in its place.
+/// The sections that a page shows unchanged, each in its place.
 #[derive(Default)]
 struct Shown {
     cautions: Vec<Item>,
@@ -102,7 +102,7 @@ struct Shown {
     warnings: Vec<Item>,
 }
 
-/// The rows at these places.
+/// The rows at these indices.
 fn of_rows(table: &Table, places: &[usize]) -> Table {
     Table {
         headings: table.headings.clone(),
@@ -191,7 +191,7 @@ impl Shown {
     }
 }
 
-/// The mode, and what its figures are.
+/// The mode, and what its figures mean.
 fn mode(findings: &Findings) -> String {
     format!(
         "{}: {}",
@@ -205,7 +205,7 @@ fn mode(findings: &Findings) -> String {
     )
 }
 
-/// What stands under the question.
+/// The text below the question.
 fn facts(findings: &Findings, when: Option<&str>) -> Vec<(&'static str, String)> {
     let seeded = format!("{}, seed {}", words::blocks(findings.blocks), findings.seed);
     let facts = [
@@ -221,7 +221,7 @@ fn facts(findings: &Findings, when: Option<&str>) -> Vec<(&'static str, String)>
         .collect()
 }
 
-/// What to say where there is no verdict.
+/// The text shown where there is no verdict.
 fn no_verdict(findings: &Findings) -> &'static str {
     match findings.arms.iter().filter(|arm| arm.trials > 0).count() {
         0 => "No answer: no trial finished.",
@@ -230,19 +230,19 @@ fn no_verdict(findings: &Findings) -> &'static str {
     }
 }
 
-/// Where a placement's time went; nothing where that was not recorded.
+/// Where a placement's time went; empty where that was not recorded.
 fn bar(arm: &Arm) -> Vec<Part> {
     time::parts(arm, CAUSES_MAX)
 }
 
-/// What the script draws.
+/// Data that the script draws.
 fn data(findings: &Findings, curves: &Curves, order: &[usize]) -> String {
     let arms: Vec<&str> = findings.arms.iter().map(|arm| arm.name.as_str()).collect();
     let data = serde_json::json!({ "arms": arms, "order": order, "curves": curves, "agreement": findings.agreement });
     embedded(&data)
 }
 
-/// Data for a script of the page. Nothing in it can end the element that it stands in.
+/// Data for a script of the page, escaped so that it cannot close the element that contains it.
 pub(super) fn embedded(data: &serde_json::Value) -> String {
     data.to_string().replace('<', "\\u003c")
 }

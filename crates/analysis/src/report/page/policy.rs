@@ -1,14 +1,13 @@
-//! What a browser may run and load of a page: what was put into it here, and nothing else.
+//! Restricts what a browser may run and load on a page to what was put into it here.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// The page's `Content-Security-Policy`: these `styles` and `scripts` and no others, whatever a name in the
-/// page might bring along.
+/// The page's `Content-Security-Policy`: only these `styles` and `scripts`, whatever a name in the page might inject.
 ///
-/// Widths of bars are attributes, which have no hash and are allowed by the template; an attribute can colour
-/// and place, and load nothing.
+/// Widths of bars are attributes, which have no hash and are allowed by the template; an attribute can only set colour
+/// and position, and cannot load anything.
 pub(in crate::report) fn of(styles: &[&str], scripts: &[&str]) -> String {
     format!(
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src {}; script-src {}",
@@ -50,7 +49,7 @@ mod tests {
             advice::SCRIPT,
             profile::SCRIPT,
         ] {
-            // A browser changes these before it hashes, or ends the element.
+            // A browser changes these before it hashes, or they close the element.
             assert!(!text.contains(['\r', '\0']));
             let lower = text.to_lowercase();
             assert!(!lower.contains("</script") && !lower.contains("</style"));

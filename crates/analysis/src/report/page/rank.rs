@@ -1,22 +1,22 @@
-//! Many placements in the order of what they achieved, most of them folded away.
+//! Many placements ranked by result, most of them folded away.
 
 use crate::findings::{Findings, better};
 use crate::report::words;
 use crate::statistics::Better;
 
-/// Up to so many placements are shown in the order of the experiment.
+/// Up to this many placements are shown in the order of the experiment.
 const ALL_MAX: usize = 12;
-/// Of more, so many of the best and of the worst are shown at once.
+/// With more, this many of the best and of the worst are shown unfolded.
 const BEST: usize = 6;
 const WORST: usize = 2;
 
-/// Places of placements in the findings.
+/// Indices of placements in the findings.
 pub(super) struct Ranked {
     /// In the order in which they are shown.
     pub(super) shown: Vec<usize>,
     /// Those behind a fold.
     pub(super) folded: Vec<usize>,
-    /// What the order is; empty where it is the experiment's.
+    /// Names the order; empty where it is the experiment's.
     pub(super) note: String,
 }
 
@@ -31,7 +31,7 @@ impl Ranked {
             return Ranked::unranked(all);
         }
         let mut ranked = all;
-        // What has no figure is last.
+        // Placements without a figure come last.
         let key = |at: &usize| {
             let mean = findings.arms[*at]
                 .metrics
@@ -64,7 +64,7 @@ impl Ranked {
         }
     }
 
-    /// All places, the best first.
+    /// All indices, the best first.
     pub(super) fn order(&self) -> Vec<usize> {
         let best = self.shown.len().min(BEST);
         let (best, worst) = self.shown.split_at(best);

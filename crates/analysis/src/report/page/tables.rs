@@ -1,4 +1,4 @@
-//! What the charts show, as tables: for readers who do not see them, and to copy from.
+//! The charts' data as tables: for readers who cannot see charts, and to copy from.
 
 use super::super::cell::Cell;
 use super::super::table::{Column, Table};
@@ -16,7 +16,7 @@ const QUANTILES: [(f64, &str); 5] = [
     (10_000.0, "p99.99"),
 ];
 
-/// One for every chart, with its title.
+/// One table for every chart, under its title.
 pub(super) fn of<'a>(findings: &Findings, curves: &'a Curves) -> Vec<(&'a str, Table)> {
     let series = curves.series.iter();
     let series = series.map(|chart| (&*chart.title, over_time(findings, chart)));
@@ -45,7 +45,7 @@ fn published(found: &Agreement) -> Table {
     Table::of(&found.points, columns)
 }
 
-/// The arm and, where it has several lines, which of them.
+/// The arm and, where it has several lines, the line's name.
 fn placement<'a>(findings: &'a Findings) -> Column<'a, &'a Line> {
     Column::text("placement", |line: &&Line| {
         let arm = findings.arms.get(line.arm).map_or("", |arm| &arm.name);
@@ -59,7 +59,7 @@ fn placement<'a>(findings: &'a Findings) -> Column<'a, &'a Line> {
 fn over_time(findings: &Findings, chart: &Chart) -> Table {
     let reduced = |name, reduce: fn(f64, f64) -> f64| {
         Column::figure(name, move |line: &&Line| {
-            // What lies before 0 was not measured.
+            // Values before 0 were not measured.
             let measured = chart.x.iter().zip(&line.values).filter(|(x, _)| **x >= 0.0);
             measured.filter_map(|(_, value)| *value).reduce(reduce)
         })

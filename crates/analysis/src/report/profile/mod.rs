@@ -1,4 +1,4 @@
-//! A profile, as it is shown: what a server asked of its disks.
+//! Rendering of a profile: a server's demand on its disks.
 //!
 //! ```text
 //! Profile ──Shown──> facts, tables, sentences ──┬─> terminal

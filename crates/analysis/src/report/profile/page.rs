@@ -1,4 +1,4 @@
-//! A profile as one HTML file that needs nothing else.
+//! A profile as one self-contained HTML file.
 
 use askama::Template;
 
@@ -16,7 +16,7 @@ struct Page {
     version: &'static str,
     shown: Shown,
     has_charts: bool,
-    /// Whether names of roles are shown, to be clicked.
+    /// Whether role names are shown as buttons.
     has_legend: bool,
     is_thinned: bool,
     data: String,

@@ -10,10 +10,11 @@ use model::Duration;
 use profile::{Interval, Io, Profile, Requests, Wait};
 use reading::Role;
 
-/// Time between two intervals that is no gap: records may be that late. Of shorter intervals, half an interval.
+/// The longest time between two intervals that is not a gap: records may be this late. For shorter intervals, half an
+/// interval.
 const LATE: Duration = Duration::from_millis(1500);
 
-/// Lengths of time in whose unit the axis is, with their unit, the shortest first.
+/// Units of the axis, by length of time, the shortest first.
 const UNITS: [(f64, f64, &str); 3] = [
     (300.0, 1.0, "seconds since the start"),
     (10_800.0, 60.0, "minutes since the start"),
@@ -23,7 +24,7 @@ const UNITS: [(f64, f64, &str); 3] = [
 /// What the script of the page draws.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Series {
-    /// What lines belong to: roles, and the server as a whole. Those with a line alone.
+    /// Groups of lines: roles, and the server as a whole. Only those with a line.
     pub(super) groups: Vec<&'static str>,
     /// When the first interval begins, in milliseconds from 1970.
     pub(super) start_ms: i64,
@@ -31,9 +32,9 @@ pub(super) struct Series {
     pub(super) axis: &'static str,
     /// Its unit, in seconds.
     pub(super) unit_s: f64,
-    /// Where values are, by the start of their interval; a gap has a place too.
+    /// Positions of values, by the start of their interval; a gap has a position too.
     pub(super) x: Vec<f64>,
-    /// None is without a line.
+    /// Every chart has at least one line.
     pub(super) charts: Vec<Chart>,
 }
 
@@ -41,22 +42,22 @@ pub(super) struct Series {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Chart {
     pub(super) title: &'static str,
-    /// Stands behind a value.
+    /// Suffix of a value.
     pub(super) unit: &'static str,
     pub(super) lines: Vec<Line>,
 }
 
-/// A figure; it has as many values as there are places on the axis.
+/// A figure, with as many values as the axis has positions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Line {
-    /// Place of its group in the list of them.
+    /// Index of its group in the list.
     pub(super) group: usize,
     pub(super) label: String,
-    /// `None` in a gap, and where there is none: without a request there is no latency.
+    /// `None` in a gap, and where undefined: without a request there is no latency.
     pub(super) values: Vec<Option<f64>>,
 }
 
-/// What a line belongs to, in the order of the page.
+/// What a line describes, in the order of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Group {
     Data,
@@ -76,12 +77,12 @@ struct Figure<'a> {
 type OfInterval<'a> = dyn Fn(&Interval) -> Option<f64> + 'a;
 
 impl Series {
-    /// Whether there are more intervals than are drawn.
+    /// Whether there are more intervals than can be drawn.
     pub(super) fn is_thinned(profile: &Profile) -> bool {
         profile.intervals.len() > POINTS_MAX
     }
 
-    /// What is drawn of `profile`.
+    /// The drawable series of `profile`.
     pub(super) fn of(profile: &Profile) -> Series {
         let intervals = &profile.intervals;
         let axis = Axis::of(intervals);
@@ -128,7 +129,7 @@ impl Group {
         }
     }
 
-    /// Whose requests a session waits for.
+    /// Roles whose requests a session waits for.
     fn of_wait(wait: Wait) -> Group {
         match wait {
             Wait::DataRead | Wait::DataWrite => Group::Data,
@@ -148,12 +149,12 @@ impl Group {
     }
 }
 
-/// The places on the axis: one interval, several that are drawn as two values, or `None`, a gap.
+/// The positions on the axis: one interval, several that are drawn as two values, or `None`, a gap.
 struct Axis(Vec<Option<Range<usize>>>);
 
 impl Axis {
-    /// A place for each interval and gap. Of more than [`POINTS_MAX`] intervals, those that begin in the same part of the time
-    /// share one, and gaps shorter than such a part are not seen.
+    /// One position per interval and gap. Of more than [`POINTS_MAX`] intervals, those that begin in the same slot share
+    /// one, and gaps shorter than a slot are not shown.
     fn of(intervals: &[Interval]) -> Axis {
         let part_s = match intervals.len() > POINTS_MAX {
             true => span_s(intervals) / (POINTS_MAX / 2) as f64,
@@ -194,7 +195,7 @@ impl Axis {
         x
     }
 
-    /// The least and the greatest value of each place, in the order in which they occurred.
+    /// The minimum and the maximum of each position, in the order in which they occurred.
     fn values(&self, intervals: &[Interval], figure: &OfInterval) -> Vec<Option<f64>> {
         let mut drawn = Vec::new();
         for place in &self.0 {
@@ -211,12 +212,12 @@ impl Axis {
     }
 }
 
-/// As many values as are drawn of a place.
+/// The number of values drawn for a position.
 fn points(place: &Range<usize>) -> usize {
     place.len().min(2)
 }
 
-/// Whether a line is interrupted between two intervals, where what is shorter than `part_s` cannot be seen.
+/// Whether a line is interrupted between two intervals, where nothing shorter than `part_s` is visible.
 fn is_gap(before: &Interval, after: &Interval, part_s: f64) -> bool {
     let between = after.at.saturating_sub(before.at + before.length);
     let late = LATE.as_secs_f64().min(before.length.as_secs_f64() / 2.0);
@@ -236,12 +237,12 @@ fn unit(intervals: &[Interval]) -> (f64, &'static str) {
     (*unit_s, name)
 }
 
-/// To a millionth: a few milliseconds, of hours.
+/// Rounded to a millionth: for hours, a few milliseconds.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// All that could be drawn, by chart: title, unit of its values, lines.
+/// All possible charts: title, unit of the values, lines.
 fn figures(profile: &Profile) -> Vec<(&'static str, &'static str, Vec<Figure<'_>>)> {
     let mut waits: Vec<Wait> = profile
         .intervals
@@ -313,7 +314,7 @@ const KINDS: [Kind; 3] = [
     ("flushes", |io| &io.flushes),
 ];
 
-/// A figure of requests, which also takes the seconds that their interval has.
+/// A figure of requests, which also takes the length of their interval in seconds.
 fn requests<'a>(
     role: Role,
     (kind, of): Kind,
@@ -341,7 +342,7 @@ fn server<'a>(label: &str, of: impl Fn(&Interval) -> Option<f64> + 'a) -> Figure
 mod tests {
     use super::*;
 
-    /// A profile whose intervals begin and end at these seconds, with that many reads a second.
+    /// A profile whose intervals begin and end at these seconds, with this many reads a second.
     fn profile(intervals: &[(f64, f64, f64)]) -> Profile {
         let column = |of: fn(&(f64, f64, f64)) -> f64| {
             let values: Vec<String> = intervals.iter().map(|i| format!("{:?}", of(i))).collect();
@@ -357,7 +358,7 @@ mod tests {
         profile::read("test.toml", &text).unwrap()
     }
 
-    /// Reads a second as they are drawn.
+    /// The drawn reads per second.
     fn reads(series: &Series) -> &[Option<f64>] {
         let chart = series
             .charts
@@ -378,14 +379,14 @@ mod tests {
             panic!("{:?}", series.charts);
         };
         assert_eq!((line.group, line.label.as_str()), (0, "data, reads"));
-        // What was recorded as 0 is drawn.
+        // A recorded 0 is drawn.
         assert_eq!(line.values, [Some(3.0), Some(0.0)]);
         assert_eq!((series.x, series.start_ms), (vec![0.0, 10.0], 60_000));
     }
 
     #[test]
     fn a_gap_between_intervals_is_a_gap_in_the_line() {
-        // Records that are 1 s late are no gap, 40 s without one are.
+        // Records that are 1 s late do not make a gap; 40 s without one do.
         let series = Series::of(&profile(&[
             (0.0, 10.0, 1.0),
             (11.0, 20.0, 2.0),

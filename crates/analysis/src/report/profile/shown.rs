@@ -1,4 +1,4 @@
-//! What is shown of a profile, in no form yet.
+//! The content shown for a profile, independent of the output format.
 
 use super::super::table::{Column, Table};
 use crate::quantity::{duration, instant};
@@ -11,29 +11,29 @@ use reading::Role;
 
 const MEGABYTE: f64 = 1e6;
 
-/// Up to which share of the usual length intervals may be shorter or longer and count as even: a snapshot is a moment late.
-/// The figure is ours.
+/// Intervals may differ from the usual length by up to this share and still count as even, as a snapshot is a moment
+/// late. The figure is ours.
 const UNEVEN: f64 = 0.05;
 
-/// What is shown of a profile, but for charts.
+/// The content shown for a profile, except charts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
-    /// Where it comes from, and when it was recorded.
+    /// Its source, and when it was recorded.
     pub facts: Vec<(&'static str, String)>,
     /// Requests by role, on average and in the busiest interval.
     pub requests: Table,
-    /// Operations, processors and sessions; no row where none was recorded.
+    /// Operations, processors and sessions; no row for what was not recorded.
     pub sessions: Table,
     /// What the profile can answer.
     pub answers: Table,
-    /// What broke the recording off; sentences.
+    /// What interrupted the recording; sentences.
     pub interruptions: Vec<String>,
-    /// What whoever made the profile took for granted; sentences.
+    /// Assumptions made when the profile was created; sentences.
     pub assumptions: Vec<String>,
 }
 
 impl Shown {
-    /// What is shown of `profile`.
+    /// The content for `profile`.
     pub fn of(profile: &Profile) -> Shown {
         let summary = summary(profile);
         Shown {
@@ -47,7 +47,7 @@ impl Shown {
     }
 }
 
-/// The server in a word or two, with its version; `None` where only disks were watched.
+/// The server in a word or two, with its version; `None` where only disks were monitored.
 pub(super) fn server(profile: &Profile) -> Option<String> {
     let origin = &profile.origin;
     let product = origin.product.iter().chain(&origin.version);
@@ -55,7 +55,7 @@ pub(super) fn server(profile: &Profile) -> Option<String> {
     (!product.is_empty()).then(|| product.join(" "))
 }
 
-/// What a session waits for, in words.
+/// What a session waits for, as text.
 pub(super) fn waiting_for(wait: Wait) -> &'static str {
     match wait {
         Wait::DataRead => "waiting for reads of data",
@@ -67,7 +67,7 @@ pub(super) fn waiting_for(wait: Wait) -> &'static str {
     }
 }
 
-/// How many intervals, and how long they are: of one length, or from the shortest to the longest.
+/// The number and length of intervals: one length, or from the shortest to the longest.
 pub fn intervals(profile: &Profile) -> String {
     let count = match profile.intervals.len() {
         1 => "1 interval".to_owned(),

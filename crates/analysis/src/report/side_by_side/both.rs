@@ -1,4 +1,4 @@
-//! Two results, as far as they have something in common.
+//! Pairs two results by what they have in common.
 
 use crate::findings::{Arm, Findings};
 use reading::fact;
@@ -6,7 +6,7 @@ use reading::fact;
 /// The two cannot be shown side by side.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NothingInCommon {
-    /// No arm of one has the name of an arm of the other.
+    /// The two results share no arm name.
     #[error(
         "the two results have no arm in common (the first has {0}; the second {1}); give two results of one experiment"
     )]
@@ -14,7 +14,7 @@ pub enum NothingInCommon {
     /// No arm of both reports the metric.
     #[error("the two results have no arm in common that reports {0}; name another with --metric")]
     Metric(String),
-    /// Modelled disks were shown to the engine in different ways.
+    /// Simulated disks were presented to the engine in different ways.
     #[error(
         "the first result is of {0} mode and the second of {1} mode, with and without a filesystem's cache, so that \
          they cannot be compared; run one of them again with --front {0}"
@@ -29,7 +29,7 @@ pub(super) type Arms<'a> = (&'a Arm, &'a Arm);
 pub(super) struct Both<'a> {
     pub(super) before: &'a Findings,
     pub(super) after: &'a Findings,
-    /// What they are called.
+    /// Their names.
     pub(super) names: [String; 2],
 }
 
@@ -96,7 +96,7 @@ impl<'a> Both<'a> {
     }
 }
 
-/// What the two results are called: by mode and engine where these tell them apart.
+/// Names for the two results: mode and engine where these differ.
 fn names(before: &Findings, after: &Findings) -> [String; 2] {
     let name = |findings: &Findings| match &findings.engine {
         Some(engine) => format!("{}, {} {}", findings.mode, engine.name, engine.version),

@@ -1,4 +1,4 @@
-//! Two results as one document: what tables and sentences are made of, JSON and CSV.
+//! Two results as one document: the source of tables, sentences, JSON and CSV.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ const SCHEMA: &str = "dbstow.side-by-side/1";
 pub struct Document {
     /// `dbstow.side-by-side/1`.
     pub schema: String,
-    /// By which metric the two are compared.
+    /// The metric that the two are compared by.
     pub metric: String,
     /// The first result.
     pub first: Side,
@@ -24,7 +24,7 @@ pub struct Document {
     pub second: Side,
     /// The arms that both have, with the metric, in the order of the first.
     pub arms: Vec<Pair>,
-    /// What each says of its arms among themselves, where both compare the same two.
+    /// The verdicts of each result, where both compare the same two arms.
     pub comparisons: Vec<Verdicts>,
     /// What limited the arms that both have.
     pub bounds: Vec<Bounds>,
@@ -35,7 +35,7 @@ pub struct Document {
 /// One of the two results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
-    /// What it is called in this report.
+    /// Its name in this report.
     pub name: String,
     /// Its experiment.
     pub experiment: String,
@@ -66,9 +66,9 @@ pub struct Pair {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Intervals {
-    /// They have no value in common.
+    /// They do not overlap.
     Apart,
-    /// They have.
+    /// They overlap.
     Overlap,
 }
 
@@ -79,20 +79,20 @@ pub struct Verdicts {
     pub baseline: String,
     /// The arm that is compared.
     pub candidate: String,
-    /// What the first result says.
+    /// The first result's verdict.
     pub first: Said,
-    /// What the second says.
+    /// The second result's verdict.
     pub second: Said,
 }
 
-/// What a result says of a comparison.
+/// A comparison as one result has it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Said {
     /// The verdict.
     pub verdict: Verdict,
     /// Candidate / baseline.
     pub ratio: Ratio,
-    /// Why a verdict is withheld, whatever the blocks say.
+    /// Why a verdict is withheld, regardless of the blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
 }
@@ -129,7 +129,7 @@ impl Document {
         text.expect("its keys are texts, and what is no number becomes null") + "\n"
     }
 
-    /// A row an arm, under a header.
+    /// One row per arm, under a header.
     pub(super) fn csv(&self) -> String {
         type Row<'a> = &'a Pair;
         let columns = [
@@ -194,7 +194,7 @@ fn pair((arm, other): Arms, metric: &str) -> Option<Pair> {
     })
 }
 
-/// What each says of the placements among themselves: what should agree where single figures do not.
+/// The verdicts of each result among the placements: these should agree even where single figures do not.
 fn comparisons(both: &Both, metric: &str) -> Vec<Verdicts> {
     let firsts = both.before.comparisons.iter();
     let firsts = firsts.filter(|first| first.metric == metric);

@@ -18,7 +18,7 @@ pub use document::{Bounds, Document, Intervals, Pair, Said, Side, Verdicts};
 
 const STYLE: &str = include_str!("../../../templates/page.css");
 
-/// Two results, as far as they can be compared.
+/// Two results, reduced to what can be compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SideBySide {
     title: String,
@@ -39,7 +39,7 @@ impl SideBySide {
     /// Puts `after` beside `before`, by `metric`.
     ///
     /// # Errors
-    /// When no arm of both has it, or they were run in ways that cannot be compared.
+    /// When they share no arm with this metric, or were run in ways that cannot be compared.
     pub fn of(
         before: &Findings,
         after: &Findings,
@@ -61,7 +61,7 @@ impl SideBySide {
         })
     }
 
-    /// Names the folders of the two results: their experiment is often the same one.
+    /// Names the folders of the two results, as their experiment is often the same.
     pub fn in_folders(self, [first, second]: [&str; 2]) -> SideBySide {
         let Document {
             first: one,
@@ -77,7 +77,7 @@ impl SideBySide {
         }
     }
 
-    /// What the tables are made of.
+    /// The document behind the tables.
     pub fn document(&self) -> &Document {
         &self.document
     }
@@ -87,7 +87,7 @@ impl SideBySide {
         self.document.json()
     }
 
-    /// A row an arm, for spreadsheets and plotting.
+    /// One row per arm, for spreadsheets and plotting.
     pub fn csv(&self) -> String {
         self.document.csv()
     }
@@ -112,7 +112,7 @@ impl SideBySide {
         format!("{}\n", parts.join("\n\n"))
     }
 
-    /// As a page of its own.
+    /// As a self-contained page.
     pub fn page(&self) -> String {
         let page = Page {
             both: self,

@@ -1,43 +1,43 @@
-//! Which columns of a table stand side by side, and how wide each is, so that no word is broken.
+//! Chooses which columns of a table go side by side, and their widths, so that no word is broken.
 
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
 use super::super::width::Width;
 
-/// One line under the header and no other: rows begin with a name, which tells them apart.
+/// A single rule, under the header: rows begin with a name, which separates them.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// Columns between the contents of one column and the next, and those around all of them.
+/// Padding between the contents of adjacent columns, and around all of them.
 const BETWEEN: usize = 3;
 const AROUND: usize = 2;
 
-/// How wide a column can be.
+/// The possible widths of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// Its longest word.
+    /// The width of its longest word.
     pub(super) least: usize,
-    /// What it should have before it shares a line with a further column: a figure stays on its line, words wrap.
+    /// The width it needs before another column may share the line: a figure stays on its line, words wrap.
     pub(super) wanted: usize,
-    /// Its longest line.
+    /// The width of its longest line.
     pub(super) natural: usize,
-    /// Whether each part has it.
+    /// Whether each part repeats it.
     pub(super) pinned: bool,
 }
 
-/// Columns side by side: the place of each, and how wide it is.
+/// Columns side by side: the index and width of each.
 pub(super) type Part = Vec<(usize, usize)>;
 
-/// How wide a column is, by its place, when its lines are wrapped to a width.
+/// The width of a column, by its index, when its lines are wrapped to a given width.
 pub(super) type Used<'a> = &'a dyn Fn(usize, usize) -> usize;
 
-/// As few parts as `width` allows, about equally full; nothing where a column beside the pinned ones is too wide.
+/// As few parts as `width` allows, about equally full; empty where a column beside the pinned ones is too wide.
 pub(super) fn parts(spans: &[Span], width: Width, used: Used) -> Option<Vec<Part>> {
     let width = width.columns();
     let wanted = distributed(spans, |span| span.wanted, width);
     let least = || distributed(spans, |span| span.least, width);
     let parts = wanted.or_else(least)?;
-    // The narrowest limit that gives no more parts fills them alike.
+    // The narrowest limit that needs no further part fills them evenly.
     let of = |narrow: usize| distributed(spans, |span| span.wanted, narrow);
     let alike = (1..width)
         .filter_map(of)
@@ -50,7 +50,7 @@ pub(super) fn parts(spans: &[Span], width: Width, used: Used) -> Option<Vec<Part
     )
 }
 
-/// The columns in parts of at most `width`, where each column is as wide as `of` gives.
+/// The columns in parts of at most `width`, with column widths from `of`.
 fn distributed(
     spans: &[Span],
     of: impl Fn(&Span) -> usize,
@@ -80,13 +80,13 @@ fn distributed(
     whole.then(|| parts.into_iter().map(complete).collect())
 }
 
-/// What a table with columns of these widths takes.
+/// The total width of a table with columns of these widths.
 fn total(widths: impl Iterator<Item = usize>) -> usize {
     let widths: Vec<usize> = widths.collect();
     widths.iter().sum::<usize>() + BETWEEN * widths.len().saturating_sub(1) + AROUND
 }
 
-/// How wide each column of `part` is: what is left over goes to those that have longer lines, evenly.
+/// The width of each column of `part`: spare width goes evenly to those with longer lines.
 fn widths(part: &[usize], spans: &[Span], width: usize, used: Used) -> Part {
     let spans = || part.iter().map(|at| spans[*at]);
     let all = |of: fn(Span) -> usize| -> Vec<usize> { spans().map(of).collect() };
@@ -104,7 +104,7 @@ fn widths(part: &[usize], spans: &[Span], width: usize, used: Used) -> Part {
     hungry.sort_by_key(|(_, lacking)| *lacking);
     for (nth, (place, lacking)) in hungry.iter().enumerate() {
         let given = (*lacking).min(spare / (hungry.len() - nth));
-        // What a word that did not fit leaves free is for the next.
+        // Width that the next word did not fit into goes to the next column.
         let taken = used(part[*place], widths[*place] + given).max(widths[*place]);
         spare -= (taken - widths[*place]).min(spare);
         widths[*place] = taken;
@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// Lines that fill whatever they are wrapped to.
+    /// Lines that always fill the width they are wrapped to.
     const ALL: fn(usize, usize) -> usize = |_, width| width;
 
     fn span(least: usize, wanted: usize, natural: usize, pinned: bool) -> Span {

@@ -1,4 +1,4 @@
-//! A captured MariaDB or MySQL for a terminal: what it is, where its files are, what that stands on, and its settings.
+//! A captured MariaDB or MySQL for a terminal: what it is, where its files are, on which storage, and its settings.
 
 use mariadb::capture::{Capture, Places};
 
@@ -43,7 +43,7 @@ fn heading(capture: &Capture) -> String {
     text
 }
 
-/// A row for each place that files are in.
+/// One row per directory that holds files.
 struct Row<'a> {
     what: &'static str,
     path: &'a str,

@@ -45,7 +45,7 @@ fn heading(findings: &Findings, width: Width) -> String {
     text
 }
 
-/// The mode, and what its figures are where that is not plain.
+/// The mode, and what its figures mean where that is not obvious.
 fn mode(findings: &Findings) -> String {
     match findings.mode() {
         Some(Mode::Simulate | Mode::Measure) | None => findings.mode.clone(),
@@ -70,7 +70,7 @@ fn list(text: &mut Styled, title: &str, items: &[Item], width: Width) {
         let lines = width.wrapped(sign(*kind), &line);
         let tone = tone(*kind);
         match kind {
-            // What it is about; its text is long.
+            // Its subject; the full text is long.
             Kind::Warning => {
                 let head = sign(*kind).len() + about.len();
                 let (head, rest) = lines.split_at_checked(head).unwrap_or((&lines, ""));
@@ -263,9 +263,9 @@ mod tests {
         "#);
     }
 
-    /// Words of `text` that are part of no word of `whole`.
+    /// Words of `text` that are not contained in any word of `whole`.
     fn torn<'a>(text: &'a str, whole: &str) -> Vec<&'a str> {
-        // What stands around a word depends on whether it is a cell of a table or of a list.
+        // The characters around a word depend on whether it is in a cell of a table or of a list.
         fn words(text: &str) -> impl Iterator<Item = &str> {
             let around = |sign: char| "(),:;─".contains(sign);
             text.split_whitespace()

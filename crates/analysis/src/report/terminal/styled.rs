@@ -1,11 +1,11 @@
-//! Text whose pieces say what they mean, so that whoever prints it can colour them.
+//! Text in pieces tagged with their meaning, so that the caller can colour them.
 //!
-//! There are no escape sequences in it: where names in it are made harmless before they reach a terminal, sequences
-//! put in here would be made harmless too, and could not be told from those that a name brings along.
+//! It contains no escape sequences: names are escaped before they reach a terminal, and sequences added here would be
+//! escaped with them, as they cannot be distinguished from those in a name.
 
 use std::fmt;
 
-/// Text in pieces; its [`fmt::Display`] is the text alone.
+/// Text in pieces; [`fmt::Display`] prints only the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Styled {
     pieces: Vec<(Tone, String)>,
@@ -14,13 +14,13 @@ pub struct Styled {
 /// What a piece of text means for its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing in particular.
+    /// Plain text.
     Plain,
     /// A candidate is faster.
     Better,
     /// A candidate is slower.
     Worse,
-    /// Not settled, or to be read before the rest is believed.
+    /// Inconclusive, or must be read before relying on the rest.
     Attention,
 }
 
@@ -30,12 +30,12 @@ impl Styled {
         self.pieces.iter().map(|(tone, text)| (*tone, &**text))
     }
 
-    /// Adds text that means nothing in particular.
+    /// Adds plain text.
     pub fn push(&mut self, text: &str) {
         self.push_in(Tone::Plain, text);
     }
 
-    /// Adds text that means `tone`.
+    /// Adds text with this `tone`.
     pub fn push_in(&mut self, tone: Tone, text: &str) {
         match self.pieces.last_mut() {
             Some((last, piece)) if *last == tone => piece.push_str(text),

@@ -1,4 +1,4 @@
-//! A table that keeps to the width: in parts where it is too wide, a row a list where even a part would be.
+//! A table that fits the width: split into parts where it is too wide, or one list per row where even a part would be.
 
 use textwrap::core::display_width;
 
@@ -7,10 +7,10 @@ use super::super::table::{Heading, Table};
 use super::super::width::{Width, unbroken};
 use super::fit::{self, Drawn, Part, Span};
 
-/// What a column of words has before it shares a line with a further column.
+/// The width a text column needs before another column may share the line.
 const WORDS_MIN: usize = 14;
 
-/// The table, in several parts below one another where it is too wide for one; nothing without rows.
+/// The table, in several parts below one another where it is too wide for one; empty without rows.
 pub(in crate::report) fn table(table: &Table, width: Width) -> String {
     if table.rows.is_empty() {
         return String::new();
@@ -31,7 +31,7 @@ pub(in crate::report) fn table(table: &Table, width: Width) -> String {
     }
 }
 
-/// A column, its head and cells in lines. What stays together is joined by no-break spaces.
+/// A column, its head and cells as lines. Text that must stay together is joined by no-break spaces.
 struct Column {
     right: bool,
     pinned: bool,
@@ -39,7 +39,7 @@ struct Column {
     rows: Vec<Vec<String>>,
 }
 
-/// Where no column is to be repeated, the first one is: it says what a row is about.
+/// Where no column is marked as repeated, the first one is: it names the row.
 fn columns(table: &Table) -> Vec<Column> {
     let none_pinned = !table.headings.iter().any(|heading| heading.pinned);
     let column = |(at, heading): (usize, &Heading)| Column {
@@ -57,7 +57,7 @@ fn head(heading: &Heading) -> Vec<String> {
     lines.chain(unit).collect()
 }
 
-/// Of a cell; a figure's parts stay together, and words do not.
+/// The natural lines of a cell: the parts of a figure stay together, words may wrap.
 fn lines(cell: &Cell) -> Vec<String> {
     match cell {
         Cell::Text(_) | Cell::Name(..) | Cell::Beside(..) => {
@@ -87,7 +87,7 @@ impl Column {
         }
     }
 
-    /// How wide it is when wrapped to `width`.
+    /// Its width when wrapped to `width`.
     fn used(&self, width: usize) -> usize {
         let all = self.rows.iter().chain([&self.head]).flatten();
         let wrapped = all.flat_map(|line| textwrap::wrap(line, unbroken(width)));

@@ -7,7 +7,7 @@ use super::super::super::width::Width;
 use super::super::super::words::wrapped;
 use super::super::table::table;
 
-/// A row for each thing, and the statements below, where they can be copied.
+/// One row per capability, with the statements below, where they can be copied.
 pub(super) fn table_of(capture: &Capture, asked: Option<&Greeting>) -> String {
     let capabilities = capture.capabilities();
     let columns = [
@@ -34,7 +34,7 @@ pub(super) fn table_of(capture: &Capture, asked: Option<&Greeting>) -> String {
         &format!("An administrator can let it do more{login}:"),
     ));
     for grant in grants {
-        // Never wrapped: they are there to be copied.
+        // Never wrapped, so that they can be copied.
         text.push_str(&format!("  {grant};\n"));
     }
     text

@@ -1,4 +1,4 @@
-//! Files of a server, and those of tempdb that will be others after the next start.
+//! Files of a server, and the tempdb files that change at the next start.
 
 use sqlserver::capture::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
 use sqlserver::tsql::question::{self, Needs};
@@ -10,7 +10,7 @@ use super::super::super::words::wrapped;
 use super::super::table::table;
 use super::places_files;
 
-/// A row a file; a database is named at its first.
+/// One row per file; the database is named in its first row.
 pub(super) fn all(capture: &Capture) -> String {
     if capture.files.is_empty() {
         return match places_files(capture) {
@@ -38,7 +38,7 @@ pub(super) fn all(capture: &Capture) -> String {
     table(&Table::of(files, columns), Width::default())
 }
 
-/// Why there is no file to show, and where what helps stands, if anything does.
+/// Why there are no files to show, and where to find a remedy, if there is one.
 fn none(capture: &Capture) -> String {
     let none = "the server showed none";
     let asked = question::FILES.name;
@@ -67,7 +67,7 @@ fn named(file: &File) -> String {
     format!("{}{kind}{state}", file.name)
 }
 
-/// What of tempdb the next start changes.
+/// Changes to tempdb at the next start.
 pub(super) fn tempdb(capture: &Capture) -> String {
     if capture.tempdb_in_use.is_empty() || capture.tempdb().next().is_none() {
         return String::new();
@@ -121,11 +121,11 @@ pub(super) fn tempdb(capture: &Capture) -> String {
     text
 }
 
-/// A size that has grown is no move: the next start makes the file anew.
+/// A larger size does not count as a move: the next start recreates the file.
 fn moves(now: Option<&FileInUse>, then: Option<&File>) -> bool {
     match (now, then) {
         (Some(now), Some(then)) if now.path.starts_with('/') => now.path != then.path,
-        // Windows does not tell case apart.
+        // Windows paths are case-insensitive.
         (Some(now), Some(then)) => now.path.to_lowercase() != then.path.to_lowercase(),
         (Some(_), None) | (None, Some(_)) => true,
         (None, None) => false,

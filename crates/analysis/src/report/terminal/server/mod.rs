@@ -1,4 +1,4 @@
-//! A captured SQL Server for a terminal: what it is, what dbstow can do with it, where its files are, and what
+//! A captured SQL Server for a terminal: what it is, what dbstow can do with it, where its files are, and which queries
 //! it did not answer.
 
 mod able;
@@ -15,10 +15,10 @@ use super::super::words::wrapped;
 use super::table::table;
 use crate::quantity::{bytes, percent};
 
-/// How far the support of SQL Server has been checked.
+/// To what extent support for SQL Server has been verified.
 pub const CHECKED: &str = "SQL Server: T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server";
 
-/// The whole report, with a line feed at its end; `asked` is who asked, where that is known.
+/// The whole report, ending in a line feed; `asked` is the login that queried, where known.
 pub fn render(capture: &Capture, asked: Option<&Greeting>) -> String {
     let sections = [
         heading(capture, asked),
@@ -146,7 +146,7 @@ fn services(capture: &Capture) -> String {
     text
 }
 
-/// Questions that were refused in the same words, or that the server does not have, share a line.
+/// Queries refused with the same message, or unsupported by the server, share a line.
 fn unanswered(capture: &Capture) -> String {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for unanswered in &capture.unanswered {
@@ -171,7 +171,7 @@ fn unanswered(capture: &Capture) -> String {
     text
 }
 
-/// Whether a server has files that somebody can place.
+/// Whether a server has files that can be placed.
 fn places_files(capture: &Capture) -> bool {
     match capture.identity.product() {
         Product::Boxed | Product::ManagedInstance | Product::Other => true,

@@ -1,11 +1,11 @@
-//! What doctor shows of servers that are scripts: no figure here was measured anywhere.
+//! Doctor's output for scripted servers: no figure here was measured anywhere.
 
 use sqlserver::capture::{Capture, Greeting, capture};
 use sqlserver::session::Scripted;
 
 use super::render;
 
-/// An installed server whose login may do everything. A file of tempdb moves with the next start.
+/// An installed server whose login has every permission. A file of tempdb moves at the next start.
 const EVERYTHING: &str = r"
 # identity
 version | edition | engine_edition | tempdb_metadata_in_memory | is_clustered | data_path | log_path | server_name | instance | database_name | login_name | taken | babelfish
@@ -73,7 +73,7 @@ TraceFlag | Status | Global | Session
 3226 | 1 | 1 | 0
 ";
 
-/// The same server, to a login without permissions.
+/// The same server, seen by a login without permissions.
 const NOTHING_ALLOWED: &str = r"
 # permissions
 permission | allowed
@@ -109,7 +109,7 @@ error 300 VIEW SERVER PERFORMANCE STATE permission was denied on object 'server'
 error 2571 User 'ACME\eva' does not have permission to run DBCC TRACESTATUS.
 ";
 
-/// Azure SQL Database, which has no files to show and is not asked for them.
+/// Azure SQL Database, which has no files to show and is not queried for them.
 const AZURE_DATABASE: &str = r"
 # identity
 version | edition | engine_edition | tempdb_metadata_in_memory | is_clustered | data_path | log_path | server_name | instance | database_name | login_name | taken | babelfish
@@ -395,7 +395,7 @@ fn a_capture_keeps_to_its_schema_redacted_or_not() {
 
 #[test]
 fn what_a_server_counts_as_zero_is_not_shown_and_no_help_is_promised_that_is_not_there() {
-    // As Babelfish answers, to somebody who may do everything.
+    // As Babelfish answers a login with every permission.
     let zero = r"
 # machine
 processors | memory_kb | target_kb | started | virtual_machine
