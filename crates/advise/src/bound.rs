@@ -1,8 +1,8 @@
-//! How fast a layout can be at best: asymptotic bounds of closed systems.
+//! Lower bounds on operation time: asymptotic bounds of closed systems.
 //!
 //! Source: Lazowska et al., *Quantitative System Performance*, 1984, chapter 5. With `N` sessions that think for `Z` between
 //! operations, an operation takes no less than its requests take without any queue, and no less than `N x D - Z`, where `D`
-//! is the time for which it occupies what it occupies longest.
+//! is its demand on the busiest resource.
 
 use model::{Bytes, Counts, DiskSpec, LimitSpec, MachineSpec, Rate};
 use profile::Demand;
@@ -10,22 +10,22 @@ use reading::Role;
 
 use super::load::{Asked, asked};
 
-/// What an operation asks for on one volume.
+/// Demand of one operation on one volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct OnVolume {
-    /// Seconds that it waits when nothing is in its way.
+    /// Seconds that it waits without contention.
     pub(crate) wait_s: f64,
-    /// The longest that it occupies one of the disks' own limits, in seconds.
+    /// Longest time that it occupies one of the disks' own limits, in seconds.
     pub(crate) own_s: f64,
-    /// What counts towards the machine's limits, at least.
+    /// Lower bound on the reads that count towards the machine's limits.
     pub(crate) reads: Volume,
-    /// The same of writes.
+    /// Lower bound on the writes.
     pub(crate) writes: Volume,
-    /// What counts towards the disks' own limits, at most.
+    /// Upper bound on what counts towards the disks' own limits.
     pub(crate) most: Both,
 }
 
-/// What counts, by direction.
+/// Counted requests and bytes, by direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Both {
     pub(crate) reads: Volume,
@@ -51,7 +51,7 @@ impl std::ops::Add for Volume {
 }
 
 impl OnVolume {
-    /// What an operation of `demand` asks of a stripe of `disks` such disks that holds these roles.
+    /// Demand of one operation on a stripe of `disks` such disks that holds these roles.
     pub(crate) fn of(demand: &Demand, roles: &[Role], disk: &DiskSpec, disks: u32) -> OnVolume {
         let disks = f64::from(disks);
         let all: Vec<Asked> = roles.iter().flat_map(|role| asked(demand, *role)).collect();
@@ -118,7 +118,7 @@ fn volume(asked: &Asked, requests: f64, bytes: f64, disk: &DiskSpec) -> Volume {
     }
 }
 
-/// The longest that an operation occupies one of these limits, in seconds.
+/// Longest time that an operation occupies one of these limits, in seconds.
 pub(crate) fn longest(limits: &[LimitSpec], reads: Volume, writes: Volume) -> f64 {
     let seconds = |limit: &LimitSpec| {
         let counted = match limit.counts {
@@ -134,7 +134,7 @@ pub(crate) fn longest(limits: &[LimitSpec], reads: Volume, writes: Volume) -> f6
     limits.iter().map(seconds).fold(0.0, f64::max)
 }
 
-/// The machine's limit that governs a disk, as its place among the machine's.
+/// Index of the machine limit that governs a disk.
 pub(crate) fn governing(disk: &DiskSpec, machine: &MachineSpec) -> Option<usize> {
     let name = disk
         .machine_limits
@@ -143,7 +143,7 @@ pub(crate) fn governing(disk: &DiskSpec, machine: &MachineSpec) -> Option<usize>
     machine.limits.keys().position(|limit| limit == name)
 }
 
-/// The least time of an operation, in seconds: on volumes of which each is governed by a limit of the machine.
+/// Lower bound on the time of an operation, in seconds, on volumes that are each governed by a limit of the machine.
 pub(crate) fn least_s<'a>(
     demand: &Demand,
     machine: &MachineSpec,

@@ -16,7 +16,7 @@ pub struct Group {
 pub enum On {
     /// Disks that are attached.
     Attached,
-    /// All disks inside the machine, striped; they may forget when it stops, and so hold nothing but temporary files.
+    /// All local disks of the machine, striped; they may lose their contents when it stops, so they hold temporary files only.
     Local,
 }
 
@@ -54,7 +54,7 @@ pub(crate) const GROUPINGS: [Grouping; 7] = [
     ],
 ];
 
-/// What a volume with these files is called: `data`, `data-log`, ..
+/// Name of a volume with these files: `data`, `data-log`, ..
 pub(crate) fn name(roles: &[Role]) -> String {
     let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
     names.join("-")

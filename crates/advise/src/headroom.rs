@@ -1,28 +1,28 @@
-//! How much more load a layout takes.
+//! How much more load a layout can carry.
 
 use profile::ReplayError;
 
 use super::load::Load;
 use super::simulate::{Effort, Placed};
 
-/// How many times the sessions a layout takes before its operations take longer than they may.
+/// Multiple of today's sessions that a layout can carry before its operations exceed the allowed time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Headroom {
     /// It is too slow already.
     None,
     /// Up to this many times the sessions.
     Up(f64),
-    /// More than was tried.
+    /// Beyond the largest factor tried.
     Beyond(f64),
 }
 
-/// Times the sessions that are tried.
+/// Factors that are tried.
 const FACTORS: [f64; 8] = [1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0];
 
-/// How many times the sessions `placed` takes before an operation takes longer than `most_s`.
+/// Multiple of the sessions that `placed` can carry before an operation takes longer than `most_s`.
 ///
 /// # Errors
-/// When an operation takes no time at all.
+/// When an operation takes zero time.
 pub fn headroom(placed: &Placed, load: &Load, most_s: f64) -> Result<Headroom, ReplayError> {
     let holds = |factor: f64| -> Result<bool, ReplayError> {
         let measured = placed.simulate(&load.grown(factor), Effort::Short, 1)?;
@@ -34,7 +34,7 @@ pub fn headroom(placed: &Placed, load: &Load, most_s: f64) -> Result<Headroom, R
     let mut last = 1.0;
     for factor in FACTORS {
         if load.grown(factor) == load.grown(last) {
-            // Less than a session more.
+            // Less than one additional session.
             continue;
         }
         if !holds(factor)? {

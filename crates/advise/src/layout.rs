@@ -1,4 +1,4 @@
-//! Every layout that could be bought, by price.
+//! All purchasable layouts, by price.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use super::need::{Need, TempOn};
 use super::offer::{self, Offer, USEFUL, Wanted, operations_max};
 use super::simulate::Placed;
 
-/// Every layout that could be bought, by price.
+/// All purchasable layouts, by price.
 pub struct Layouts<'a> {
     load: &'a Load,
     machines: Vec<Machine>,
-    /// Volumes that can be bought, for each set of roles that shares one.
+    /// Purchasable volumes, for each set of roles that shares one.
     offers: Vec<(&'static [Role], Vec<Offer>)>,
     groupings: Vec<Grouping>,
     layouts: Vec<Layout>,
@@ -27,14 +27,14 @@ pub struct Layouts<'a> {
     temp_needed: Bytes,
 }
 
-/// How many there were.
+/// Number of layouts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Considered {
     pub(crate) machines: u64,
     pub(crate) unpriced: u64,
     /// Layouts of all machines and volumes.
     pub(crate) layouts: u64,
-    /// Of these, those that another one does not beat at its price.
+    /// Of these, layouts that are not dominated at their price.
     pub(crate) unbeaten: u64,
 }
 
@@ -43,11 +43,11 @@ pub(crate) struct Considered {
 pub struct Layout {
     machine: u16,
     grouping: u8,
-    /// Place of each group's offer; not used for a local volume.
+    /// Index of each group's offer; unused for a local volume.
     offers: [u32; 3],
     /// Dollars a month.
     pub usd_per_month: f64,
-    /// The least time of an operation, in seconds.
+    /// Lower bound on the time of an operation, in seconds.
     pub(crate) least_s: f64,
 }
 
@@ -56,38 +56,38 @@ pub struct Layout {
 pub struct Volume<'a> {
     /// `data`, `data-log`, ..
     pub name: String,
-    /// What is on it.
+    /// Roles of the files on it.
     pub roles: &'static [Role],
-    /// What is bought; `None`: all disks inside the machine.
+    /// The offer to buy; `None`: all local disks of the machine.
     pub offer: Option<&'a Offer>,
 }
 
-/// Why there is no layout at all.
+/// Why no layout exists.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoLayout {
-    /// No machine is left.
+    /// No machine qualifies.
     #[error(
         "no machine of the catalogue is like this ({0} without a price); ask for another region, or allow more (--cloud, --machine, --arm); it needs at least today's \
          memory"
     )]
     Machines(u64),
-    /// No disk is left for these files.
+    /// No disk qualifies for these files.
     #[error(
         "no disk of the catalogue holds {size} for {roles}; give another --capacity, --cloud, or --disk"
     )]
     Disks {
-        /// What it has to hold.
+        /// The roles that need a disk.
         roles: String,
-        /// How much.
+        /// Required capacity.
         size: Bytes,
     },
-    /// Temporary files cannot be apart.
+    /// Temporary files cannot be placed separately.
     #[error(
         "temporary files cannot be on a disk of their own: their requests were not counted separately; record the server \
          itself (`dbstow record`), or leave --temp out"
     )]
     Temp,
-    /// Machines, disks, and nothing that goes together.
+    /// There are machines and disks, but no valid combination.
     #[error(
         "no machine takes these disks and holds these files; allow other machines (--machine), more disks (--disks-max), or \
          other places for temporary files (--temp)"
@@ -102,11 +102,11 @@ pub enum NoLayout {
 }
 
 impl<'a> Layouts<'a> {
-    /// Every layout of the catalogue that does what is needed, and whose bound does not say that an operation takes longer than
-    /// `slowest_s`; `every` keeps those that another one beats at its own price, for tests.
+    /// All layouts of the catalogue that meet the need and whose lower bound on operation time is within `slowest_s`; `every`
+    /// also keeps dominated ones, for tests.
     ///
     /// # Errors
-    /// When there is none.
+    /// When no layout exists.
     pub fn new(
         catalogue: &Catalogue,
         need: &Need,
@@ -134,7 +134,7 @@ impl<'a> Layouts<'a> {
             let own = offers.iter().find(|(own, _)| *own == roles);
             own.is_some_and(|(_, offers)| offers.is_empty())
         };
-        // Without a volume for the data there is nothing.
+        // Without a volume for the data no layout is possible.
         if let Some(group) = groupings
             .iter()
             .map(|grouping| &grouping[0])
@@ -188,7 +188,7 @@ impl<'a> Layouts<'a> {
         self.layouts.iter()
     }
 
-    /// What is asked of them.
+    /// The load that they must carry.
     pub fn load(&self) -> &'a Load {
         self.load
     }
@@ -203,7 +203,7 @@ impl<'a> Layouts<'a> {
         (&machine.name, machine.usd_per_month)
     }
 
-    /// Disks inside the machine of a layout.
+    /// Number of local disks of a layout's machine.
     pub fn local_disks(&self, layout: &Layout) -> u32 {
         let local = self.machine_of(layout).local.as_ref();
         local.map_or(0, |local| local.disks.len() as u32)
@@ -223,7 +223,7 @@ impl<'a> Layouts<'a> {
         groups.iter().enumerate().map(volume).collect()
     }
 
-    /// A layout as the model has it.
+    /// The layout in the model's terms.
     pub fn placed(&self, layout: &Layout) -> Placed {
         let machine = self.machine_of(layout);
         let volumes = self.volumes(layout);
@@ -259,7 +259,7 @@ impl<'a> Layouts<'a> {
         }
     }
 
-    /// What sets layouts apart that are no variants of each other: machine and kinds of disks.
+    /// What distinguishes layouts that are not variants of each other: machine and kinds of disks.
     pub(crate) fn kind(&self, layout: &Layout) -> (u16, BTreeSet<&str>) {
         let volumes = self.volumes(layout).into_iter();
         let disks =
@@ -280,7 +280,7 @@ impl<'a> Layouts<'a> {
         found.map_or(&[], |(_, offers)| offers)
     }
 
-    /// What of a machine is of use.
+    /// The machine resources that the load could use.
     fn of_use(&self, need: &Need) -> OfUse<'_> {
         let offers = || self.offers.iter().flat_map(|(_, offers)| offers);
         let mut limits: Vec<&[String]> = Vec::new();
@@ -290,7 +290,7 @@ impl<'a> Layouts<'a> {
             }
         }
         let of_part = |(at, part): (usize, &Part)| {
-            // The least that operations wait for volumes, whichever they are.
+            // Minimum wait for any choice of volumes.
             let of_group = |group: &Group| match group.on {
                 On::Attached => {
                     let offers = self.offers_for(group.roles).iter();
@@ -303,7 +303,7 @@ impl<'a> Layouts<'a> {
             let waits = groupings.map(|groups| groups.iter().map(of_group).sum());
             let wait_s = waits.fold(f64::INFINITY, f64::min);
             let per_s = USEFUL * operations_max(&part.demand, wait_s);
-            // The most that any of them counts of the same requests.
+            // Maximum that any of them counts for the same requests.
             let most = |roles: &[Role]| {
                 let offers = self.offers_for(roles).iter();
                 let all =
@@ -354,7 +354,7 @@ impl<'a> Layouts<'a> {
         }
     }
 
-    /// How many there are, before anything is left out.
+    /// Number of combinations before pruning.
     fn count(&self, need: &Need) -> u64 {
         let of_machine = |machine: &Machine| -> u64 {
             let governed = |group: &Group| -> u64 {
@@ -381,7 +381,7 @@ impl<'a> Layouts<'a> {
         need.temp != TempOn::Remote && local.is_some_and(|local| size(local) >= self.temp_needed.0)
     }
 
-    /// Every machine with every volume for every group, but those on which an operation takes longer than `slowest_s`.
+    /// All machines with all volumes for all groups, except those on which an operation takes longer than `slowest_s`.
     fn combined(&self, need: &Need, slowest_s: f64) -> Vec<Layout> {
         let mut all = Vec::new();
         for (machine_at, machine) in self.machines.iter().enumerate() {
@@ -426,10 +426,10 @@ struct Combination<'b> {
     slowest_s: f64,
 }
 
-/// What is asked of a volume, and the machine's limit that governs it.
+/// Demand on a volume, and the machine limit that governs it.
 type OnLimit<T> = (T, Option<usize>);
 
-/// A layout of which some volumes are chosen.
+/// A partial layout: some volumes are chosen.
 #[derive(Clone)]
 struct Chosen<'b> {
     /// Disks that can still be attached.
@@ -439,7 +439,7 @@ struct Chosen<'b> {
 }
 
 impl<'b> Combination<'b> {
-    /// Adds what `chosen` becomes with every volume for each group that has none yet.
+    /// Adds all completions of `chosen`, with every volume for each group that still lacks one.
     fn extend(&self, all: &mut Vec<Layout>, chosen: &Chosen<'b>) {
         let least_s = self.least_s(&chosen.volumes);
         if least_s > self.slowest_s {
@@ -472,7 +472,7 @@ impl<'b> Combination<'b> {
         }
     }
 
-    /// The least time of an operation with these volumes, over all parts of the load.
+    /// Lower bound on the time of an operation with these volumes, over all parts of the load.
     fn least_s(&self, volumes: &[OnLimit<&[OnVolume]>]) -> f64 {
         let of_part = |(at, part): (usize, &Part)| {
             let volumes = volumes.iter().map(|(asked, limit)| (&asked[at], *limit));
@@ -488,7 +488,7 @@ impl<'b> Combination<'b> {
     }
 }
 
-/// The product that a disk is of: `azure.premium` of `azure.premium.p30`.
+/// A disk's product: `azure.premium` for `azure.premium.p30`.
 fn product(disk: &str) -> &str {
     match disk.match_indices('.').nth(1) {
         Some((at, _)) => &disk[..at],
@@ -518,7 +518,7 @@ fn groupings(need: &Need) -> Result<Vec<Grouping>, NoLayout> {
     }
 }
 
-/// What temporary files ask of the machine's own disks, by part, and the limit that governs these.
+/// Demand of temporary files on the machine's local disks, by part, and the limit that governs these.
 fn local(machine: &Machine, load: &Load) -> Option<(Vec<OnVolume>, Option<usize>)> {
     let disks = &machine.local.as_ref()?.disks;
     let of_part =

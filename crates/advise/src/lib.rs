@@ -8,8 +8,8 @@
 //!              bound: no simulation can be faster ─► simulate what is left ─► cheapest, fastest, best value
 //! ```
 //!
-//! The search is exact up to [`TOLD_APART`]: a layout is left out only where its bound says that it is not faster than a
-//! cheaper one by that much, and does not reach what is asked for where no cheaper one does.
+//! The search is exact up to [`TOLD_APART`]: a layout is pruned only if its bound shows that it is not faster than a cheaper one
+//! by that margin and, while no cheaper layout meets the target, does not meet it either.
 //!
 //! ```
 //! use advise::{Holding, Layouts, Limits, Load, Need, Search, System, TempOn};

@@ -1,25 +1,25 @@
-//! What is asked of a layout: a profile's demand, in parts of like intensity.
+//! The load on a layout: a profile's demand, in parts of similar intensity.
 
 use model::Bytes;
 use profile::{Access, Demand, DemandError, DemandSeries, Each, Profile};
 use reading::Role;
 
-/// How many parts a profile's time is cut into, by how busy it was.
+/// Number of parts that a profile's time is divided into, by how busy it was.
 const PARTS: u32 = 12;
 
-/// What is asked of a layout.
+/// The load on a layout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
     /// Never empty.
     pub parts: Vec<Part>,
 }
 
-/// Intervals that were about as busy, as one steady demand.
+/// Intervals of similar load, as one steady demand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// Share of all operations.
     pub share: f64,
-    /// What one operation asks for, and of how many sessions.
+    /// Demand of one operation, and the number of sessions.
     pub demand: Demand,
 }
 
@@ -27,7 +27,7 @@ impl Load {
     /// The demand of a profile.
     ///
     /// # Errors
-    /// When the profile lacks what a demand takes.
+    /// When the profile lacks data that a demand needs.
     pub fn of(profile: &Profile) -> Result<Load, DemandError> {
         Ok(Load::of_series(&DemandSeries::by_load(profile, PARTS)?))
     }
@@ -55,12 +55,12 @@ impl Load {
         sessions.max().unwrap_or(1)
     }
 
-    /// The same with `factor` times the sessions.
+    /// The load with `factor` times the sessions.
     pub fn grown(&self, factor: f64) -> Load {
         let mut grown = self.clone();
         for part in &mut grown.parts {
             let sessions = f64::from(part.demand.sessions) * factor;
-            // Rounded up, but for what a product loses to rounding.
+            // Rounded up, except for floating-point error of the product.
             part.demand.sessions = ((sessions - 1e-6).ceil() as u32).max(1);
         }
         grown
@@ -72,15 +72,15 @@ impl Load {
 pub(crate) struct Asked {
     /// Whether they read.
     pub(crate) reads: bool,
-    /// How many, at least: sessions that commit at the same time share a write of the log.
+    /// Minimum count: sessions that commit at the same time share a log write.
     pub(crate) per_operation: f64,
-    /// How many, at most: each commit has a write of its own.
+    /// Maximum count: each commit has its own write.
     pub(crate) most: f64,
-    /// Bytes of all of them, at least.
+    /// Minimum bytes of all of them.
     pub(crate) bytes: f64,
-    /// Bytes of all of them, at most: each write of the log fills its pages.
+    /// Maximum bytes of all of them: each log write fills its pages.
     pub(crate) most_bytes: f64,
-    /// Bytes of one that is waited for, at least.
+    /// Minimum bytes of one that is waited for.
     pub(crate) size: Bytes,
     /// How many of them the operation waits for, one after the other.
     pub(crate) waited: f64,
@@ -88,7 +88,7 @@ pub(crate) struct Asked {
     pub(crate) flushes: f64,
 }
 
-/// What an operation asks of the files of a role.
+/// Demand of an operation on the files of a role.
 pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
     let of = |reads, each: Each, is_waited: bool| Asked {
         reads,
@@ -114,7 +114,7 @@ pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
         Role::Log => {
             let log = &demand.log;
             let commits = log.commits_per_operation;
-            // Of all sessions at the same time, at most.
+            // At most one per session at the same time.
             let writes = commits / f64::from(demand.sessions);
             let bytes = match commits > 0.0 {
                 true => log.bytes_per_operation,
@@ -131,7 +131,7 @@ pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
                 flushes: if log.is_flushed { commits } else { 0.0 },
             }]
         }
-        // A profile does not have them.
+        // Profiles do not record these.
         Role::Binlog | Role::Undo | Role::Doublewrite => Vec::new(),
     };
     all.retain(|asked| asked.per_operation > 0.0);

@@ -1,4 +1,4 @@
-//! Machines as they can be bought.
+//! Purchasable machines.
 
 use catalogue::{Catalogue, MachineEntry};
 use model::{DiskSpec, LimitSpec, MachineSpec, Rate, VolumeSpec};
@@ -6,17 +6,17 @@ use model::{DiskSpec, LimitSpec, MachineSpec, Rate, VolumeSpec};
 use super::need::Need;
 use super::offer::sustained;
 
-/// Disks that a layout may want to attach.
+/// Maximum number of attached disks that a layout could use.
 const PLACES_OF_USE: u32 = 48;
 
-/// A machine that may be bought.
+/// A purchasable machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     /// Its name in the catalogue.
     pub(crate) name: String,
-    /// As it is in the long run: without burst credits.
+    /// Its sustained performance: without burst credits.
     pub(crate) spec: MachineSpec,
-    /// All disks inside it, striped.
+    /// All its local disks, striped.
     pub(crate) local: Option<VolumeSpec>,
     /// Disks that can be attached.
     pub(crate) disks_max: Option<u32>,
@@ -24,7 +24,7 @@ pub(crate) struct Machine {
     pub(crate) usd_per_month: f64,
 }
 
-/// Machines that may be bought; `unpriced` counts those whose price is not known.
+/// Purchasable machines; `unpriced` counts those without a known price.
 pub(crate) fn machines(catalogue: &Catalogue, need: &Need) -> (Vec<Machine>, usize) {
     let allowed = catalogue.machines();
     let allowed = allowed.filter(|machine| need.allows_machine(machine) && is_sold(machine));
@@ -38,7 +38,7 @@ pub(crate) fn machines(catalogue: &Catalogue, need: &Need) -> (Vec<Machine>, usi
     (machines, unpriced)
 }
 
-/// Managed services' tiers are no machines that one puts disks on: they limit the number of files.
+/// Tiers of managed services do not take disks: they limit the number of files.
 fn is_sold(machine: &MachineEntry) -> bool {
     machine.files_max.is_none()
 }
@@ -61,14 +61,14 @@ impl Machine {
         }
     }
 
-    /// Whether it has one of the limits that govern a disk: without any, it is not known whether the disk can be attached
-    /// and what it then does.
+    /// Whether it has one of the limits that govern a disk: without any, it is unknown whether the disk can be attached and how
+    /// it would perform.
     pub(crate) fn governs(&self, disk: &DiskSpec) -> bool {
         let mut limits = disk.machine_limits.iter();
         limits.any(|name| self.spec.limits.contains_key(name))
     }
 
-    /// Whether it does all that `other` does, as far as that is of use.
+    /// Whether it does all that `other` does, within what the load could use.
     fn does_all_of(&self, other: &Machine, of_use: &OfUse<'_>) -> bool {
         let cores = |machine: &Machine| f64::from(machine.spec.cores).min(of_use.cores);
         let places = |machine: &Machine| {
@@ -98,19 +98,19 @@ impl Machine {
     }
 }
 
-/// What of a machine is of use.
+/// The machine resources that the load could use.
 pub(crate) struct OfUse<'a> {
-    /// Processors that the sessions could use at best.
+    /// Maximum number of processors that the sessions could use.
     pub(crate) cores: f64,
-    /// Names of the limits that govern disks that may be bought, in order of preference.
+    /// Names of the limits that govern purchasable disks, in order of preference.
     pub(crate) limits: Vec<&'a [String]>,
-    /// Requests and bytes per second that the sessions could use at best.
+    /// Maximum requests and bytes per second that the sessions could use.
     pub(crate) rates: [f64; 2],
-    /// Whether files may be on the machine's own disks.
+    /// Whether files may be placed on the machine's local disks.
     pub(crate) local: bool,
 }
 
-/// Whether limits allow as much as others, as far as these rates of requests and bytes go.
+/// Whether limits allow as much as others, up to these rates of requests and bytes.
 fn allow(own: &[LimitSpec], others: &[LimitSpec], rates: [f64; 2]) -> bool {
     let parts = |limit: &LimitSpec| match limit.rate {
         Rate::Iops(rate) => (true, limit.counts, (rate.0 as f64).min(rates[0])),
@@ -140,7 +140,7 @@ fn does_all(own: &VolumeSpec, others: &VolumeSpec) -> bool {
         && allow(&first.limits, &other.limits, [f64::INFINITY; 2])
 }
 
-/// Without machines that another one beats: it costs no more, and does as much of what is of use.
+/// Removes dominated machines: another one costs no more and offers as much of what the load could use.
 pub(crate) fn without_beaten(mut machines: Vec<Machine>, of_use: &OfUse<'_>) -> Vec<Machine> {
     machines.sort_by(|a, b| {
         let by_price = a.usd_per_month.total_cmp(&b.usd_per_month);

@@ -1,4 +1,4 @@
-//! What a layout has to hold and to be.
+//! Requirements on a layout.
 
 use std::collections::BTreeSet;
 
@@ -6,42 +6,41 @@ use catalogue::{DiskEntry, MachineEntry};
 use model::Bytes;
 use reading::Role;
 
-/// What a layout has to hold and to be.
+/// Requirements on a layout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
-    /// What has to fit.
+    /// Files that must fit.
     pub holdings: Vec<Holding>,
-    /// Roles whose requests were counted separately, so that they can be on a volume of their own; the others stay with the
-    /// data.
+    /// Roles whose requests were counted separately, so they can have their own volume; the others stay with the data.
     pub separate: BTreeSet<Role>,
-    /// Least main memory.
+    /// Minimum main memory.
     pub memory: Bytes,
-    /// How the names of machines and disks begin, such as `azure`.
+    /// Prefix of the names of machines and disks, such as `azure`.
     pub cloud: Option<String>,
     /// Part of the name of price lists, such as `eastus`.
     pub region: Option<String>,
     /// Only the machine of this name.
     pub machine: Option<String>,
-    /// Only machines whose name holds this, whatever the case.
+    /// Only machines whose name contains this, ignoring case.
     pub machine_pattern: Option<String>,
-    /// Whether machines with Arm processors are wanted too.
+    /// Whether to include machines with Arm processors.
     pub arm: bool,
-    /// Only these disks of the catalogue, hard disks and old rules among them; empty: all that are sold, but hard disks.
+    /// Only these disks of the catalogue, including hard disks and superseded rules; empty: all that are sold except hard disks.
     pub disks: BTreeSet<String>,
-    /// Most disks that are attached.
+    /// Maximum number of attached disks.
     pub disks_max: Option<u32>,
     /// Where temporary files may be.
     pub temp: TempOn,
-    /// What the machine runs, as it decides on its price.
+    /// The operating system, which affects the machine's price.
     pub system: System,
 }
 
-/// Files, and what they take on disk.
+/// Files and their size on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
     /// What they are for.
     pub roles: BTreeSet<Role>,
-    /// What they take together.
+    /// Their total size.
     pub size: Bytes,
 }
 
@@ -51,13 +50,13 @@ pub enum TempOn {
     /// Wherever it is best.
     #[default]
     Any,
-    /// On disks inside the machine, which forget.
+    /// On local disks of the machine, which lose their contents when it stops.
     Local,
-    /// On disks that are attached.
+    /// On attached disks.
     Remote,
 }
 
-/// What a machine runs.
+/// A machine's operating system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum System {
     /// Linux.
@@ -68,7 +67,7 @@ pub enum System {
 }
 
 impl Need {
-    /// What files of these roles take.
+    /// Total size of the files of these roles.
     pub(crate) fn capacity(&self, roles: &[Role]) -> Bytes {
         let held = self.holdings.iter();
         let held = held.filter(|holding| roles.iter().any(|role| holding.roles.contains(role)));
@@ -104,7 +103,7 @@ impl Need {
             && self.is_of_region(machine.price_list())
     }
 
-    /// Dollars a month for a machine, where that is known.
+    /// Dollars a month for a machine, if known.
     pub(crate) fn machine_usd(&self, machine: &MachineEntry) -> Option<f64> {
         let price = machine.price?;
         match self.system {
@@ -121,7 +120,7 @@ impl Need {
         begins.eq_ignore_ascii_case(cloud)
     }
 
-    /// Own prices are of the user's region.
+    /// The user's own prices apply to the user's region.
     fn is_of_region(&self, list: Option<String>) -> bool {
         let Some(region) = &self.region else {
             return true;
@@ -133,8 +132,8 @@ impl Need {
     }
 }
 
-/// Whether a disk is one that is attached to machines: its requests pass one of their limits, it is no managed service's, and
-/// it is not inside a machine, where it would forget data and log.
+/// Whether a disk can be attached to machines: its requests pass one of their limits, it does not belong to a managed service,
+/// and it is not local to a machine, where it would lose data and log.
 fn is_attached(disk: &DiskEntry) -> bool {
     let is_local = |limit: &String| limit == "cached" || limit == "data";
     !disk.class.after_stop.forgets()

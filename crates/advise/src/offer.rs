@@ -1,4 +1,4 @@
-//! Volumes as they can be bought.
+//! Purchasable volumes.
 
 use std::slice;
 
@@ -11,40 +11,40 @@ use super::bound::{OnVolume, longest};
 use super::load::{Load, Part};
 use super::need::Need;
 
-/// Disks that are striped.
+/// Numbers of disks in a stripe.
 const COUNTS: [u32; 6] = [1, 2, 3, 4, 8, 16];
 
-/// From one speed that rates are provisioned for to the next, and from one size to the next.
+/// Ratio between consecutive speeds that rates are provisioned for, and between consecutive sizes.
 const STEP: f64 = 1.5;
 
-/// Most steps of a speed or a size.
+/// Maximum number of steps of a speed or a size.
 const STEPS_MAX: i32 = 16;
 
-/// Times what the sessions could use at best, from which a rate makes nothing faster: at half of what a limit allows, waits
-/// for it are rare.
+/// Multiple of what the sessions could use at best, above which a higher rate does not help: at half a limit's rate, waits for it
+/// are rare.
 pub(crate) const USEFUL: f64 = 2.0;
 
-/// Share of what a volume allows from which another one allows as much: rates are whole numbers, and disks share them.
+/// Share at which two volumes count as allowing the same: rates are whole numbers, divided among disks.
 const SAME: f64 = 0.99;
 
-/// A volume: like disks, striped.
+/// A volume: a stripe of identical disks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Offer {
     /// The disk's name in the catalogue.
     pub disk: String,
     /// How many.
     pub count: u32,
-    /// What is asked of each.
+    /// What is provisioned for each.
     pub provision: Provision,
-    /// Each of them, as it is in the long run: without burst credits.
+    /// Sustained performance of each: without burst credits.
     pub spec: DiskSpec,
-    /// Dollars a month, all of them.
+    /// Dollars a month for all of them.
     pub usd_per_month: f64,
-    /// What an operation of each part of the load asks of it.
+    /// Demand on it of an operation of each part of the load.
     pub(crate) asked: Vec<OnVolume>,
 }
 
-/// What is asked of a volume.
+/// Requirements on a volume.
 pub(crate) struct Wanted<'a> {
     pub(crate) roles: &'a [Role],
     pub(crate) load: &'a Load,
@@ -52,7 +52,7 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Every volume that holds what is needed, of every disk that may be bought.
+    /// All volumes of sufficient capacity, for every purchasable disk.
     pub(crate) fn offers(&self, catalogue: &Catalogue) -> Vec<Offer> {
         let disks = catalogue.disks().filter(|disk| self.need.allows_disk(disk));
         disks.flat_map(|disk| self.of_disk(disk)).collect()
@@ -73,7 +73,7 @@ impl Wanted<'_> {
         offers
     }
 
-    /// The volume, where the vendor sells it like this and its price is known.
+    /// The volume, if the vendor sells this configuration and its price is known.
     fn offer(&self, disk: &DiskEntry, count: u32, provision: Provision) -> Option<Offer> {
         let provisioned = disk.provision(&provision).ok()?;
         let spec = sustained(provisioned.spec);
@@ -89,9 +89,9 @@ impl Wanted<'_> {
         })
     }
 
-    /// Requests and bytes per second that sessions could use if nothing but the disk's latency limited them, and some more.
+    /// Requests and bytes per second that sessions could use if only the disk's latency limited them, plus a margin.
     fn useful(&self, disk: &DiskEntry) -> [f64; 2] {
-        // What it takes does not depend on what is provisioned.
+        // Its service time does not depend on what is provisioned.
         let spec = DiskSpec {
             io_unit: disk.class.io_unit,
             read_latency: disk.class.read.spec,
@@ -112,8 +112,8 @@ impl Wanted<'_> {
     }
 }
 
-/// What can be asked of a disk that holds so much, as far as it is of use: rates for a speed, with the smallest size that has
-/// them; or sizes, where rates follow from these.
+/// Useful configurations of a disk of this capacity: rates for a speed, with the smallest size that allows them; or sizes, where
+/// rates follow from these.
 fn provisions(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Vec<Provision> {
     let limits = &disk.limits;
     let is_asked = matches!(limits.iops, Some(Limit::Asked { .. }))
@@ -141,7 +141,7 @@ fn provisions(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Vec
     all
 }
 
-/// The smallest size from `each` on with these rates, or with as much of them as there is.
+/// The smallest size from `each` on with these rates, or with as much of them as is available.
 fn for_rates(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Option<Provision> {
     let mut best = None;
     let mut size = disk.size.at_least(each)?;
@@ -173,7 +173,7 @@ fn for_rates(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Opti
     best
 }
 
-/// IOPS are provisioned in hundreds, as people do.
+/// IOPS are provisioned in hundreds, as is common practice.
 const IOPS_STEP: u64 = 100;
 
 /// Throughput is provisioned in the vendor's own unit: MB/s or MiB/s.
@@ -184,7 +184,7 @@ fn throughput_step(disk: &DiskEntry) -> u64 {
     }
 }
 
-/// As much of a rate that is provisioned as is wanted and possible, and whether that is as much as is wanted.
+/// The wanted rate, capped at what can be provisioned, and whether it was reached in full.
 fn rate<Q: LimitValue>(
     limit: Option<&Limit<Q>>,
     size: Bytes,
@@ -197,14 +197,14 @@ fn rate<Q: LimitValue>(
     };
     let units = |rule: &Rule<Q>| rule.amount(size, iops).units();
     let (least, most) = (units(least), units(most));
-    // What the sessions could use may be without end.
+    // What the sessions could use may be infinite.
     let wanted = wanted.min((most + 1) as f64).ceil() as u64;
     let wanted = wanted.div_ceil(step).saturating_mul(step);
     let given = wanted.clamp(least.min(most), most);
     Some((Q::from_units(given), wanted <= most))
 }
 
-/// Operations per second that the sessions come to if each waits so long for disks and for nothing else but a processor.
+/// Operations per second that the sessions reach if each waits this long for disks and otherwise only for a processor.
 pub(crate) fn operations_max(demand: &Demand, wait_s: f64) -> f64 {
     let alone_s = wait_s
         + demand.processor.as_secs_f64()
@@ -216,7 +216,7 @@ pub(crate) fn operations_max(demand: &Demand, wait_s: f64) -> f64 {
     }
 }
 
-/// The same without burst credits: what it does for as long as it has to.
+/// The disk without burst credits: its sustained performance.
 pub(crate) fn sustained(mut disk: DiskSpec) -> DiskSpec {
     for limit in &mut disk.limits {
         limit.burst = None;
@@ -224,7 +224,7 @@ pub(crate) fn sustained(mut disk: DiskSpec) -> DiskSpec {
     disk
 }
 
-/// The smallest size that holds so much, and larger ones of disks whose limits grow with their size.
+/// The smallest sufficient size, and larger ones of disks whose limits grow with their size.
 fn sizes(disk: &DiskEntry, each: Bytes) -> Vec<Bytes> {
     let Some(least) = disk.size.at_least(each) else {
         return Vec::new();
@@ -247,7 +247,7 @@ fn sizes(disk: &DiskEntry, each: Bytes) -> Vec<Bytes> {
             break;
         };
         last = next;
-        // A limit that grows no more is at its end.
+        // A limit that no longer grows has reached its maximum.
         if limits(next) != sizes.last().and_then(|size| limits(*size)) {
             sizes.push(next);
         } else if limits(next).is_none() {
@@ -257,8 +257,8 @@ fn sizes(disk: &DiskEntry, each: Bytes) -> Vec<Bytes> {
     sizes
 }
 
-/// Of volumes for the same files, those that no other one beats: one that costs no more, is as quick, and allows as much of
-/// everything, up to what is of use. By price.
+/// Removes dominated volumes for the same files: another one costs no more, is as quick, and allows as much of everything, up to
+/// what is useful. Ordered by price.
 pub(crate) fn without_beaten(mut offers: Vec<Offer>, load: &Load) -> Vec<Offer> {
     offers.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
     let allows: Vec<Vec<[f64; 3]>> = offers.iter().map(|offer| offer.allows(load)).collect();
@@ -286,15 +286,15 @@ pub(crate) fn without_beaten(mut offers: Vec<Offer>, load: &Load) -> Vec<Offer> 
 }
 
 impl Offer {
-    /// Whether no request takes longer than on `other` when nothing is in its way, it passes the same limits of a machine, and
-    /// takes no more of its places.
+    /// Whether no request takes longer than on `other` without contention, it passes the same machine limits, and it needs no
+    /// more attachment slots.
     fn is_as_quick_as(&self, other: &Offer) -> bool {
         let (own, others) = (&self.spec, &other.spec);
         let latency = |of: fn(&DiskSpec) -> &LatencySpec| {
             let (own, other) = (of(own), of(others));
             own.mean() <= other.mean() && tail(own) <= tail(other)
         };
-        // Of a stripe, as many disks move a long request.
+        // All disks of a stripe transfer a long request.
         let transfer = |offer: &Offer| {
             let rate = offer
                 .spec
@@ -313,8 +313,7 @@ impl Offer {
             && self.count <= other.count
     }
 
-    /// Operations per second that its limits on requests, on bytes and on requests at a time allow, by part, up to what is of
-    /// use.
+    /// Operations per second that its limits on requests, bytes and concurrent requests allow, by part, up to what is useful.
     fn allows(&self, load: &Load) -> Vec<[f64; 3]> {
         let of_part = |(part, on): (&Part, &OnVolume)| {
             let useful = USEFUL * operations_max(&part.demand, on.wait_s);
@@ -336,7 +335,7 @@ impl Offer {
     }
 }
 
-/// What 99 in 100 requests take no longer than.
+/// The 99th percentile of the latency.
 fn tail(latency: &LatencySpec) -> f64 {
     match latency {
         LatencySpec::Constant { value } => value.as_secs_f64(),

@@ -1,4 +1,4 @@
-//! The search: by price, and only where a bound does not say that it is in vain.
+//! The search: by price, pruned by a lower bound.
 
 use profile::ReplayError;
 
@@ -6,98 +6,98 @@ use super::layout::{Considered, Layout, Layouts};
 use super::load::Load;
 use super::simulate::{Effort, Measured, Placed, Ratio, SEEDS};
 
-/// Layouts whose times differ by less, as a share, are not told apart: simulations and prices are not that exact.
+/// Layouts whose times differ by a smaller share count as equal: simulations and prices are not that exact.
 pub const TOLD_APART: f64 = 0.05;
 
-/// What the search is for, and where it ends.
+/// The search's target and its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// By what share an operation may take longer than today.
+    /// Share by which an operation may take longer than today.
     pub slower_max: f64,
-    /// Most dollars a month.
+    /// Maximum dollars a month.
     pub budget: Option<f64>,
-    /// Most simulations of layouts.
+    /// Maximum number of layout simulations.
     pub simulations_max: u64,
 }
 
 /// A search.
 pub struct Search<'a> {
-    /// What can be bought.
+    /// Purchasable layouts.
     pub layouts: &'a Layouts<'a>,
-    /// What there is today.
+    /// Today's layout.
     pub today: &'a Placed,
-    /// What is asked of that, which the layouts may have to do more than.
+    /// Today's load; the candidates may have to carry more.
     pub today_load: &'a Load,
-    /// What it is for.
+    /// Target and limits.
     pub limits: Limits,
 }
 
-/// A layout that was found.
+/// A layout that the search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Which.
     pub layout: Layout,
-    /// How long operations take, as a share of today's.
+    /// Operation time, as a share of today's.
     pub time: Ratio,
-    /// What its simulation found; the first of several.
+    /// Result of its simulation; the first of several.
     pub measured: Measured,
 }
 
-/// What the search found.
+/// Result of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// Today's layout.
     pub today: Measured,
-    /// The cheapest within the budget on which operations take no longer than they may.
+    /// The cheapest within the budget that meets the target.
     pub cheapest: Option<Found>,
-    /// The next dearer one of another kind that reaches the same.
+    /// The next more expensive one of another kind that also meets it.
     pub runner_up: Option<Found>,
-    /// The fastest within the budget; the cheapest of those that are not told apart.
+    /// The fastest within the budget; the cheapest among ties.
     pub fastest: Option<Found>,
-    /// Least time times price within the budget.
+    /// Lowest product of time and price within the budget.
     pub best_value: Option<Found>,
-    /// Where nothing within the budget reaches what is asked for: the cheapest that does.
+    /// If nothing within the budget meets the target: the cheapest that does.
     pub above_budget: Option<Found>,
-    /// Layouts that are faster than every cheaper one, by price; of one seed.
+    /// Layouts that are faster than every cheaper one, by price; from one seed.
     pub frontier: Vec<Found>,
-    /// What was done.
+    /// Statistics of the search.
     pub counts: Counts,
 }
 
-/// What a search did.
+/// Statistics of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Machines that may be bought.
+    /// Purchasable machines.
     pub machines: u64,
-    /// Machines whose price is not known; they are left out.
+    /// Machines without a known price; they are skipped.
     pub unpriced: u64,
-    /// Layouts of these machines with all volumes.
+    /// All combinations of these machines and volumes.
     pub considered: u64,
-    /// Layouts that another one beats at its price.
+    /// Layouts that are dominated at their price.
     pub beaten: u64,
-    /// Layouts that a bound or the budget ruled out, or that were not looked at any more.
+    /// Layouts that a bound or the budget ruled out, or that the search did not reach.
     pub bounded: u64,
     /// Layouts that were simulated.
     pub simulated: u64,
-    /// Whether the search came to its end.
+    /// Whether the search completed.
     pub is_complete: bool,
 }
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Share of the layouts, 0 to 1.
     pub done: f64,
     /// Layouts that were simulated.
     pub simulated: u64,
-    /// The price that it is at, in dollars a month.
+    /// The current price, in dollars a month.
     pub usd_per_month: f64,
 }
 
-/// A search under way.
+/// State of a running search.
 struct Under<'a, 'b> {
     search: &'b Search<'a>,
-    /// Of today's layout, by seed; the first is of the short simulation.
+    /// Operation times of today's layout, by seed; the first is from the short simulation.
     today_s: Vec<f64>,
     short_today_s: f64,
     counts: Counts,
@@ -108,10 +108,10 @@ struct Under<'a, 'b> {
 }
 
 impl Search<'_> {
-    /// Runs it. `go_on` hears how far it is, and ends the search by `false`: then what was found so far is the answer.
+    /// Runs the search. `go_on` receives the progress and stops the search by returning `false`; the results so far are returned.
     ///
     /// # Errors
-    /// When an operation takes no time at all.
+    /// When an operation takes zero time.
     pub fn run(&self, go_on: &mut dyn FnMut(Step) -> bool) -> Result<Advice, ReplayError> {
         let load = self.today_load;
         let today = self.today.simulate(load, Effort::Short, 1)?;
@@ -166,7 +166,7 @@ impl Search<'_> {
 }
 
 impl Under<'_, '_> {
-    /// Looks at every layout, the cheapest first.
+    /// Visits every layout, cheapest first.
     fn walk(&mut self, go_on: &mut dyn FnMut(Step) -> bool) -> Result<(), ReplayError> {
         let limits = self.search.limits;
         let layouts = self.search.layouts;
@@ -175,7 +175,7 @@ impl Under<'_, '_> {
                 .budget
                 .is_none_or(|budget| layout.usd_per_month <= budget);
             if !is_within && (self.cheapest.is_some() || self.above_budget.is_some()) {
-                // Dearer ones answer nothing that is asked.
+                // More expensive ones cannot improve the result.
                 break;
             }
             if !self.may_matter(layout, is_within) {
@@ -195,9 +195,9 @@ impl Under<'_, '_> {
         Ok(())
     }
 
-    /// Whether a layout can be faster than every cheaper one, or is one that is looked for.
+    /// Whether a layout can be faster than every cheaper one, or can be one of the results.
     fn may_matter(&self, layout: &Layout, is_within: bool) -> bool {
-        // Of the slowest of today's simulations: chance rules nothing out.
+        // Relative to the slowest of today's simulations, so that chance does not rule out a layout.
         let today_s = self
             .today_s
             .iter()
@@ -271,7 +271,7 @@ impl Under<'_, '_> {
         Ok(())
     }
 
-    /// Puts a faster layout in the place of the cheapest one, which may be the runner-up from now on.
+    /// Replaces the cheapest layout with a faster one; the former may become the runner-up.
     fn replace_cheapest(&mut self, faster: Found) {
         let kind = |found: &Found| self.search.layouts.kind(&found.layout);
         let own = kind(&faster);
@@ -280,7 +280,7 @@ impl Under<'_, '_> {
         self.runner_up = others.find(|other| kind(other) != own);
     }
 
-    /// The same layout, of several longer simulations.
+    /// The layout, confirmed by several longer simulations.
     fn confirmed(&self, layout: Layout) -> Result<Found, ReplayError> {
         let placed = self.search.layouts.placed(&layout);
         let load = self.search.layouts.load();

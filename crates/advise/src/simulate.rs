@@ -13,20 +13,20 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::bound::{OnVolume, governing, least_s};
 use super::load::{Load, Part};
 
-/// Requests of a part that are simulated to look at a layout, and to be sure of it.
+/// Simulated requests of a part, for a first estimate and to confirm it.
 const REQUESTS_SHORT: f64 = 15_000.0;
 const REQUESTS_LONG: f64 = 40_000.0;
 
-/// Fewest operations that a mean is taken over.
+/// Minimum number of operations for a mean.
 const OPERATIONS_MIN: f64 = 300.0;
 
-/// Fewest operations of each session.
+/// Minimum number of operations per session.
 const OF_SESSION_MIN: f64 = 10.0;
 
 /// Seeds of the simulations that decide.
 pub(crate) const SEEDS: u64 = 5;
 
-/// Time before anything is counted, as a share of what is.
+/// Warm-up time before measurement, as a share of the measured time.
 const WARM_UP: f64 = 0.1;
 
 /// A machine, its volumes, and the files on them.
@@ -40,20 +40,20 @@ pub struct Placed {
     pub places: Places,
 }
 
-/// What a simulation of a load found.
+/// Result of simulating a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Mean time of an operation, without the time between operations; in seconds.
     pub operation_s: f64,
-    /// Operations per second, of the busiest part.
+    /// Operations per second in the busiest part.
     pub operations_per_s: f64,
-    /// The limits of machine and disks, the most used first; as they were in the part that used it most.
+    /// The limits of machine and disks, most used first; each from the part that used it most.
     pub used: Vec<Utilisation>,
-    /// What an operation spends its time on, and the time after it until the next.
+    /// How an operation's time is spent, and the time until the next.
     pub split: TimeSplit,
 }
 
-/// How much of a limit was used.
+/// Utilisation of a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Utilisation {
     /// Whose limit.
@@ -66,7 +66,7 @@ pub struct Utilisation {
     pub share: f64,
 }
 
-/// How long operations take on one layout, as a share of how long they take on another, over seeds.
+/// Operation time on one layout as a share of that on another, over seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     /// The mean.
@@ -76,10 +76,10 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Of pairs that share a seed: of the one layout and of the other.
+    /// From pairs of times that share a seed: one layout and the other.
     ///
     /// # Panics
-    /// When there is no pair.
+    /// When there are no pairs.
     pub(crate) fn of(pairs: &[(f64, f64)]) -> Ratio {
         let ratios: Vec<f64> = pairs.iter().map(|(own, other)| own / other).collect();
         let count = ratios.len() as f64;
@@ -102,12 +102,12 @@ impl Ratio {
     }
 }
 
-/// How long to simulate.
+/// Length of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// To look at it.
+    /// For a first estimate.
     Short,
-    /// To be sure of it.
+    /// To confirm it.
     Long,
 }
 
@@ -124,16 +124,16 @@ impl Placed {
     /// Mean time of an operation, in seconds, of one short simulation.
     ///
     /// # Errors
-    /// When an operation takes no time at all.
+    /// When an operation takes zero time.
     pub fn operation_s(&self, load: &Load) -> Result<f64, ReplayError> {
         Ok(self.simulate(load, Effort::Short, 1)?.operation_s)
     }
 
-    /// Simulates every part of a load. No layout is faster than its bound: where more is written than its disks take, what is
-    /// not written yet would have to wait in the end.
+    /// Simulates every part of a load. No layout is faster than its bound: where more is written than its disks can sustain, the
+    /// backlog would have to be written eventually.
     ///
     /// # Errors
-    /// When an operation takes no time at all.
+    /// When an operation takes zero time.
     pub(crate) fn simulate(
         &self,
         load: &Load,
@@ -178,7 +178,7 @@ impl Placed {
         Ok(Done {
             operation_s: match self.is_sustained() {
                 true => simulated_s.max(least_s),
-                // The bound knows neither bursts nor caches.
+                // The bound models neither bursts nor caches.
                 false => simulated_s,
             },
             operations: outcome.operations as f64,
@@ -188,7 +188,7 @@ impl Placed {
         })
     }
 
-    /// Whether nothing is faster for a while than in the long run.
+    /// Whether no component can burst above its sustained rate.
     fn is_sustained(&self) -> bool {
         let bursts = |limits: &[LimitSpec]| limits.iter().any(|limit| limit.burst.is_some());
         let volumes = self.volumes.iter().any(|volume| {
@@ -197,7 +197,7 @@ impl Placed {
         !volumes && !self.machine.limits.values().any(|limits| bursts(limits))
     }
 
-    /// Replays a part, of whose operations each takes `least_s` or longer.
+    /// Replays a part whose operations each take at least `least_s`.
     fn replay(
         &self,
         part: &Part,
@@ -206,7 +206,7 @@ impl Placed {
         seed: u64,
     ) -> Result<Outcome, ReplayError> {
         let demand = &part.demand;
-        // Of the fastest that it can be.
+        // Based on the shortest possible cycle.
         let cycle_s = least_s + demand.delay.as_secs_f64();
         let operations_per_s = f64::from(demand.sessions) / cycle_s;
         let requests = match effort {
@@ -218,7 +218,7 @@ impl Placed {
             .max(OPERATIONS_MIN)
             .max(OF_SESSION_MIN * sessions);
         let length_s = (operations / operations_per_s).max(1e-6);
-        // Until each session has ended an operation, the quick ones would be all that is seen.
+        // Before each session has finished an operation, only the quick ones would be counted.
         let warm_up_s = (WARM_UP * length_s).max(2.0 * cycle_s);
         let replay = Replay {
             demand: &DemandSeries::steady(demand.clone(), operations_per_s),
@@ -233,7 +233,7 @@ impl Placed {
         replay.run(Box::new(()), &mut ())
     }
 
-    /// The least time of an operation, in seconds.
+    /// Lower bound on the time of an operation, in seconds.
     fn least_s(&self, part: &Part) -> f64 {
         let on = |(at, volume): (usize, &VolumeSpec)| {
             let (disk, disks) = (&volume.disks[0], volume.disks.len() as u32);
@@ -252,7 +252,7 @@ impl Placed {
     }
 }
 
-/// All requests of an operation, those of the log as if each commit made one.
+/// All requests of an operation, assuming one log request per commit.
 fn requests(part: &Part) -> f64 {
     let of = |access: &profile::Access| {
         let kinds = [
@@ -273,12 +273,12 @@ fn used_share(before: &Usage, after: &Usage, length: Duration) -> Utilisation {
         owner: after.owner.clone(),
         measure: after.measure,
         rate: after.rate,
-        // What was let through at the end is of the time after it.
+        // What was admitted at the end belongs to the time after it.
         share: ((after.used - before.used) as f64 / could).min(1.0),
     }
 }
 
-/// Each part by itself, on all processors; in the order of the parts, and the first error of that order.
+/// Runs the parts in parallel on all processors; returns results, or the first error, in the order of the parts.
 fn in_parallel<T: Send, E: Send>(
     parts: &[Part],
     one: impl Fn(&Part) -> Result<T, E> + Sync,

@@ -69,7 +69,7 @@ fn demand(sessions: u32, reads: f64, spills: f64, commits: f64) -> Demand {
     }
 }
 
-/// Many sessions that rarely do something: each commit has a write of the log of its own.
+/// Many mostly idle sessions: each commit has its own log write.
 fn quiet(sessions: u32) -> Demand {
     Demand {
         delay: Duration::from_millis(100),
@@ -87,13 +87,13 @@ fn middle(layouts: &Layouts<'_>) -> Placed {
     layouts.placed(all[all.len() / 2])
 }
 
-/// Random demands that are asked about.
+/// Number of random demands.
 const CASES: u32 = 8;
 
-/// How far apart simulations of two layouts may be that do the same, as a share of today's time.
+/// How far simulations of two equivalent layouts may differ, as a share of today's time.
 const CHANCE: f64 = 0.03;
 
-/// What a search finds, and what looking at every single layout does.
+/// Results of the search and of an exhaustive evaluation.
 struct Both {
     layouts: u64,
     searched: Advice,
@@ -164,8 +164,8 @@ fn both(catalogue: &Catalogue, need: &Need, load: &Load, slower_max: f64) -> Bot
     both
 }
 
-/// The search's answers are those of looking at everything: the same least price, but for what chance decides, and a tenth at
-/// most from the fastest: [`TOLD_APART`], chance, and that a layout with a slower log may be the faster one, as more commits then share a write.
+/// The search agrees with exhaustive evaluation: the same lowest price, up to chance, and within a tenth of the fastest:
+/// [`TOLD_APART`], chance, and that a layout with a slower log may be the faster one, as more commits then share a write.
 fn agree(both: &Both) {
     let found = both.searched.cheapest.as_ref();
     let found = found.map_or(f64::INFINITY, |found| found.layout.usd_per_month);
@@ -193,7 +193,7 @@ fn agree(both: &Both) {
     assert!(both.searched.counts.is_complete);
 }
 
-/// What is asked: a busy server that may become slower, one that writes much and may not, a quiet one that may be far slower.
+/// Cases: a busy server that may become slower, one that writes much and may not, a quiet one that may be far slower.
 fn asked() -> [(f64, Demand); 3] {
     [
         (0.2, demand(16, 4.0, 0.2, 0.5)),
@@ -351,7 +351,7 @@ fn of_google_cloud_the_search_finds_what_looking_at_every_layout_finds() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        // The same every time: what is at the edge is decided by chance.
+        // Fixed seed: borderline cases depend on chance.
         rng_seed: RngSeed::Fixed(1),
         failure_persistence: None,
         ..ProptestConfig::with_cases(CASES)

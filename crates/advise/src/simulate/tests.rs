@@ -13,8 +13,8 @@ fn each(per_operation: f64, kib: u64) -> Each {
 }
 
 prop_compose! {
-    /// What an operation asks for, without requests in the background: nobody waits for these, so that they hold up none
-    /// that the bound counts.
+    /// Demand of an operation without background requests: these are not on the critical path, so they delay none that the bound
+    /// counts.
     fn demand()(
         sessions in 1..64_u32,
         processor_us in 1..2_000_u64,
@@ -86,13 +86,13 @@ prop_compose! {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        // The same every time: a mean of few operations is a matter of chance.
+        // Fixed seed: a mean of few operations varies by chance.
         rng_seed: RngSeed::Fixed(1),
         failure_persistence: None,
         ..ProptestConfig::with_cases(48)
     })]
 
-    /// Within what 40,000 requests leave to chance, and what a limit lets pass at once.
+    /// Within the sampling error of 40,000 requests and what a limit lets pass at once.
     #[test]
     fn no_simulation_is_faster_than_its_bound(
         demand in demand(),
