@@ -1,10 +1,10 @@
-//! What a disk holds after its machine was stopped: the one place that says which disks forget.
+//! What a disk holds after its machine was stopped: the single source for which disks lose their contents.
 
 use serde::{Deserialize, Serialize};
 
 use super::Catalogue;
 
-/// What an experiment calls the disk inside its machine, which no entry may be called.
+/// Reserved name by which experiments refer to the machine's local disk.
 const LOCAL: &str = "local";
 
 /// What a disk holds after its machine was stopped, moved or has failed.
@@ -16,12 +16,12 @@ pub enum AfterStop {
     Kept,
     /// An empty file system.
     Empty,
-    /// Nothing, no file system either.
+    /// Nothing, not even a file system.
     Raw,
 }
 
 impl AfterStop {
-    /// Whether what it held is gone.
+    /// Whether its contents are lost.
     pub fn forgets(self) -> bool {
         match self {
             AfterStop::Kept => false,
@@ -29,7 +29,7 @@ impl AfterStop {
         }
     }
 
-    /// In words, for tables.
+    /// As text, for tables.
     pub fn shown(self) -> &'static str {
         match self {
             AfterStop::Kept => "what it held",
@@ -41,7 +41,7 @@ impl AfterStop {
 
 impl Catalogue {
     /// What a disk holds after its machine was stopped, by the name that an experiment gives it: one of the catalogue, or
-    /// `local` for the one inside `machine`. What is in no entry, such as `unlimited`, keeps what it held.
+    /// `local` for the one inside `machine`. Names without an entry, such as `unlimited`, keep their contents.
     pub fn after_stop(&self, disk: &str, machine: Option<&str>) -> AfterStop {
         if disk != LOCAL {
             let entry = self.disk(disk);
@@ -75,7 +75,7 @@ mod tests {
         for name in ["aws.gp3", "azure.premium.p30", "unlimited"] {
             assert_eq!(after(name), AfterStop::Kept, "{name}");
         }
-        // What is inside a machine passes no limit of the machine on remote disks.
+        // Local disks do not pass the machine's limits on remote disks.
         let remote = ["uncached", "ebs", "pd-ssd", "hyperdisk", "data"];
         for disk in catalogue.disks().filter(|disk| disk.name.contains("nvme")) {
             let limits = &disk.class.machine_limits;

@@ -6,10 +6,10 @@ use super::after_stop::AfterStop;
 use super::latency::Latency;
 use super::source::Source;
 
-/// A kind of disk, such as Azure's premium SSDs: how it counts, how long it takes.
+/// A kind of disk, such as Azure's premium SSDs: how I/Os are counted, and how long they take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// What disks call it.
+    /// Name that disks refer to it by.
     pub name: String,
     /// What it is.
     pub title: String,
@@ -17,16 +17,15 @@ pub struct Class {
     pub io_unit: IoUnit,
     /// How fast the bytes of one request move; `None` adds nothing to the latency.
     pub transfer: Option<Throughput>,
-    /// Requests served at the same time; `None` is no bound.
+    /// Maximum number of requests served concurrently; `None`: unbounded.
     pub in_flight_max: Option<u32>,
-    /// The largest unit, aligned to itself, that the vendor promises to write whole or not at all when power is lost; `None`:
-    /// nothing is promised.
+    /// The largest naturally aligned unit that the vendor guarantees to write atomically on power loss; `None`: no guarantee.
     pub atomic_write: Option<Bytes>,
     /// Machine limits that govern its disks, in order of preference.
     pub machine_limits: Vec<String>,
-    /// Whether a host cache may stand in front.
+    /// Whether a host cache can be used.
     pub host_cache: bool,
-    /// Whether it has moving parts: what random requests take then depends on where the last one was.
+    /// Whether it has moving parts: service time of random requests then depends on the position of the previous one.
     pub hard_disk: bool,
     /// What a disk holds after its machine was stopped.
     pub after_stop: AfterStop,
@@ -36,16 +35,16 @@ pub struct Class {
     pub write: Latency,
     /// Time to serve a flush.
     pub flush: Latency,
-    /// Where all but the latencies comes from.
+    /// Sources of everything except the latencies.
     pub sources: Vec<Source>,
-    /// What nobody published, and why it was chosen so.
+    /// Assumptions in place of unpublished figures, with the reason.
     pub assumed: Vec<String>,
-    /// What to know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
 impl Class {
-    /// What nobody published of its disks, and why it was chosen so: of its latencies too.
+    /// Assumptions about its disks in place of unpublished figures, with the reason; including its latencies.
     pub fn assumptions(&self) -> Vec<String> {
         let latencies = [
             ("read", &self.read),

@@ -1,4 +1,4 @@
-//! A disk in the catalogue, and what a user may ask of it.
+//! A disk in the catalogue, and what a user can provision.
 
 use model::{Bytes, DiskSpec, Iops, Throughput};
 
@@ -20,7 +20,7 @@ pub struct DiskEntry {
     pub title: String,
     /// Other names that lead to it.
     pub aliases: Vec<String>,
-    /// How its kind counts, and how long it takes.
+    /// How its kind counts I/Os, and how long they take.
     pub class: Class,
     /// Which sizes it comes in.
     pub size: SizeRule,
@@ -28,49 +28,49 @@ pub struct DiskEntry {
     pub limits: Limits,
     /// On which machines it has these limits.
     pub on_machines: OnMachines,
-    /// The entry of the rules that it is sold by now, where these are old ones.
+    /// The entry with the current rules, if these are superseded.
     pub superseded_by: Option<String>,
-    /// What it costs, where that is known.
+    /// Its price, if known.
     pub price: Option<Price>,
-    /// Where its price is from, when that is not its sources.
+    /// Origin of its price, if not its sources.
     pub own_price_list: Option<String>,
     /// How its limits are known.
     pub confidence: Confidence,
     /// Where its limits and price come from.
     pub sources: Vec<Source>,
-    /// What nobody published, and why it was chosen so.
+    /// Assumptions in place of unpublished figures, with the reason.
     pub assumed: Vec<String>,
-    /// What to know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
-/// What a user may ask of a disk.
+/// What a user can provision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Provision {
-    /// How large; needed for disks that come in any size.
+    /// Size; required for disks that come in any size.
     pub size: Option<Bytes>,
-    /// Provisioned IOPS, where the disk lets one ask.
+    /// Provisioned IOPS, if configurable.
     pub iops: Option<Iops>,
-    /// Provisioned throughput, where the disk lets one ask.
+    /// Provisioned throughput, if configurable.
     pub throughput: Option<Throughput>,
     /// Bursting, where it is an option.
     pub bursting: bool,
 }
 
-/// A disk as it was asked for.
+/// A disk as provisioned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Provisioned {
     /// For the model.
     pub spec: DiskSpec,
-    /// List price in US dollars a month, where it is known; bursting that is billed by use not included.
+    /// List price in US dollars a month, if known; excludes bursting that is billed by use.
     pub usd_per_month: Option<f64>,
 }
 
 impl DiskEntry {
-    /// The disk with what is asked, checked against the vendor's rules.
+    /// Provisions the disk as requested, checked against the vendor's rules.
     ///
     /// # Errors
-    /// When the vendor does not sell it like this: what was asked, what is allowed, and the remedy.
+    /// When the vendor does not sell this configuration: what was requested, what is allowed, and the remedy.
     pub fn provision(&self, asked: &Provision) -> Result<Provisioned, CatalogueError> {
         let size = self.size.choose(asked.size);
         let size = size.map_err(|(problem, remedy)| self.refused(problem, remedy))?;
@@ -103,7 +103,7 @@ impl DiskEntry {
         self.own_price_list.clone().or_else(of_sources)
     }
 
-    /// What nobody published of it, and why it was chosen so: of its class too.
+    /// Assumptions about it in place of unpublished figures, with the reason; including its class.
     pub fn assumptions(&self) -> Vec<String> {
         let mut all = self.class.assumptions();
         all.extend(self.assumed.iter().cloned());
@@ -150,9 +150,8 @@ impl DiskEntry {
         )
     }
 
-    /// The rate of one measure: what was asked if it is allowed, else what one gets unasked.
-    ///
-    /// `otherwise` knows what else to ask for so that a larger rate becomes possible.
+    /// The rate of one measure: the requested one if allowed, or the default if none was requested.
+    /// `otherwise` suggests what else to request so that a larger rate becomes possible.
     fn choose<Q: LimitValue>(
         &self,
         key: &str,
@@ -218,7 +217,7 @@ impl DiskEntry {
     }
 }
 
-/// The smallest of `low..=high` that is `enough`, which must not turn false again.
+/// The smallest of `low..=high` that is `enough`, which must be monotonic.
 fn smallest(mut low: u64, mut high: u64, enough: impl Fn(u64) -> bool) -> Option<u64> {
     if !enough(high) {
         return None;

@@ -1,23 +1,23 @@
-//! What can be wrong with a catalogue file, a name, or what was asked of a disk.
+//! Errors in a catalogue file, a name, or a requested disk configuration.
 
 use thiserror::Error;
 
 use super::near::{families, listed, near, suggestion};
 
-/// A mistake in a catalogue file or in what was asked of the catalogue.
+/// An error in a catalogue file or in a request to the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CatalogueError {
-    /// A file says something that cannot be.
+    /// Invalid content in a file.
     #[error("{file}:{line}: {message}")]
     File {
-        /// The file, as it was named.
+        /// The file, as named by the caller.
         file: String,
         /// Line of the entry or of the syntax error, from 1.
         line: usize,
         /// What is wrong, and the remedy.
         message: String,
     },
-    /// No entry of this name.
+    /// No entry has this name.
     #[error(
         "there is no {kind} `{name}` in the catalogue{}; `dbstow {kind}s` lists what there is",
         nearest(near, families)
@@ -25,19 +25,19 @@ pub enum CatalogueError {
     Unknown {
         /// `disk` or `machine`.
         kind: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Names that may have been meant, nearest first.
+        /// Likely intended names, nearest first.
         near: Vec<String>,
-        /// What names begin with, up to the first dot.
+        /// Prefixes of names, up to the first dot.
         families: Vec<String>,
     },
-    /// A disk cannot be had like this.
+    /// A disk is not available in this configuration.
     #[error("disk `{disk}`: {problem}; {remedy}")]
     Provision {
         /// The disk.
         disk: String,
-        /// What was asked and what is allowed.
+        /// What was requested and what is allowed.
         problem: String,
         /// What to do about it.
         remedy: String,
@@ -60,7 +60,7 @@ impl CatalogueError {
     }
 }
 
-/// The names that may have been meant, or else how names begin.
+/// The likely intended names, or else the prefixes of names.
 fn nearest(near: &[String], of_all: &[String]) -> String {
     match listed(of_all).filter(|_| near.is_empty()) {
         Some(all) => format!(" (names begin with {all})"),

@@ -1,4 +1,4 @@
-//! What the hosts of a machine cache of its remote disks: with a size, without a known size, or not at all.
+//! Whether a machine's host caches its remote disks: with a known size, with an unknown size, or not at all.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use serde::Deserialize;
 use super::rows::{RowError, of_csv};
 use super::source::Source;
 
-/// Whether a machine's host caches its remote disks, and what is known of that.
+/// Whether a machine's host caches its remote disks, and what is known about it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum HostCaching {
-    /// How much it holds is known: [`model::MachineSpec::host_cache`].
+    /// Its size is known: [`model::MachineSpec::host_cache`].
     Sized,
-    /// It caches; how much it holds is not published.
+    /// It caches; the size is not published.
     SizeUnknown {
-        /// Time to serve a hit: that of the local SSDs in whose place it is.
+        /// Time to serve a hit: that of the local SSDs that it is on.
         hit_latency: LatencySpec,
-        /// Who says that it caches.
+        /// Source of the claim that it caches.
         source: Source,
     },
-    /// The vendor says that it does not.
+    /// The vendor states that it does not.
     Unsupported {
         /// Where.
         source: Source,
     },
-    /// The catalogue has none for it: no other cloud than Azure caches on its hosts.
+    /// The catalogue has no entry for it: only Azure caches on its hosts.
     #[default]
     NotInCatalogue,
 }
@@ -33,7 +33,7 @@ pub enum HostCaching {
 /// Name of the machine limit on requests through the host cache.
 pub const CACHED_LIMIT: &str = "cached";
 
-/// What is known of series, by their names.
+/// Known host caching of series, by name.
 pub(super) struct Series(BTreeMap<String, Row>);
 
 #[derive(Deserialize)]
@@ -55,10 +55,10 @@ enum Answer {
 }
 
 impl Series {
-    /// Reads a table, of which lines that begin with `#` are comments.
+    /// Reads a table; lines that begin with `#` are comments.
     ///
     /// # Errors
-    /// The first line that is wrong.
+    /// The first invalid line.
     pub(super) fn read(text: &str) -> Result<Series, RowError> {
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
@@ -70,7 +70,7 @@ impl Series {
         rows.collect::<Result<_, RowError>>().map(Series)
     }
 
-    /// What is known of the machine `name` of `family`, whose hits take `hit_latency` where it caches.
+    /// Host caching of the machine `name` of `family`, whose hits take `hit_latency` where it caches.
     pub(super) fn of(&self, family: &str, name: &str, hit_latency: LatencySpec) -> HostCaching {
         let Some(row) = self.0.get(family) else {
             return HostCaching::NotInCatalogue;
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    /// One that is missing would be refused with "not in the catalogue", although its vendor's page says more.
+    /// A missing one would be rejected with "not in the catalogue", although its vendor's page says more.
     #[test]
     fn every_series_of_the_table_of_machines_has_an_answer() {
         let catalogue = Catalogue::builtin();

@@ -5,12 +5,12 @@ use model::{Duration, LatencySpec};
 use super::source::Source;
 use super::wire::LatencyWire;
 
-/// How long a request takes once it is started, and how that is known.
+/// Service time of a request once started, and its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
     /// The distribution.
     pub spec: LatencySpec,
-    /// What of it nobody published, and why it was chosen so.
+    /// Assumption in place of unpublished figures, with the reason.
     pub assumed: Option<String>,
     /// Where the figures come from.
     pub sources: Vec<Source>,
@@ -59,7 +59,7 @@ impl Latency {
         }
     }
 
-    /// In a few words: `p50 3.83 ms, p99 7.66 ms`.
+    /// Short text: `p50 3.83 ms, p99 7.66 ms`.
     pub fn shown(&self) -> String {
         match self.spec {
             LatencySpec::Constant { value } => value.to_string(),

@@ -51,7 +51,7 @@ pub use rule::{Linear, Rule, Share, Tier};
 pub use size::SizeRule;
 pub use source::{Confidence, Source};
 
-/// The files that travel inside the program, in an order in which each finds what it refers to.
+/// The embedded files, ordered so that references resolve.
 const BUILTIN: [(&str, &str); 6] = [
     (
         "catalogue/machines.toml",
@@ -73,19 +73,19 @@ const BUILTIN: [(&str, &str); 6] = [
     ),
 ];
 
-/// Machines, one a row.
+/// Machines, one per row.
 const MACHINES: (&str, &str) = (
     "catalogue/machines.csv",
     include_str!("../entries/machines.csv"),
 );
 
-/// Whether hosts cache, one series a row.
+/// Host caching, one series per row.
 const HOST_CACHES: (&str, &str) = (
     "catalogue/host_caches.csv",
     include_str!("../entries/host_caches.csv"),
 );
 
-/// Every disk and machine that is known by name.
+/// All known disks and machines, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     /// Sources that ship with the program.
@@ -122,11 +122,11 @@ impl Catalogue {
     }
 
     /// Adds the entries of a file of the same format; they may refer to sources, classes and disks
-    /// that are already there. A source may have the id of another added file's: entries keep their own.
+    /// that already exist. A source may reuse an id of another added file: entries keep their own.
     ///
     /// # Errors
     /// When the text is not a catalogue file, refers to something unknown, or defines a name again.
-    /// The catalogue is then as it was.
+    /// The catalogue is then unchanged.
     pub fn add(&mut self, text: &str, file: &str) -> Result<(), CatalogueError> {
         let mut next = self.clone();
         read::file(&mut next, text, file)?;
@@ -134,11 +134,11 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Puts the prices of a table (`name,usd,per`; per hour, month, GiB, IOPS, MB/s or MiB/s) in place of list prices. Gives
-    /// the names of the entries that have another price now.
+    /// Puts the prices of a table (`name,usd,per`; per hour, month, GiB, IOPS, MB/s or MiB/s) in place of list prices. Returns
+    /// the names of the entries whose price changed.
     ///
     /// # Errors
-    /// The first row that is wrong, with its line. The catalogue is then as it was.
+    /// The first invalid row, with its line. The catalogue is then unchanged.
     pub fn add_prices(
         &mut self,
         text: &str,
@@ -152,7 +152,7 @@ impl Catalogue {
 
     /// Takes a share, 0 to 1, off every price.
     pub fn discount(&mut self, share: f64) {
-        // Without what a product loses to rounding.
+        // Without floating-point error of the product.
         let off = format!("less {} %", (share * 1e4).round() / 1e2);
         for disk in self.disks.values_mut() {
             let list = disk.price_list();
@@ -175,14 +175,14 @@ impl Catalogue {
     /// The disk of this name or alias.
     ///
     /// # Errors
-    /// When there is none; the error names the nearest ones.
+    /// When it does not exist; the error lists the nearest names.
     pub fn disk(&self, name: &str) -> Result<&DiskEntry, CatalogueError> {
         let found = self.disks.get(self.unaliased(name));
         found.ok_or_else(|| CatalogueError::unknown("disk", name, self.names_of(&self.disks)))
     }
 
-    /// The disks that may be meant by `name`: the one of this name or alias, or else those whose name or alias ends in
-    /// it from a dot on, as `azure.premium.p30` in `P30`; upper and lower case are alike.
+    /// The disks that `name` may refer to: the one of this name or alias, or else those whose name or alias ends in it after a
+    /// dot, as `azure.premium.p30` for `P30`; case is ignored.
     pub fn disks_meant(&self, name: &str) -> Vec<&DiskEntry> {
         self.meant(&self.disks, name)
     }
@@ -190,13 +190,13 @@ impl Catalogue {
     /// The machine of this name or alias.
     ///
     /// # Errors
-    /// When there is none; the error names the nearest ones.
+    /// When it does not exist; the error lists the nearest names.
     pub fn machine(&self, name: &str) -> Result<&MachineEntry, CatalogueError> {
         let found = self.machines.get(self.unaliased(name));
         found.ok_or_else(|| CatalogueError::unknown("machine", name, self.names_of(&self.machines)))
     }
 
-    /// The machines that may be meant by `name`, as [`Catalogue::disks_meant`].
+    /// The machines that `name` may refer to; see [`Catalogue::disks_meant`].
     pub fn machines_meant(&self, name: &str) -> Vec<&MachineEntry> {
         self.meant(&self.machines, name)
     }
@@ -211,7 +211,7 @@ impl Catalogue {
         self.machines.values()
     }
 
-    /// The names of `entries`, and the aliases that lead to them.
+    /// The names of `entries` and their aliases.
     fn names_of<'a, T>(
         &'a self,
         entries: &'a BTreeMap<String, T>,
@@ -322,7 +322,7 @@ mod tests {
         );
         assert!(n4.spec.limits.contains_key("pd-balanced"));
 
-        // Four disks do what the row says of all.
+        // The row's figures are for all four disks together.
         let i4i = machine("aws.i4i.16xlarge");
         let local = i4i.spec.local_disk.as_ref().expect("it has some");
         let Rate::Iops(reads) = local.limits[0].rate else {
@@ -468,7 +468,7 @@ mod tests {
         }
     }
 
-    /// Lines that a catalogue file is made of, whole and broken.
+    /// Lines of a catalogue file, valid and invalid.
     fn line() -> impl Strategy<Value = String> {
         const PAIR: &str = concat!(
             "(title|date|size|iops|throughput|class|sources|read|burst|confidence|price)",

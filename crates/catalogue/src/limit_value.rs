@@ -1,4 +1,4 @@
-//! What a rule may give: IOPS, bytes per second, and what these add up to.
+//! Result types of a rule: IOPS, bytes per second, and their sums over time.
 
 use std::fmt::{self, Debug, Display};
 
@@ -12,17 +12,17 @@ pub trait LimitValue: Copy + Debug + Display + Ord {
     /// What it adds up to over time: I/Os or bytes.
     type Credit: LimitValue;
 
-    /// The amount of so many units.
+    /// The amount from a number of units.
     fn from_units(units: u64) -> Self;
 
-    /// How many units it is.
+    /// Number of units.
     fn units(self) -> u64;
 
-    /// As people write it: `3000`, `125 MiB/s`.
+    /// Human-readable: `3000`, `125 MiB/s`.
     fn shown(self) -> String;
 }
 
-/// An amount that a file can hold.
+/// An amount that a file can contain.
 pub(super) trait FromWire: LimitValue {
     /// Thousandths of a unit. (0.75 IOPS per GiB is a real rule.)
     fn thousandths(amount: &AmountWire) -> Result<u64, String>;

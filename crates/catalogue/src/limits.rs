@@ -1,4 +1,4 @@
-//! The limits of a disk or machine: fixed, by direction, asked for, and with burst credits.
+//! The limits of a disk or machine: fixed, by direction, provisioned, and with burst credits.
 
 use model::{Burst, Bytes, Counts, Duration, Iops, LimitSpec, Rate, Throughput};
 
@@ -6,14 +6,14 @@ use super::limit_value::{FromWire, LimitValue};
 use super::rule::Rule;
 use super::wire::{BurstWire, BurstsWire, RuleWire};
 
-/// What a disk or one of a machine's named limits lets pass.
+/// Rates that a disk or one of a machine's named limits allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// On requests per second.
     pub iops: Option<Limit<Iops>>,
     /// On bytes per second.
     pub throughput: Option<Limit<Throughput>>,
-    /// Higher rates for a while.
+    /// Burst rates.
     pub bursts: Bursts,
 }
 
@@ -22,7 +22,7 @@ pub struct Limits {
 pub enum Limit<Q> {
     /// Reads and writes together.
     Shared(Rule<Q>),
-    /// Reads and writes each for itself.
+    /// Reads and writes separately.
     Split {
         /// The limit on reads.
         read: Rule<Q>,
@@ -31,11 +31,11 @@ pub enum Limit<Q> {
     },
     /// What the user provisions, reads and writes together.
     Asked {
-        /// What one gets without asking; without it, one has to ask.
+        /// The default; without one, a rate must be requested.
         default: Option<Rule<Q>>,
-        /// The least that can be asked.
+        /// The minimum that can be provisioned.
         least: Rule<Q>,
-        /// The most that can be asked.
+        /// The maximum that can be provisioned.
         most: Rule<Q>,
     },
 }
@@ -43,7 +43,7 @@ pub enum Limit<Q> {
 /// Rates above the sustained ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bursts {
-    /// Only when asked for (Azure's did not exist before 2019); otherwise always.
+    /// Only when requested (Azure's did not exist before 2019); otherwise always.
     pub optional: bool,
     /// On requests per second.
     pub iops: Option<BurstRule<Iops>>,
@@ -54,7 +54,7 @@ pub struct Bursts {
 /// A rate above the sustained one, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BurstRule<Q: LimitValue> {
-    /// The rate; where the sustained rate is as high, there is no burst.
+    /// The rate; no burst if the sustained rate is at least as high.
     pub rate: Rule<Q>,
     /// How long it lasts.
     pub holds: Holds<Q::Credit>,
@@ -63,15 +63,15 @@ pub struct BurstRule<Q: LimitValue> {
 /// How long a burst lasts from a full bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holds<C> {
-    /// As long as this at the full burst rate: a bucket of `(burst - sustained) * time`.
+    /// For this time at the full burst rate: a bucket of `(burst - sustained) * time`.
     For(Duration),
     /// Until these credits are spent.
     Credits(Rule<C>),
-    /// Without end (and billed by use).
+    /// Indefinitely (and billed by use).
     Always,
 }
 
-/// What a limit is for one disk: the rates, after all rules.
+/// A limit resolved for one disk: the rates, after all rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chosen<Q> {
     Shared(Q),
@@ -79,7 +79,7 @@ pub(super) enum Chosen<Q> {
 }
 
 impl<Q: LimitValue> Limit<Q> {
-    /// In a few words, for tables and messages.
+    /// Short text, for tables and messages.
     pub fn shown(&self) -> String {
         match self {
             Limit::Shared(rule) => rule.shown(),
@@ -90,7 +90,7 @@ impl<Q: LimitValue> Limit<Q> {
         }
     }
 
-    /// In as little room as a table's cell has; reads and writes on a line each.
+    /// Compact text for a table cell; reads and writes on separate lines.
     pub fn brief(&self) -> String {
         match self {
             Limit::Shared(rule) => rule.shown(),
@@ -104,7 +104,7 @@ impl<Q: LimitValue> Limit<Q> {
         }
     }
 
-    /// The rates without the user's say; `None` where the user has to ask.
+    /// The default rates; `None` if the user must request one.
     pub(super) fn unasked(&self, size: Bytes, iops: u64) -> Option<Chosen<Q>> {
         match self {
             Limit::Shared(rule) => Some(Chosen::Shared(rule.amount(size, iops))),
@@ -161,13 +161,13 @@ impl Limits {
         })
     }
 
-    /// Whether these limits leave nothing to ask; a machine's never do.
+    /// Whether these limits have nothing to configure; a machine's never do.
     pub(super) fn is_fixed(&self) -> bool {
         !matches!(self.iops, Some(Limit::Asked { .. }))
             && !matches!(self.throughput, Some(Limit::Asked { .. }))
     }
 
-    /// Whether bursting can be asked for.
+    /// Whether bursting can be requested.
     pub(super) fn bursts_at_all(&self) -> bool {
         self.bursts.iops.is_some() || self.bursts.throughput.is_some()
     }
@@ -193,7 +193,7 @@ impl Limits {
         specs
     }
 
-    /// The model's limits where nothing is asked.
+    /// The model's limits with defaults.
     pub(super) fn specs_unasked(&self, size: Bytes) -> Vec<LimitSpec> {
         let iops = self.iops.as_ref().and_then(|limit| limit.unasked(size, 0));
         let iops_total = iops.map_or(0, Chosen::largest);
@@ -241,7 +241,7 @@ impl<Q: LimitValue> Chosen<Q> {
     }
 }
 
-/// What a burst comes to over a sustained rate.
+/// A burst relative to a sustained rate.
 enum Bursting<Q> {
     None,
     Credits(Burst),

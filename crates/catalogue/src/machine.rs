@@ -6,15 +6,15 @@ use serde::Serialize;
 use super::host_caching::HostCaching;
 use super::source::{Confidence, Source};
 
-/// Hours of a month, as the vendors count them.
+/// Hours per month, as the vendors count them.
 const HOURS: f64 = 730.0;
 
-/// List price by the hour, on demand, in US dollars; disks are not in it.
+/// On-demand list price per hour in US dollars, without disks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HourlyPrice {
-    /// With Linux; `None` where it is not known.
+    /// With Linux; `None` if unknown.
     pub linux: Option<f64>,
-    /// With Windows; `None` where it is not known.
+    /// With Windows; `None` if unknown.
     pub windows: Option<f64>,
 }
 
@@ -30,12 +30,12 @@ impl HourlyPrice {
     }
 }
 
-/// What nobody published of a price, and why it was chosen so.
+/// Assumptions in place of unpublished prices, with the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceAssumed {
-    /// Of the one with Linux.
+    /// For the price with Linux.
     pub linux: Vec<String>,
-    /// Of the one with Windows.
+    /// For the price with Windows.
     pub windows: Vec<String>,
 }
 
@@ -44,41 +44,41 @@ pub struct PriceAssumed {
 pub struct MachineEntry {
     /// Vendor and size, such as `azure.DS14_v2`.
     pub name: String,
-    /// What it is, where the name does not say.
+    /// Description, where the name does not suffice.
     pub title: String,
     /// Other names that lead to it.
     pub aliases: Vec<String>,
-    /// The vendor's name of its series, such as `Edsv5`; empty where it is not known.
+    /// The vendor's name of its series, such as `Edsv5`; empty if unknown.
     pub family: String,
-    /// Whether its processors are Arm's.
+    /// Whether its processors are Arm.
     pub arm: bool,
     /// For the model; its local disk is one of [`MachineEntry::local_disks`].
     pub spec: MachineSpec,
     /// Whether its host caches remote disks.
     pub host_caching: HostCaching,
-    /// Disks inside the machine; 0 also where they are not known.
+    /// Number of local disks; also 0 if unknown.
     pub local_disks: u32,
-    /// Whether they come back without a file system after every stop, where that is known.
+    /// Whether they come back without a file system after every stop, if known.
     pub local_disks_raw: Option<bool>,
-    /// What it costs, where that is known.
+    /// Its price, if known.
     pub price: Option<HourlyPrice>,
-    /// Where its price is from, when that is not its sources.
+    /// Origin of its price, if not its sources.
     pub own_price_list: Option<String>,
-    /// Data disks that can be attached, where that is known.
+    /// Maximum number of attached data disks, if known.
     pub disks_max: Option<u32>,
-    /// Database files that it may hold, for managed services.
+    /// Maximum number of database files, for managed services.
     pub files_max: Option<u32>,
     /// How its figures are known.
     pub confidence: Confidence,
     /// Where they come from.
     pub sources: Vec<Source>,
-    /// What nobody published, and why it was chosen so.
+    /// Assumptions in place of unpublished figures, with the reason.
     pub assumed: Vec<String>,
-    /// The same of its price.
+    /// Assumptions about its price.
     pub price_assumed: PriceAssumed,
-    /// The same of its local disk.
+    /// Assumptions about its local disk.
     pub local_assumed: Vec<String>,
-    /// What to know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
@@ -91,7 +91,7 @@ impl MachineEntry {
         self.own_price_list.clone().or_else(of_sources)
     }
 
-    /// What nobody published of it, and why it was chosen so: of its prices and its local disks too.
+    /// Assumptions about it in place of unpublished figures, with the reason; including its prices and local disks.
     pub fn assumptions(&self) -> Vec<String> {
         let of_local = self.local_assumed.iter();
         self.assumed
@@ -103,7 +103,7 @@ impl MachineEntry {
             .collect()
     }
 
-    /// Takes over what is not known here.
+    /// Fills in unknown values from `other`.
     pub(super) fn complete(&mut self, other: MachineEntry) {
         if self.family.is_empty() {
             self.family = other.family;

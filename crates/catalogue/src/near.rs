@@ -1,17 +1,17 @@
-//! Which names a user may have meant.
+//! Suggestions for mistyped names.
 
-/// Likeness from which a name is worth suggesting; 1 is the same name.
+/// Minimum similarity for a suggestion; 1 is the same name.
 const LIKENESS_MIN: f64 = 0.85;
 const SUGGESTIONS_MAX: usize = 3;
 
-/// Whether `given` is all of `name`, or its end after a dot: `p30` of `azure.premium.p30`. Upper and lower case are
-/// alike, and only letters and digits count: `premiumv2` is the end of `azure.premium_v2`.
+/// Whether `given` is all of `name`, or its end after a dot: `p30` of `azure.premium.p30`. Case is ignored, and only letters and
+/// digits count: `premiumv2` is the end of `azure.premium_v2`.
 pub(super) fn is_end(name: &str, given: &str) -> bool {
     let wanted = plain(given);
     !wanted.is_empty() && ends(name).any(|end| plain(end) == wanted)
 }
 
-/// Names that `name` is the end of, or else that contain it, or else that are like it; nearest first.
+/// Names that end in `name`, or else contain it, or else are similar to it; nearest first.
 pub(super) fn near<'a>(name: &str, names: impl Iterator<Item = &'a String>) -> Vec<String> {
     let names: Vec<&String> = names.collect();
     let wanted = plain(name);
@@ -48,7 +48,7 @@ fn alike<'a>(wanted: &str, names: &[&'a String]) -> Vec<&'a String> {
     found.into_iter().map(|(_, known)| known).collect()
 }
 
-/// What the names begin with, up to the first dot.
+/// Prefixes of the names, up to the first dot.
 pub(super) fn families<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut families: Vec<String> = names
         .filter_map(|name| Some(name.split_once('.')?.0.to_owned()))
@@ -58,7 +58,7 @@ pub(super) fn families<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Strin
     families
 }
 
-/// ` (did you mean ..?)` with these; nothing for none.
+/// ` (did you mean ..?)` with these; empty if there are none.
 pub(super) fn suggestion(near: &[String]) -> String {
     match listed(near) {
         None => String::new(),
@@ -66,7 +66,7 @@ pub(super) fn suggestion(near: &[String]) -> String {
     }
 }
 
-/// `` `a`, `b` or `c` ``; `None` for none.
+/// `` `a`, `b` or `c` ``; `None` if there are none.
 pub(super) fn listed(names: &[String]) -> Option<String> {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let (last, first) = names.split_last()?;
@@ -76,7 +76,7 @@ pub(super) fn listed(names: &[String]) -> Option<String> {
     })
 }
 
-/// A name, and what follows each of its dots.
+/// The name, and the part after each of its dots.
 fn ends(name: &str) -> impl Iterator<Item = &str> {
     let ends = name.match_indices('.').map(|(at, _)| &name[at + 1..]);
     std::iter::once(name).chain(ends)

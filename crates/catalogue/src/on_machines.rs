@@ -1,25 +1,25 @@
-//! On which machines a disk has its limits, where these are not all, and how many of its kind one takes.
+//! The machines on which a disk reaches its limits, if not all, and how many of its kind a machine can have.
 
 use serde::Serialize;
 
 use super::machine::MachineEntry;
 use super::wire::{MachinesWire, MissedWire};
 
-/// What of a disk depends on the machine that has it, beside the limits that the machine has itself.
+/// Properties of a disk that depend on its machine, besides the machine's own limits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OnMachines {
-    /// Where the vendor publishes its limits; empty: they are those on every machine.
+    /// Machines that the vendor publishes its limits for; empty: all machines.
     published: Vec<Machines>,
-    /// Where less than these was measured.
+    /// Machines on which less than these was measured.
     missed: Vec<Missed>,
-    /// Most disks of the entry that a machine takes, or that have its limits each, where more share them.
+    /// Maximum number of disks of the entry on a machine, or the number that have its limits each, where more share them.
     pub count_max: Option<u32>,
-    /// Entries with the same name here are of the same disks: the limits of each are those of all of them that a machine has,
-    /// and do not add up.
+    /// Entries with the same group describe the same disks: the limits of each apply to all of them on a machine, and do not add
+    /// up.
     pub group: Option<String>,
 }
 
-/// Machines: of these series or names, with at least so many processors.
+/// Machines of these series or names, with a minimum number of processors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Machines {
     families: Vec<String>,
@@ -35,14 +35,14 @@ struct Missed {
     measured: String,
 }
 
-/// Whether a machine's disk has its limits.
+/// Whether a disk's limits are published for a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
     /// The vendor says so.
     Yes,
-    /// It says what they need, and the machine has less.
+    /// The vendor states a requirement that the machine does not meet.
     TooSmall,
-    /// It says nothing of this machine.
+    /// The vendor says nothing about this machine.
     Unknown,
 }
 
@@ -74,7 +74,7 @@ impl OnMachines {
         })
     }
 
-    /// Whether the limits are those on `machine` with so many `cores`.
+    /// Whether the limits are published for `machine` with this many `cores`.
     pub fn on(&self, machine: &MachineEntry, cores: u32) -> Published {
         if self.published.is_empty() {
             return Published::Yes;
@@ -89,7 +89,7 @@ impl OnMachines {
         }
     }
 
-    /// Whether it depends on the number of processors where it has its limits.
+    /// Whether its limits depend on the number of processors.
     pub fn needs_cores(&self) -> bool {
         let published = self.published.iter().any(|machines| machines.cores > 0);
         published
@@ -99,7 +99,7 @@ impl OnMachines {
                 .any(|missed| missed.cores_below.is_some())
     }
 
-    /// What was measured on machines such as this, where it was less than the limits.
+    /// What was measured on such machines, if less than the limits.
     pub fn missed_on(&self, machine: &MachineEntry, cores: u32) -> Option<&str> {
         let mut missed = self.missed.iter();
         let found = missed.find(|missed| {
@@ -109,12 +109,12 @@ impl OnMachines {
         found.map(|missed| missed.measured.as_str())
     }
 
-    /// What was measured where it was less than the limits.
+    /// Measurements that fell short of the limits.
     pub fn missed(&self) -> impl Iterator<Item = &str> {
         self.missed.iter().map(|missed| missed.measured.as_str())
     }
 
-    /// Which machines the limits are published for; empty: for all.
+    /// The machines that the limits are published for; empty: all.
     pub fn shown(&self) -> String {
         let shown = |machines: &Machines| {
             let names: Vec<&str> = machines
@@ -139,7 +139,7 @@ mod tests {
     use super::super::Catalogue;
     use super::*;
 
-    /// Every name in it would otherwise match nothing, and a limit would hold nowhere.
+    /// An unknown name would match nothing, and a limit would apply nowhere.
     #[test]
     fn the_machines_that_disks_name_are_in_the_catalogue() {
         let catalogue = Catalogue::builtin();

@@ -20,7 +20,7 @@ use super::machine::{HourlyPrice, MachineEntry, PriceAssumed};
 use super::price::{self, Parts, Price, Step};
 use super::size::SizeRule;
 
-/// A row as it is written.
+/// A row of the table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -32,18 +32,18 @@ struct Row {
 /// What a price is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Per {
-    /// A machine, whatever system it runs.
+    /// A machine, with any operating system.
     Hour,
     /// A disk as a whole.
     Month,
-    /// The rest: a part of a disk, a month.
+    /// The rest: a part of a disk, per month.
     Gib,
     Iops,
     MbPerS,
     MibPerS,
 }
 
-/// What `per` may be.
+/// Valid values of `per`.
 const UNITS: [(&str, Per); 6] = [
     ("hour", Per::Hour),
     ("month", Per::Month),
@@ -60,10 +60,10 @@ struct Own {
     prices: BTreeMap<Per, f64>,
 }
 
-/// Puts the prices of a table in place of list prices. Gives the names of the entries that have another price now.
+/// Replaces list prices with the prices of a table. Returns the names of the entries whose price changed.
 ///
 /// # Errors
-/// The first row that is wrong, with its line; the catalogue may then have some of the prices.
+/// The first invalid row, with its line; the catalogue may then have some of the prices.
 pub(super) fn add(
     catalogue: &mut Catalogue,
     text: &str,
@@ -178,7 +178,7 @@ fn of_machine(
     Ok(())
 }
 
-/// Parts that are not given keep their list price, and what is free in the list stays free.
+/// Parts that are not given keep their list price; parts that are free stay free.
 fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Result<(), String> {
     let name = &disk.name;
     if prices.contains_key(&Per::Hour) {
@@ -205,7 +205,7 @@ fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Res
                     vec![Step { above, usd: *usd }]
                 }
             };
-            // Of two units for the same thing, the one that is given replaces the other.
+            // If a part has two units, the given one replaces the other.
             let (mib, mb) = (
                 prices.contains_key(&Per::MibPerS),
                 prices.contains_key(&Per::MbPerS),
@@ -233,14 +233,14 @@ fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Res
     Ok(())
 }
 
-/// Whether there is nothing to choose of a disk, so that it can have one price.
+/// Whether a disk has nothing to configure, so that it can have one price.
 fn is_one_thing(disk: &DiskEntry) -> bool {
     let is_asked = matches!(disk.limits.iops, Some(Limit::Asked { .. }))
         || matches!(disk.limits.throughput, Some(Limit::Asked { .. }));
     matches!(disk.size, SizeRule::Fixed(_)) && !is_asked
 }
 
-/// The price of a disk of whose parts none has a list price: all that it is provisioned by have to be given.
+/// The price of a disk without list prices: all parts that it is provisioned by must be given.
 fn parts(disk: &DiskEntry, prices: &BTreeMap<Per, f64>) -> Result<Price, String> {
     let mut missing = Vec::new();
     if !prices.contains_key(&Per::Gib) {

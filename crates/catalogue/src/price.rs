@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::size::SizeRule;
 use super::wire::{PriceWire, StepWire};
 
-/// What a disk costs a month, in US dollars; a list price of the region its source names.
+/// A disk's monthly price in US dollars; a list price in the region its source names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Price {
     /// As a whole.
@@ -23,7 +23,7 @@ pub enum Price {
 pub struct Parts {
     /// Dollars a month for each GiB.
     pub per_gib: f64,
-    /// Sizes that are billed, where these are not all: a disk is billed as the next larger one.
+    /// Billed sizes, if not all: a disk is billed as the next larger one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub billed_size: Option<SizeRule>,
     /// For each IOPS, in steps.
@@ -64,7 +64,7 @@ impl Price {
         }
     }
 
-    /// Takes a share, 0 to 1, off it.
+    /// Discounts it by a share, 0 to 1.
     pub(super) fn discount(&mut self, share: f64) {
         let less = |usd: &mut f64| *usd *= 1.0 - share;
         match self {
@@ -129,8 +129,8 @@ fn read_steps(wires: &[StepWire]) -> Result<Vec<Step>, String> {
     wires.iter().map(read).collect()
 }
 
-/// Most dollars a month for a disk or a unit of it, and an hour for a machine: beyond any price, and times any size or the
-/// hours of a month still a number.
+/// Maximum dollars a month for a disk or a unit of it, and per hour for a machine: beyond any real price, and still finite when
+/// multiplied by any size or the hours of a month.
 const USD_MAX: f64 = 1e9;
 
 pub(super) fn check(usd: f64) -> Result<(), String> {

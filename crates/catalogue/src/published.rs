@@ -1,4 +1,4 @@
-//! The vendors' own worked figures, held against the catalogue.
+//! The vendors' own worked figures, checked against the catalogue.
 
 use model::{Burst, Bytes, Counts, Duration, Iops, LimitSpec, Rate, Throughput};
 
@@ -381,7 +381,7 @@ fn a_d_series_machine_has_a_local_disk_that_reads_faster_than_it_writes() {
 
 #[test]
 fn every_machine_limit_that_a_disk_names_exists_on_some_machine_or_is_known_to_be_missing() {
-    // Google Cloud's limits on hyperdisks, extreme disks and local SSDs for each machine are not in hand.
+    // Google Cloud's per-machine limits on hyperdisks, extreme disks and local SSDs are not available to us.
     const MISSING: [&str; 3] = ["hyperdisk", "pd-extreme", "local-ssd"];
     let catalogue = Catalogue::builtin();
     for disk in catalogue.disks() {

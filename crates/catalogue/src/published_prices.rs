@@ -1,4 +1,4 @@
-//! Ten layouts on three clouds, their prices computed by hand from the vendors' lists.
+//! Ten layouts on three clouds, with prices computed by hand from the vendors' lists.
 
 use model::{Bytes, Iops, Throughput};
 

@@ -63,7 +63,7 @@ pub(super) fn file(
     })
 }
 
-/// Reads the machines of a table into `catalogue`: new ones, and what is not known yet of those that are there.
+/// Reads the machines of a table into `catalogue`: new ones, and missing values of existing ones.
 ///
 /// # Errors
 /// The first mistake, with its line. The catalogue may then hold a part of the table.
@@ -87,7 +87,7 @@ pub(super) fn table(
     Ok(())
 }
 
-/// Class of the disks that a host caches on: how long a hit takes where nobody published it.
+/// Class of the disks that a host caches on: the hit latency where none is published.
 const HOST_CACHE_CLASS: &str = "azure-local-ssd";
 
 /// Reads which series' hosts cache, for machines whose cache has no known size.
@@ -120,7 +120,7 @@ fn at_line(file: &str, line: u64, message: String) -> CatalogueError {
     }
 }
 
-/// A file's text and name, to say where a mistake is.
+/// A file's text and name, to locate errors.
 struct Document<'a> {
     text: &'a str,
     file: &'a str,
@@ -405,7 +405,7 @@ fn local_disk(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<DiskSpec, S
     }
 }
 
-/// What nobody published of a local disk: of its entry, or of its class.
+/// Assumptions about a local disk: from its entry or its class.
 fn local_assumed(catalogue: &Catalogue, wire: &MachineWire) -> Result<Vec<String>, String> {
     let mut all = wire.local_assumed.clone();
     if let Some(local) = &wire.local_disk {

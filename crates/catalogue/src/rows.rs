@@ -1,4 +1,4 @@
-//! Machines as rows of a table: one row is one machine. A row becomes what a TOML file would say of it.
+//! Machines as rows of a table: one row is one machine. A row is converted to what a TOML file would contain.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ const BURST: Duration = Duration::from_secs(30 * 60);
 
 /// What a flag of a row means.
 enum Meaning {
-    /// What nobody published of the price with Linux, and why it was chosen so.
+    /// An assumption about the price with Linux, with the reason.
     OfLinux(&'static str),
-    /// The same of the price with Windows.
+    /// An assumption about the price with Windows, with the reason.
     OfWindows(&'static str),
-    /// What to know.
+    /// A remark for the user.
     Noted(&'static str),
 }
 
@@ -145,7 +145,7 @@ const FLAGS: [(&str, Meaning); 25] = [
     ),
 ];
 
-/// A row as it is written.
+/// A row of the table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row {
@@ -184,17 +184,17 @@ struct Row {
 
 /// A row that was read.
 pub(super) struct MachineRow {
-    /// Where it stands, from 1.
+    /// Its line, from 1.
     pub(super) line: u64,
     /// The machine's name.
     pub(super) name: String,
-    /// What a TOML file would say.
+    /// What a TOML file would contain.
     pub(super) wire: MachineWire,
 }
 
-/// What is wrong with a table, and where.
+/// An error in a table, with its line.
 pub(super) struct RowError {
-    /// Where, from 1.
+    /// Line, from 1.
     pub(super) line: u64,
     /// What.
     pub(super) message: String,
@@ -203,7 +203,7 @@ pub(super) struct RowError {
 /// The machines of a table; lines that begin with `#` are comments.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// The first invalid line.
 pub(super) fn read(text: &str) -> Result<Vec<MachineRow>, RowError> {
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
@@ -234,7 +234,7 @@ pub(super) fn of_csv(error: csv::Error) -> RowError {
     }
 }
 
-/// Without the place, which the caller has.
+/// Without the location, which the caller adds.
 fn said(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
@@ -310,7 +310,7 @@ impl Row {
             other => return Err(format!("`remote` is `{other}`; there is no such limit")),
         };
         let writes = match self.remote.as_str() {
-            // Google Cloud limits each direction by itself.
+            // Google Cloud limits each direction separately.
             "pd-ssd" | "hyperdisk" => Some([
                 self.write_iops.or(self.iops),
                 self.write_mb_per_s.or(self.mb_per_s),
@@ -333,7 +333,7 @@ impl Row {
         Ok(limits)
     }
 
-    /// One of the local disks: an equal part of what all of them do.
+    /// One of the local disks: an equal share of their total.
     fn local_disk(
         &self,
         disks: u32,
@@ -383,7 +383,7 @@ impl Row {
     }
 }
 
-/// A limit of these rates; `writes`, where they have one of their own.
+/// A limit with these rates; `writes`, if they have a separate limit.
 fn limit(unit: &str, rates: Rates, writes: Option<Rates>, burst: Rates) -> LimitsWire {
     let iops = |rate: f64| RuleWire::Amount(AmountWire::Number(rate.floor()));
     let throughput = |rate: f64| RuleWire::Amount(AmountWire::Text(format!("{rate} {unit}")));

@@ -5,7 +5,7 @@ use model::Bytes;
 use super::limit_value::{FromWire, LimitValue};
 use super::wire::{AmountWire, RuleTable, RuleWire, TierWire};
 
-/// An amount, or how to find it: the few kinds that vendors' price lists are made of.
+/// An amount, or how to compute it: the few kinds found in vendors' price lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rule<Q> {
     /// Always the same.
@@ -21,7 +21,7 @@ pub enum Rule<Q> {
 /// `base + per_gib * GiB + per_iops * IOPS`, between bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Linear<Q> {
-    /// What there is without any size.
+    /// Amount at size zero.
     pub base: Q,
     /// For each GiB.
     pub per_gib: Share,
@@ -33,7 +33,7 @@ pub struct Linear<Q> {
     pub at_most: Option<Q>,
 }
 
-/// So many thousandths of a unit for each GiB or IOPS.
+/// Thousandths of a unit per GiB or IOPS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     /// Thousandths of a unit.
@@ -50,7 +50,7 @@ pub struct Tier<Q> {
 }
 
 impl<Q: LimitValue> Rule<Q> {
-    /// What a disk of this size and these IOPS gets. Fractions of a unit are cut off.
+    /// The amount for a disk of this size and these IOPS. Fractions of a unit are truncated.
     pub fn amount(&self, size: Bytes, iops: u64) -> Q {
         match self {
             Rule::Fixed(value) => *value,
@@ -80,7 +80,7 @@ impl<Q: LimitValue> Rule<Q> {
         }
     }
 
-    /// In a few words, for tables and messages.
+    /// Short text, for tables and messages.
     pub fn shown(&self) -> String {
         match self {
             Rule::Fixed(value) => value.shown(),
@@ -101,7 +101,7 @@ impl<Q: LimitValue> Rule<Q> {
         }
     }
 
-    /// Reads a rule that is not asked for and not split by direction.
+    /// Reads a rule that is neither provisioned nor split by direction.
     pub(super) fn read(wire: &RuleWire) -> Result<Rule<Q>, String>
     where
         Q: FromWire,
@@ -211,7 +211,7 @@ impl Share {
     }
 }
 
-/// An amount of more than zero: a disk that does nothing is a mistake.
+/// A positive amount: a disk with a zero limit is an error.
 fn positive<Q: FromWire>(amount: &AmountWire) -> Result<Q, String> {
     let units = Q::thousandths(amount)? / 1000;
     if units == 0 {

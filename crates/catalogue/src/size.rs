@@ -16,7 +16,7 @@ pub enum SizeRule {
         least: Bytes,
         /// The largest.
         most: Bytes,
-        /// What one gets without asking; without it, one has to ask.
+        /// The default; without one, a size must be requested.
         default: Option<Bytes>,
         /// Above the listed sizes, only multiples of this.
         step: Option<Bytes>,
@@ -25,7 +25,7 @@ pub enum SizeRule {
     },
 }
 
-/// In words, as in tables.
+/// As text, as in tables.
 impl Serialize for SizeRule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.steps_shown())
@@ -33,7 +33,7 @@ impl Serialize for SizeRule {
 }
 
 impl SizeRule {
-    /// The size that results from what was asked.
+    /// The size that results from the request.
     ///
     /// # Errors
     /// What is wrong with it, and the remedy.
@@ -56,7 +56,7 @@ impl SizeRule {
         }
     }
 
-    /// The smallest size that it comes in and that holds `size`; `None` where it comes in none so large.
+    /// The smallest available size of at least `size`; `None` if none is large enough.
     pub fn at_least(&self, size: Bytes) -> Option<Bytes> {
         let least = match self {
             SizeRule::Fixed(only) => *only,
@@ -65,7 +65,7 @@ impl SizeRule {
         self.neighbours(size.max(least)).1
     }
 
-    /// In a few words, for tables and messages.
+    /// Short text, for tables and messages.
     pub fn shown(&self) -> String {
         match self {
             SizeRule::Fixed(size) => size.to_string(),
@@ -73,7 +73,7 @@ impl SizeRule {
         }
     }
 
-    /// The sizes that exist next to `size`: the largest below and the smallest above.
+    /// The available sizes next to `size`: the largest below and the smallest above.
     fn neighbours(&self, size: Bytes) -> (Option<Bytes>, Option<Bytes>) {
         match self {
             SizeRule::Fixed(only) => (
@@ -104,7 +104,7 @@ impl SizeRule {
         }
     }
 
-    /// The smallest size from `from` on that satisfies `enough`, which must not turn false again.
+    /// The smallest size from `from` on that satisfies `enough`, which must be monotonic.
     pub(super) fn smallest(&self, from: Bytes, enough: impl Fn(Bytes) -> bool) -> Option<Bytes> {
         let SizeRule::Choice { most, .. } = self else {
             return None;
@@ -145,7 +145,7 @@ impl SizeRule {
         ))
     }
 
-    /// In a few words, with the steps that it comes in.
+    /// Short text, including the available steps.
     pub fn steps_shown(&self) -> String {
         match self {
             SizeRule::Fixed(_) | SizeRule::Choice { step: None, .. } => self.shown(),

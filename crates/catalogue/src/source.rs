@@ -1,4 +1,4 @@
-//! Where a figure comes from, and how far it can be trusted.
+//! The source of a figure, and how reliable it is.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 /// A document or a measurement that figures were taken from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Source {
-    /// What entries call it.
+    /// Identifier that entries use.
     pub id: String,
     /// What it is.
     pub title: String,
-    /// Where it is, when it can be reached.
+    /// Its URL, if reachable.
     pub url: Option<String>,
-    /// The date it bears, or the date it was read.
+    /// Its date, or the date it was read.
     pub date: String,
     /// What to know before relying on it.
     pub note: Option<String>,
-    /// Of list prices that it holds: whose they are, and of which region; `None` where it holds none.
+    /// Vendor and region of the list prices that it contains; `None` if it contains none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prices: Option<String>,
 }
 
 impl Source {
-    /// Whose list prices it holds, of which region, and the date; `None` where it holds none.
+    /// Vendor, region and date of the list prices that it contains; `None` if it contains none.
     pub(super) fn price_list(&self) -> Option<String> {
         Some(format!("{}, {}", self.prices.as_ref()?, self.date))
     }
@@ -37,11 +37,11 @@ pub enum Confidence {
     Documented,
     /// Raw output of a benchmark.
     Measured,
-    /// Seen in somebody else's copy of the vendor's figures.
+    /// From a third party's copy of the vendor's figures.
     SecondHand,
     /// Derived from other figures.
     Inferred,
-    /// Nobody published it.
+    /// Not published.
     Assumed,
 }
 

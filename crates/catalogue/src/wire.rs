@@ -1,4 +1,4 @@
-//! The catalogue file as it is written: keys and values, not yet checked against each other.
+//! The catalogue's file format: keys and values, not yet cross-checked.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -154,10 +154,10 @@ pub(super) struct MachineWire {
     pub(super) sources: Vec<String>,
     #[serde(default)]
     pub(super) assumed: Vec<String>,
-    /// Of rows alone.
+    /// Only set by rows.
     #[serde(skip)]
     pub(super) price_assumed: PriceAssumed,
-    /// Of rows alone.
+    /// Only set by rows.
     #[serde(skip)]
     pub(super) local_assumed: Vec<String>,
     #[serde(default)]
@@ -203,7 +203,7 @@ pub(super) struct LocalDiskWire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BurstsWire {
-    /// Only when the user asks for it.
+    /// Only when the user requests it.
     #[serde(default)]
     pub(super) optional: bool,
     pub(super) iops: Option<BurstWire>,
@@ -247,7 +247,7 @@ pub(super) enum AmountWire {
     Text(String),
 }
 
-/// An amount, or how to find it.
+/// An amount, or how to compute it.
 pub(super) enum RuleWire {
     Amount(AmountWire),
     Table(Box<RuleTable>),
@@ -300,7 +300,7 @@ pub(super) struct SizeTable {
     pub(super) sizes: Vec<Bytes>,
 }
 
-/// Reads a number or text as it stands, and a table as `T`.
+/// Reads a number or text as is, and a table as `T`.
 ///
 /// Not an untagged enum: that would answer a mistyped key with "did not match any variant".
 struct AmountOr<T>(std::marker::PhantomData<T>);
