@@ -1,4 +1,4 @@
-//! What a profile can answer, and what was not recorded for it.
+//! Which questions a profile can answer, and what data is missing for the others.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::definition::{Interval, Io, Profile};
 use super::series::DemandSeries;
 use model::Duration;
 
-/// A question that advice on placements depends on.
+/// A question that placement advice depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// How long requests to data, log and temporary files take.
@@ -17,9 +17,9 @@ pub enum Question {
     Log,
     /// Whether temp I/O is distinguished from data I/O.
     Temp,
-    /// What other disks would do to the rate of operations.
+    /// How other disks would change the rate of operations.
     ClosedLoop,
-    /// The shortest burst that shows.
+    /// The shortest burst that is visible.
     Burst,
 }
 
@@ -30,11 +30,11 @@ pub struct Answer {
     pub question: Question,
     /// Whether the profile can answer it.
     pub is_known: bool,
-    /// What it rests on, or what is missing.
+    /// The data it is based on, or what is missing.
     pub detail: String,
 }
 
-/// What a profile can answer, one answer a question.
+/// One answer per question.
 pub fn answers(profile: &Profile) -> Vec<Answer> {
     let answer = |question, result: Result<String, String>| Answer {
         question,
@@ -119,7 +119,7 @@ fn closed_loop(profile: &Profile) -> Result<String, String> {
     .to_owned())
 }
 
-/// Where several lengths occur, the one in the middle.
+/// The median if there are several lengths.
 fn burst(profile: &Profile) -> Result<String, String> {
     let usual = super::summary(profile).interval;
     match profile.intervals.len() {
@@ -128,7 +128,7 @@ fn burst(profile: &Profile) -> Result<String, String> {
     }
 }
 
-/// To a tenth of a second, below a minute.
+/// In tenths of a second below a minute.
 fn seconds(time: Duration) -> String {
     let tenths = (time.as_secs_f64() * 10.0).round() as u64;
     match (tenths / 600, tenths % 600) {

@@ -1,4 +1,4 @@
-//! A profile held against a replay of it on the disks that its server is said to have.
+//! Compares a profile with a replay on the disks that its server reportedly has.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,13 +11,13 @@ use super::demand::Demand;
 use super::series::{DemandSeries, Period};
 use super::summary::{Rates, RequestRates, summary};
 
-/// How far a figure may be off, as a share of what was recorded.
+/// Maximum deviation of a figure, as a share of the recorded value.
 pub const OFF_MAX: f64 = 0.2;
 
-/// The share of all time waited for disks from which requests of a kind decide: of fewer, nobody notices the latency.
+/// The share of all disk wait time from which requests of a kind decide: below it, their latency hardly matters.
 const DECIDES_FROM: f64 = 0.05;
 
-/// What a replay did.
+/// Results of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
     /// Operations per second.
@@ -26,31 +26,31 @@ pub struct Replayed {
     pub roles: BTreeMap<Role, Rates>,
 }
 
-/// What was recorded beside what was simulated.
+/// Recorded figures next to simulated ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BackTest {
-    /// Every figure that both have; operations first, then by role.
+    /// Figures that both have; operations first, then by role.
     pub figures: Vec<Figure>,
-    /// What was taken for granted to replay it; sentences.
+    /// Assumptions made for the replay, as sentences.
     pub assumptions: Vec<String>,
 }
 
 /// A figure, recorded and simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// What it is of: files of one role, or all.
+    /// Scope: files of one role, or all.
     pub role: Option<Role>,
     /// What it is.
     pub measure: Measure,
-    /// As it was recorded; above 0.
+    /// Recorded value; above 0.
     pub recorded: f64,
-    /// As the replays had it, on average.
+    /// Mean over the replays.
     pub simulated: f64,
-    /// Whether the profile fits only if this does: sessions wait for it.
+    /// Whether the profile fits only if this figure does: sessions wait for it.
     pub decides: bool,
 }
 
-/// What a figure is.
+/// The measure of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Operations per second.
@@ -78,19 +78,19 @@ pub enum Measure {
 pub enum Misfit {
     /// Requests took longer than these disks would take.
     Slower,
-    /// Requests were answered sooner than these disks would.
+    /// Requests completed sooner than these disks could serve them.
     Faster,
-    /// Latencies and operations fit, and an operation's requests do not.
+    /// Latencies and operations fit, but requests per operation do not.
     Requests,
-    /// Latencies fit, and operations do not.
+    /// Latencies fit, but operations do not.
     Otherwise,
 }
 
 impl BackTest {
-    /// Holds `profile`, whose demand this is, against replays of it, which differ in their seeds alone.
+    /// Compares `profile`, whose demand this is, with replays of it that differ only in their seeds.
     ///
     /// # Panics
-    /// When there is no replay.
+    /// Without replays.
     pub fn of(profile: &Profile, demand: &DemandSeries, replays: &[Replayed]) -> BackTest {
         assert!(!replays.is_empty(), "a back-test is of replays");
         let summary = summary(profile);
@@ -105,7 +105,7 @@ impl BackTest {
         };
         let mut figures = Vec::new();
         let mut add = |role, measure, recorded: Option<f64>, simulated: Option<f64>, decides| {
-            // What was not recorded cannot be compared, nor a share be taken of nothing.
+            // Unrecorded figures cannot be compared, and a share of zero is undefined.
             if let (Some(recorded), Some(simulated)) = (recorded.filter(|at| *at > 0.0), simulated)
             {
                 figures.push(Figure {
@@ -161,7 +161,7 @@ impl BackTest {
             .all(|figure| !figure.decides || figure.fits())
     }
 
-    /// Why it probably does not fit, and the figure that shows it: of those that decide the latency that is furthest off, or
+    /// Why it probably does not fit, and the figure that shows it: among those that decide, the latency that is furthest off, or
     /// else the rate. `None` where it fits.
     pub fn misfit(&self) -> Option<(Misfit, &Figure)> {
         let furthest = |is_latency: bool| {
@@ -186,7 +186,7 @@ impl BackTest {
 }
 
 impl Figure {
-    /// By what share of the recorded figure the simulated one is above it.
+    /// Relative deviation of the simulated figure from the recorded one.
     pub fn off(&self) -> f64 {
         self.simulated / self.recorded - 1.0
     }
@@ -229,7 +229,7 @@ impl fmt::Display for Measure {
 }
 
 impl Misfit {
-    /// What it probably is.
+    /// The probable cause.
     pub fn reason(self) -> &'static str {
         match self {
             Misfit::Slower => {
@@ -291,7 +291,7 @@ impl Kind {
         }
     }
 
-    /// Of their count and their latency.
+    /// The measures of their count and latency.
     fn measures(self) -> [Measure; 2] {
         match self {
             Kind::Reads => [Measure::Reads, Measure::ReadLatency],
@@ -301,7 +301,7 @@ impl Kind {
     }
 }
 
-/// How long sessions wait for requests of each kind, a second; `None` where that was not recorded.
+/// Time per second that sessions wait for requests of each kind; `None` if not recorded.
 struct Waits(Vec<(Role, Kind, Option<f64>)>);
 
 impl Waits {
@@ -361,7 +361,7 @@ impl Waits {
     }
 }
 
-/// The sum over roles; `None` where one does not have it.
+/// The sum over roles; `None` if one lacks it.
 fn sum<'a>(
     roles: impl Iterator<Item = &'a Rates>,
     of: impl Fn(&Rates) -> Option<f64>,
@@ -378,7 +378,7 @@ fn megabytes(rates: &Rates) -> Option<f64> {
     Some(bytes / 1e6)
 }
 
-/// The sum of what is known.
+/// The sum of the known values.
 fn either(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     a.or(b)?;
     Some(a.unwrap_or(0.0) + b.unwrap_or(0.0))

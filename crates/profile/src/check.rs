@@ -1,4 +1,4 @@
-//! What can be wrong with a profile.
+//! Validation of profiles.
 
 use thiserror::Error;
 
@@ -10,10 +10,10 @@ use super::definition::{Interval, Profile};
 /// A profile that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ProfileError {
-    /// The text is no TOML, or holds a key or value that a profile cannot.
+    /// The text is not valid TOML, or contains a key or value that profiles do not allow.
     #[error("{file}:{line}: {message}")]
     Text {
-        /// The file, as it was named.
+        /// The file, as named by the caller.
         file: String,
         /// Line, from 1.
         line: usize,
@@ -23,26 +23,26 @@ pub enum ProfileError {
     /// Its figures contradict each other.
     #[error("{file}: {message}")]
     Figures {
-        /// The file, as it was named.
+        /// The file, as named by the caller.
         file: String,
         /// Which figures, and the remedy.
         message: String,
     },
 }
 
-/// Most that lies between the first interval's beginning and the last one's end. More is a mistyped date; 584 years of
+/// Maximum time from the beginning of the first interval to the end of the last. More indicates a mistyped date; 584 years of
 /// nanoseconds exceed 64 bits.
 const YEARS: u64 = 100;
 const LONGEST: model::Duration = model::Duration::from_secs(YEARS * 365 * 86_400);
 
-/// Most intervals: a week of seconds. Each takes some 2 KB of memory.
+/// Maximum number of intervals: a week of seconds. Each takes some 2 KB of memory.
 pub const INTERVALS_MAX: usize = 7 * 86_400;
 
-/// Refuses intervals that are empty, overlap or go back, and figures that are out of range, or there for some intervals
-/// only.
+/// Rejects intervals that are empty, overlap or go back in time, and figures that are out of range or present for only some
+/// intervals.
 ///
 /// # Errors
-/// The first of these, in words.
+/// The first of these, as text.
 pub(super) fn check(profile: &Profile) -> Result<(), String> {
     if profile.intervals.is_empty() {
         return Err("it has no interval; record for longer".to_owned());
@@ -86,10 +86,10 @@ pub(super) fn check(profile: &Profile) -> Result<(), String> {
 }
 
 impl Interval {
-    /// Whether every figure is in the range that a profile has for it.
+    /// Checks that every figure is in its range.
     ///
     /// # Errors
-    /// The first that is not, in words.
+    /// The first that is not, as text.
     pub fn check(&self) -> Result<(), String> {
         let mut counted = columns::all().filter_map(|column| Some((column, column.get(self)?)));
         counted.try_for_each(|(column, value)| {

@@ -8,10 +8,10 @@ use reading::Role;
 
 use super::definition::{Interval, Io, Requests, Wait};
 
-/// Longest time in a profile: beyond any, and within the nanoseconds of a [`Duration`], which ends at 584 years.
+/// Longest time in a profile: longer than any real one, and within the nanoseconds of a [`Duration`], which ends at 584 years.
 pub(super) const SECONDS_MAX: f64 = 1e10;
 
-/// Most sessions at a time, far more than any server takes.
+/// Maximum number of concurrent sessions, far more than any server supports.
 const SESSIONS_MAX: f64 = 1e9;
 
 /// One figure of an interval.
@@ -84,7 +84,7 @@ pub(super) const FIGURES: [(&str, Figure); 9] = [
     ("session_writes", Figure::SessionWrites),
 ];
 
-/// Every column that there is.
+/// All columns.
 pub(super) fn all() -> impl Iterator<Item = Column> {
     let whole = WHOLE.map(|(_, figure)| Column::Whole(figure));
     let waiting = WAITING.map(|(_, wait)| Column::Waiting(wait));
@@ -108,7 +108,7 @@ impl Column {
         }
     }
 
-    /// Takes its value away.
+    /// Clears its value.
     pub(super) fn clear(self, interval: &mut Interval) {
         match self {
             Column::Whole(Whole::Operations) => interval.operations = None,
@@ -127,7 +127,7 @@ impl Column {
         }
     }
 
-    /// Gives it a value.
+    /// Sets its value.
     pub(super) fn set(self, interval: &mut Interval, value: f64) {
         match self {
             Column::Whole(Whole::Operations) => interval.operations = Some(value),
@@ -146,7 +146,7 @@ impl Column {
 }
 
 impl Column {
-    /// Refuses a value that it cannot have; the end of a sentence that begins with its name.
+    /// Rejects invalid values; the error continues a sentence that begins with the column's name.
     pub(super) fn check(self, value: f64) -> Result<(), String> {
         let most = match self {
             Column::Whole(Whole::Operations | Whole::Commits) => COUNTED_MAX,
@@ -161,7 +161,7 @@ impl Column {
     }
 }
 
-/// Refuses what is negative, no number, or more than `most`: the value, and what is wrong with it.
+/// Rejects values that are negative, not a number, or above `most`; the error has the value and the problem.
 pub(super) fn within(value: f64, most: f64) -> Result<(), String> {
     if !value.is_finite() || value < 0.0 {
         Err(format!("{value:?}, which is negative or not finite"))

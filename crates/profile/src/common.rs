@@ -1,4 +1,4 @@
-//! Roles that only InnoDB has, as part of those that every engine has: layouts, replays and advice know no others.
+//! Maps InnoDB-only roles to the roles that every engine has: layouts, replays and advice support only the latter.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use reading::Role;
 use super::definition::{Interval, Io, Profile, Requests};
 use super::draft::add;
 
-/// The common role whose requests those of `role` are most like: the binary log is written and flushed at commits, pages of
-/// undo and copies of pages are written behind them.
+/// The common role whose requests most resemble those of `role`: the binary log is written and flushed at commit, undo pages and
+/// doublewrite copies are written in the background.
 fn common(role: Role) -> Role {
     match role {
         Role::Data | Role::Undo | Role::Doublewrite => Role::Data,
@@ -18,8 +18,8 @@ fn common(role: Role) -> Role {
 }
 
 impl Profile {
-    /// The same with the requests of roles that only InnoDB has added to those of the roles that every engine has: binlog to
-    /// log, undo and doublewrite to data. What one of them lacks, the sum lacks.
+    /// Adds the requests of InnoDB-only roles to those of the common roles: binlog to log, undo and doublewrite to data. A figure
+    /// that one of them lacks is missing in the sum.
     pub fn in_common_roles(mut self) -> Profile {
         for volume in &mut self.volumes {
             volume.roles = volume.roles.iter().map(|role| common(*role)).collect();
@@ -92,7 +92,7 @@ flushes = [4.0]
         let roles = &profile.intervals[0].roles;
         assert_eq!(profile.roles(), [Role::Data, Role::Log].into());
         let data = roles[&Role::Data];
-        // Nobody counted reads of doublewrite, which is not to take the others' away.
+        // Reads of doublewrite were not counted, which must not remove the others.
         assert_eq!(data.reads.count, Some(11.0));
         assert_eq!(
             data.reads.waited.expect("both were timed").as_secs_f64(),

@@ -1,4 +1,4 @@
-//! What a profile is, whatever it came from.
+//! The profile, independent of its origin.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,9 @@ use model::{Bytes, Duration};
 use reading::Role;
 use serde::{Deserialize, Serialize};
 
-/// What one server did in a span of time.
-///
-/// A figure that is `None` was not recorded, which is not the same as 0. A figure that is there for one interval is
-/// there for all; [`super::write`] refuses anything else.
+/// Activity of one server over a span of time.
+/// A figure that is `None` was not recorded, which differs from 0. A figure is present for all intervals or for none;
+/// [`super::write`] rejects anything else.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// Where the figures come from.
@@ -19,13 +18,13 @@ pub struct Profile {
     pub start: Timestamp,
     /// What the server ran on.
     pub machine: Machine,
-    /// What held the files, as far as that is known.
+    /// The volumes with the files, where known.
     pub volumes: Vec<Volume>,
-    /// What was counted, in order of time; at least one. They do not overlap, and there may be gaps between them.
+    /// Intervals in order of time; at least one. They do not overlap, but may have gaps between them.
     pub intervals: Vec<Interval>,
     /// Why there are gaps, in order of time.
     pub interruptions: Vec<Interruption>,
-    /// What whoever made the profile took for granted; sentences.
+    /// Assumptions made when the profile was created, as sentences.
     pub assumptions: Vec<String>,
 }
 
@@ -33,9 +32,9 @@ pub struct Profile {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// What counted: `dbstow record`, `iostat`, ..
+    /// The recording tool: `dbstow record`, `iostat`, ..
     pub tool: String,
-    /// The database product; `None` where only disks were watched.
+    /// The database product; `None` if only disks were monitored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
     /// Its version.
@@ -43,7 +42,7 @@ pub struct Origin {
     pub version: Option<String>,
 }
 
-/// What a server ran on; `None` is not known.
+/// The machine of a server; `None`: unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
@@ -53,26 +52,26 @@ pub struct Machine {
     /// Logical processors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<u32>,
-    /// Memory of the machine.
+    /// Main memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
 }
 
-/// A volume, and what was on it.
+/// A volume and the roles of its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Volume {
-    /// What files of the server were on it; not empty.
+    /// Roles of the server's files on it; not empty.
     pub roles: BTreeSet<Role>,
-    /// The disk's name in the catalogue, where that is known.
+    /// The disk's name in the catalogue, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
-    /// How large it is.
+    /// Its size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
 }
 
-/// What was counted from one instant to another.
+/// Figures counted between two instants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interval {
     /// When it begins, from the start of the profile.
@@ -81,17 +80,17 @@ pub struct Interval {
     pub length: Duration,
     /// Operations that ended: transactions, or batch requests.
     pub operations: Option<f64>,
-    /// Transactions of them that were committed and had changed something.
+    /// Of these, committed transactions that had changed data.
     pub commits: Option<f64>,
     /// Processor time of the server, over all processors.
     pub processor: Option<Duration>,
     /// Sessions that had something to do in the interval.
     pub sessions: Option<f64>,
-    /// Sessions under way, on average: those that ran an operation, waiting or not.
+    /// Mean number of running sessions: those executing an operation, waiting or not.
     pub running: Option<f64>,
     /// Of these, sessions that waited for something, on average.
     pub waiting: BTreeMap<Wait, f64>,
-    /// Requests by what the files are for; a role that is absent was not recorded.
+    /// Requests by role of the files; an absent role was not recorded.
     pub roles: BTreeMap<Role, Io>,
 }
 
@@ -108,7 +107,7 @@ pub enum Wait {
     Temp,
     /// A lock or latch.
     Lock,
-    /// Anything else but the processor.
+    /// Anything else except the processor.
     Other,
 }
 
@@ -121,7 +120,7 @@ pub struct Io {
     pub writes: Requests,
     /// Flushes: a count and their time; no bytes.
     pub flushes: Requests,
-    /// Writes that a session made itself and waited for; the others are made in the background.
+    /// Writes that a session issued and waited for; the others are background writes.
     pub session_writes: Option<f64>,
 }
 
@@ -136,16 +135,16 @@ pub struct Requests {
     pub waited: Option<Duration>,
 }
 
-/// A place where counting broke off.
+/// A point where recording was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interruption {
     /// When the last figures before it were taken, from the start of the profile.
     pub at: Duration,
-    /// What broke it off.
+    /// The cause.
     pub cause: Lost,
 }
 
-/// Why figures of some time are missing.
+/// Why figures are missing for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lost {
@@ -165,8 +164,8 @@ impl Profile {
         self.intervals.iter().map(|interval| interval.length).sum()
     }
 
-    /// The same, but only the `window` with the most requests, or the most operations where no requests were counted; all
-    /// of a shorter profile.
+    /// Reduces the profile to the `window` with the most requests, or the most operations if no requests were counted; a shorter
+    /// profile is kept whole.
     pub fn busiest(self, window: Duration) -> Profile {
         let intervals = super::series::busiest(&self.intervals, window).to_vec();
         Profile { intervals, ..self }
@@ -186,7 +185,7 @@ impl Profile {
         recorded.copied().collect()
     }
 
-    /// Roles of its volumes whose requests were not counted separately: they are among those for data.
+    /// Roles of its volumes whose requests were not counted separately: they are included in those for data.
     pub fn merged_roles(&self) -> BTreeSet<Role> {
         let separate = self.roles();
         let on_volumes = self.volumes.iter().flat_map(|volume| &volume.roles);
@@ -205,12 +204,10 @@ impl Wait {
 }
 
 impl Io {
-    /// The same, of counters of a Linux disk: they count a flush that carries no data as a write of 0 bytes, and its time
-    /// as a write's.
+    /// Corrects counters of a Linux disk: they count a flush without data as a write of 0 bytes, and its time as a write's.
     ///
     /// Source: 500 `pwrite` of 8 KiB with `fdatasync` each count 1,011 writes, 4 MB and 500 flushes (kernel 6.18, ext4,
-    /// 2026-11-23). An approximation: a write that carries a flush along is taken off as well, and of flushes that were
-    /// merged only one is.
+    /// 2026-11-23). An approximation: a write that carries a flush is subtracted as well, and of merged flushes only one is.
     pub fn without_flushes_among_writes(self) -> Io {
         let less =
             |all: Option<f64>, flushes: Option<f64>| Some((all? - flushes.unwrap_or(0.0)).max(0.0));
@@ -228,7 +225,7 @@ impl Io {
 }
 
 impl Requests {
-    /// Mean latency; `None` where it was not recorded or there was no request.
+    /// Mean latency; `None` if it was not recorded or there were no requests.
     pub fn latency(&self) -> Option<Duration> {
         let (waited, count) = (self.waited?, self.count?);
         (count > 0.0).then(|| Duration::from_secs_f64(waited.as_secs_f64() / count))

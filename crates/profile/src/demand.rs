@@ -1,8 +1,7 @@
-//! What one operation of a server asks for, whatever disks it ran on.
-//!
-//! Requests a second are what the old disks allowed. What carries over to other disks is what each operation asks for, and
-//! how many sessions issue operations, each after its last one: a closed system, whose rate follows from how long
-//! operations then take (Mesnier et al., "Modeling the relative fitness of storage", 2007, has the idea).
+//! The demand of one operation of a server, independent of the disks it ran on.
+//! Requests per second reflect what the old disks allowed. What carries over to other disks is the demand of each operation and
+//! the number of sessions that issue operations in turn: a closed system, whose rate follows from how long operations then take
+//! (Mesnier et al., "Modeling the relative fitness of storage", 2007, has the idea).
 
 use model::{Bytes, Duration};
 use reading::Role;
@@ -11,34 +10,34 @@ use thiserror::Error;
 use super::definition::{Interval, Io, Requests, Wait};
 use super::log_writer::{LogWriter, Recorded, SECTOR};
 
-/// Most sessions of a demand; what a server with more has is a pool's.
+/// Maximum number of sessions of a demand; more than that indicates a connection pool.
 const SESSIONS_MAX: f64 = 65_536.0;
 
-/// Most requests that an operation makes: a scan of 50 GB in pieces of 512 KiB.
+/// Maximum number of requests of an operation: a scan of 50 GB in pieces of 512 KiB.
 const REQUESTS_MAX: f64 = 1e5;
 
-/// Sessions that wait for locks, on average, below which it does not matter how.
+/// Mean number of sessions waiting for locks below which lock waits are ignored.
 const LOCK_WAITS_MIN: f64 = 0.1;
 
-/// Largest request, and most log of an operation.
+/// Maximum size of a request, and maximum log of an operation.
 const BYTES_MAX: f64 = (1_u64 << 30) as f64;
 
-/// What one operation asks for, on average, and how many sessions issue operations.
+/// Mean demand of one operation, and the number of sessions that issue operations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Demand {
     /// Sessions that issue operations, each after its last one; at least 1.
     pub sessions: u32,
     /// Processor time of an operation.
     pub processor: Duration,
-    /// Time that an operation holds what only one operation can hold at a time; 0 where locks do not decide.
+    /// Time that an operation holds an exclusive lock; 0 if locks do not matter.
     pub lock: Duration,
-    /// Time of an operation that no disk, processor or lock causes: network, the client.
+    /// Time of an operation that is not due to disk, processor or lock: network, the client.
     pub delay: Duration,
     /// Requests to data files.
     pub data: Access,
     /// Requests to temporary files.
     pub temp: Access,
-    /// What is logged.
+    /// Log demand.
     pub log: LogDemand,
 }
 
@@ -47,35 +46,35 @@ pub struct Demand {
 pub struct Access {
     /// Reads that its session waits for, one after the other.
     pub reads: Each,
-    /// Reads that nobody waits for.
+    /// Reads that no session waits for.
     pub background_reads: Each,
     /// Writes that its session waits for.
     pub writes: Each,
-    /// Writes that nobody waits for.
+    /// Writes that no session waits for.
     pub background_writes: Each,
 }
 
 /// Requests of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Each {
-    /// How many an operation makes, on average; finite, 0 or more.
+    /// Mean number per operation; finite, 0 or more.
     pub per_operation: f64,
     /// Their mean size.
     pub size: Bytes,
 }
 
-/// What an operation logs.
+/// Log demand of an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogDemand {
-    /// Bytes, without what a write adds to fill its pages.
+    /// Bytes, without the padding of writes to whole pages.
     pub bytes_per_operation: f64,
     /// Share of the operations that wait for the log, 0 to 1.
     pub commits_per_operation: f64,
-    /// Whether the log is flushed after it was written.
+    /// Whether the log is flushed after each write.
     pub is_flushed: bool,
-    /// Writes are whole pages of this size, the one that the last write ended in once more; above 0.
+    /// Writes are whole pages of this size, rewriting the page that the previous write ended in; above 0.
     pub page: Bytes,
-    /// Most writes in flight, each with its flush, before commits have to share the next; at least 1.
+    /// Maximum number of writes in flight, each with its flush, before commits must share the next; at least 1.
     pub in_flight_max: u32,
 }
 
@@ -92,15 +91,15 @@ impl Default for LogDemand {
     }
 }
 
-/// Why a profile gives no demand of operations.
+/// Why no demand can be derived from a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum DemandError {
-    /// Nothing counts operations.
+    /// Operations were not counted.
     #[error(
         "operations were not counted, so that what one asks for is not known; record the server itself (`dbstow record`)"
     )]
     NoOperations,
-    /// Counted, and none ended.
+    /// Operations were counted, but none ended.
     #[error("no operation ended: the server was idle; record it under load")]
     Idle,
     /// Reads of data files were not counted.
@@ -108,10 +107,10 @@ pub enum DemandError {
         "it does not count reads of data files; name the device that holds them (`--device data=..`)"
     )]
     NoData,
-    /// Requests whose size is not known.
+    /// Requests of unknown size.
     #[error("requests for {0} were counted, but not their bytes")]
     NoBytes(Role),
-    /// More than can be simulated, or than is likely.
+    /// More than can be simulated, or implausibly much.
     #[error(
         "it has {sessions} sessions, {requests} requests an operation, and {bytes} bytes a request or of an operation's log; \
          the limits are 65,536, 100,000 and 1 GiB"
@@ -127,18 +126,16 @@ pub enum DemandError {
 }
 
 impl Demand {
-    /// What the operations of these intervals of a profile ask for, of a server that writes its log so.
-    ///
-    /// Of reads and writes of data, those count as waited for whose time sessions were seen waiting; where that was not
-    /// recorded, all reads and no writes are. Where commits were not counted, as many operations wait for the log as make up
-    /// the time that sessions were seen waiting for it; where neither was recorded, all do.
-    ///
-    /// Sessions that were seen waiting for locks are taken to wait for one and the same; where the time that they must have
-    /// held it for is not there, as under a lock that is held during requests to disks, their wait is delay. What is left of
-    /// a session's time is delay too, waits for a processor among it.
+    /// Demand of the operations in these intervals of a profile, for a server that writes its log in this way.
+    /// Reads and writes of data count as waited for in the proportion in which sessions were seen waiting for them; if that was
+    /// not recorded, all reads and no writes do. If commits were not counted, the number of operations that wait for the log
+    /// follows from the time that sessions were seen waiting for it; if neither was recorded, all do.
+    /// Sessions that were seen waiting for locks are assumed to wait for the same one; if the hold time that this implies exceeds
+    /// the available time, as with a lock held during disk requests, their wait counts as delay. The rest of a session's time is
+    /// delay too, including waits for a processor.
     ///
     /// # Errors
-    /// When it lacks what this takes.
+    /// When the profile lacks the data for this.
     pub(crate) fn of(intervals: &[Interval], log_writer: LogWriter) -> Result<Demand, DemandError> {
         let totals = Totals { intervals };
         let operations = totals.sum(|interval| interval.operations);
@@ -159,7 +156,7 @@ impl Demand {
         let running = mean(|interval| interval.running);
         let processor_s = totals.sum(|interval| Some(interval.processor?.as_secs_f64()));
         let waits = totals.disk_waits_s();
-        // Without a count of sessions: as many as time was spent.
+        // Without a session count: derived from the time spent.
         let spent = (waits + processor_s.unwrap_or(0.0)) / covered_s;
         let sessions = mean(|interval| interval.sessions)
             .or(running)
@@ -178,8 +175,8 @@ impl Demand {
                 bytes,
             });
         }
-        // A part of a session is one that has nothing to do for the rest of the time.
-        // Sums of lengths are not exact to the last digit.
+        // A fraction of a session is one that is idle for the rest of the time.
+        // Sums of lengths are subject to floating-point error.
         let sessions = ((sessions - 1e-6).ceil() as u32).max(1);
         let processor_s = processor_s.unwrap_or(0.0) / operations;
         let cycle_s = f64::from(sessions) * covered_s / operations;
@@ -208,7 +205,7 @@ impl Demand {
 /// one operation to the next.
 ///
 /// Source: Schweitzer's approximation of mean value analysis (Lazowska et al., *Quantitative System Performance*, 1984,
-/// chapter 6.4), in which whoever arrives finds the mean queue of the others, solved for the time of service.
+/// chapter 6.4), in which an arrival sees the mean queue of the others, solved for the service time.
 pub(super) fn lock_hold(sessions: u32, cycle_s: f64, wait_s: f64) -> f64 {
     if sessions < 2 {
         return 0.0;
@@ -246,7 +243,7 @@ impl Totals<'_> {
         }
     }
 
-    /// Refuses requests whose size is not known: they would pass every limit on throughput.
+    /// Rejects requests of unknown size: they would pass every throughput limit.
     fn check_bytes(&self) -> Result<(), DemandError> {
         let kinds: [(Role, Kind); 5] = [
             (Role::Data, |io| &io.reads),
@@ -264,12 +261,12 @@ impl Totals<'_> {
         Ok(())
     }
 
-    /// Seconds that sessions were seen waiting for something, all together.
+    /// Total seconds that sessions were seen waiting for `wait`.
     fn waiting_s(&self, wait: Wait) -> Option<f64> {
         self.sum(|interval| Some(interval.waiting.get(&wait)? * interval.length.as_secs_f64()))
     }
 
-    /// Seconds that sessions waited for disks: as they were seen to, or else the latencies of what they have to wait for.
+    /// Seconds that sessions waited for disks: as observed, or else the latencies of the requests they must wait for.
     fn disk_waits_s(&self) -> f64 {
         let seen = |wait| self.waiting_s(wait);
         let latencies = |role, kind| self.requests(role, kind).waited.map(Duration::as_secs_f64);
@@ -333,7 +330,7 @@ impl Totals<'_> {
         let has_log = writes.count.or(writes.bytes).is_some_and(|log| log > 0.0);
         let commits = self.sum(|interval| interval.commits);
         let commits = commits.or_else(|| self.waits_for_log(operations));
-        // What a write adds: on average half of its first page, and half of its last.
+        // Padding of a write: on average half of its first page, and half of its last.
         let added = writes.count.unwrap_or(0.0) * page.0 as f64;
         let bytes = (writes.bytes.unwrap_or(0.0) - added).max(0.0);
         let commits_per_operation = match (has_log, commits) {
@@ -360,7 +357,7 @@ impl Totals<'_> {
 }
 
 impl Totals<'_> {
-    /// Operations that waited for the log, by how long all did and one does.
+    /// Operations that waited for the log, from the total wait and that of one.
     fn waits_for_log(&self, operations: f64) -> Option<f64> {
         let writes = self.requests(Role::Log, |io| &io.writes);
         let flushes = self.requests(Role::Log, |io| &io.flushes);
@@ -371,7 +368,7 @@ impl Totals<'_> {
     }
 }
 
-/// Of the time that requests took, the share that sessions waited; `None` where either is not known.
+/// The share of request time that sessions waited; `None` if either is unknown.
 fn share(waited_s: Option<f64>, requests: &Requests) -> Option<f64> {
     let took_s = requests.waited?.as_secs_f64();
     (took_s > 0.0).then_some((waited_s? / took_s).min(1.0))

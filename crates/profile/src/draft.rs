@@ -1,4 +1,4 @@
-//! From intervals as they were recorded to a profile: in order, without holes in a column, and not empty.
+//! Turns recorded intervals into a profile: in order, without holes in a column, and not empty.
 
 use jiff::Timestamp;
 use model::Duration;
@@ -10,32 +10,31 @@ use crate::definition::{
 use crate::import::error::ImportError;
 use crate::import::steps::{between, later};
 
-/// Fewest intervals of a series: one has no course of time.
+/// Minimum number of intervals of a series: one shows no change over time.
 pub const INTERVALS_MIN: usize = 2;
 
-/// A figure that more than one interval in so many lacks is left out; otherwise these intervals are.
+/// A figure missing from more than one interval in this many is dropped; otherwise these intervals are.
 const LACKING: usize = 10;
 
-/// Records may be as late as this without a gap.
+/// Delay of a record up to which no gap is assumed.
 const LATE: Duration = Duration::from_millis(1500);
 
-/// A profile in the making.
+/// A profile under construction.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     /// Where the figures come from.
     pub origin: Origin,
-    /// What the server ran on.
+    /// The server's machine.
     pub machine: Machine,
-    /// What held the files.
+    /// The volumes with the files.
     pub volumes: Vec<Volume>,
     /// Intervals in the order of the file.
     pub spans: Vec<Span>,
-    /// What broke the recording off, and when the last figures before it were taken.
+    /// Interruptions of the recording, and when the last figures before them were taken.
     pub losses: Vec<(Timestamp, Lost)>,
-    /// What was taken for granted; sentences.
+    /// Assumptions, as sentences.
     pub assumptions: Vec<String>,
-    /// What whoever makes the profile has to know and it must not hold: names of devices, instances and files that were
-    /// left out.
+    /// Notes for the user that must not be in the profile: names of devices, instances and files that were left out.
     pub notes: Vec<String>,
 }
 
@@ -46,12 +45,12 @@ pub struct Span {
     pub from: Timestamp,
     /// When it ends.
     pub until: Timestamp,
-    /// Its figures; when it was is in the ends.
+    /// Its figures; the time is given by the ends.
     pub figures: Interval,
 }
 
 impl Draft {
-    /// A draft of what this tool counted.
+    /// A draft of this tool's figures.
     pub fn of(tool: &str) -> Draft {
         Draft {
             origin: Origin {
@@ -62,7 +61,7 @@ impl Draft {
         }
     }
 
-    /// Adds an assumption, unless it is there already.
+    /// Adds an assumption, unless already present.
     pub fn assume(&mut self, sentence: impl Into<String>) {
         let sentence = sentence.into();
         if !self.assumptions.contains(&sentence) {
@@ -73,7 +72,7 @@ impl Draft {
     /// The profile.
     ///
     /// # Errors
-    /// When it has fewer intervals than that or no request, in words.
+    /// As text, when it has fewer intervals or no requests.
     pub fn finish(mut self, intervals_min: usize) -> Result<Profile, String> {
         self.order();
         self.even_out();
@@ -101,7 +100,7 @@ impl Draft {
             ..span.figures
         };
         let end = self.spans.last().map_or(start, |span| span.until);
-        // What broke off before the first interval has no figures beside it.
+        // An interruption before the first interval has no figures next to it.
         let inside = self
             .losses
             .iter()
@@ -127,7 +126,7 @@ impl Draft {
         Ok(profile)
     }
 
-    /// Leaves out what lies before the end of what there is already, and notes gaps.
+    /// Drops intervals that begin before the end of the previous ones, and notes gaps.
     fn order(&mut self) {
         let mut kept: Vec<Span> = Vec::new();
         let mut set_back = 0;
@@ -136,7 +135,7 @@ impl Draft {
                 let overlap = between(span.from, last.until);
                 let length = between(span.from, span.until);
                 let is_late = between(last.until, span.from) > LATE;
-                // Shortened by more, it would seem busier than it was.
+                // If shortened by more, it would look busier than it was.
                 if overlap > LATE || overlap.as_secs_f64() > length.as_secs_f64() / 2.0 {
                     self.losses.push((last.until, Lost::Clock));
                     set_back += 1;
@@ -160,13 +159,13 @@ impl Draft {
         }
     }
 
-    /// Whether something is known to have broken the recording off in that time.
+    /// Whether an interruption is known in that time.
     fn is_known(&self, from: Timestamp, until: Timestamp) -> bool {
         let inside = |(at, _): &(Timestamp, Lost)| from <= *at && *at < until;
         self.losses.iter().any(inside)
     }
 
-    /// Every figure for all intervals or for none.
+    /// Makes every figure present for all intervals or for none.
     fn even_out(&mut self) {
         let has = |span: &Span, column: &Column| column.get(&span.figures).is_some();
         let mut wanted: Vec<Column> = Vec::new();
@@ -208,7 +207,7 @@ impl Draft {
     }
 }
 
-/// One draft of those of several files, in order of time.
+/// Joins the drafts of several files, in order of time.
 ///
 /// # Errors
 /// When two cover the same time.
@@ -247,7 +246,7 @@ pub(crate) fn join(mut drafts: Vec<(&str, Draft)>) -> Result<Draft, ImportError>
     Ok(joined)
 }
 
-/// Whether requests were counted, and there was none.
+/// Whether requests were counted, but there were none.
 fn is_idle(spans: &[Span]) -> bool {
     let figure = |requests: &Requests| requests.count.or(requests.bytes);
     let requests = |io: &Io| [figure(&io.reads), figure(&io.writes), figure(&io.flushes)];
@@ -255,7 +254,7 @@ fn is_idle(spans: &[Span]) -> bool {
     all.flat_map(requests).flatten().all(|count| count == 0.0)
 }
 
-/// Requests of a rate, over that time.
+/// Requests from a rate over that time.
 pub(crate) fn requests(rates: Rates, length: Duration) -> Requests {
     let seconds = length.as_secs_f64();
     let count = rates.per_second.map(|rate| rate * seconds);
@@ -276,7 +275,7 @@ pub(crate) struct Rates {
     pub(crate) mean_s: Option<f64>,
 }
 
-/// Adds requests to others of the same kind; what one of them lacks, the sum lacks.
+/// Adds requests to others of the same kind; a figure that one of them lacks is missing in the sum.
 pub fn add(to: &mut Requests, more: Requests) {
     if *to == Requests::default() {
         *to = more;

@@ -1,8 +1,7 @@
-//! What a database server did, as demand on storage.
-//!
-//! A [`Profile`] holds what a server counted, by interval and by what files are for: requests, bytes, time waited,
-//! operations, sessions, processor time. It holds no statement, no name of a database, file, login or host, and no
-//! value of a row, so that it can be handed on.
+//! Recorded activity of a database server, as demand on storage.
+//! A [`Profile`] contains a server's counters, by interval and by role of the files: requests, bytes, time waited,
+//! operations, sessions, processor time. It contains no statements, no names of databases, files, logins or hosts, and no row
+//! values, so it can be shared.
 //!
 //! ```
 //! let text = r#"

@@ -1,12 +1,12 @@
 //! How database products write their log: in which units, and how many writes at the same time.
 //!
 //! Sources of the numbers, read 2026-11-26:
-//! - PostgreSQL holds `WALWriteLock` while it writes and flushes, and whoever commits meanwhile is in the next group
+//! - PostgreSQL holds `WALWriteLock` while it writes and flushes, and commits in the meantime join the next group
 //!   (`XLogFlush`, <https://github.com/postgres/postgres/blob/c360594/src/backend/access/transam/xlog.c>).
 //! - InnoDB has one write and one flush (`log_write_up_to`,
 //!   <https://github.com/MariaDB/server/blob/1146e98/storage/innobase/log/log0sync.cc>; `log_writer` and `log_flusher`,
-//!   <https://github.com/mysql/mysql-server/blob/08f46b3/storage/innobase/log/log0write.cc>). That a write may begin during the
-//!   flush of the one before is not modelled.
+//!   <https://github.com/mysql/mysql-server/blob/08f46b3/storage/innobase/log/log0write.cc>). A write that begins during the
+//!   flush of the previous one is not modelled.
 //! - SQL Server has up to 32 writes for a database until 2008 R2, and up to 112 since 2012 (Paul Randal, "Trimming More
 //!   Transaction Log Fat", <https://sqlperformance.com/2013/01/io-subsystem/trimming-more-transaction-log-fat>). No statement about
 //!   later versions or Azure was found.
@@ -20,7 +20,7 @@ use reading::Role;
 /// The page of PostgreSQL's log, `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".
 const POSTGRES_PAGE: Bytes = Bytes::kib(8);
 
-/// What InnoDB's redo log and the binary log are written in, a page of Linux's cache or a block of the disk, as `dbstow record`
+/// Write unit of InnoDB's redo log and the binary log, a page of Linux's cache or a block of the disk, as `dbstow record`
 /// counts it.
 const INNODB_PAGE: Bytes = Bytes::kib(4);
 
@@ -31,8 +31,8 @@ pub(super) const SECTOR: Bytes = Bytes(512);
 /// The major version of SQL Server 2012.
 const SQL_SERVER_2012: u32 = 11;
 
-/// By which share there may be more commits than writes before commits are taken to share writes, since both are not counted at the
-/// same instants; and by which more writes may have been in flight than a product has.
+/// Share by which commits may exceed writes before commits are assumed to share writes, since both are not counted at the same
+/// instant; and by which recorded writes in flight may exceed a product's limit.
 const MORE_MAX: f64 = 0.05;
 
 /// How a server writes its log.
@@ -43,21 +43,21 @@ pub(crate) struct LogWriter {
     in_flight: InFlight,
 }
 
-/// How many writes a product has in flight.
+/// How many writes a product keeps in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InFlight {
-    /// One for each of so many logs; commits that come meanwhile share the next.
+    /// One for each of this many logs; commits in the meantime share the next.
     One { logs: u32 },
-    /// One for each commit, and no more than this for a database; `is_known` where the version decided.
+    /// One for each commit, up to this limit for a database; `is_known` if the version determined it.
     UpTo { limit: u32, is_known: bool },
-    /// As many as were recorded: the product is not known.
+    /// As many as recorded: the product is unknown.
     Recorded,
 }
 
-/// A log's writes, as they were recorded.
+/// A log's writes, as recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Recorded {
-    /// How many were in flight, on average: their rate by their latency (Little's law). `None`: the latency is not known.
+    /// Mean number in flight: rate times latency (Little's law). `None`: the latency is unknown.
     pub(super) in_flight: Option<f64>,
     /// Operations that waited for the log, for each of them.
     pub(super) commits_per_write: f64,
@@ -85,7 +85,7 @@ impl LogWriter {
         LogWriter { page, in_flight }
     }
 
-    /// Most writes in flight; at least 1.
+    /// Maximum number of writes in flight; at least 1.
     pub(super) fn in_flight_max(self, recorded: Recorded) -> u32 {
         match (self.in_flight, recorded.in_flight) {
             (InFlight::One { .. }, _) | (InFlight::Recorded, None) => 1,
@@ -100,8 +100,8 @@ impl LogWriter {
         }
     }
 
-    /// What is taken for granted about the log of `profile`, whose demand these periods are; `None` where that is what is known
-    /// of the product, or where nobody waits for a log.
+    /// The assumption about the log of `profile`, whose demand these periods are; `None` if the product's behaviour is known, or
+    /// if no session waits for a log.
     pub(super) fn assumption(self, profile: &Profile, periods: &[Period]) -> Option<String> {
         let logs = periods.iter().map(|period| period.demand.log);
         let waited_for = logs.filter(|log| log.commits_per_operation > 0.0);
@@ -164,15 +164,15 @@ fn log_writes(low: u32, high: u32) -> String {
     }
 }
 
-/// How many databases have so many writes in flight.
+/// Number of databases that have this many writes in flight.
 fn databases(mean: f64, limit: u32) -> u32 {
     (mean / f64::from(limit)).ceil() as u32
 }
 
-/// How many writes can be in flight, up to `limit`, when on average `mean` are: commits that share writes do so because others
-/// have to end first.
+/// How many writes can be in flight, up to `limit`, when on average `mean` are: commits share writes because others must end
+/// first.
 ///
-/// Writes in flight are the servers of a queue with one place to wait, which all commits that come meanwhile share. With
+/// Writes in flight are the servers of a queue with one place to wait, which all commits in the meantime share. With
 /// `offered` = commits per second x latency, and Erlang's loss probability `B`, `offered / (1 + offered x B / servers)` are busy.
 /// Source: Kleinrock, *Queueing Systems*, volume 1, 1975, chapter 3 (M/M/m/K).
 fn shared(commits_per_write: f64, mean: f64, limit: u32) -> u32 {

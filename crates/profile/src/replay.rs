@@ -1,17 +1,15 @@
-//! The demand of a profile on other disks, in virtual time.
+//! Replays the demand of a profile on other disks, in virtual time.
 //!
 //! ```text
 //! delay ──► processor ──► lock ──► reads, temp, writes, one after the other ──► log (group commit) ──► delay ..
 //!                                                                                 └─► writes in the background
 //! ```
-//!
-//! Closed, a session issues its next operation when the last one ended and its delay is over. Open, operations arrive
-//! whether or not earlier ones ended, and there is no delay.
-//!
-//! METHODOLOGY.md has what a real server did beside it. Not modelled: log writes that become several requests, a
-//! filesystem's journal, locks that are held during requests (waits for them are in the delay, which stays the same), a buffer pool whose size changes, full-page
-//! images that become fewer or more, sessions that wait because writes in the background do not keep up, processors that
-//! others had to wait for where it was recorded (the wait is in the delay, and comes again where processors are few).
+//! In a closed system, a session issues its next operation when the previous one has ended and its delay is over. In an open
+//! system, operations arrive whether or not earlier ones have ended, without delays.
+//! METHODOLOGY.md compares it with a real server. Not modelled: log writes that become several requests, a
+//! filesystem's journal, locks that are held during requests (waits for them are in the delay, which stays the same), a buffer
+//! pool of another size, a changed number of full-page images, sessions that wait because background writes do not keep up,
+//! contention for processors at recording time (the wait is in the delay, and occurs again if processors are few).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -35,31 +33,31 @@ use super::demand::{Demand, Each};
 use super::series::{DemandSeries, Period};
 use super::summary::Rates;
 
-/// Where a log begins again: it is sequential, and its place on the disk decides nothing.
+/// Offset at which a log wraps around: it is sequential, and its position on the disk does not matter.
 const LOG_WRAPS: u64 = 1 << 30;
 
-/// Writes that nobody waits for come together, so many at once: PostgreSQL's `checkpoint_flush_after`, on Linux. SQL
+/// Background writes are batched, this many bytes at once: PostgreSQL's `checkpoint_flush_after`, on Linux. SQL
 /// Server's checkpoint has as many in flight.
 ///
 /// Source: *PostgreSQL 18 documentation*, 19.5.2, <https://www.postgresql.org/docs/18/runtime-config-wal.html>.
 const WRITTEN_TOGETHER: u64 = 256 << 10;
 
-/// Sizes of random requests are multiples of this, and so are their places.
+/// Alignment of sizes and offsets of random requests.
 const SECTOR: u64 = 512;
 
-/// Most of a volume that places are drawn from, so that no place overflows.
+/// Maximum span of a volume that offsets are drawn from, so none overflows.
 const SPAN_MAX: u64 = 1 << 50;
 
-/// How many events may happen without time going on before that counts as for ever.
+/// Maximum number of events without progress of time before the replay is considered stuck.
 const TIMELESS_MAX: u64 = 1_000_000;
 
-/// How many events between two looks at whether to stop.
+/// Number of events between checks for a stop request.
 const LOOK_EVERY: u64 = 4_096;
 
-/// Most operations under way in an open system.
+/// Maximum number of concurrent operations in an open system.
 const UNDER_WAY_MAX: usize = 65_536;
 
-/// Which volumes files are on, by their place in the list of volumes; none of the lists is empty.
+/// Volumes of the files, by index in the list of volumes; none of the lists is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// Data files.
@@ -71,7 +69,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Where files of a role are; nowhere where profiles do not have it.
+    /// Volumes with files of a role; empty for roles that profiles do not have.
     pub fn of(&self, role: Role) -> &[usize] {
         match role {
             Role::Data => &self.data,
@@ -85,17 +83,17 @@ impl Places {
 /// When operations begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arrivals {
-    /// A session's next one after its last one, and a delay.
+    /// A session's next one follows its previous one after a delay.
     #[default]
     Closed,
     /// At the recorded rate, whether or not earlier ones ended.
     Open,
 }
 
-/// A demand, and the volumes that it is to run on.
+/// A demand, and the volumes to run it on.
 #[derive(Clone, Copy, Debug)]
 pub struct Replay<'a> {
-    /// What is asked for; over again where `length` is longer.
+    /// The demand; repeated if `length` is longer.
     pub demand: &'a DemandSeries,
     /// When operations begin.
     pub arrivals: Arrivals,
@@ -105,15 +103,15 @@ pub struct Replay<'a> {
     pub volumes: &'a [VolumeSpec],
     /// Which files are on them.
     pub places: &'a Places,
-    /// Time before anything is counted: the end of the demand, so that the demand begins when counting does.
+    /// Warm-up before measurement: the end of the demand, so the demand starts with the measurement.
     pub warm_up: Duration,
-    /// Time that is counted; above 0.
+    /// Measured time; above 0.
     pub length: Duration,
-    /// All randomness. Same seed, same outcome.
+    /// Source of all randomness. Same seed, same outcome.
     pub seed: u64,
 }
 
-/// Whoever follows a replay.
+/// An observer of a replay.
 pub trait Follow {
     /// An operation that began at `began` ended, counted or not.
     fn ended(&mut self, began: Instant, now: Instant);
@@ -124,7 +122,7 @@ pub trait Follow {
     }
 }
 
-/// Nobody.
+/// No observer.
 impl Follow for () {
     fn ended(&mut self, _began: Instant, _now: Instant) {}
 }
@@ -132,7 +130,7 @@ impl Follow for () {
 /// Why a replay has no outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ReplayError {
-    /// A demand that takes no time: its operations would never end.
+    /// A demand that takes zero time: the replay would not progress.
     #[error(
         "an operation takes no time: it asks for no processor, has no delay, and its disks serve it at once; give the \
          volumes a disk with limits and latencies"
@@ -149,24 +147,24 @@ pub enum ReplayError {
     Stopped,
 }
 
-/// What a replay did in the time that is counted.
+/// Results of a replay in the measured time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// How long that is.
+    /// The measured time.
     pub length: Duration,
     /// Operations that ended.
     pub operations: u64,
     /// Mean time of an operation, without its delay.
     pub operation: Duration,
-    /// Requests, by what the files are for.
+    /// Requests, by role of the files.
     pub roles: BTreeMap<Role, Io>,
-    /// What sessions spent their time on; delays are [`Spent::Think`].
+    /// How sessions spent their time; delays are [`Spent::Think`].
     pub split: TimeSplit,
     /// Time that processors were busy.
     pub processor: Duration,
-    /// The limits of machine and disks when it began.
+    /// Use of the limits of machine and disks at the start of measurement.
     pub usage_before: Vec<Usage>,
-    /// The same when it ended.
+    /// Use of the limits at the end.
     pub usage_after: Vec<Usage>,
 }
 
@@ -185,14 +183,13 @@ impl Outcome {
 
 impl Replay<'_> {
     /// Runs it; `observer` sees every request to a disk.
-    ///
-    /// Places of reads and writes are random in the whole of a volume.
+    /// Offsets of reads and writes are random over the whole volume.
     ///
     /// # Errors
-    /// When an operation takes no time, operations arrive faster than they end, or it was stopped.
+    /// When an operation takes zero time, operations arrive faster than they end, or it was stopped.
     ///
     /// # Panics
-    /// When a place is not one of the volumes, or a list of places is empty.
+    /// When a place is not an index of a volume, or a list of places is empty.
     pub fn run(
         &self,
         observer: Box<dyn Observer>,
@@ -251,18 +248,18 @@ fn span(volume: &VolumeSpec) -> u64 {
     size.fold(0, u64::saturating_add).min(SPAN_MAX)
 }
 
-/// What happens next to whom.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// The next period begins.
     Period,
-    /// An operation arrives, unless the period in which its time was drawn is over.
+    /// An operation arrives, unless the period in which its arrival was drawn is over.
     Arrives(u64),
     /// A session's delay is over, unless another one was drawn since.
     Begins(u32, u32),
-    /// A session goes on.
+    /// A session continues.
     GoesOn(u32),
-    /// The write of a group of commits is done.
+    /// The write of a commit group is done.
     LogWritten(u64),
     /// Its flush is done.
     LogFlushed(u64),
@@ -274,25 +271,25 @@ struct Session {
     began: Instant,
     /// The period in which it began.
     period: usize,
-    /// Requests that it still has to wait for: role, kind and size; the last one is next.
+    /// Requests that it must still wait for: role, kind and size; the last one is next.
     left: Vec<(Role, Operation, Bytes)>,
     commits: bool,
-    /// Whether it has yet to take the lock.
+    /// Whether it must still take the lock.
     locks: bool,
     /// Since when it waits for the log.
     waits_since: Instant,
     /// Since when it rests, if it does.
     rests_since: Option<Instant>,
-    /// How many delays were drawn for it; the last one counts.
+    /// Number of delays drawn for it; the last one counts.
     draw: u32,
 }
 
-/// So many writes at a time, each with its flush; whoever comes meanwhile is in the next.
+/// Group commit: a limited number of concurrent writes, each with its flush; commits in the meantime join the next.
 #[derive(Debug, Default)]
 struct Log {
     in_flight: u32,
     waiting: Vec<u32>,
-    /// Commits whose log is not there yet, the oldest first.
+    /// Commit groups whose log is not durable yet, oldest first.
     groups: VecDeque<Group>,
     /// Number of the oldest group.
     oldest: u64,
@@ -306,9 +303,9 @@ struct Log {
 #[derive(Debug, Default)]
 struct Group {
     sessions: Vec<u32>,
-    /// What they wait for: the write, and the flush after it.
+    /// Completions that they wait for: the write, and the flush after it.
     parts: Vec<Completion>,
-    /// Whether both are done: the log is there once those of all older groups are, too.
+    /// Whether both are done: the log is durable once all older groups are done, too.
     is_done: bool,
 }
 
@@ -326,27 +323,27 @@ struct Count {
 struct Run<'a> {
     replay: Replay<'a>,
     periods: &'a [Period],
-    /// The one that it is.
+    /// Index of the current period.
     period: usize,
     spans: Vec<u64>,
     storage: Storage,
     cores: Cores,
-    /// Who has it next: a processor that there is one of.
+    /// The lock's queue: modelled as a single processor.
     lock: Cores,
     random: Stream,
     queue: BinaryHeap<Reverse<(Instant, u64, Event)>>,
-    /// Whether the first of the queue has happened, so that what follows it can take its place.
+    /// Whether the head of the queue has been processed, so its successor can replace it.
     has_happened: bool,
     order: u64,
     sessions: Vec<Session>,
-    /// Sessions that have nothing to do: those above a period's number, or, in an open system, all that ended.
+    /// Idle sessions: those above a period's number, or, in an open system, all that ended.
     dormant: Vec<u32>,
-    /// Number of the arrival that is expected; another one's time was drawn in a period that is over.
+    /// Number of the expected arrival; others were drawn in a period that is over.
     arrival: u64,
     log: Log,
-    /// Bytes that are to be written in the background, by role.
+    /// Bytes pending for background writes, by role.
     unwritten: [u64; Role::ALL.len()],
-    /// When counting begins.
+    /// Start of measurement.
     from: Instant,
     until: Instant,
     counted: [Counted; Role::ALL.len()],
@@ -358,7 +355,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs to the end. Where limits stood when counting began.
+    /// Runs to the end. Returns the use of limits at the start of measurement.
     fn run(&mut self) -> Result<Vec<Usage>, ReplayError> {
         self.begin_first_period();
         let mut before = None;
@@ -416,13 +413,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The demand of the present period.
+    /// The demand of the current period.
     fn demand(&self) -> &Demand {
         &self.periods[self.period].demand
     }
 
-    /// What happens next. It stays in the queue until something is pushed or the next is asked for: most events have one
-    /// that follows, and replacing the first is half the work of taking it out and putting another in.
+    /// The next event. It stays in the queue until an event is pushed or the next one is requested: most events have a successor,
+    /// and replacing the head is half the work of a pop and a push.
     fn next(&mut self) -> Option<(Instant, Event)> {
         if std::mem::take(&mut self.has_happened) {
             self.queue.pop();
@@ -444,7 +441,7 @@ impl Run<'_> {
         self.queue.push(entry);
     }
 
-    /// Begins so far within the demand that its beginning is that of counting.
+    /// Starts at an offset within the demand such that its beginning coincides with that of measurement.
     fn begin_first_period(&mut self) {
         let all = self.replay.demand.length().as_nanos().max(1);
         let warm_up = self.replay.warm_up.as_nanos() % all;
@@ -460,7 +457,7 @@ impl Run<'_> {
         );
     }
 
-    /// Begins the present period, which ends after `left`.
+    /// Begins the current period, which ends after `left`.
     fn begin_period(&mut self, now: Instant, left: Duration) {
         if self.periods.len() > 1 {
             self.push(now + left, Event::Period);
@@ -468,7 +465,7 @@ impl Run<'_> {
         match self.replay.arrivals {
             Arrivals::Closed => {
                 let count = self.demand().sessions;
-                // What is left of a delay is as long as a new one, of the period that it is in.
+                // Delays are memoryless: the remainder is redrawn with the new period's mean.
                 for session in 0..self.sessions.len() as u32 {
                     if self.sessions[session as usize].rests_since.is_some() {
                         self.end_rest(now, session);
@@ -490,7 +487,7 @@ impl Run<'_> {
         }
     }
 
-    /// Draws the time of the next arrival; it replaces the one that was expected.
+    /// Draws the time of the next arrival, replacing the expected one.
     fn expect_arrival(&mut self, now: Instant) {
         self.arrival += 1;
         let rate = self.periods[self.period].operations_per_s;
@@ -500,7 +497,7 @@ impl Run<'_> {
         }
     }
 
-    /// A session that has nothing to do, or a new one.
+    /// An idle session, or a new one.
     fn awake(&mut self) -> u32 {
         self.dormant.pop().unwrap_or_else(|| {
             self.sessions.push(Session::default());
@@ -508,7 +505,7 @@ impl Run<'_> {
         })
     }
 
-    /// A session's delay; exponential, as nothing is known but its mean.
+    /// A session's delay; exponential, as only its mean is known.
     fn rest(&mut self, now: Instant, session: u32) {
         if session >= self.demand().sessions {
             self.dormant.push(session);
@@ -535,7 +532,7 @@ impl Run<'_> {
         Duration::from_secs_f64(mean.as_secs_f64() * drawn)
     }
 
-    /// Time that a session spends until `end`; it counts where that lies within the counted time.
+    /// Records time that a session spends until `end`, if that is within the measured time.
     fn spend(&mut self, end: Instant, on: Spent, time: Duration) {
         if self.counts(end) {
             self.split.add(on, time);
@@ -565,7 +562,7 @@ impl Run<'_> {
             lock,
             ..
         } = *self.demand();
-        // Its memory is used again.
+        // Its memory is reused.
         let mut left = std::mem::take(&mut self.sessions[session as usize].left);
         for (role, operation, each) in [
             (Role::Data, Operation::Write, data.writes),
@@ -599,7 +596,7 @@ impl Run<'_> {
         self.push(end, Event::GoesOn(session));
     }
 
-    /// A whole number whose mean is what an operation makes.
+    /// An integer whose mean is the number per operation.
     fn count(&mut self, each: Each) -> u64 {
         if each.per_operation == 0.0 {
             return 0;
@@ -642,7 +639,7 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the log of all that wait for it, if there are any and another write may be in flight.
+    /// Writes the log for all waiting commits, if any and if another write may be in flight.
     fn write_log(&mut self, now: Instant) {
         let is_full = self.log.in_flight >= self.demand().log.in_flight_max;
         if is_full || self.log.waiting.is_empty() {
@@ -650,7 +647,7 @@ impl Run<'_> {
         }
         let page = self.demand().log.page.0.max(1);
         let bytes = std::mem::take(&mut self.log.bytes).ceil() as u64;
-        // From the page that the last write ended in.
+        // From the page in which the previous write ended.
         let from = self.log.end / page * page;
         let end = self.log.end.saturating_add(bytes).max(from + 1);
         let length = end.next_multiple_of(page) - from;
@@ -667,7 +664,7 @@ impl Run<'_> {
         self.push(write.done, Event::LogWritten(group));
     }
 
-    /// A group's write and flush are done. A log has no gaps: what is behind an older write that is not done has to wait.
+    /// A group's write and flush are done. A log has no gaps: commits behind an unfinished older write must wait.
     fn end_group(&mut self, now: Instant, group: u64) {
         self.log.group(group).is_done = true;
         while let Some(group) = self.log.groups.pop_front_if(|group| group.is_done) {
@@ -682,8 +679,8 @@ impl Run<'_> {
         self.write_log(now);
     }
 
-    /// A wait for the log: for its flush, for its write, and before that for those of another group, which was held up by
-    /// the same things.
+    /// Splits a wait for the log: its flush, its write, and before that those of another group, which was delayed by the same
+    /// causes.
     fn wait_for_log(&mut self, now: Instant, waited: Duration, parts: &[Completion]) {
         let mut left = waited;
         for part in parts.iter().rev() {
@@ -696,7 +693,7 @@ impl Run<'_> {
         }
     }
 
-    /// An operation ended; what it changed is written in the background.
+    /// Ends an operation; its changes are written in the background.
     fn end(&mut self, now: Instant, session: u32) {
         let Session { began, period, .. } = self.sessions[session as usize];
         self.follow.ended(began, now);
@@ -717,7 +714,7 @@ impl Run<'_> {
         }
     }
 
-    /// Writes in the background: with others, once there are enough.
+    /// Queues background writes; issues them in a batch once there are enough.
     fn write_later(&mut self, now: Instant, role: Role, each: Each) {
         let size = each.size.0.max(1);
         self.unwritten[role as usize] += self.count(each) * size;
@@ -762,7 +759,7 @@ impl Run<'_> {
 }
 
 impl Log {
-    /// The group of this number, which is under way.
+    /// The group with this number, which is in flight.
     fn group(&mut self, number: u64) -> &mut Group {
         &mut self.groups[(number - self.oldest) as usize]
     }

@@ -1,4 +1,4 @@
-//! What a server asks for in the course of time.
+//! A server's demand over time.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use super::definition::{Interval, Profile};
 use super::demand::{Demand, DemandError};
 use super::log_writer::LogWriter;
 
-/// Least number of operations that a mean is taken over: with fewer, a period would be one operation's chance.
+/// Minimum number of operations for a mean: with fewer, a period would depend on chance.
 const OPERATIONS_MIN: f64 = 100.0;
 
-/// What a server asks for in the course of time: periods, one after the other.
+/// A server's demand over time: consecutive periods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DemandSeries {
     /// Never empty.
@@ -22,40 +22,38 @@ pub struct DemandSeries {
     assumptions: Vec<String>,
 }
 
-/// A span of time, and what operations asked for in it.
+/// A span of time, and the demand of operations in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Period {
-    /// How long it is; above 0.
+    /// Its length; above 0.
     pub length: Duration,
     /// Operations per second that ended.
     pub operations_per_s: f64,
-    /// What one of them asked for, and of how many sessions.
+    /// Demand of one of them, and the number of sessions.
     pub demand: Demand,
 }
 
 impl DemandSeries {
-    /// What a server asked for while it was recorded.
-    ///
-    /// A period is as many intervals as it takes for 100 operations. Gaps are left out.
+    /// A server's demand while it was recorded.
+    /// A period spans as many intervals as are needed for 100 operations. Gaps are skipped.
     ///
     /// # Errors
-    /// When the profile lacks what a demand takes.
+    /// When the profile lacks data that a demand needs.
     pub fn of(profile: &Profile) -> Result<DemandSeries, DemandError> {
         let log_writer = log_writer_of(profile);
         let periods = periods(&profile.intervals, log_writer)?;
         Ok(DemandSeries::new(profile, log_writer, periods))
     }
 
-    /// The same in at most `parts` periods of as many operations each, the least busy intervals first: how fast disks are
-    /// depends on how busy they are, and not on when that was.
-    ///
-    /// Each has at least 100 operations, where there are as many. Idle time is left out.
+    /// The demand in at most `parts` periods of equally many operations, the least busy intervals first: disk performance depends
+    /// on load, not on when it occurred.
+    /// Each has at least 100 operations, if the profile has that many. Idle time is skipped.
     ///
     /// # Errors
-    /// When the profile lacks what a demand takes.
+    /// When the profile lacks data that a demand needs.
     pub fn by_load(profile: &Profile, parts: u32) -> Result<DemandSeries, DemandError> {
         let log_writer = log_writer_of(profile);
-        // What it lacks, is lacking in every part.
+        // Missing figures are missing in every part.
         Demand::of(&profile.intervals, log_writer)?;
         let mut busy = profile.intervals.clone();
         let rate = |interval: &Interval| {
@@ -70,7 +68,7 @@ impl DemandSeries {
         for (at, interval) in busy.iter().enumerate() {
             operations += interval.operations.unwrap_or(0.0);
             let is_last = at + 1 == busy.len();
-            // The next part's end, less what sums of shares lose to rounding.
+            // The next part's end, with a tolerance for floating-point error.
             let is_due = operations >= each * (periods.len() + 1) as f64 * (1.0 - 1e-9);
             let left = all - operations;
             if is_last || is_due && left >= OPERATIONS_MIN {
@@ -93,7 +91,7 @@ impl DemandSeries {
         }
     }
 
-    /// The same demand all the time, in which requests of all roles were counted separately.
+    /// A steady demand in which requests of all roles were counted separately.
     pub fn steady(demand: Demand, operations_per_s: f64) -> DemandSeries {
         DemandSeries {
             periods: vec![Period {
@@ -117,12 +115,12 @@ impl DemandSeries {
         &self.periods
     }
 
-    /// How long all periods are together.
+    /// Total length of the periods.
     pub fn length(&self) -> Duration {
         self.periods.iter().map(|period| period.length).sum()
     }
 
-    /// Most sessions of a period.
+    /// Maximum number of sessions of a period.
     pub fn sessions_max(&self) -> u32 {
         let sessions = self.periods.iter().map(|period| period.demand.sessions);
         sessions.max().unwrap_or(1)
@@ -139,17 +137,17 @@ impl DemandSeries {
         &self.separate
     }
 
-    /// Roles whose requests are among those for data.
+    /// Roles whose requests are included in those for data.
     pub fn merged(&self) -> &BTreeSet<Role> {
         &self.merged
     }
 
-    /// What was taken for granted to make a demand of the profile, besides what its maker did; sentences.
+    /// Assumptions made to derive the demand, in addition to those of the profile, as sentences.
     pub fn assumptions(&self) -> &[String] {
         &self.assumptions
     }
 
-    /// The same, with `sessions` in the period that has the most, and in proportion in the others.
+    /// Sets `sessions` for the period that has the most, and scales the others in proportion.
     pub fn with_sessions(mut self, sessions: u32) -> DemandSeries {
         let share = f64::from(sessions) / f64::from(self.sessions_max());
         for period in &mut self.periods {
@@ -159,7 +157,7 @@ impl DemandSeries {
         self
     }
 
-    /// The same, with `rate` operations per second over all periods.
+    /// Scales to `rate` operations per second over all periods.
     pub fn with_rate(mut self, rate: f64) -> DemandSeries {
         let share = rate / self.operations_per_s();
         for period in &mut self.periods {
@@ -175,7 +173,7 @@ fn log_writer_of(profile: &Profile) -> LogWriter {
     LogWriter::of(origin.product.as_deref(), origin.version.as_deref())
 }
 
-/// Requests in an interval, or operations where none were counted.
+/// Requests in an interval, or operations if none were counted.
 fn load(interval: &Interval) -> f64 {
     let requests = interval.roles.values().filter_map(|io| {
         let [reads, writes] = [io.reads.count, io.writes.count];
@@ -186,7 +184,7 @@ fn load(interval: &Interval) -> f64 {
     requests.or(interval.operations).unwrap_or(0.0)
 }
 
-/// The intervals that begin and end within `window` of each other, where they ask for most.
+/// The consecutive intervals within `window` with the highest load.
 pub(super) fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
     let (mut first, mut sum) = (0, 0.0);
     let mut best = (0..0, -1.0);
@@ -203,14 +201,14 @@ pub(super) fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
     &intervals[best.0]
 }
 
-/// Periods of enough operations each, or without any; what is left at the end belongs to the last.
+/// Periods with enough operations each, or none; the rest at the end belongs to the last.
 fn periods(intervals: &[Interval], log_writer: LogWriter) -> Result<Vec<Period>, DemandError> {
     let mut parts: Vec<&[Interval]> = Vec::new();
     let (mut from, mut operations) = (0, 0.0);
     for (at, interval) in intervals.iter().enumerate() {
         let own = interval.operations.unwrap_or(0.0);
         if own >= OPERATIONS_MIN && from < at {
-            // A quiet time before a burst is none of it.
+            // A quiet time before a burst is not part of it.
             parts.push(&intervals[from..at]);
             (from, operations) = (at, 0.0);
         }
@@ -225,7 +223,7 @@ fn periods(intervals: &[Interval], log_writer: LogWriter) -> Result<Vec<Period>,
         parts.push(&intervals[from..]);
     }
     let all = Demand::of(intervals, log_writer)?;
-    // An idle one has the demand of all, which nobody issues.
+    // An idle period has the mean demand of all, which no session issues.
     let period = |intervals| match period(intervals, log_writer) {
         Err(DemandError::Idle) => {
             let length: Duration = intervals.iter().map(|interval| interval.length).sum();

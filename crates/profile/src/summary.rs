@@ -1,4 +1,4 @@
-//! A profile in a few figures: on average, and in the busiest interval.
+//! Summary of a profile: on average, and in the busiest interval.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use reading::Role;
 
 use super::definition::{Interval, Io, Profile, Requests, Wait};
 
-/// A profile in a few figures.
+/// Summary of a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// What was asked of the files of each role that was recorded, in the order in which reports name roles.
+    /// Requests to the files of each recorded role, in the order of reports.
     pub roles: Vec<RoleSummary>,
     /// Operations per second.
     pub operations: Option<Spread>,
@@ -20,11 +20,11 @@ pub struct Summary {
     pub processors: Option<Spread>,
     /// Sessions that had something to do in an interval.
     pub sessions: Option<Spread>,
-    /// Sessions under way.
+    /// Running sessions.
     pub running: Option<Spread>,
-    /// Sessions that waited, by what for.
+    /// Waiting sessions, by cause.
     pub waiting: BTreeMap<Wait, Spread>,
-    /// Length of an interval; of several lengths the one in the middle.
+    /// Length of an interval; the median if there are several.
     pub interval: Duration,
 }
 
@@ -33,7 +33,7 @@ pub struct Summary {
 pub struct Spread {
     /// The mean over time.
     pub mean: f64,
-    /// The highest of an interval.
+    /// The highest value of an interval.
     pub highest: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct RoleSummary {
     pub role: Role,
     /// Over all intervals.
     pub mean: Rates,
-    /// In the interval with the most requests a second, or the most bytes where requests were not counted.
+    /// In the interval with the most requests per second, or the most bytes if requests were not counted.
     pub busiest: Rates,
     /// When that begins, from the start of the profile.
     pub busiest_at: Duration,
@@ -61,18 +61,18 @@ pub struct Rates {
     pub flushes: RequestRates,
 }
 
-/// Requests of one kind per second; what was not recorded is `None`.
+/// Requests of one kind per second; unrecorded figures are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequestRates {
     /// How many.
     pub per_second: Option<f64>,
     /// Bytes that they moved.
     pub bytes_per_second: Option<f64>,
-    /// Mean latency; also `None` where there was no request.
+    /// Mean latency; also `None` if there were no requests.
     pub latency: Option<Duration>,
 }
 
-/// A profile in a few figures.
+/// Summary of a profile.
 pub fn summary(profile: &Profile) -> Summary {
     let per_second = |figure: fn(&Interval) -> Option<f64>| {
         spread(profile, |interval| {
@@ -146,7 +146,7 @@ fn role_summary(profile: &Profile, role: Role) -> RoleSummary {
         let io = io(interval);
         let sum = |a: Option<f64>, b: Option<f64>| match (a, b) {
             (None, None) => None,
-            // Of a log, often writes alone are recorded.
+            // For a log, often only writes are recorded.
             (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
         };
         let requests = sum(io.reads.count, io.writes.count);
@@ -169,7 +169,7 @@ fn role_summary(profile: &Profile, role: Role) -> RoleSummary {
 }
 
 impl Rates {
-    /// Of requests in `length`.
+    /// Rates of requests in `length`.
     pub(super) fn of(io: &Io, length: Duration) -> Rates {
         let seconds = length.as_secs_f64();
         let one = |requests: &Requests| RequestRates {

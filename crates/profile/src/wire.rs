@@ -1,4 +1,4 @@
-//! The text form of a profile: TOML, a column of numbers for each figure.
+//! The text format of a profile: TOML, with a column of numbers for each figure.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::definition::{Interruption, Interval, Lost, Machine, Origin, Profile, 
 /// The name and version of the format.
 pub const FORMAT: &str = "dbstow.profile/1";
 
-/// Figures are written to a millionth: a microsecond where they are times.
+/// Figures are rounded to a millionth: a microsecond for times.
 const DECIMALS: i32 = 6;
 
 #[derive(Serialize, Deserialize)]
@@ -83,10 +83,10 @@ impl WireIntervals {
     }
 }
 
-/// Reads a profile; `file` is how it is named in errors.
+/// Reads a profile; `file` is its name in errors.
 ///
 /// # Errors
-/// When it is no profile of this format, or its figures contradict each other.
+/// When it is not a profile of this format, or its figures contradict each other.
 pub fn read(file: &str, text: &str) -> Result<Profile, ProfileError> {
     let wire: Wire = toml::from_str(text).map_err(|error| ProfileError::Text {
         file: file.to_owned(),
@@ -103,7 +103,7 @@ pub fn read(file: &str, text: &str) -> Result<Profile, ProfileError> {
 /// The text of a profile; the same profile gives the same text.
 ///
 /// # Errors
-/// When its figures contradict each other; `file` is how it is named in the error.
+/// When its figures contradict each other; `file` is its name in the error.
 pub fn write(file: &str, profile: &Profile) -> Result<String, ProfileError> {
     check(profile).map_err(|message| ProfileError::Figures {
         file: file.to_owned(),
@@ -191,7 +191,7 @@ fn same_length(name: &str, found: usize, wanted: usize) -> Result<(), String> {
     }
 }
 
-/// The columns of a table by their names.
+/// The columns of a table by name.
 fn named<'a, T: Copy>(
     table: &'a Columns,
     prefix: &str,
@@ -269,7 +269,7 @@ fn table<T: Copy>(
     names.iter().filter_map(one).collect()
 }
 
-/// From its rounded start to its rounded end: rounded by itself it could reach into the next interval.
+/// From its rounded start to its rounded end: rounded separately it could reach into the next interval.
 fn length(interval: &Interval) -> f64 {
     let end = interval.at + interval.length;
     rounded(rounded(end.as_secs_f64()) - rounded(interval.at.as_secs_f64()))

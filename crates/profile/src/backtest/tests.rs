@@ -39,7 +39,7 @@ fn rates(reads: (f64, f64), writes: (f64, f64), flushes: (f64, f64)) -> Rates {
     }
 }
 
-/// What was recorded, but with reads that take `read_ms` and background writes that take `write_ms`.
+/// The recorded figures, but with reads that take `read_ms` and background writes that take `write_ms`.
 fn replayed(operations_per_s: f64, read_ms: f64, write_ms: f64) -> Replayed {
     let share = operations_per_s / 100.0;
     Replayed {
@@ -77,7 +77,7 @@ fn backtest(replays: &[Replayed]) -> BackTest {
 
 #[test]
 fn what_nobody_waits_for_does_not_decide() {
-    // Writes in the background take 9 ms instead of 1, flushes ten times as long as recorded, of which little is waited for.
+    // Writes in the background take 9 ms instead of 1, flushes ten times as long as recorded, but sessions wait little for them.
     let backtest = backtest(&[replayed(101.0, 2.1, 9.0)]);
     assert!(backtest.fits(), "{backtest:?}");
     assert_eq!(backtest.misfit(), None);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// 1,000 operations of 4 sessions in 10 s, so that each takes 40 ms with all that lies between.
+/// 1,000 operations of 4 sessions in 10 s, so each takes 40 ms, including pauses.
 const TEXT: &str = r#"format = "dbstow.profile/1"
 start = "2026-11-22T10:00:00Z"
 [origin]
@@ -52,7 +52,7 @@ fn what_an_operation_asks_for_is_what_all_asked_for_by_their_number() {
         (demand.data.reads, demand.data.background_reads),
         (one_read, one_read)
     );
-    // Nobody was seen waiting for writes.
+    // No session was seen waiting for writes.
     assert_eq!(demand.data.writes.per_operation, 0.0);
     assert_eq!(demand.data.background_writes.per_operation, 1.0);
     assert_eq!(demand.data.background_writes.size, Bytes(16_384));

@@ -1,4 +1,4 @@
-//! `sys.dm_io_virtual_file_stats` of SQL Server, several times; and what sp_BlitzFirst (First Responder Kit) writes of it: the
+//! `sys.dm_io_virtual_file_stats` of SQL Server, several times; and what sp_BlitzFirst (First Responder Kit) derives from it: the
 //! table with counters, and the view with differences.
 //!
 //! Columns: `sp_BlitzFirst.sql`, version 8.32 of 2026-04-07,
@@ -32,7 +32,7 @@ const TEMPDB: &str = "2";
 /// `file_id` of the log of a database, unless it has several.
 const LOG_FILE: &str = "2";
 
-/// Rows of one file closer than this are of one snapshot.
+/// Rows of one file closer than this belong to one snapshot.
 const SNAPSHOT: Duration = Duration::SECOND;
 
 /// Columns of the table, in their order.
@@ -79,7 +79,7 @@ const DELTAS: [&str; 20] = [
     "JoinKey",
 ];
 
-/// What a first row without names is of, as Management Studio saves results: told by the number of columns, a date and
+/// The format of a file without a header row, as Management Studio saves results: recognised by the number of columns, a date and
 /// numbers in their places.
 pub(super) fn without_names(cells: &[String]) -> Option<Format> {
     let (format, names): (Format, &[&str]) = match cells.len() {
@@ -98,7 +98,7 @@ pub(super) fn without_names(cells: &[String]) -> Option<Format> {
     cells.iter().zip(names).all(fits).then_some(format)
 }
 
-/// The table of a file, whose columns have these names where it names none.
+/// The table of a file, whose columns have these names if it has no header.
 fn table(source: &Source, names: &[&str], draft: &mut Draft) -> Result<Table, ImportError> {
     let first = source.text.lines().find(|line| !line.trim().is_empty());
     let table = match without_names(&header_names(first.unwrap_or_default())) {
@@ -129,7 +129,7 @@ const DATES: [&str; 11] = [
     "date",
 ];
 
-/// When a row was written.
+/// Time column of a row.
 #[derive(Clone, Copy)]
 enum When {
     /// A column with dates.
@@ -138,7 +138,7 @@ enum When {
     SinceBoot(usize),
 }
 
-/// Rows of one of them, with the columns that all have.
+/// Rows of one file, with the common columns.
 struct Rows<'a> {
     table: &'a Table,
     server: Option<usize>,
@@ -185,7 +185,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// tempdb's log is temporary, too: nobody waits for its flushes.
+    /// tempdb's log is temporary, too: no session waits for its flushes.
     fn role(&self, cells: &StringRecord) -> Role {
         let cell = |at: usize| cells.get(at).unwrap_or_default().trim();
         match (cell(self.database), self.kind.map(cell)) {
@@ -207,7 +207,7 @@ impl<'a> Rows<'a> {
             .flat_map(|column| self.table.cells(column))
     }
 
-    /// When a row was written; without dates, from the first row of the first file on, in `began`.
+    /// When a row was written; without dates, relative to the first row of the first file, in `began`.
     fn at(
         &self,
         row: &Row,
@@ -235,7 +235,7 @@ impl<'a> Rows<'a> {
         Ok(later(start, Duration::from_secs_f64((now - began) / 1e3)))
     }
 
-    /// Refuses rows of more than one server, with those `seen` before.
+    /// Rejects rows of more than one server, including those `seen` before.
     fn check_server(&self, file: &str, seen: &mut BTreeSet<String>) -> Result<(), ImportError> {
         let Some(at) = self.server else {
             return Ok(());
@@ -277,10 +277,10 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
     totals(sources, options, draft())
 }
 
-/// Reads `sys.dm_io_virtual_file_stats`, as it was selected several times.
+/// Reads several snapshots of `sys.dm_io_virtual_file_stats`.
 ///
 /// # Errors
-/// As [`read`]; when it was selected once.
+/// As [`read`]; also when there is only one snapshot.
 pub(super) fn read_view(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
     let mut draft = draft();
     draft.origin.tool = "sys.dm_io_virtual_file_stats".to_owned();
@@ -375,7 +375,7 @@ fn check_stall(rows: &Rows, draft: &mut Draft) {
     }
 }
 
-/// Reads the view: differences, which leaves out what lies around a restart.
+/// Reads the view: differences, which omits intervals around a restart.
 ///
 /// # Errors
 /// As [`read`].
@@ -441,7 +441,7 @@ fn check_means(rows: &Rows, draft: &mut Draft) {
         let of = |row: &Row| {
             let number = |at| rows.number(row, at).ok();
             let count = number(count)?;
-            // Some versions cut the mean off to whole milliseconds.
+            // Some versions truncate the mean to whole milliseconds.
             let (least, most) = (count * number(mean)?, count * (number(mean)? + 1.0));
             Some(Twice::of(
                 Range::exact(number(waited)?),

@@ -1,6 +1,6 @@
 //! The text of blkparse: its default format, or `-f "%D %T.%9t %a %d %S %n %p %C\n"`.
 //!
-//! A request takes from Q (queued) to C (completed), or from D (issued to the disk) where there is no Q. Requests that
+//! A request takes from Q (queued) to C (completed), or from D (issued to the disk) if it lacks a Q. Requests that
 //! were merged into others have no C of their own. Format: `man blkparse` 1.2.0.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::draft::Draft;
 
 const SECTOR: u64 = 512;
 
-/// Whether a line is one of blkparse.
+/// Whether a line was written by blkparse.
 pub(super) fn is_line(line: &str) -> bool {
     Event::parse(line).is_some()
 }
@@ -26,7 +26,7 @@ struct Event<'a> {
     device: &'a str,
     at: Duration,
     action: char,
-    /// `None` for what is neither read, write nor flush.
+    /// `None` for anything but reads, writes and flushes.
     kind: Option<Kind>,
     sector: u64,
     sectors: u64,
@@ -61,7 +61,7 @@ impl Event<'_> {
         let number = |text: Option<&&str>| text.and_then(|text| text.parse().ok()).unwrap_or(0);
         let sectors: u64 = number(sectors);
         let mut letters = action.chars();
-        // A message (`m`) is an event of no kind.
+        // A message (`m`) is an event without a kind.
         let action = letters.next().filter(char::is_ascii_alphabetic)?;
         Some(Event {
             device,
@@ -96,10 +96,10 @@ fn seconds(text: &str) -> Option<Duration> {
     Some(Duration::from_nanos(ns.checked_add(nanos)?))
 }
 
-/// Reads traces that began together.
+/// Reads traces that started at the same time.
 ///
 /// # Errors
-/// When there is no request, or it is open which device is for what.
+/// When there are no requests, or the roles of the devices are ambiguous.
 pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
     let first = sources.first().map_or("", |source| source.file);
     let wrong = |message: String| ImportError::file(first, message);
@@ -179,7 +179,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
             }
             continue;
         }
-        // Under way when the trace began: nobody knows for how long.
+        // In flight when the trace began: its latency is unknown.
         let waited = match (counted, begun.remove(&key)) {
             ('C', None) => continue,
             ('C', Some(from)) => event.at.saturating_sub(from),

@@ -1,4 +1,4 @@
-//! Traces as intervals: single requests, summed. Where none was traced for long, there is a gap.
+//! Traces as intervals: sums of single requests. A long time without requests is a gap.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,25 +15,25 @@ use crate::draft::{Draft, Span};
 /// Length of an interval, unless the user gives one.
 const LENGTH: Duration = Duration::SECOND;
 
-/// Most intervals: more than a day of seconds. Each takes some 2 KB of memory.
+/// Maximum number of intervals: more than a day of seconds. Each takes some 2 KB of memory.
 const INTERVALS_MAX: u64 = 100_000;
 
-/// Intervals without a request that are a gap when there are more of them in a row: with seconds, an hour in which a server
-/// writes not even a checkpoint.
+/// More consecutive intervals without a request than this are a gap: with seconds, an hour in which a server does not even write
+/// a checkpoint.
 const IDLE_MAX: u64 = 3_600;
 
-/// Longest time from one line of a trace to the next; more is a mistake in one of the two.
+/// Longest time from one line of a trace to the next; more means that one of the two is wrong.
 const JUMP_MAX: Duration = Duration::from_secs(365 * 86_400);
 
-/// Most that a line's time may lie before that of the line before it: traces of several processors are merged, but not
-/// from further apart.
+/// Maximum time by which a line may precede the line before it: traces of several processors are merged, but not from further
+/// apart.
 const BACK_MAX: Duration = Duration::from_secs(3_600);
 
 /// Requests of a trace.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     length: Duration,
-    /// Whether the trace has the time that requests took.
+    /// Whether the trace has request latencies.
     has_waits: bool,
     sums: BTreeMap<u64, BTreeMap<Role, Io>>,
     last: Duration,
@@ -55,7 +55,7 @@ pub(super) struct Request {
     pub(super) role: Role,
     pub(super) kind: Kind,
     pub(super) bytes: u64,
-    /// 0 where the trace has no such time.
+    /// 0 if the trace has no latencies.
     pub(super) waited: Duration,
 }
 
@@ -69,7 +69,7 @@ impl Course {
     /// The time `at` of line `line`.
     ///
     /// # Errors
-    /// When it and the one before it cannot both be right: in words, without the line.
+    /// When it and the previous one cannot both be right: as text, without the line.
     pub(super) fn pass(&mut self, line: usize, at: Duration) -> Result<(), String> {
         let Some((line_before, before)) = self.before.replace((line, at)) else {
             return Ok(());
@@ -120,13 +120,13 @@ impl Buckets {
         *waited += request.waited;
     }
 
-    /// How long the last interval was traced: to the last request.
+    /// Traced length of the last interval: up to the last request.
     fn rest(&self) -> Duration {
         Duration::from_nanos(self.last.as_nanos() % self.length.as_nanos())
     }
 
-    /// Takes the last interval off where less than half of it was traced: of so few requests, a rate means little. One of
-    /// two stays.
+    /// Removes the last interval if less than half of it was traced: a rate of so few requests is not meaningful. The first two
+    /// intervals are not both removed.
     fn take_rest(&mut self) -> Option<BTreeMap<Role, Io>> {
         let last = self.last.as_nanos() / self.length.as_nanos();
         let is_short = self.rest() * 2 < self.length && last > 1;
@@ -144,7 +144,7 @@ impl Buckets {
             }
             row.end = bucket + 1;
         }
-        // Without a request to the end, where that is not far.
+        // Without requests until the end, if that is near.
         if end <= row.end + IDLE_MAX {
             row.end = end;
         }
@@ -153,10 +153,10 @@ impl Buckets {
         rows
     }
 
-    /// Adds an interval for each span of the trace; one without requests has zeros.
+    /// Adds an interval for each span of the trace, with zeros if it has no requests.
     ///
     /// # Errors
-    /// When there would be too many.
+    /// When there are too many.
     pub(super) fn finish(mut self, options: &Options, draft: &mut Draft) -> Result<(), String> {
         let roles: Vec<Role> = Role::COMMON
             .into_iter()
@@ -204,7 +204,7 @@ impl Buckets {
         Ok(())
     }
 
-    /// The length of the last interval, if it was not taken off; notes either.
+    /// The length of the last interval, if it was not removed; adds a note in both cases.
     fn last_length(&self, taken: Option<&BTreeMap<Role, Io>>, draft: &mut Draft) -> Duration {
         let rest = self.rest();
         if let Some(taken) = taken {
@@ -235,7 +235,7 @@ impl Buckets {
         rest
     }
 
-    /// Zeros where nothing happened; nothing where nothing is known.
+    /// Zeros for recorded figures without requests; `None` for unknown figures.
     fn whole(&self, io: Io) -> Io {
         let requests = |requests: Requests| Requests {
             count: requests.count.or(Some(0.0)),

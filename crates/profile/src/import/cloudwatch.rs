@@ -1,9 +1,8 @@
-//! `aws cloudwatch get-metric-statistics` for a volume of EBS: a file a metric, sums over a period.
-//!
-//! Neither period nor volume are in an answer: the period is what data points are apart, the files are of one volume.
-//! `get-metric-data` does not name the statistic either, and is refused. Metrics and units: `using_cloudwatch_ebs.md` of
+//! `aws cloudwatch get-metric-statistics` for an EBS volume: one file per metric, sums over a period.
+//! A response has neither period nor volume: the period is the distance of data points, the files must be of one volume.
+//! `get-metric-data` does not name the statistic either, and is rejected. Metrics and units: `using_cloudwatch_ebs.md` of
 //! <https://github.com/awsdocs/amazon-ec2-user-guide>; form: `get-metric-statistics.rst` of
-//! <https://github.com/aws/aws-cli>; both read 2026-11-26. Not tried on an answer of AWS.
+//! <https://github.com/aws/aws-cli>; both read 2026-11-26. Not tested with a response of AWS.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,12 +30,12 @@ const SUMS: [&str; 6] = [
     "VolumeWriteBytes",
     "VolumeTotalWriteTime",
 ];
-/// Of these, what a profile needs: counts and bytes.
+/// The ones that a profile requires: counts and bytes.
 const NEEDED: [usize; 4] = [0, 1, 3, 4];
-/// What the others give too: mean requests in flight, and seconds without a request.
+/// Also implied by the others: mean requests in flight, and seconds without a request.
 const QUEUE: &str = "VolumeQueueLength";
 const IDLE: &str = "VolumeIdleTime";
-/// The one volume, which no answer names.
+/// The one volume, which the responses do not name.
 const VOLUME: &str = "volume";
 
 #[derive(Deserialize)]
@@ -54,7 +53,7 @@ struct Point {
     average: Option<f64>,
 }
 
-/// Data points of a metric by their time, with the file that they are from.
+/// Data points of a metric by time, with their file.
 struct Series<'a> {
     file: &'a str,
     points: BTreeMap<Timestamp, f64>,
@@ -62,10 +61,10 @@ struct Series<'a> {
 
 type Metrics<'a> = BTreeMap<String, Series<'a>>;
 
-/// Reads answers about one volume, a metric each.
+/// Reads responses about one volume, one metric each.
 ///
 /// # Errors
-/// When a metric is missing, is there twice, or has no sums.
+/// When a metric is missing, occurs twice, or has no sums.
 pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
     let mut draft = Draft::of("CloudWatch");
     let mut metrics = Metrics::new();
@@ -136,7 +135,7 @@ fn parse(source: &Source) -> Result<Answer, ImportError> {
 }
 
 impl Answer {
-    /// Its data points by their time, if it is of a metric that is used.
+    /// Its data points by time, if its metric is used.
     fn points(&self, dates: &Dates, draft: &mut Draft) -> Result<BTreeMap<Timestamp, f64>, String> {
         let metric = &self.label;
         let (statistic, of): (&str, fn(&Point) -> Option<f64>) = match metric.as_str() {
@@ -164,10 +163,10 @@ impl Answer {
     }
 }
 
-/// How long a data point is: what the nearest two are apart. Points without requests may be missing between others.
+/// Length of a data point: the smallest distance between two. Points without requests may be missing between others.
 ///
 /// # Errors
-/// When there are too few, or others are apart by what is no multiple of it, as points of several periods are.
+/// When there are too few, or other distances are not a multiple of it, as with points of several periods.
 fn period(metrics: &Metrics) -> Result<Duration, String> {
     let times: BTreeSet<Timestamp> = metrics
         .values()

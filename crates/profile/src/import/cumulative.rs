@@ -10,7 +10,7 @@ use super::steps::{Resolution, Step, steps};
 use crate::definition::{Interval, Lost, Requests};
 use crate::draft::{Draft, Span, add};
 
-/// What one file has seen so far.
+/// Totals of one file so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Totals {
     pub(super) reads: Total,
@@ -25,11 +25,11 @@ pub(super) struct Total {
     pub(super) waited_ms: Option<f64>,
 }
 
-/// The counters of all files at an instant; files by whatever names them.
+/// The counters of all files at an instant, by file key.
 pub(super) type Snapshot<K> = BTreeMap<K, (Role, Totals)>;
 
-/// Adds the differences between snapshots that are about as far apart as usual; more is a gap. A file that one of two lacks does not count in the interval between them; an
-/// interval in which a counter shrank is left out, and the reason noted.
+/// Adds the differences between snapshots that are about as far apart as usual; more is a gap. A file that is missing from one of
+/// two snapshots is ignored in the interval between them; an interval in which a counter shrank is dropped, and the reason noted.
 pub(super) fn differences<K: Ord>(snapshots: &BTreeMap<Timestamp, Snapshot<K>>, draft: &mut Draft) {
     let times: Vec<Timestamp> = snapshots.keys().copied().collect();
     let pairs = snapshots.iter().zip(snapshots.iter().skip(1));
@@ -62,7 +62,7 @@ pub(super) fn differences<K: Ord>(snapshots: &BTreeMap<Timestamp, Snapshot<K>>, 
                 figures,
             });
         } else {
-            // Temporary files are made anew when the server starts, and only then.
+            // Temporary files are recreated when the server starts, and only then.
             let is_restart = shrunk.contains(&Role::Temp) || figures.roles.is_empty();
             let cause = if is_restart {
                 Lost::Restart
@@ -139,7 +139,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever counters do: a figure is what they grew by, or there is none.
+        /// For any counters: a figure is their growth, or is absent.
         #[test]
         fn no_figure_of_a_series_with_resets_is_negative(series in prop::collection::vec((0..1000u32, 0..1000u32), 2..20)) {
             let mut draft = Draft::of("test");

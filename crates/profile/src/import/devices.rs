@@ -1,4 +1,4 @@
-//! Which devices hold which files, as the user says.
+//! Which devices hold which files, as specified by the user.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -9,16 +9,16 @@ use thiserror::Error;
 use crate::definition::Volume;
 use crate::draft::Draft;
 
-/// Files of a role lie on this device: `data=vda`, `log=E:`.
+/// Files of a role are on this device: `data=vda`, `log=E:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
     /// What is on it.
     pub role: Role,
-    /// Its name in the file that is imported.
+    /// Its name in the imported file.
     pub name: String,
 }
 
-/// A text that names no role and device.
+/// A text that does not name a role and a device.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("give a role (data, log or temp) and a device, such as data=vda or log=E:")]
 pub struct DeviceError;
@@ -42,7 +42,7 @@ impl FromStr for Device {
     }
 }
 
-/// An argument of a command that is suggested, as every shell takes it, those of Windows too.
+/// Quotes an argument of a suggested command for all shells, including those of Windows.
 pub fn argument(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "._-,:/@=".contains(c);
     match text.chars().all(plain) {
@@ -54,15 +54,15 @@ pub fn argument(text: &str) -> String {
 /// A device of a file.
 pub(super) struct Found<'a> {
     pub(super) name: &'a str,
-    /// Whether it had any request.
+    /// Whether it had any requests.
     pub(super) is_active: bool,
 }
 
-/// The role that each device's requests count for; `None` for devices that hold no file of the server. Notes volumes in
+/// The role that each device's requests count for; `None` for devices without files of the server. Notes volumes in
 /// the draft.
 ///
 /// # Errors
-/// When a device that the user named is missing, or none was named and more than one could be meant; in words.
+/// As text, when a device that the user named is missing, or none was named and the choice is ambiguous.
 pub(super) fn assign_roles(
     asked: &[Device],
     found: &[Found],
@@ -104,7 +104,7 @@ pub(super) fn assign_roles(
     Ok(roles.iter().map(one).collect())
 }
 
-/// Notes which files share a device, so that their requests cannot be distinguished; those of `known` are told apart by other
+/// Notes which files share a device, so that their requests cannot be distinguished; those of `known` are distinguished by other
 /// figures.
 pub(super) fn assume_shared(asked: &[Device], known: Option<Role>, draft: &mut Draft) {
     if asked.is_empty() {
@@ -168,7 +168,7 @@ fn named(
     Ok(found.iter().map(roles).collect())
 }
 
-/// Names for an error, but not hundreds of them.
+/// Names for an error, limited in number.
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let names: Vec<&str> = names.collect();

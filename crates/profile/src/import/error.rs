@@ -1,14 +1,14 @@
-//! What can be wrong with files of other tools.
+//! Errors in files of other tools.
 
 use thiserror::Error;
 
-/// Why files are not imported.
+/// Why an import failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ImportError {
     /// A line of it.
     #[error("{file}:{line}: {message}")]
     Line {
-        /// The file, as it was named.
+        /// The file, as named by the caller.
         file: String,
         /// Line, from 1.
         line: usize,
@@ -18,7 +18,7 @@ pub enum ImportError {
     /// The file as a whole.
     #[error("{file}: {message}")]
     File {
-        /// The file, as it was named.
+        /// The file, as named by the caller.
         file: String,
         /// What is wrong, and the remedy.
         message: String,

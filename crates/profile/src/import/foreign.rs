@@ -1,8 +1,8 @@
-//! Files that are recognised and not read: each with its name, why, and what to give instead.
+//! Files that are recognised but not supported: each with its name, the reason, and what to use instead.
 
 use super::table;
 
-/// A file of a known tool that holds no profile, in words; `None` for any other.
+/// Message for a file of a known tool that cannot be imported; `None` for any other.
 pub(super) fn recognised(file: &str, head: &str) -> Option<String> {
     let (what, remedy) = text(head)
         .or_else(|| result(head))
@@ -13,7 +13,7 @@ pub(super) fn recognised(file: &str, head: &str) -> Option<String> {
 
 type Found = Option<(&'static str, &'static str)>;
 
-/// What iostat and sar print for people. Its columns, units and times depend on version, options and locale.
+/// Human-readable output of iostat and sar. Its columns, units and times depend on version, options and locale.
 fn text(head: &str) -> Found {
     let lines = || head.lines().map(str::trim_start);
     let is_banner = lines()
@@ -46,7 +46,7 @@ fn text(head: &str) -> Found {
     }
 }
 
-/// Results of benchmarks: what disks gave, and not what a server asked for.
+/// Benchmark results: what disks delivered, not what a server requested.
 fn result(head: &str) -> Found {
     const BENCHMARK: &str = "it says what disks could do, and not what a server asks of them: record the server, or describe \
                              the disk with `dbstow calibrate`";
@@ -61,7 +61,7 @@ fn result(head: &str) -> Found {
     }
 }
 
-/// Statistics that lack what a profile needs.
+/// Statistics that lack required figures.
 fn statistics(head: &str) -> Found {
     let first = head.lines().find(|line| !line.trim().is_empty())?;
     let header = table::header_names(first);
@@ -94,7 +94,7 @@ fn statistics(head: &str) -> Found {
     }
 }
 
-/// Files beside the one with the counters.
+/// Files that accompany the one with the counters.
 fn collection(file: &str) -> Found {
     let file = file.to_lowercase();
     let is_other = [

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::{blitz_first, blkparse, iolog, microsoft, perfmon, sadf_lines, table};
 
-/// Bytes in which a file shows what it is.
+/// Number of bytes inspected to detect a file's format.
 const HEAD: usize = 64 << 10;
 
 /// A format of another tool.
@@ -29,7 +29,7 @@ pub enum Format {
     MicrosoftCounters,
     /// The report of Microsoft's SKU recommendation.
     MicrosoftRecommendation,
-    /// Answers of CloudWatch about a volume of EBS.
+    /// CloudWatch responses about an EBS volume.
     CloudWatch,
     /// fio's `write_iolog`, version 2 or 3.
     FioIolog,
@@ -37,7 +37,7 @@ pub enum Format {
     Blkparse,
 }
 
-/// A name that is no format's.
+/// A name that is not a format's.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("there is no format `{name}`; there are {}", Format::names().join(", "))]
 pub struct FormatError {
@@ -100,7 +100,7 @@ impl FromStr for Format {
     }
 }
 
-/// The tool that wrote a file, by its content; its name only tells where content cannot.
+/// The tool that wrote a file, by its content; by its name only if the content is ambiguous.
 pub fn sniff(file: &str, text: &str) -> Option<Format> {
     let head = head(text);
     let first = head.lines().find(|line| !line.trim().is_empty())?.trim();
@@ -143,7 +143,7 @@ pub fn sniff(file: &str, text: &str) -> Option<Format> {
     microsoft::is_counters(file, first).then_some(Format::MicrosoftCounters)
 }
 
-/// The part of a text in which it shows what it is.
+/// The part of a text that is inspected to detect its format.
 pub(super) fn head(text: &str) -> &str {
     let mut end = text.len().min(HEAD);
     while !text.is_char_boundary(end) {

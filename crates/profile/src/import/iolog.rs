@@ -1,4 +1,4 @@
-//! fio's iolog, versions 2 and 3: when requests were issued, and to which file. How long they took is not in it.
+//! fio's iolog, versions 2 and 3: when requests were issued, and to which file. It has no latencies.
 //!
 //! Version 3 has microseconds since the start of the job. In version 2 `wait` lines carry the time: fio 3.33 replays them
 //! as milliseconds since its start, whatever its manual says.
@@ -27,10 +27,10 @@ struct Line<'a> {
     bytes: u64,
 }
 
-/// Reads logs of jobs that ran together.
+/// Reads logs of jobs that ran concurrently.
 ///
 /// # Errors
-/// When a line cannot be read, a log has no times, or it is open which file is for what.
+/// When a line cannot be read, a log has no times, or the roles of the files are ambiguous.
 pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
     let first = sources.first().map_or("", |source| source.file);
     let wrong = |message: String| ImportError::file(first, message);

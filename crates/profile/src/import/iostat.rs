@@ -1,8 +1,6 @@
-//! `iostat -x -t -o JSON` (sysstat 12): a record an interval, devices apart, reads and writes apart.
-//!
-//! The first record is a mean since the machine started, and no interval.
-//!
-//! A record says how many bytes were moved twice: as a rate, and as requests times their size. iostat of sysstat 12.1.2 to
+//! `iostat -x -t -o JSON` (sysstat 12): one record per interval, with separate devices, reads and writes.
+//! The first record is a mean since boot, not an interval.
+//! A record reports the bytes moved twice: as a rate, and as requests times their size. iostat of sysstat 12.1.2 to
 //! 12.2.0 writes the rate in blocks of 512 B under keys that say kB or MB; text was never affected.
 //! <https://github.com/sysstat/sysstat/commit/404eee1417dad8abe6ef49ea6e1469fe6cfdddbe> fixed it in 12.2.1 and 12.3.1;
 //! all read 2026-11-26.
@@ -55,7 +53,7 @@ struct Disk {
 /// Reads a file of iostat.
 ///
 /// # Errors
-/// When it is none, lacks what a profile needs, or it is open which device holds what.
+/// When it is not an iostat file, lacks required figures, or the roles of the devices are ambiguous.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     let wrong = |message: String| ImportError::file(source.file, message);
     let (host, is_cut): (Host<Record>, bool) = sysstat::read(source.file, source.text)?;
@@ -136,7 +134,7 @@ impl Disk {
         requests.all(|rate| rate <= 0.0)
     }
 
-    /// Reads (`r`), writes (`w`) or flushes (`f`); `printed` is how many times the true bytes the file has.
+    /// Reads (`r`), writes (`w`) or flushes (`f`); `printed` is the ratio of the bytes in the file to the true ones.
     fn rates(&self, kind: char, printed: f64) -> Rates {
         let figure = |name: String| self.figures.counted(&name);
         Rates {
@@ -146,7 +144,7 @@ impl Disk {
         }
     }
 
-    /// Throughput of a kind as it stands there, and the bytes of its unit.
+    /// Throughput of a kind as written, and the bytes of its unit.
     fn bytes(&self, kind: char) -> Option<(f64, f64)> {
         let in_unit = |(unit, bytes): &(&str, f64)| {
             Some((self.figures.counted(&format!("{kind}{unit}"))?, *bytes))
@@ -154,7 +152,7 @@ impl Disk {
         UNITS.iter().find_map(in_unit)
     }
 
-    /// Bytes of a kind a second: as a rate, and by requests and their size.
+    /// Bytes per second of a kind: as a rate, and from requests and their size.
     fn bytes_twice(&self, kind: char) -> Option<Twice> {
         let (bytes, unit) = self.bytes(kind)?;
         let figure = |name: String| self.figures.counted(&name).map(Range::hundredths);
@@ -169,7 +167,7 @@ impl Disk {
         ))
     }
 
-    /// Requests in flight, by rates and latencies.
+    /// Requests in flight, from rates and latencies.
     fn in_flight(&self) -> Option<Range> {
         let mut all = None;
         for kind in KINDS.into_iter().chain(['f']) {
@@ -185,10 +183,10 @@ impl Disk {
     }
 }
 
-/// How many times the true bytes the file has: 1, or what blocks under another unit make of them.
+/// Ratio of the bytes in the file to the true ones: 1, or the factor of blocks labelled with another unit.
 ///
 /// # Errors
-/// When rates of bytes are neither, in a record or in the whole file.
+/// When byte rates match neither, in a record or in the whole file.
 fn printed(records: &[Record], draft: &mut Draft) -> Result<f64, String> {
     let disks = records.iter().flat_map(|record| &record.disk);
     let mut whole = Twice::default();
@@ -199,7 +197,7 @@ fn printed(records: &[Record], draft: &mut Draft) -> Result<f64, String> {
     }
     let unit = disks.clone().find_map(|disk| Some(disk.bytes('r')?.1));
     let blocks = unit.unwrap_or(BLOCK) / BLOCK;
-    // Where one record is wrong, the others show what is meant, and that one is named below.
+    // If one record is wrong, the others show the unit, and that one is reported below.
     let is_near = |factor: f64| (0.8..1.25).contains(&(whole.ratio() / factor));
     let factor = [1.0, blocks]
         .into_iter()
@@ -235,7 +233,7 @@ fn printed(records: &[Record], draft: &mut Draft) -> Result<f64, String> {
     Ok(factor)
 }
 
-/// What to do with a file of which no part can be trusted.
+/// Remedy for a file that cannot be trusted at all.
 const AGAIN: &str = "record again with sysstat 12.2.1 or later";
 
 /// Notes devices whose latencies, queue and utilisation cannot all be right.

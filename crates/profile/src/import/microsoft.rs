@@ -7,7 +7,7 @@
 //! ```
 //!
 //! One real file is public: test data of <https://github.com/microsoft/sqltoolsservice>, collected in 2021, read 2026-11-26.
-//! What its codes mean follows from the counters that Microsoft's page lists on the same three levels
+//! The meaning of its codes follows from the counters that Microsoft's page lists on the same three levels
 //! (<https://learn.microsoft.com/azure/dms/ads-sku-recommend>, of 2022-05-09), one to one. In that file, counters of files
 //! have one value fewer than there are samples, and an idle file has 0: they are differences between samples. No page says
 //! so, and all counts of the file are 0.
@@ -31,7 +31,7 @@ use crate::draft::{Draft, Rates, Span, add, requests};
 
 /// Counters of a file: reads, megabytes read, latency of reads; the same of writes.
 const CODES: [&str; 6] = ["FNR", "FRM", "FRL", "FNW", "FWM", "FWL"];
-/// Of these, what every file needs: counts and bytes.
+/// The ones that every file requires: counts and bytes.
 const NEEDED: [usize; 4] = [0, 1, 3, 4];
 /// Counters of the server and of a database: processor time, memory.
 const OTHERS: [&str; 5] = ["ICP", "IM", "IMP", "DCP", "DCS"];
@@ -43,10 +43,10 @@ const MEGABYTE: f64 = 1_048_576.0;
 const SAMPLE: Duration = Duration::from_secs(30);
 /// No window has more samples: a day with one a second, the shortest that the tools take. Ours; theirs is 20.
 const SAMPLES_MAX: f64 = 86_400.0;
-/// In the public file, windows of 10 min come up to 10 min 30 s apart; that much is no other time between samples.
+/// In the public file, windows of 10 min come up to 10 min 30 s apart; this does not imply a different time between samples.
 const LATE: std::ops::Range<f64> = 0.95..1.1;
 
-/// Whether a file is of this kind, by its header or its name.
+/// Whether a file has this format, by its header or its name.
 pub(super) fn is_counters(file: &str, first: &str) -> bool {
     let header = header_names(first);
     let has = |name: &str| header.iter().any(|cell| cell == name);
@@ -56,14 +56,14 @@ pub(super) fn is_counters(file: &str, first: &str) -> bool {
     named || has("timedatacollected") && has("countername") && has("aggregatortype")
 }
 
-/// What was counted of one file in one window.
+/// Counters of one file in one window.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     role: Role,
     /// In the order of [`CODES`].
     means: [Option<f64>; 6],
     largest: [Option<f64>; 6],
-    /// Differences between samples: the most that any of its counters has.
+    /// Number of differences between samples: the maximum over its counters.
     values: Option<f64>,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
 }
 
 impl Window {
-    /// Rates of reads or writes, whose counters begin there in [`CODES`].
+    /// Rates of reads or writes, whose counters begin at index `first` in [`CODES`].
     fn rates(&self, first: usize, sample: Duration) -> Rates {
         let seconds = sample.as_secs_f64();
         Rates {
@@ -134,7 +134,7 @@ impl Window {
     }
 }
 
-/// Where things are.
+/// Positions of the columns.
 struct Rows<'a> {
     table: &'a Table,
     server: Option<usize>,
@@ -202,7 +202,7 @@ impl<'a> Rows<'a> {
             let place = match aggregator.as_str() {
                 "mean" => &mut window.means[number],
                 "max" => &mut window.largest[number],
-                // So spelt by the tools.
+                // Spelling of the tools.
                 "occurence" | "occurrence" => {
                     let values = self.number(row, &code)?;
                     if values >= SAMPLES_MAX {
@@ -215,7 +215,7 @@ impl<'a> Rows<'a> {
                     window.values = Some(window.values.map_or(values, |before| before.max(values)));
                     continue;
                 }
-                // It is a sum of squares in the public file, and nothing here needs it.
+                // A sum of squares in the public file; not needed here.
                 _ => continue,
             };
             let value = self.number(row, &code)?;
@@ -268,7 +268,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Refuses a mean that is more than the largest of its values.
+/// Rejects a mean that exceeds the largest of its values.
 fn check_largest(windows: &Windows) -> Result<(), String> {
     for (at, files) in windows {
         for window in files.values() {
@@ -288,7 +288,7 @@ fn check_largest(windows: &Windows) -> Result<(), String> {
     Ok(())
 }
 
-/// Leaves out windows in which a file lacks a count, as the last one may.
+/// Drops windows in which a file lacks a count, as the last one may.
 fn leave_out_incomplete(windows: &mut Windows, draft: &mut Draft) {
     let before = windows.len();
     windows.retain(|at, files| {
@@ -306,7 +306,7 @@ fn leave_out_incomplete(windows: &mut Windows, draft: &mut Draft) {
     }
 }
 
-/// What holds for every file of this kind.
+/// Adds assumptions that hold for every file of this format.
 fn assume(windows: &Windows, draft: &mut Draft) {
     draft.assume("A window ends at its `TimeDataCollected`; in which unit its counters are, no page of Microsoft says.");
     draft.assume(
@@ -325,7 +325,7 @@ fn assume(windows: &Windows, draft: &mut Draft) {
 /// Length of a window, and the time between two samples in it.
 ///
 /// # Errors
-/// When windows are too short for the samples that they are said to have.
+/// When windows are too short for the samples they reportedly contain.
 fn lengths(
     times: &[Timestamp],
     windows: &Windows,

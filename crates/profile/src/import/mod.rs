@@ -3,9 +3,8 @@
 //! ```text
 //! bytes ──decode──> text ──sniff──> one importer a format ──> draft ──finish──> Profile
 //! ```
-//!
-//! Importers only read text: they differ in where figures stand, and [`Draft`] decides what becomes of gaps, resets and
-//! clocks that were set. `docs/profile.md` lists what each format can tell.
+//! Importers only parse text: they differ in where figures are, and [`Draft`] handles gaps, resets and clock changes.
+//! `docs/profile.md` lists what each format provides.
 //!
 //! ```
 //! use profile::import::{self, Options, Source};
@@ -55,51 +54,50 @@ use crate::draft::{self, Draft};
 /// A file of another tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// How it is named in errors.
+    /// Its name in errors.
     pub file: &'a str,
-    /// What it holds, as [`decode`] gives it.
+    /// Its content, from [`decode`].
     pub text: &'a str,
 }
 
-/// What a user knows and files do not say.
+/// Information from the user that the files lack.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What wrote the files; `None` finds out.
+    /// The tool that wrote the files; `None`: detect it.
     pub format: Option<Format>,
-    /// What was on which device.
+    /// Which files were on which device.
     pub devices: Vec<Device>,
     /// When the first record was taken, for files without dates.
     pub start: Option<Timestamp>,
     /// Time between records, for files without dates; of traces, the length of an interval; of Microsoft's counters, the
     /// time between two samples.
     pub interval: Option<Duration>,
-    /// Offset of local times, for files that do not say it.
+    /// Offset of local times, for files without one.
     pub utc_offset: Option<UtcOffset>,
-    /// Order of day and month, where dates can be read both ways.
+    /// Order of day and month, if dates are ambiguous.
     pub dates: Option<DateOrder>,
-    /// Of Windows performance counters, the SQL Servers whose counters are used; empty is the only one.
+    /// For Windows performance counters, the SQL Servers whose counters are used; empty: the only one.
     pub instances: Vec<String>,
 }
 
-/// What was imported.
+/// An imported profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
-    /// What wrote the files.
+    /// The tool that wrote the files.
     pub format: Format,
-    /// What they say.
+    /// The profile.
     pub profile: Profile,
-    /// What of them is not in it, by name, and options without effect; for who imports, not for the profile.
+    /// What was left out, by name, and options without effect; for the user, not for the profile.
     pub notes: Vec<String>,
 }
 
-/// The profile that files of one tool give together.
+/// The combined profile of files of one tool.
 ///
 /// # Errors
-/// When a file is none of a known tool, the files are of different tools or times, or they do not hold enough for a
-/// profile.
+/// When a file is not of a known tool, the files are of different tools or times, or they do not contain enough for a profile.
 ///
 /// # Panics
-/// When there is no file.
+/// Without files.
 pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportError> {
     let format = common_format(sources, options)?;
     let each = |one: fn(&Source, &Options) -> Result<Draft, ImportError>| {
@@ -118,9 +116,9 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
         Format::BlitzFirstDeltas => each(blitz_first::read_deltas),
         Format::MicrosoftCounters => each(microsoft::read),
         Format::MicrosoftRecommendation => each(recommendation::read),
-        // A file is a metric.
+        // One file per metric.
         Format::CloudWatch => cloudwatch::read(sources, options),
-        // Files of a trace lie beside each other in time, not one after another.
+        // Files of a trace cover the same time, not consecutive times.
         Format::FioIolog => iolog::read(sources, options),
         Format::Blkparse => blkparse::read(sources, options),
     }?;
@@ -141,7 +139,7 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
     })
 }
 
-/// Options that say nothing about files of this format.
+/// Options that do not apply to files of this format.
 fn without_effect(format: Format, options: &Options) -> Vec<String> {
     let is_trace = matches!(format, Format::FioIolog | Format::Blkparse);
     let has_devices = is_trace

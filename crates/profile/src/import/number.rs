@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::text::excerpt;
 
-/// The mark between whole part and decimals in a file.
+/// The decimal separator of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decimal {
     Point,
@@ -15,7 +15,7 @@ pub(super) enum Decimal {
 }
 
 impl Decimal {
-    /// The mark that all of these cells have; `None` where both occur.
+    /// The separator that all of these cells use; `None` if both occur.
     pub(super) fn of<'a>(cells: impl Iterator<Item = &'a str>) -> Option<Decimal> {
         let (mut point, mut comma) = (false, false);
         for cell in cells.map(str::trim) {
@@ -32,10 +32,10 @@ impl Decimal {
         }
     }
 
-    /// The number in a cell; `None` where it is blank, no number, or negative, as some tools write what they do not know.
+    /// The number in a cell; `None` if it is blank, not a number, or negative, as some tools write unknown values.
     ///
     /// # Errors
-    /// When nothing can have been counted that often: with the cell, to be put behind its place.
+    /// When the value is too large for a count: with the cell, to be appended to its location.
     pub(super) fn counted(self, cell: &str) -> Result<Option<f64>, String> {
         match self.parse(cell).filter(|value| *value >= 0.0) {
             None => Ok(None),
@@ -49,7 +49,7 @@ impl Decimal {
         }
     }
 
-    /// The number in a cell, if it is one that something can have been counted as.
+    /// The number in a cell, if it is a possible count.
     fn number(self, cell: &str) -> Option<f64> {
         self.parse(cell).and_then(counted)
     }
@@ -69,28 +69,27 @@ impl Decimal {
     }
 }
 
-/// The value, if something can have been counted or timed as it.
+/// The value, if it is a possible count or time.
 pub(super) fn counted(value: f64) -> Option<f64> {
     Counted::try_from(value).ok().map(Counted::get)
 }
 
-/// Figures of JSON by their names. Some tools write a negative one where a counter was reset; none is more than can have
-/// been counted.
+/// JSON figures by name. Some tools write a negative one where a counter was reset; none exceeds the possible counts.
 #[derive(Debug, Default)]
 pub(super) struct Figures(BTreeMap<String, f64>);
 
 impl Figures {
-    /// Figures by their names.
+    /// Figures by name.
     pub(super) fn of(figures: impl Iterator<Item = (String, f64)>) -> Figures {
         Figures(figures.collect())
     }
 
-    /// A figure; `None` where it is missing or negative.
+    /// A figure; `None` if it is missing or negative.
     pub(super) fn counted(&self, name: &str) -> Option<f64> {
         self.0.get(name).copied().and_then(counted)
     }
 
-    /// A figure as it stands there.
+    /// A figure as written.
     pub(super) fn get(&self, name: &str) -> Option<f64> {
         self.0.get(name).copied()
     }

@@ -1,8 +1,8 @@
-//! `SkuRecommendationReport*.json` of Microsoft's SKU recommendation: the demand of each file as a percentile over the
-//! whole time of collection. One interval, and no course of time.
+//! `SkuRecommendationReport*.json` of Microsoft's SKU recommendation: the demand of each file as a percentile over the whole time
+//! of collection. A single interval, without change over time.
 //!
 //! Names: the types of Azure Data Studio's migration extension, <https://github.com/microsoft/azuredatastudio>, read
-//! 2026-11-21. No file of it is public.
+//! 2026-11-21. No sample file is public.
 
 use jiff::Timestamp;
 use model::Duration;
@@ -154,7 +154,7 @@ impl Requirements {
         Ok([from?, until?])
     }
 
-    /// Refuses figures outside of their range, with their name and that of the file that they are of.
+    /// Rejects figures out of range, with their name and that of their file.
     fn check(&self) -> Result<(), String> {
         if let Some(percentile) = self.aggregation_target_percentile {
             Percent::try_from(percentile)
@@ -178,7 +178,7 @@ impl Requirements {
     }
 }
 
-/// What to do with a report that has a wrong figure.
+/// Remedy for a report with an invalid figure.
 const CORRECT: &str = "correct it, or run the recommendation again";
 
 fn check(name: &str, value: Option<f64>) -> Result<(), String> {
@@ -189,7 +189,7 @@ fn check(name: &str, value: Option<f64>) -> Result<(), String> {
 }
 
 impl File {
-    /// All that was counted of it, by its name in the report.
+    /// All its counters, by name in the report.
     fn figures(&self) -> [(&'static str, Option<f64>); 8] {
         [
             ("ReadLatencyInMs", self.read_latency_in_ms),
@@ -235,7 +235,7 @@ impl File {
     }
 }
 
-/// The share of reads; 0 where there is neither.
+/// The share of reads; 0 if there are neither.
 fn share(reads: Option<f64>, writes: Option<f64>) -> Option<f64> {
     let (reads, writes) = (counted(reads?)?, counted(writes?)?);
     let all = reads + writes;

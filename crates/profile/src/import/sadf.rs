@@ -1,7 +1,6 @@
 //! `sadf -j` (sysstat 12): what sar recorded, exported with `-- -d -u -b`; or `sadf -d`, the same as lines.
-//!
-//! sar counts a device's requests together and knows one mean latency for them. Reads and writes are told apart here by
-//! the machine's own counts where one device does everything, and by bytes otherwise; the profile says so.
+//! sar counts a device's requests together, with one mean latency. Reads and writes are split here by the machine's own counts if
+//! one device does all I/O, and by bytes otherwise; the profile notes this.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +58,7 @@ pub(super) struct Disk {
 /// Reads a file of sadf.
 ///
 /// # Errors
-/// When it is none, lacks what a profile needs, or it is open which device holds what.
+/// When it is not a sadf file, lacks required figures, or the roles of the devices are ambiguous.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     let wrong = |message: String| ImportError::file(source.file, message);
     let (host, is_cut): (Host<Record>, bool) = match sadf_lines::are_in(source.text) {
@@ -154,7 +153,7 @@ impl Io {
     }
 }
 
-/// Refuses records whose bytes are not requests times their size; notes devices whose latencies, queue and utilisation
+/// Rejects records whose bytes are not requests times their size; notes devices whose latencies, queue and utilisation
 /// cannot all be right.
 fn check<'a>(
     records: &[Record],
@@ -188,7 +187,7 @@ fn check<'a>(
 }
 
 impl Disk {
-    /// Kilobytes of all requests a second: as rates, and by requests and their size.
+    /// Kilobytes per second of all requests: as rates, and from requests and their size.
     fn bytes_twice(&self) -> Option<Twice> {
         let figure = |name: &str| self.figures.counted(name).map(Range::hundredths);
         let none = Range::exact(0.0);
@@ -198,7 +197,7 @@ impl Disk {
         Some(Twice::of(stated, figure("tps")?.times(figure("areq-sz")?)))
     }
 
-    /// Reads and writes; `share_of_reads` in requests, where that is known.
+    /// Reads and writes; `share_of_reads` by requests, if known.
     fn rates(&self, share_of_reads: Option<f64>) -> [Rates; 2] {
         let figure = |name: &str| self.figures.counted(name);
         let bytes = |kilobytes: &str, sectors: &str| {

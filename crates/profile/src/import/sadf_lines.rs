@@ -1,4 +1,4 @@
-//! `sadf -d` (sysstat 9 to 12): a line a device or processor, after a line of names that begins with `#`.
+//! `sadf -d` (sysstat 9 to 12): one line per device or processor, after a header line that begins with `#`.
 //!
 //! `# hostname;interval;timestamp;DEV;tps;rkB/s;..`, from `sadf.c` of <https://github.com/sysstat/sysstat>, read 2026-11-26.
 
@@ -15,7 +15,7 @@ use super::text::excerpt;
 /// Columns that every line has: host, interval and time.
 const COMMON: usize = 3;
 
-/// What the same figures are called in JSON.
+/// The corresponding names in JSON.
 const NAMES: [(&str, &str); 10] = [
     ("rkB/s", "rkB"),
     ("wkB/s", "wkB"),
@@ -29,16 +29,16 @@ const NAMES: [(&str, &str); 10] = [
     ("%steal", "steal"),
 ];
 
-/// Whether a text is of this form, whatever activity comes first.
+/// Whether a text has this format, with any activity first.
 pub(super) fn are_in(text: &str) -> bool {
     let first = text.trim_start().lines().next().unwrap_or_default();
     first.starts_with("# hostname;interval;timestamp") || first.contains(";LINUX-RESTART")
 }
 
-/// Reads it, and whether its last line is cut off and left out.
+/// Reads it, and whether its last line was truncated and dropped.
 ///
 /// # Errors
-/// When it is of several hosts, or a line cannot be read.
+/// When it covers several hosts, or a line cannot be read.
 pub(super) fn read(file: &str, text: &str) -> Result<(Host<Record>, bool), ImportError> {
     let mut host = Host {
         processors: None,
@@ -81,10 +81,10 @@ pub(super) fn read(file: &str, text: &str) -> Result<(Host<Record>, bool), Impor
 
 #[derive(Default)]
 struct Lines {
-    /// Names of the columns of the lines that follow.
+    /// Column names of the following lines.
     names: Vec<String>,
     name_of_host: Option<String>,
-    /// Which record is of which time.
+    /// Index of the record for each time.
     places: BTreeMap<String, usize>,
 }
 
@@ -113,7 +113,7 @@ impl Lines {
                 name: cells[COMMON].to_owned(),
                 figures: Figures::of(figures.into_iter()),
             }),
-            // Several at once are their mean.
+            // Several processors are averaged.
             "CPU" if matches!(cells[COMMON], "-1" | "all") => {
                 let mut load: BTreeMap<String, Value> = figures
                     .into_iter()
@@ -134,7 +134,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Figures by the names that JSON has for them.
+    /// Figures by their names in JSON.
     fn figures(&self, cells: &[&str]) -> Result<Vec<(String, f64)>, String> {
         let mut figures = Vec::new();
         for (name, cell) in self.names.iter().zip(cells).skip(COMMON) {

@@ -20,7 +20,7 @@ pub enum DateOrder {
     DayFirst,
 }
 
-/// A text that is no order of dates.
+/// A text that is not an order of dates.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("give mdy or dmy")]
 pub struct DateOrderError;
@@ -41,7 +41,7 @@ impl FromStr for DateOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UtcOffset(pub(super) Offset);
 
-/// A text that is no offset.
+/// A text that is not an offset.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("give hours and minutes ahead of UTC, such as +01:00 or -05:00")]
 pub struct UtcOffsetError;
@@ -55,17 +55,17 @@ impl FromStr for UtcOffset {
 }
 
 impl UtcOffset {
-    /// The offset of a place where UTC is local time plus `minutes`.
+    /// The offset where UTC is local time plus `minutes`.
     pub(super) fn of_bias(minutes: i64) -> Option<UtcOffset> {
         let seconds = i32::try_from(minutes.checked_mul(-60)?).ok()?;
         Offset::from_seconds(seconds).ok().map(UtcOffset)
     }
 }
 
-/// A date and time as it stands in a file.
+/// A date and time as written in a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stamp {
-    /// First and second number of a date, where their order is open; year, month and day otherwise.
+    /// First and second number of a date, if their order is ambiguous; year, month and day otherwise.
     date: Date,
     /// Hour, minute, second, nanosecond.
     time: (i8, i8, i8, i32),
@@ -104,12 +104,12 @@ impl Stamp {
         })
     }
 
-    /// Whether day and month can be taken for one another.
+    /// Whether the order of day and month is ambiguous.
     fn is_open(&self) -> bool {
         matches!(self.date, Date::Open { .. })
     }
 
-    /// The instant; `None` where there is no such date. An offset in the text goes before the other.
+    /// The instant; `None` if the date does not exist. An offset in the text takes precedence over the argument.
     fn instant(&self, order: DateOrder, offset: Option<UtcOffset>) -> Option<Timestamp> {
         let (year, month, day) = match (self.date, order) {
             (Date::Known(year, month, day), _) => (year, month, day),
@@ -145,11 +145,11 @@ pub(super) struct Dates {
 }
 
 impl Dates {
-    /// The order that is asked for, or the only one that these texts can have: the other has no such month, or does not run
-    /// one way in time. Each text has a place, for an error.
+    /// The requested order, or the only one that is possible for these texts: in the other, a month would not exist or times
+    /// would not be monotonic. Each text has a location, for errors.
     ///
     /// # Errors
-    /// With the place of a date that can be read both ways, when nothing shows the order.
+    /// With the location of an ambiguous date, when nothing determines the order.
     pub(super) fn of<'a, P>(
         texts: impl Iterator<Item = (P, &'a str)>,
         options: &Options,
@@ -190,7 +190,7 @@ impl Dates {
     /// The instant of a text; times without an offset are noted.
     ///
     /// # Errors
-    /// With the text, when it is no date and time.
+    /// With the text, when it is not a date and time.
     pub(super) fn instant(&self, text: &str, draft: &mut Draft) -> Result<Timestamp, String> {
         let stamp = Stamp::parse(text);
         let at = stamp.and_then(|stamp| stamp.instant(self.order, self.offset));
@@ -209,7 +209,7 @@ impl Dates {
     }
 }
 
-/// The order that these dates can only have; `None` where they can have both or neither.
+/// The only possible order of these dates; `None` if both or neither are possible.
 fn order(stamps: &[Stamp], draft: &mut Draft) -> Option<DateOrder> {
     let read = |order| -> Option<Vec<Timestamp>> {
         let instants = stamps.iter().map(|stamp| stamp.instant(order, None));
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(midnight, "2026-11-21T00:05:00Z");
     }
 
-    /// The order that these dates show, and whether it was taken for granted.
+    /// The order that these dates show, and whether it was assumed.
     fn shown(texts: &[&str]) -> (Option<DateOrder>, bool) {
         let stamps: Vec<Stamp> = texts.iter().filter_map(|text| Stamp::parse(text)).collect();
         let mut draft = Draft::of("test");

@@ -3,30 +3,30 @@
 use jiff::Timestamp;
 use model::Duration;
 
-/// An interval that is longer than this many usual ones is not one.
+/// An interval longer than this many usual ones counts as a gap.
 const LONGEST: f64 = 1.5;
 
-/// What lies between a record and the one before it.
+/// Relation of a record to the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// An interval, with its ends.
     Interval(Timestamp, Timestamp),
     /// More time than records are usually apart.
     Gap,
-    /// Less than none: the clock was set back.
+    /// Negative: the clock was set back.
     Back,
 }
 
-/// How exact the times of records are.
+/// Resolution of record times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Resolution {
-    /// Fractions of a second: each interval is as long as its ends are apart.
+    /// Fractions of a second: each interval has the exact length between its ends.
     Fine,
-    /// Whole seconds: intervals of one second seem to last 0 s, 1 s or 2 s. Those in a row are as long as their mean.
+    /// Whole seconds: intervals of one second appear to last 0 s, 1 s or 2 s. Consecutive intervals get their mean length.
     Seconds,
 }
 
-/// The steps between records, one fewer than there are times.
+/// The steps between records, one fewer than the times.
 pub(super) fn steps(times: &[Timestamp], resolution: Resolution) -> Vec<Step> {
     let apart = |pair: &[Timestamp]| (pair[1].as_nanosecond() - pair[0].as_nanosecond()) as f64;
     let mut usual: Vec<f64> = times.windows(2).map(apart).filter(|ns| *ns > 0.0).collect();
@@ -76,13 +76,13 @@ fn even(steps: &mut [Step]) {
     }
 }
 
-/// The time from one instant to another; none where the other is not later.
+/// The time from one instant to another; zero if the other is not later.
 pub(crate) fn between(from: Timestamp, until: Timestamp) -> Duration {
     let ns = until.as_nanosecond() - from.as_nanosecond();
     Duration::from_nanos(u64::try_from(ns.max(0)).unwrap_or(u64::MAX))
 }
 
-/// The instant so much later, or the last one that there is.
+/// The instant later by `by`, saturating at the maximum.
 pub(crate) fn later(from: Timestamp, by: Duration) -> Timestamp {
     let ns = from.as_nanosecond() + i128::from(by.as_nanos());
     Timestamp::from_nanosecond(ns).unwrap_or(Timestamp::MAX)

@@ -1,5 +1,5 @@
-//! What iostat and sadf share: a JSON document with one element for each record, which a kill may have cut off; names of
-//! devices; processor time.
+//! Shared by iostat and sadf: a JSON document with one element per record, possibly truncated by a kill; device names; processor
+//! time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -40,10 +40,10 @@ const DEPTH: usize = 5;
 /// Closes them.
 const CLOSE: &str = "]}]}}";
 
-/// Reads the one host of a document, and whether the document's end was truncated and left out.
+/// Reads the one host of a document, and whether its end was truncated and dropped.
 ///
 /// # Errors
-/// With the line, when it is not JSON of these tools; when there is another number of hosts.
+/// With the line, when it is not JSON of these tools; when the number of hosts is not one.
 pub(super) fn read<R: DeserializeOwned>(
     file: &str,
     text: &str,
@@ -78,7 +78,7 @@ fn wrong(file: &str, error: &serde_json::Error) -> ImportError {
     )
 }
 
-/// The document up to its last whole element.
+/// The document up to its last complete element.
 fn closed(text: &str) -> Option<Cow<'_, str>> {
     let (mut depth, mut quoted, mut escaped) = (0usize, false, false);
     let mut end = None;
@@ -101,7 +101,7 @@ fn closed(text: &str) -> Option<Cow<'_, str>> {
     Some(format!("{}{CLOSE}", &text[..end?]).into())
 }
 
-/// Devices in the order of the file, from what each record says of them: the name, and whether it had requests. A partition
+/// Devices in the order of the file, from their records: the name, and whether it had requests. A partition
 /// of another device is not active: its requests are those of the device.
 pub(super) fn devices<'a>(records: impl Iterator<Item = (&'a str, bool)>) -> Vec<Found<'a>> {
     let mut found: Vec<Found> = Vec::new();
@@ -125,7 +125,7 @@ pub(super) fn devices<'a>(records: impl Iterator<Item = (&'a str, bool)>) -> Vec
     found
 }
 
-/// The roles that devices were given, by their names.
+/// The roles assigned to devices, by name.
 ///
 /// # Errors
 /// When one of them is a partition of another.
@@ -159,7 +159,7 @@ fn is_partition(name: &str, disk: &str) -> bool {
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Processor time from the percentages in which processors did nothing for this machine.
+/// Processor time from the percentages in which processors did no work for this machine.
 pub(super) fn busy(
     unused_percent: [f64; 3],
     processors: u32,

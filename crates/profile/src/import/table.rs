@@ -1,4 +1,4 @@
-//! CSV of other tools: the separator found out, columns by name, lines numbered.
+//! CSV of other tools: separator detection, columns by name, line numbers.
 
 use super::error::ImportError;
 use super::text::excerpt;
@@ -10,24 +10,24 @@ pub(super) type Row = (usize, csv::StringRecord);
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     file: String,
-    /// Cells of the header, as they stand there.
+    /// Cells of the header, as written.
     pub(super) header: Vec<String>,
-    /// What stands below it.
+    /// The rows below it.
     pub(super) rows: Vec<Row>,
-    /// Whether the last row was cut off and left out.
+    /// Whether the last row was truncated and dropped.
     pub(super) is_cut: bool,
 }
 
 impl Table {
-    /// Reads it; empty lines are skipped, and a last row that was cut off is left out.
+    /// Reads it; empty lines are skipped, and a truncated last row is dropped.
     ///
     /// # Errors
-    /// When there is no header, or no row below it.
+    /// When the header is missing, or has no rows below it.
     pub(super) fn read(file: &str, text: &str) -> Result<Table, ImportError> {
         Table::with(file, text, &[])
     }
 
-    /// Reads one of which the columns have these names, where the text has none; otherwise its first row has them.
+    /// Reads a table whose columns have these names if the text has no header; otherwise its first row has them.
     ///
     /// # Errors
     /// As [`Table::read`].
@@ -77,25 +77,25 @@ impl Table {
         })
     }
 
-    /// Where a column is, by any of its names.
+    /// Index of a column, by any of its names.
     pub(super) fn find(&self, names: &[&str]) -> Option<usize> {
         let header: Vec<String> = self.header.iter().map(|name| plain(name)).collect();
         let place = |name: &&str| header.iter().position(|cell| cell == *name);
         names.iter().find_map(place)
     }
 
-    /// Where a column is that has to be there.
+    /// Index of a required column.
     ///
     /// # Errors
-    /// With the header, when it is not.
+    /// With the header, when it is missing.
     pub(super) fn column(&self, name: &str) -> Result<usize, ImportError> {
         self.any(&[name])
     }
 
-    /// Where a column is that has to be there, by any of its names.
+    /// Index of a required column, by any of its names.
     ///
     /// # Errors
-    /// With the header and the first name, when it is not, or two columns have the name.
+    /// With the header and the first name, when it is missing, or two columns have the name.
     pub(super) fn any(&self, names: &[&str]) -> Result<usize, ImportError> {
         let name = names[0];
         let is_it = |cell: &&String| names.contains(&plain(cell).as_str());
@@ -112,7 +112,7 @@ impl Table {
         })
     }
 
-    /// The cells of a column, with their places for an error.
+    /// The cells of a column, with their locations for errors.
     pub(super) fn cells(&self, column: usize) -> impl Iterator<Item = ((&Table, usize), &str)> {
         self.rows.iter().map(move |(line, cells)| {
             let cell = cells.get(column).unwrap_or_default();
@@ -126,7 +126,7 @@ impl Table {
     }
 }
 
-/// Lines of a text by places in it. The reader's own count is one too low after lines that end in CR LF.
+/// Line numbers by byte offset. The reader's own count is one too low after lines that end in CR LF.
 struct Lines<'a> {
     text: &'a str,
     at: usize,
@@ -134,7 +134,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The line, from 1, of a record that begins there, or behind line ends that are there. Places only grow.
+    /// The line, from 1, of a record that begins at `place`, or after the line ends there. Calls must be in ascending order.
     fn at(&mut self, place: u64) -> usize {
         let bytes = self.text.as_bytes();
         let place = usize::try_from(place)
@@ -174,7 +174,7 @@ fn separator(header: &str) -> u8 {
             *count += 1;
         }
     }
-    // The first of equals: a header of one column has none.
+    // The first in a tie: a header of one column has no separator.
     counts.reverse();
     counts
         .iter()

@@ -2,15 +2,15 @@
 
 use super::error::ImportError;
 
-/// Characters of a line that an error shows.
+/// Number of characters of a line shown in errors.
 const EXCERPT: usize = 60;
 
 /// The text of a file of another tool.
 ///
-/// Windows tools write UTF-16; without a byte order mark it is recognised by the zero bytes that ASCII has in it.
+/// Windows tools write UTF-16; without a byte order mark it is recognised by the zero bytes of ASCII characters.
 ///
 /// # Errors
-/// When it is no text.
+/// When it is not text.
 pub fn decode(file: &str, bytes: &[u8]) -> Result<String, ImportError> {
     let units = |from: fn([u8; 2]) -> u16, bytes: &[u8]| {
         let (pairs, _) = bytes.as_chunks::<2>();
@@ -29,7 +29,7 @@ pub fn decode(file: &str, bytes: &[u8]) -> Result<String, ImportError> {
                 let message = "it is not text; export it first, with `relog -f csv`, `sadf -j` or `blkparse -i`";
                 return Err(ImportError::file(file, message));
             }
-            // Names come in the code page of the machine; figures are ASCII in all of them.
+            // Names are in the code page of the machine; figures are ASCII in all of them.
             match str::from_utf8(bytes) {
                 Ok(text) => Ok(text.to_owned()),
                 Err(_) => Ok(bytes.iter().map(|byte| windows_1252(*byte)).collect()),
@@ -38,8 +38,8 @@ pub fn decode(file: &str, bytes: &[u8]) -> Result<String, ImportError> {
     }
 }
 
-/// A byte of the code page of Western Europe, in which relog and logman write there. Others are not told apart from it: their
-/// letters come out as other letters.
+/// A byte of the Western European code page, which relog and logman use there. Other code pages cannot be distinguished from it:
+/// their letters are decoded incorrectly.
 fn windows_1252(byte: u8) -> char {
     match byte {
         0x80..=0x9f => C1[usize::from(byte - 0x80)],
@@ -97,7 +97,7 @@ mod tests {
             decode("a.csv", bytes).expect("text"),
             "Lesevorgänge/s – 5 €"
         );
-        // One byte in UTF-8 that is none does not make a file unreadable.
+        // A single invalid UTF-8 byte does not make a file unreadable.
         assert_eq!(decode("a.csv", b"a\xffb").expect("text"), "aÿb");
     }
 

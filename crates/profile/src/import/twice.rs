@@ -1,12 +1,10 @@
-//! What a file says twice: a figure, and the same one from others beside it.
-//!
-//! Tools write rounded figures, so that what two of them can have been is compared, and sums over a file before single
-//! records.
+//! Redundant figures in a file: a stated figure, and the same one derived from others.
+//! Tools write rounded figures, so their possible ranges are compared, and sums over a file before single records.
 
-/// Two statements of one figure agree within this share: rates and means of a record are of the same counts.
+/// Two statements of one figure agree within this share: rates and means of a record derive from the same counts.
 const TOLERANCE: f64 = 0.02;
 
-/// What a figure can have been before it was rounded.
+/// Range of a figure before rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Range {
     low: f64,
@@ -14,7 +12,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// A figure with so many digits that rounding does not matter.
+    /// A figure with enough digits that rounding does not matter.
     pub(super) fn exact(value: f64) -> Range {
         Range {
             low: value,
@@ -22,12 +20,12 @@ impl Range {
         }
     }
 
-    /// A figure that was cut off.
+    /// A truncated figure.
     pub(super) fn between(low: f64, high: f64) -> Range {
         Range { low, high }
     }
 
-    /// A figure with two decimals, as sysstat writes all of them.
+    /// A figure with two decimals, as sysstat writes them.
     pub(super) fn hundredths(value: f64) -> Range {
         Range {
             low: (value - 0.005).max(0.0),
@@ -54,7 +52,7 @@ impl Range {
     }
 }
 
-/// A figure as it is stated, and as others give it; sums over records.
+/// A figure as stated, and as derived from others; sums over records.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Twice {
     stated: Range,
@@ -81,30 +79,30 @@ impl Twice {
         }
     }
 
-    /// Whether what is stated can be this many times what others give.
+    /// Whether the stated value can be this many times the derived one.
     pub(super) fn is_times(&self, factor: f64) -> bool {
         let derived = self.derived.times(Range::exact(factor));
         self.stated.low <= derived.high * (1.0 + TOLERANCE)
             && self.stated.high * (1.0 + TOLERANCE) >= derived.low
     }
 
-    /// Whether one is more than `factor` times the other, and by more than `slack` a record.
+    /// Whether one is more than `factor` times the other, and by more than `slack` per record.
     pub(super) fn differs(&self, factor: f64, slack: f64) -> bool {
         self.exceeds(factor, slack)
             || self.derived.low > self.stated.high * factor + slack * self.records as f64
     }
 
-    /// Whether what is stated is more than `factor` times what others give, and by more than `slack` a record.
+    /// Whether the stated value is more than `factor` times the derived one, and by more than `slack` per record.
     pub(super) fn exceeds(&self, factor: f64, slack: f64) -> bool {
         self.stated.low > self.derived.high * factor + slack * self.records as f64
     }
 
-    /// How many times what others give is stated.
+    /// Ratio of the stated value to the derived one.
     pub(super) fn ratio(&self) -> f64 {
         self.stated.middle() / self.derived.middle()
     }
 
-    /// Means over the records: what is stated, and what others give.
+    /// Means over the records: stated and derived.
     pub(super) fn means(&self) -> [f64; 2] {
         let records = self.records.max(1) as f64;
         [
@@ -114,10 +112,10 @@ impl Twice {
     }
 }
 
-/// Mean requests in flight may differ so much by what they are computed from: requests that last longer than a record are
-/// counted when they end, and the queue while it is there. Ours; an error of a unit is larger.
+/// Factor by which mean requests in flight may differ depending on how they are computed: requests that last longer than a record
+/// are counted when they end, but are in the queue all the time. Our choice; a wrong unit differs by more.
 const QUEUE_FACTOR: f64 = 2.0;
-/// Requests in flight below which nothing depends on it. Ours.
+/// Requests in flight below which differences are ignored. Our choice.
 const QUEUE_SLACK: f64 = 0.1;
 
 /// How busy a device was: by its queue, and by rates times latencies (Little's law).
@@ -128,8 +126,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// A record: requests in flight by rates and latencies, and what is stated: the mean queue and the share of time in
-    /// which there was one.
+    /// Adds a record: requests in flight from rates and latencies, and the stated mean queue and share of busy time.
     pub(super) fn add(
         &mut self,
         in_flight: Range,
@@ -144,7 +141,7 @@ impl Load {
         }
     }
 
-    /// What contradicts itself, as a sentence.
+    /// The contradiction, as a sentence.
     pub(super) fn contradiction(
         &self,
         device: &str,
@@ -221,7 +218,7 @@ mod tests {
             .contradiction("sda", "aqu-sz", "util")
             .expect("busier than that");
         assert!(told.contains("`util` says 0.90 or more"), "{told}");
-        // Idle but for little: nothing depends on it.
+        // Almost idle: differences are ignored.
         let mut idle = Load::default();
         idle.add(
             Range::exact(0.001),

@@ -13,7 +13,7 @@ fn sql_server(version: Option<&str>) -> LogWriter {
 
 #[test]
 fn sql_server_has_as_many_log_writes_in_flight_as_its_version_allows() {
-    // 16 in flight by Little's law, and as many writes as commits: nobody waits for another's write.
+    // 16 in flight by Little's law, and as many writes as commits: no session waits for another's write.
     let alone = recorded(16.0, 0.95);
     for (version, limit) in [
         (None, 112),
@@ -34,7 +34,7 @@ fn sql_server_has_as_many_log_writes_in_flight_as_its_version_allows() {
     assert_eq!(sql_server(None).in_flight_max(Recorded::default()), 112);
 }
 
-/// It has a version of its own, and PostgreSQL's log.
+/// It has its own version number, and PostgreSQL's log.
 #[test]
 fn babelfish_writes_its_log_as_postgresql_does() {
     let babelfish = LogWriter::of(Some("Babelfish"), Some("4.4.0"));
@@ -53,7 +53,7 @@ fn commits_that_were_recorded_to_share_writes_do_so_again() {
     assert_eq!(most(16.0, 2.5), 16);
     // 1.1: of 19, 15.8; of 20, 16.1.
     assert_eq!(most(16.0, 1.1), 20);
-    // A log that is seldom written tells nothing about how many it could be.
+    // A rarely written log does not show its limit.
     assert_eq!(most(0.05, 1.0), 112);
 }
 

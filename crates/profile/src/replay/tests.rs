@@ -21,7 +21,7 @@ fn page(per_operation: f64) -> Each {
     }
 }
 
-/// Sessions that read two pages, and then do nothing for a while.
+/// Sessions that read two pages, and then pause.
 fn readers(sessions: u32, delay_ms: u64) -> Demand {
     Demand {
         sessions,
@@ -37,7 +37,7 @@ fn readers(sessions: u32, delay_ms: u64) -> Demand {
     }
 }
 
-/// What came of a demand that is the same all the time.
+/// Outcome of a steady demand.
 fn run(demand: &Demand, disks: &[DiskSpec], log: usize, seed: u64) -> Outcome {
     let series = DemandSeries::steady(demand.clone(), 1.0);
     let outcome = replay(&series, Arrivals::Closed, disks, log, seed);
@@ -131,7 +131,7 @@ fn commits_that_come_meanwhile_share_the_next_write() {
     assert!(per_write > 3.9, "{per_write}");
 }
 
-/// Sessions that commit every 10 ms, on a log of whose writes so many may be in flight.
+/// Sessions that commit every 10 ms, on a log with a limited number of writes in flight.
 fn committers(sessions: u32, in_flight_max: u32, is_flushed: bool) -> Demand {
     let mut demand = readers(sessions, 10);
     demand.data = Access::default();
@@ -205,8 +205,7 @@ fn what_is_written_in_the_background_takes_its_share_of_the_limit() {
     );
 }
 
-/// A lock that is held for 10 ms: its hold is found from how long it was waited for on slow disks, and bounds what fast ones
-/// bring.
+/// A lock that is held for 10 ms: its hold time is derived from the waits on slow disks, and limits the gain of fast ones.
 #[test]
 fn a_lock_is_found_on_slow_disks_and_decides_on_fast_ones() {
     let demand = Demand {
@@ -224,7 +223,7 @@ fn a_lock_is_found_on_slow_disks_and_decides_on_fast_ones() {
     assert!(slow.operations_per_s() < 70.0, "{slow:?}");
     let fast = on(2.0).operations_per_s();
     assert!((95.0..101.0).contains(&fast), "{fast}");
-    // Nobody can wait for a lock of his own.
+    // A session cannot wait for its own lock.
     assert_eq!(lock_hold(1, 0.1, 0.01), 0.0);
 }
 
@@ -354,7 +353,7 @@ fn open_operations_arrive_at_their_rate_and_one_disk_more_or_less_changes_only_h
     let fast_ms = fast.operation.as_secs_f64() * 1e3;
     assert!((4.0..4.1).contains(&fast_ms), "{fast_ms}");
     assert!(slow.operation > fast.operation + Duration::from_millis(1));
-    // No delay: nobody waits for his own next operation.
+    // No delay: sessions do not wait for their own next operation.
     assert!(slow.split.iter().all(|(spent, _)| spent != Spent::Think));
 }
 
@@ -396,7 +395,7 @@ fn the_time_of_all_sessions_is_in_the_split() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// Whatever is asked for: the same seed does the same, and no faster disk does less, but for chance.
+    /// For any demand: the same seed gives the same result, and a faster disk does not do less, except by chance.
     #[test]
     fn same_seed_same_outcome_and_faster_disks_do_no_less(
         sessions in 1..32_u32,

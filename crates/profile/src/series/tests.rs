@@ -55,7 +55,7 @@ fn intervals_of_few_operations_are_taken_together() {
     let few = [40.0, 0.0, 60.0, 90.0, 30.0, 5.0];
     let intervals = (0..).zip(few).map(|(at, few)| interval(at, few, 2.0 * few));
     let series = DemandSeries::of(&profile(intervals.collect())).expect("enough");
-    // 40 + 0 + 60, then 90 + 30; the 5 at the end are no period.
+    // 40 + 0 + 60, then 90 + 30; the 5 at the end do not form a period.
     let lengths: Vec<f64> = series
         .periods()
         .iter()
@@ -77,7 +77,7 @@ fn a_quiet_time_before_a_burst_is_none_of_it() {
         .map(|period| period.operations_per_s)
         .collect();
     assert_eq!(rates, [0.0, 500.0, 0.7, 400.0]);
-    // Nobody has anything to do for longer than that.
+    // All sessions are idle for longer than that.
     assert!(series.periods()[0].demand.delay > Duration::from_secs(3_600));
 }
 

@@ -72,7 +72,7 @@ fn mistakes_are_named_with_place_and_remedy() {
     );
 }
 
-/// What the text of a profile breaks of the schema.
+/// Schema violations in the text of a profile.
 fn broken(text: &str) -> Vec<String> {
     let schema = serde_json::from_str(SCHEMA).expect("a schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("a valid schema");
@@ -192,13 +192,13 @@ fn what_is_no_profile_does_not_fit_the_schema() {
             .iter()
             .any(|error| error.starts_with(&format!("{place}: ")));
         assert!(named, "{wrong}: {errors:?}");
-        // And what does not fit is refused when it is read.
+        // Invalid content is rejected when it is read.
         assert!(read("shop.toml", &text).is_err(), "{wrong}");
     }
 }
 
 proptest! {
-    /// Any figures in any order: the text is the profile.
+    /// For any figures in any order: the text round-trips.
     #[test]
     fn no_figure_is_lost_by_writing(values in prop::collection::vec(0..1_000_000u32, 20)) {
         let mut profile = read("shop.toml", TEXT).expect("a profile");

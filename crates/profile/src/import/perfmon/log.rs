@@ -1,4 +1,4 @@
-//! Counters as columns: from rows of all counters, or from one row a value.
+//! Counters as columns: from rows of all counters, or from one row per value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::import::table::{Row, Table};
 use crate::import::text::excerpt;
 use crate::import::{Options, Source};
 
-/// Objects whose names show that counters have English names.
+/// Objects whose presence shows that counter names are English.
 const ENGLISH: [&str; 8] = [
     "logicaldisk",
     "physicaldisk",
@@ -24,7 +24,7 @@ const ENGLISH: [&str; 8] = [
     "network interface",
 ];
 
-/// What was counted.
+/// The counters.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     pub(super) times: Vec<Timestamp>,
@@ -138,7 +138,7 @@ impl Log {
 pub(super) const ENGLISH_USER: &str = "names cannot be translated: collect with logman or typeperf, as a user whose \
                                        Windows language is English";
 
-/// Refuses a counter that stands there twice, with different values.
+/// Rejects a counter that occurs twice with different values.
 fn check_repeated(counters: &[Counter]) -> Result<(), String> {
     let mut seen: BTreeMap<[&str; 3], &Counter> = BTreeMap::new();
     for counter in counters {
@@ -163,7 +163,7 @@ fn check_repeated(counters: &[Counter]) -> Result<(), String> {
 /// Reads both forms.
 ///
 /// # Errors
-/// When it is neither, or holds times or numbers that can be read in more than one way.
+/// When it is neither, or contains ambiguous times or numbers.
 pub(super) fn read(
     source: &Source,
     options: &Options,
@@ -182,7 +182,7 @@ pub(super) fn read(
     }
 }
 
-/// A row a time, a column a counter.
+/// One row per time, one column per counter.
 fn wide(
     file: &str,
     table: &Table,
@@ -204,7 +204,7 @@ fn wide(
         .iter()
         .map(|(line, cells)| (*line, &cells[0]))
         .collect();
-    // Windows' own tools write the month first, wherever they run.
+    // Windows' own tools write the month first in all locales.
     let own = table.header[0].contains("(PDH-");
     let options = Options {
         dates: options.dates.or(own.then_some(DateOrder::MonthFirst)),
@@ -234,7 +234,7 @@ fn wide(
     Log::of(file, times, counters)
 }
 
-/// The value of a counter in a cell, where it is one.
+/// The value of a counter in a cell, if valid.
 fn value(
     table: &Table,
     line: usize,
@@ -247,7 +247,7 @@ fn value(
         .map_err(|message| table.error(line, format!("{}: {message}", excerpt(path))))
 }
 
-/// A row a value.
+/// One row per value.
 fn long(
     file: &str,
     table: &Table,

@@ -1,7 +1,6 @@
-//! Windows performance counters: volumes, and SQL Server beside them.
-//!
-//! Volumes become roles by what the user says is on them. Where SQL Server's counters of log flushes are there, they tell
-//! the log apart on a volume that it shares with data.
+//! Windows performance counters: volumes, and SQL Server.
+//! The user specifies the roles of volumes. If SQL Server's counters of log flushes are present, they separate the log on a
+//! volume that it shares with data.
 
 mod log;
 mod sql;
@@ -20,7 +19,7 @@ use crate::draft::{Draft, Rates, Span, add, requests};
 use log::{Counter, Log};
 use sql::{Chosen, LogPlace, Sql};
 
-/// Whether the cells of a header are paths of counters, whatever the first one says.
+/// Whether the cells of a header, except the first, are counter paths.
 pub(super) fn is_header(cells: &[String]) -> bool {
     let is_path = |cell: &String| cell.starts_with(r"\\") && Counter::parse(cell).is_some();
     cells.iter().skip(1).any(is_path)
@@ -29,7 +28,7 @@ pub(super) fn is_header(cells: &[String]) -> bool {
 /// Reads a file of relog, typeperf, logman or Export-Csv.
 ///
 /// # Errors
-/// When it is none, lacks what a profile needs, or it is open which volume holds what.
+/// When it is not such a file, lacks required figures, or the roles of the volumes are ambiguous.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     let wrong = |message: String| ImportError::file(source.file, message);
     let mut draft = Draft::of("perfmon");
@@ -111,10 +110,10 @@ fn is_same(asked: &str, found: &str) -> bool {
             .any(|part| plain(part) == plain(asked))
 }
 
-/// Counters that are of one count may differ by so much: what Windows rounds is less. Ours.
+/// Factor by which counters of the same events may differ: rounding by Windows is less. Our choice.
 const CONTRADICTION: f64 = 1.1;
 
-/// A volume, or a disk where only these were counted.
+/// A volume, or a disk if only disks were counted.
 struct Disk<'a> {
     name: &'a str,
     transfers: Option<&'a Counter>,
@@ -127,13 +126,13 @@ struct Figures<'a> {
     count: Option<&'a Counter>,
     bytes: Option<&'a Counter>,
     mean: Option<&'a Counter>,
-    /// What the others give too: bytes of a request, and requests in flight.
+    /// Also implied by the others: bytes of a request, and requests in flight.
     size: Option<&'a Counter>,
     queue: Option<&'a Counter>,
 }
 
 impl<'a> Disk<'a> {
-    /// Volumes as the database sees them, or else what they are made of; never both.
+    /// Volumes as the database sees them, or else the underlying disks; never both.
     fn all(log: &'a Log) -> Result<Vec<Disk<'a>>, String> {
         for object in ["logicaldisk", "physicaldisk"] {
             let of_object = log.counters.iter().filter(|c| c.object == object);
@@ -161,7 +160,7 @@ impl<'a> Disk<'a> {
         })
     }
 
-    /// Notes the counters that are not used, as they say the same.
+    /// Notes counters that are redundant and not used.
     fn note_other(log: &Log, draft: &mut Draft) {
         let has = |object: &str| {
             log.counters
@@ -193,8 +192,8 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Notes counters that contradict one another. None of them is refused: where rows are means of means, as a spreadsheet
-    /// makes them, a size is not bytes over requests.
+    /// Notes counters that contradict one another. None of them is rejected: in rows of averaged means, as produced by a
+    /// spreadsheet, a size is not bytes over requests.
     fn check(&self, rows: usize, draft: &mut Draft) {
         let mut told = |what: &str, twice: Twice| {
             if twice.differs(CONTRADICTION, 0.0) {
@@ -264,7 +263,7 @@ impl Figures<'_> {
     fn rates(&self, row: usize) -> Rates {
         let value = |counter: Option<&Counter>| counter?.value(row);
         let per_second = value(self.count);
-        // Without a request there is no mean, which some tools leave blank.
+        // Without requests the mean is undefined, and some tools leave it blank.
         let none = (per_second == Some(0.0)).then_some(0.0);
         Rates {
             per_second,
@@ -275,7 +274,7 @@ impl Figures<'_> {
 }
 
 impl Log {
-    /// Logical processors, where each was counted: by one of two objects, or by both.
+    /// Number of logical processors, if each was counted: by one of two objects, or by both.
     fn processors(&self) -> Option<u32> {
         let count = |object: &str| {
             let is_one = |counter: &&Counter| {
@@ -290,7 +289,7 @@ impl Log {
 
     fn processor(&self, row: usize, length: Duration) -> Option<Duration> {
         let percent = match self.processes.as_slice() {
-            // A process that did not run has no value.
+            // A process that was not running has no value.
             [_, ..] => {
                 let values = self
                     .processes

@@ -13,12 +13,12 @@ use crate::draft::Draft;
 const DEFAULT: &str = "MSSQLSERVER";
 
 impl Counter {
-    /// The object within SQL Server, whatever the name of its instance.
+    /// The object within SQL Server, without the name of its instance.
     pub(super) fn sql(&self) -> Option<&str> {
         self.sql_parts().map(|(_, object)| object)
     }
 
-    /// Which SQL Server it is of, in upper case.
+    /// The SQL Server it belongs to, in upper case.
     fn instance_name(&self) -> Option<String> {
         let (owner, _) = self.sql_parts()?;
         let name = owner.strip_prefix("mssql$").unwrap_or(DEFAULT);
@@ -34,9 +34,9 @@ impl Counter {
 
 /// The SQL Servers whose counters are used.
 pub(super) struct Chosen {
-    /// Their names, in upper case; none where the file has none.
+    /// Their names, in upper case; empty if the file has none.
     names: BTreeSet<String>,
-    /// Those that the file has besides.
+    /// Other instances in the file.
     others: BTreeSet<String>,
 }
 
@@ -44,7 +44,7 @@ impl Chosen {
     /// The only instance of the file, or those that the user names.
     ///
     /// # Errors
-    /// When there are several and none is named, or one that is named is not there.
+    /// When there are several and none is named, or a named one is missing.
     pub(super) fn of(log: &Log, asked: &[String]) -> Result<Chosen, String> {
         let all: BTreeSet<String> = log
             .counters
@@ -90,7 +90,7 @@ impl Chosen {
         Ok(Chosen { names, others })
     }
 
-    /// Notes what others share with those that were chosen, whose log is there.
+    /// Notes what other instances share with the chosen ones, whose log is there.
     pub(super) fn assume(&self, log: &Log, place: LogPlace, draft: &mut Draft) {
         if !self.others.is_empty() {
             let others = match self.others.len() {
@@ -132,7 +132,7 @@ impl Chosen {
     }
 }
 
-/// `A`, `MSSQL$A` and `HOST\A` are one name.
+/// `A`, `MSSQL$A` and `HOST\A` are the same name.
 fn plain(name: &str) -> String {
     let name = name.trim().to_uppercase();
     let name = name
@@ -148,7 +148,7 @@ fn plain(name: &str) -> String {
 /// Where the log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogPlace {
-    /// On volumes of its own.
+    /// On separate volumes.
     Apart,
     /// On a volume with other files.
     Shared,
@@ -193,7 +193,7 @@ pub(super) struct Sql<'a> {
 struct Instance<'a> {
     batches: Option<&'a Counter>,
     write_transactions: Vec<&'a Counter>,
-    /// Log flushes and their bytes: of all databases, or of each.
+    /// Log flushes and their bytes: for all databases, or for each.
     flushes: Vec<&'a Counter>,
     flushed: Vec<&'a Counter>,
     waiting: Vec<(Wait, &'a Counter)>,
@@ -242,7 +242,7 @@ impl<'a> Sql<'a> {
         }
     }
 
-    /// The mean over all rows; none where a row lacks it.
+    /// The mean over all rows; `None` if a row lacks it.
     fn flushes_per_second(&self, log: &Log) -> Option<f64> {
         let rows = 1..log.times.len();
         let count = rows.len() as f64;
@@ -261,7 +261,7 @@ impl<'a> Sql<'a> {
             .any(|instance| !instance.flushes.is_empty())
     }
 
-    /// A rate of all of them over that time; none where one lacks it.
+    /// Sum of a rate over all instances for that time; `None` if one lacks it.
     fn sum(&self, length: Duration, rate: impl Fn(&Instance<'a>) -> Option<f64>) -> Option<f64> {
         let rates: Option<Vec<f64>> = self.instances.iter().map(rate).collect();
         let rates = rates.filter(|rates| !rates.is_empty())?;
@@ -283,7 +283,7 @@ impl<'a> Sql<'a> {
         figures
     }
 
-    /// The log's writes where its volume does not show them: SQL Server's flushes of the log, which it writes through.
+    /// The log's writes if its volume does not show them: SQL Server's log flushes, which are write-through.
     pub(super) fn add_log(
         &self,
         figures: &mut Interval,
@@ -313,8 +313,8 @@ impl<'a> Sql<'a> {
     }
 }
 
-/// The part of all requests, and the rest, with the mean latency of all. Counters of a volume and of SQL Server are not
-/// read at the same moment, so that a part may seem larger than all.
+/// Splits requests into a part and the rest, with the mean latency of all. Counters of a volume and of SQL Server are not read at
+/// the same moment, so a part may appear larger than the total.
 fn divided(all: Requests, part: Requests) -> [Requests; 2] {
     let latency = all.latency().unwrap_or_default().as_secs_f64();
     let timed = |count: Option<f64>, bytes: Option<f64>| Requests {
@@ -334,7 +334,7 @@ fn divided(all: Requests, part: Requests) -> [Requests; 2] {
     ]
 }
 
-/// A rate of all databases but tempdb, whose log is no log to wait for.
+/// A rate of all databases except tempdb, whose log sessions do not wait for.
 fn without_tempdb(rates: &[&Counter], row: usize) -> Option<f64> {
     let of = |instance: &str| rates.iter().find(|counter| counter.instance == instance);
     let temp = of("tempdb").and_then(|counter| counter.value(row));
