@@ -1,4 +1,4 @@
-//! A capture from its file's text, with one clear message where it is none.
+//! Parses a capture from its file's text, with one clear message where it is not one.
 
 use serde::de::DeserializeOwned;
 
@@ -14,7 +14,7 @@ pub enum CaptureError {
         file: String,
         /// From 1.
         line: usize,
-        /// What the reader stumbled over.
+        /// The parser's message.
         why: String,
     },
     /// It is the JSON of something else.
@@ -24,7 +24,7 @@ pub enum CaptureError {
     Other {
         /// The file.
         file: String,
-        /// What it looks like.
+        /// What it appears to be.
         found: String,
     },
     /// A later version wrote it.
@@ -36,9 +36,9 @@ pub enum CaptureError {
         file: String,
         /// Its format.
         found: u64,
-        /// Who wrote it.
+        /// The program that wrote it.
         by: String,
-        /// The newest format that is read.
+        /// The newest supported format.
         read: u32,
     },
     /// An amount is negative.
@@ -46,7 +46,7 @@ pub enum CaptureError {
     Amount {
         /// The file.
         file: String,
-        /// Which.
+        /// Its place and value.
         amount: NegativeAmount,
     },
     /// A member is missing or has another shape.
@@ -61,31 +61,31 @@ pub enum CaptureError {
     },
 }
 
-/// An amount of a capture that is less than nothing.
+/// A negative amount in a capture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{key} is {value}, and an amount is 0 or more (null where it is not known or has no limit)"
 )]
 pub struct NegativeAmount {
-    /// Where it stands: `files[3].max_bytes`.
+    /// Its place: `files[3].max_bytes`.
     pub key: String,
-    /// What stands there.
+    /// Its value.
     pub value: i64,
 }
 
-/// Names of members that are amounts, beside those that end in a unit.
+/// Names of members that are amounts, in addition to those that end in a unit.
 const AMOUNTS: [&str; 6] = ["bytes", "count", "percent", "processors", "reads", "writes"];
 
 /// Units at the ends of names.
 const UNITS: [&str; 2] = ["_bytes", "_ms"];
 
-/// Members whose names are those of a server's settings and counters, which may be negative.
+/// Members named after a server's settings and counters, which may be negative.
 const OF_THE_SERVER: [&str; 3] = ["settings", "status", "variables"];
 
-/// Refuses a capture with an amount that is negative: sizes, counts and times, by the names of members.
+/// Refuses a capture with a negative amount: sizes, counts and times, by the names of members.
 ///
 /// # Errors
-/// The first that is.
+/// The first negative amount.
 pub fn check_amounts(capture: &serde_json::Value) -> Result<(), NegativeAmount> {
     check_inside("", capture)
 }
@@ -118,13 +118,13 @@ fn check_inside(place: &str, value: &serde_json::Value) -> Result<(), NegativeAm
 /// Reads the text of `file` as a capture of format `newest` or older.
 ///
 /// # Errors
-/// When it is not JSON, not a capture, of a later format, or a member is missing or makes no sense.
+/// When it is not JSON, not a capture, of a later format, or a member is missing or invalid.
 pub fn from_json<T: DeserializeOwned>(
     file: &str,
     text: &str,
     newest: u32,
 ) -> Result<T, CaptureError> {
-    // Windows programs put a mark before UTF-8.
+    // Windows programs write a byte order mark before UTF-8.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value: serde_json::Value =
         serde_json::from_str(text).map_err(|error| CaptureError::NotJson {
@@ -151,7 +151,7 @@ pub fn from_json<T: DeserializeOwned>(
         file: file.to_owned(),
         amount,
     })?;
-    // From the text once more: a value has no lines.
+    // Parsed from the text again: a value has no line numbers.
     serde_json::from_str(text).map_err(|error| CaptureError::Shape {
         file: file.to_owned(),
         line: error.line(),
@@ -159,7 +159,7 @@ pub fn from_json<T: DeserializeOwned>(
     })
 }
 
-/// The product that a capture says it is of; `None` where it says none, as those of SQL Server, or the text is no capture.
+/// The product that a capture declares; `None` where it declares none, as for SQL Server, or the text is not a capture.
 pub fn product(text: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Named {
@@ -171,7 +171,7 @@ pub fn product(text: &str) -> Option<String> {
         .map(|named| named.product)
 }
 
-/// What a JSON text is that is no capture.
+/// What a JSON text is if it is not a capture.
 fn other(value: &serde_json::Value) -> String {
     let named = value["schema"].as_str().or(value["$schema"].as_str());
     match (named, value) {
@@ -187,7 +187,7 @@ fn other(value: &serde_json::Value) -> String {
     }
 }
 
-/// The reader's words without the place, which stands before them.
+/// The parser's message without the position, which is shown before it.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();
@@ -272,7 +272,7 @@ mod tests {
             let error = check(text).expect_err("it is negative");
             assert!(error.contains(expected), "{error}");
         }
-        // Names of the server's own settings, and numbers that are no amounts.
+        // Names of the server's own settings, and numbers that are not amounts.
         let fine = r#"{"settings": {"lag_ms": -1}, "id": -5, "files": [{"max_bytes": null, "size_bytes": 0}]}"#;
         assert_eq!(check(fine), Ok(()));
     }

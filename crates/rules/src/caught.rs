@@ -1,16 +1,16 @@
-//! Code of client libraries that may panic over what a server sent.
+//! Runs code of client libraries that may panic on a server's data.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether a panic of this thread is caught, and is no defect of dbstow's.
+    /// Whether a panic on this thread is caught, and not a defect of dbstow.
     static CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does `work` of a library; `None` where it panicked, of which nothing is printed. What it was about to change must not be used
-/// afterwards.
+/// Runs `work` of a library; `None` where it panicked, without printing the panic. Anything it was about to change must
+/// not be used afterwards.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,18 +1,18 @@
 //! Changes of a layout, by name.
 
-/// A change of the layout that a finding advises. An experiment whose arms differ by it, and by nothing else,
-/// speaks for or against the finding.
+/// A layout change that a finding advises. An experiment whose arms differ by exactly this change supports or contradicts
+/// the finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Change {
-    /// Temporary space in more files, where it is.
+    /// Temporary space in more files, at the same place.
     MoreTempFiles,
-    /// Temporary space in fewer files, where it is.
+    /// Temporary space in fewer files, at the same place.
     FewerTempFiles,
     /// Temporary space on a volume without data and log.
     TempApart,
     /// Temporary space on the disk inside the machine.
     TempLocal,
-    /// Data in more files, where it is.
+    /// Data in more files, at the same place.
     MoreDataFiles,
     /// The log on a volume without data.
     LogApart,

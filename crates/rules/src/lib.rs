@@ -1,5 +1,5 @@
-//! What rules for servers share, whatever the product: a rule is data and a small function over a capture, and says what it
-//! found, what is fine, what is exempt and by which exception, and what cannot be told and how to find out.
+//! What rules for all products share: a rule is data and a small function over a capture. It reports what it found, what
+//! is fine, what is exempt and by which exception, and what cannot be determined and how to find out.
 //!
 //! ```text
 //!  a capture's file ─► capture ─► rules of its product ─► outcomes

@@ -1,17 +1,17 @@
-//! What a rule can say of a server, and how much it matters.
+//! The outcomes of rules, and their severity.
 
 use crate::change::Change;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Good to know; nothing has to be done.
+    /// Good to know; no action needed.
     Note,
-    /// Costs little, and is easily put right.
+    /// Costs little, and is easily fixed.
     Low,
     /// Costs speed under load, or space when it is needed.
     Medium,
-    /// Loses data, stops work, or is paid for and not used.
+    /// Loses data, stops work, or wastes money.
     High,
 }
 
@@ -35,51 +35,51 @@ impl Severity {
     }
 }
 
-/// What a rule says of a server, or of one part of it.
+/// A rule's outcome for a server, or for one part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Something to put right.
+    /// A problem to fix.
     Finding(Finding),
-    /// It is as the rule wants it.
+    /// It complies with the rule.
     Fine {
         /// What was found.
         value: String,
     },
-    /// It is not as the rule wants it, and need not be.
+    /// It deviates from the rule, but an exception applies.
     Exempt {
         /// The exception, by name.
         exception: &'static str,
         /// Why it applies.
         why: String,
     },
-    /// The capture does not say.
+    /// The capture lacks the necessary data.
     CannotTell {
         /// What is missing.
         missing: String,
         /// How to get it.
         how: String,
     },
-    /// The rule is for other servers.
+    /// The rule applies to other servers.
     NotApplicable {
-        /// For which.
+        /// The servers that it applies to.
         why: String,
     },
 }
 
-/// Something to put right.
+/// A problem to fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it matters here.
+    /// Its severity here.
     pub severity: Severity,
     /// What was found, in a sentence.
     pub message: String,
-    /// The very values: what, and its value.
+    /// The observed values, by name.
     pub evidence: Vec<(String, String)>,
-    /// The files and volumes that it is about.
+    /// The affected files and volumes.
     pub places: Vec<Location>,
     /// What to do.
     pub remedy: String,
-    /// The change of the layout that this is, where a comparison could tell whether it pays.
+    /// The layout change that this advises, where a comparison could show whether it pays.
     pub advises: Option<Change>,
 }
 
@@ -109,25 +109,25 @@ impl Finding {
         }
     }
 
-    /// With the change that the remedy makes.
+    /// Adds the change that the remedy makes.
     pub fn advises(mut self, change: Change) -> Finding {
         self.advises = Some(change);
         self
     }
 
-    /// With a value that was found.
+    /// Adds an observed value.
     pub fn with(mut self, what: impl Into<String>, value: impl ToString) -> Finding {
         self.evidence.push((what.into(), value.to_string()));
         self
     }
 
-    /// With places that it is about.
+    /// Adds the affected places.
     pub fn at(mut self, places: impl IntoIterator<Item = Location>) -> Finding {
         self.places.extend(places);
         self
     }
 
-    /// With what to do.
+    /// Adds the remedy.
     pub fn remedy(mut self, remedy: impl Into<String>) -> Outcome {
         self.remedy = remedy.into();
         Outcome::Finding(self)
@@ -135,14 +135,14 @@ impl Finding {
 }
 
 impl Outcome {
-    /// It is as the rule wants it.
+    /// The rule is complied with.
     pub fn fine(value: impl Into<String>) -> Outcome {
         Outcome::Fine {
             value: value.into(),
         }
     }
 
-    /// It need not be as the rule wants it.
+    /// An exception applies.
     pub fn exempt(exception: &'static str, why: impl Into<String>) -> Outcome {
         Outcome::Exempt {
             exception,
@@ -150,7 +150,7 @@ impl Outcome {
         }
     }
 
-    /// The capture does not say.
+    /// The capture lacks the necessary data.
     pub fn cannot_tell(missing: impl Into<String>, how: impl Into<String>) -> Outcome {
         Outcome::CannotTell {
             missing: missing.into(),

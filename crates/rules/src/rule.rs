@@ -1,4 +1,4 @@
-//! What a rule is, and how a set of them looks at a server.
+//! What a rule is, and how a set of rules checks a server.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use crate::outcome::{Outcome, Severity};
 /// Where a rule, or a threshold of it, comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Who says it, and where.
+    /// The author or publisher, and the document.
     pub name: &'static str,
     /// Its address.
     pub url: &'static str,
@@ -16,29 +16,29 @@ pub struct Source {
     pub read: &'static str,
 }
 
-/// A rule for servers that are captured as `S`: what it says, who says so, and a function that looks. `A` says which of these
-/// servers it is for.
+/// A rule for servers that are captured as `S`: its description, its sources, and a function that checks. `A` says which
+/// of these servers it applies to.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule<S: 'static, A: 'static> {
-    /// Its name: stable, in kebab-case, and of no other rule of any product.
+    /// Its name: stable, in kebab-case, and unique among the rules of all products.
     pub id: &'static str,
-    /// What is wrong where it finds something.
+    /// The problem that it detects.
     pub title: &'static str,
-    /// The most it gives a finding.
+    /// The highest severity of its findings.
     pub severity: Severity,
-    /// Why not more and not less.
+    /// Why this severity.
     pub why: &'static str,
-    /// What it says, with its thresholds and exceptions.
+    /// Its description, with thresholds and exceptions.
     pub says: &'static str,
-    /// Who says so.
+    /// Its sources.
     pub sources: &'static [Source],
-    /// For which servers.
+    /// The servers it applies to.
     pub applies: A,
-    /// Looks at a server. Gives at least one outcome.
+    /// Checks a server. Returns at least one outcome.
     pub judge: fn(&S) -> Vec<Outcome>,
 }
 
-/// Which rules look, by id.
+/// Which rules run, by id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Only these; empty: all.
@@ -48,13 +48,13 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether the rule called `id` looks.
+    /// Whether the rule `id` runs.
     pub fn has(&self, id: &str) -> bool {
         (self.only.is_empty() || self.only.contains(id)) && !self.ignored.contains(id)
     }
 }
 
-/// A rule and what it said.
+/// A rule and its outcomes.
 #[derive(Clone, Debug)]
 pub struct Judged<S: 'static, A: 'static> {
     /// The rule.
@@ -63,10 +63,10 @@ pub struct Judged<S: 'static, A: 'static> {
     pub outcomes: Vec<Outcome>,
 }
 
-/// Lets `rules` look at a server, in their order. A rule for which `held_back` gives an outcome says that instead.
+/// Runs `rules` on a server, in order. A rule for which `held_back` returns an outcome reports that instead.
 ///
 /// # Panics
-/// When a rule says nothing.
+/// When a rule returns no outcome.
 pub fn judge<S, A>(
     rules: impl Iterator<Item = &'static Rule<S, A>>,
     server: &S,

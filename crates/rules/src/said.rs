@@ -1,10 +1,10 @@
-//! What a server says, in a message of dbstow's.
+//! Server text in a dbstow message.
 
-/// Bytes of a server's text that a message has. Ours: an error of a database has some hundred, and 2 KiB fill a terminal of 25
-/// lines; a text of megabytes would hide what dbstow says of it.
+/// Bytes of a server's text that a message includes. Ours: a database error has a few hundred, and 2 KiB fill a terminal
+/// of 25 lines; a text of megabytes would hide dbstow's own message.
 const SAID_MAX: usize = 2 << 10;
 
-/// A server's text for a message: its beginning, and how many bytes were left out.
+/// A server's text for a message: its beginning, and the number of bytes left out.
 pub fn said(text: &str) -> String {
     let end = text.floor_char_boundary(SAID_MAX);
     match text.len() - end {

@@ -1,6 +1,6 @@
-//! Amounts and lists in a finding's words.
+//! Amounts and lists in the text of a finding.
 
-/// A sum that stays the type's largest where it is too much: a capture may hold anything.
+/// A saturating sum: a capture may contain anything.
 pub fn total(amounts: impl Iterator<Item = i64>) -> i64 {
     amounts.fold(0, i64::saturating_add)
 }
@@ -47,7 +47,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// The first five, and how many more there are.
+/// The first five, and the number of the rest.
 pub fn list<T: AsRef<str>>(names: &[T]) -> String {
     const SHOWN: usize = 5;
     let shown: Vec<&str> = names.iter().take(SHOWN).map(AsRef::as_ref).collect();
