@@ -1,9 +1,9 @@
-//! What cannot be laid out as it was asked.
+//! Layout requests that cannot be fulfilled.
 
 use sqlserver::tsql::tempdb::{PresentError, TempdbError};
 use sqlserver::tsql::{NameError, PathError, SizeError};
 
-/// A mistake in what was asked of a layout, with its remedy.
+/// A mistake in a layout request, with its remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
     /// A volume has no folder.
@@ -11,10 +11,10 @@ pub enum LayoutError {
     NoFolder {
         /// The volume.
         volume: String,
-        /// What a folder looks like there.
+        /// An example of a folder there.
         example: &'static str,
     },
-    /// A folder was given for a volume that holds nothing of what is asked.
+    /// A folder was given for a volume that holds none of the requested files.
     #[error("--volume {volume}=..: no file that is asked for lives there ({used})")]
     Unused {
         /// The volume.
@@ -22,52 +22,52 @@ pub enum LayoutError {
         /// Those that hold one.
         used: String,
     },
-    /// A folder that cannot be one.
+    /// An invalid folder.
     #[error("--volume {volume}={folder}: {why}")]
     Folder {
         /// The volume.
         volume: String,
-        /// What was given.
+        /// The given folder.
         folder: String,
         /// What is wrong with it, and the remedy.
         why: String,
     },
-    /// Nobody said what the server runs on.
+    /// The server's platform is unknown.
     #[error(
         "whether the server runs on Windows or Linux is not known; add --capture FILE, which `dbstow doctor` \
          writes, or --on"
     )]
     Where,
-    /// The capture says otherwise.
+    /// The capture contradicts the request.
     #[error(
         "--on {asked}: the capture is of a server on {is}; leave --on out, or take another capture"
     )]
     Elsewhere {
-        /// What was asked.
+        /// The requested value.
         asked: String,
-        /// What it is.
+        /// The actual value.
         is: String,
     },
-    /// A capture that is of no use here.
+    /// A capture that cannot be used here.
     #[error("{0}")]
     Capture(String),
-    /// What this kind of server does not do.
+    /// A request that this kind of server does not support.
     #[error("{0}")]
     Impossible(String),
-    /// Files of tempdb would go that are advised.
+    /// More files of tempdb would be removed than advised.
     #[error(
         "tempdb would have {then} data files instead of {now}; for {processors} logical processors {advised} are advised \
          (`dbstow lint`, tempdb-file-count): add --files {now} to keep their number, or --allow-fewer-files if that is \
          intended"
     )]
     FewerFiles {
-        /// How many there are.
+        /// Current number.
         now: usize,
-        /// How many there would be.
+        /// Resulting number.
         then: usize,
         /// Logical processors.
         processors: i64,
-        /// How many files are advised.
+        /// Advised number of files.
         advised: usize,
     },
     /// Too little space.
@@ -76,29 +76,29 @@ pub enum LayoutError {
          or another volume"
     )]
     Space {
-        /// Where it is mounted.
+        /// Its mount point.
         volume: String,
-        /// What is free.
+        /// Free space.
         free: String,
-        /// What is needed.
+        /// Required space.
         needed: String,
     },
-    /// A database is missing in what was asked, or is there already.
+    /// A database is missing in the request, or exists already.
     #[error("{0}")]
     Database(String),
-    /// A captured file that cannot be one.
+    /// An invalid captured file.
     #[error(transparent)]
     Present(#[from] PresentError),
-    /// A move that cannot be.
+    /// An impossible move.
     #[error(transparent)]
     Move(#[from] TempdbError),
-    /// A name that cannot be.
+    /// An invalid name.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// A path that cannot be.
+    /// An invalid path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// A size that cannot be.
+    /// An invalid size.
     #[error(transparent)]
     Size(#[from] SizeError),
 }

@@ -1,4 +1,4 @@
-//! Every T-SQL text that layouts are made of, for parsers to judge.
+//! Every T-SQL text used by layouts, for parsers to check.
 
 use model::Bytes;
 use sqlserver::capture::{Capture, Database, File as CapturedFile, FileKind, Growth, TEMPDB};
@@ -6,8 +6,8 @@ use sqlserver::capture::{Capture, Database, File as CapturedFile, FileKind, Grow
 use super::{Engine, LayoutRequest, Platform, Target, scripts};
 use experiment::spec::{File, Role};
 
-/// Names and texts of all `.sql` scripts for SQL Server, batches parted by `GO`. Names and paths are as hostile
-/// as the server allows.
+/// Names and texts of all `.sql` scripts for SQL Server, batches separated by `GO`. Names and paths are as hostile as the
+/// server allows.
 pub fn examples() -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (set, request, target) in sets() {
@@ -75,7 +75,7 @@ fn placed(folder: &str, files: usize) -> LayoutRequest {
     }
 }
 
-/// A server with so many data files of tempdb.
+/// A server with this many data files of tempdb.
 fn captured(engine_edition: i64, count: i64) -> Capture {
     let mut capture = Capture::default();
     capture.identity.engine_edition = engine_edition;

@@ -1,8 +1,8 @@
-//! Folders as the server sees them: of its system, which need not be the one that dbstow runs on.
+//! Folders as the server sees them: in the syntax of its system, which may differ from the one that dbstow runs on.
 
 use std::fmt;
 
-/// How paths are written.
+/// The syntax of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// `D:\tempdb`.
@@ -12,7 +12,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// What a folder looks like.
+    /// An example of a folder.
     pub(super) fn example(self) -> &'static str {
         match self {
             Style::Windows => "D:\\tempdb",
@@ -20,7 +20,7 @@ impl Style {
         }
     }
 
-    /// The style that a text is most likely in, where it has a sign of one.
+    /// The likely style of a text, where it has an indication of one.
     pub fn of(path: &str) -> Option<Style> {
         match path.chars().next() {
             Some('/') => Some(Style::Unix),
@@ -40,7 +40,7 @@ impl Style {
     }
 }
 
-/// A whole path of a folder, without a separator at its end, unless it is a root.
+/// An absolute path of a folder, without a trailing separator unless it is a root.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Folder(String);
 
@@ -100,12 +100,12 @@ impl Folder {
         }
     }
 
-    /// Whether it is the root of a drive or of a mount, which is there already.
+    /// Whether it is the root of a drive or of a mount, which already exists.
     pub fn is_root(&self) -> bool {
         self.0.ends_with(['\\', '/'])
     }
 
-    /// Units of systemd for a mount of this folder and of those above it, the root left out.
+    /// Systemd units for a mount of this folder and of those above it, except the root.
     ///
     /// Source: systemd.unit(5), "String escaping for inclusion in unit names".
     pub(super) fn mount_units(&self) -> Vec<String> {
@@ -149,7 +149,7 @@ impl fmt::Display for Folder {
     }
 }
 
-/// Source of the characters that no name may have:
+/// Source of the characters that are invalid in names:
 /// <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>, read 2026-11.
 fn windows(text: &str) -> Result<String, String> {
     let text = text.replace('/', "\\");
@@ -221,7 +221,7 @@ mod tests {
         }
     }
 
-    /// As `systemd-escape --path --suffix=mount` prints them.
+    /// Output of `systemd-escape --path --suffix=mount`.
     #[test]
     fn a_mount_has_the_name_that_systemd_gives_it() {
         let units = |text| Folder::new(text, Style::Unix).expect(text).mount_units();

@@ -5,36 +5,34 @@
 //!                     └── kubernetes  an Indexed Job, and the claim for its records
 //! ```
 //!
-//! Every task runs `dbstow trial`, which takes its trials from the task's index and leaves those alone that have a record,
-//! so that a task may be repeated at any time.
+//! Every task runs `dbstow trial`, which derives its trials from the task's index and skips those that have a record, so
+//! that a task may be repeated at any time.
 
 use askama::Template;
 use model::{Bytes, Duration};
 
 use super::quote as filters;
 
-/// Tasks that a job has at most, unless a user asks for more: Slurm takes indices below 1001 (MaxArraySize) where nobody
-/// changed that.
+/// Default maximum of tasks per job: Slurm accepts indices below 1001 (MaxArraySize) unless configured otherwise.
 ///
 /// Source: <https://slurm.schedmd.com/slurm.conf.html#OPT_MaxArraySize>, read 2026-11-25.
 pub const TASKS_MAX: u32 = 1000;
 
-/// Tasks of a Job that Kubernetes takes at most, where failures are counted for each.
+/// Maximum of tasks per Job in Kubernetes where failures are counted per task.
 ///
 /// Source: <https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/job-v1/>, `backoffLimitPerIndex`,
 /// read 2026-11-25.
 pub const KUBERNETES_TASKS_MAX: u32 = 100_000;
 
-/// Pods at a time, unless a user asks for more: others would only wait, and each of them is a burden to the scheduler.
+/// Default maximum of parallel pods: more would only wait, and each burdens the scheduler.
 const PODS: u32 = 100;
 
 /// Largest plan that a ConfigMap holds.
 ///
-/// Source: <https://kubernetes.io/docs/concepts/configuration/configmap/>, read 2026-11-25: 1 MiB, with all that is
-/// around it.
+/// Source: <https://kubernetes.io/docs/concepts/configuration/configmap/>, read 2026-11-25: 1 MiB, including metadata.
 const CONFIG_MAP_MAX: Bytes = Bytes::kib(1000);
 
-/// What of a name is kept in names of jobs, which have to leave room for a suffix in 63 letters.
+/// Length to which a name is cut in names of jobs, which must leave room for a suffix in 63 letters.
 const NAME_MAX: usize = 40;
 
 /// Trials of a plan, as tasks.
@@ -44,29 +42,29 @@ pub struct Job {
     pub experiment: String,
     /// Digest of the plan.
     pub digest: String,
-    /// How many trials the plan has.
+    /// Number of trials in the plan.
     pub trials: u32,
-    /// Trials of a task, at least one.
+    /// Trials per task, at least one.
     pub chunk: u32,
     /// The plan file.
     pub plan: String,
     /// The results folder.
     pub results: String,
-    /// The program, as tasks find it.
+    /// The program, by its path on the cluster.
     pub program: String,
-    /// Processors of a task, and trials that it runs at the same time.
+    /// Processors per task, and trials that it runs in parallel.
     pub cores: u32,
-    /// Memory of a task.
+    /// Memory per task.
     pub memory: Bytes,
     /// How often a task is repeated.
     pub retries: u32,
-    /// Longest that a task may take.
+    /// Time limit of a task.
     pub time_limit: Option<Duration>,
-    /// Tasks that run at the same time.
+    /// Tasks that run in parallel.
     pub at_once: Option<u32>,
 }
 
-/// What a job needs of Kubernetes.
+/// Options for Kubernetes.
 #[derive(Clone, Debug)]
 pub struct Pods {
     /// The container image that has the program.
@@ -77,12 +75,12 @@ pub struct Pods {
     pub plan_size: Bytes,
 }
 
-/// A volume that all pods write to.
+/// A volume that all pods can write to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// One that is there, by its name.
+    /// An existing one, by its name.
     Existing(String),
-    /// One that is made along with the job.
+    /// One that is created along with the job.
     New {
         /// Its size.
         size: Bytes,
@@ -91,29 +89,29 @@ pub enum Claim {
     },
 }
 
-/// What is written, and how it is used.
+/// The generated file, and how to use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Submission {
     /// The script or manifest.
     pub text: String,
-    /// What has to be done before the commands, in a sentence.
+    /// What must be done before the commands, in a sentence.
     pub preparation: Option<String>,
-    /// The commands that submit it, in their order.
+    /// The commands that submit it, in order.
     pub commands: Vec<String>,
 }
 
 impl Job {
-    /// Trials of a task, so that there are at most [`TASKS_MAX`] tasks.
+    /// Trials per task, so that there are at most [`TASKS_MAX`] tasks.
     pub fn chunk_of(trials: u32) -> u32 {
         trials.div_ceil(TASKS_MAX).max(1)
     }
 
-    /// How many tasks there are.
+    /// Number of tasks.
     pub fn tasks(&self) -> u32 {
         self.trials.div_ceil(self.chunk)
     }
 
-    /// What the job is called: letters, digits and `-`.
+    /// The name of the job: letters, digits and `-`.
     pub fn name(&self) -> String {
         let fit = |c: char| match c.is_ascii_alphanumeric() {
             true => c.to_ascii_lowercase(),
@@ -129,7 +127,7 @@ impl Job {
         format!("dbstow-{}-{digest}", name.trim_matches('-'))
     }
 
-    /// A batch script for an array of tasks; `file` is what it will be called.
+    /// A batch script for an array of tasks; `file` is its future name.
     pub fn slurm(&self, file: &str) -> Submission {
         let script = Slurm {
             job: self,
@@ -144,7 +142,7 @@ impl Job {
         }
     }
 
-    /// A manifest of a Job with an index for each task; `file` is what it will be called.
+    /// A manifest of a Job with an index for each task; `file` is its future name.
     pub fn kubernetes(&self, pods: &Pods, file: &str) -> Submission {
         let name = self.name();
         let is_mapped = pods.plan_size <= CONFIG_MAP_MAX;
@@ -156,7 +154,7 @@ impl Job {
                 let create = format!("kubectl create configmap {name} {from}");
                 (vec![create, apply], None)
             }
-            // How it gets there depends on the volume.
+            // How to copy it there depends on the volume.
             false => {
                 let copy = format!(
                     "The plan is too large for a ConfigMap: first copy it to the volume, as plan-{name}.json."
@@ -196,7 +194,7 @@ fn minutes(limit: Duration) -> u64 {
     limit.as_nanos().div_ceil(60 * 1_000_000_000).max(1)
 }
 
-/// Options on the command line of `sbatch` take the place of those in the script.
+/// Options on the command line of `sbatch` override those in the script.
 ///
 /// Source: <https://slurm.schedmd.com/sbatch.html>, read 2026-11-25.
 #[derive(Template)]
@@ -208,7 +206,7 @@ struct Slurm<'a> {
     minutes: Option<u64>,
 }
 
-/// Every text is in double quotes with JSON's escapes, which YAML reads alike.
+/// Every text is in double quotes with JSON's escapes, which YAML reads identically.
 ///
 /// Source: <https://yaml.org/spec/1.2.2/#13-terminology>, "JSON is a subset", read 2026-11-25.
 #[derive(Template)]
@@ -308,7 +306,7 @@ mod tests {
             ..job()
         };
         let script = job.slurm(hostile).text;
-        // What follows the first command is not read by sbatch.
+        // sbatch ignores directives after the first command.
         let mut options = script.lines().take_while(|line| line.starts_with('#'));
         assert!(
             !options.any(|line| line.starts_with("#SBATCH --uid")),

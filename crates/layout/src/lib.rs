@@ -1,4 +1,4 @@
-//! From a placement to scripts that apply it on a server, and to those that roll it back. Nothing here runs them.
+//! Generates scripts that apply a placement on a server, and scripts that roll it back. Nothing here runs them.
 //!
 //! ```text
 //! arm, folders ──► LayoutRequest ─┐
@@ -9,8 +9,8 @@
 //!
 //! [`job`] does the same for the trials of a plan: scripts that run them on a cluster.
 //!
-//! The texts are files in `templates`, which look like the scripts; code here decides what is put into them, and
-//! `quote` how.
+//! The texts are files in `templates`, which look like the scripts; the code here decides the values, and `quote` how
+//! they are quoted.
 
 mod error;
 #[cfg(any(test, feature = "examples"))]
@@ -35,7 +35,7 @@ pub use platform::Platform;
 pub use request::LayoutRequest;
 pub use target::Target;
 
-/// What is to be read first.
+/// The file to read first.
 const README: &str = "README.md";
 
 /// A file of a set, most of them scripts.
@@ -48,8 +48,8 @@ pub struct Script {
 }
 
 impl Script {
-    /// Renders a template of `templates`, in the way that files of this name are read: `cmd` wants carriage returns,
-    /// and Windows PowerShell reads UTF-8 only behind a byte order mark.
+    /// Renders a template of `templates` in the encoding that files of this name need: `cmd` wants carriage returns, and
+    /// Windows PowerShell reads UTF-8 only behind a byte order mark.
     fn new(name: &str, template: &impl Template) -> Script {
         let text = template.render().expect("a template of texts and numbers") + "\n";
         let text = match name.rsplit_once('.') {
@@ -79,7 +79,7 @@ pub enum Engine {
 /// All scripts for what is requested, the README first.
 ///
 /// # Errors
-/// When it cannot be done on such a server, or too little of it is known.
+/// When such a server does not support it, or too little about it is known.
 pub fn scripts(
     engine: Engine,
     request: &LayoutRequest,

@@ -1,8 +1,8 @@
-//! What a server runs on.
+//! The platform of a server.
 
 use std::fmt;
 
-/// What a server is, as far as its files go.
+/// The platform of a server, as it matters for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
     /// A machine with Windows

@@ -1,6 +1,6 @@
-//! Texts inside of scripts: filters of the templates, each of which quotes for what reads the script.
+//! Quoting in scripts: template filters, each for the language of a script.
 
-// What `filter_fn` makes of a filter has methods that are `pub`.
+// The type that `filter_fn` generates has `pub` methods.
 #![expect(unreachable_pub)]
 
 use std::fmt::Display;
@@ -13,8 +13,8 @@ pub(super) fn sh<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(shell_words::quote(&text.to_string()).into_owned())
 }
 
-/// A text of PowerShell: within single quotes only they mean something, and PowerShell takes typographic ones
-/// for the same.
+/// A PowerShell string: inside single quotes only single quotes are special, and PowerShell treats typographic ones
+/// alike.
 ///
 /// Source: <https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_quoting_rules>,
 /// read 2026-11.
@@ -38,7 +38,7 @@ pub(super) fn systemd_command<T: Display>(text: T, _: &dyn Values) -> Result<Str
     Ok(in_unit(&text.to_string()).replace('$', "$$"))
 }
 
-/// A path in a systemd unit, where dollars mean nothing.
+/// A path in a systemd unit, where dollars are not special.
 #[filter_fn]
 pub(super) fn systemd_path<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(in_unit(&text.to_string()))
@@ -55,7 +55,7 @@ pub(super) fn tsql<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(sqlserver::tsql::literal(&text.to_string()))
 }
 
-/// A literal of PostgreSQL, whatever `standard_conforming_strings` says.
+/// A literal of PostgreSQL, independent of `standard_conforming_strings`.
 #[filter_fn]
 pub(super) fn sql<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     let quoted = text.to_string().replace('\'', "''");
@@ -71,14 +71,14 @@ pub(super) fn sql_name<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(format!("\"{}\"", text.to_string().replace('"', "\"\"")))
 }
 
-/// A string of YAML, which is one of JSON too.
+/// A string of YAML, which is also one of JSON.
 #[filter_fn]
 pub(super) fn yaml<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     let mut quoted = String::from("\"");
     for letter in text.to_string().chars() {
         match letter {
             '"' | '\\' => quoted.extend(['\\', letter]),
-            // Control characters, and what a reader of YAML may take for the end of a line.
+            // Control characters, and what a YAML parser may take for a line break.
             '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
                 quoted += &format!("\\u{:04x}", u32::from(letter));
             }
@@ -88,7 +88,7 @@ pub(super) fn yaml<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(quoted + "\"")
 }
 
-/// A comment of a script, or a sentence of a README, in one line, whatever the text.
+/// A comment of a script, or a sentence of a README, always on one line.
 #[filter_fn]
 pub(super) fn line<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(in_one_line(&text.to_string()))

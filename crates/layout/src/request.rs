@@ -1,4 +1,4 @@
-//! What is to live where.
+//! What to place where.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use super::folder::{Folder, Style};
 use super::platform::Platform;
 use experiment::spec::{File, Role, Settings, Volume};
 
-/// What is to live where, whoever asked for it.
+/// What to place where, independent of the request's origin.
 #[derive(Clone, Debug)]
 pub struct LayoutRequest {
-    /// Where it comes from, in words.
+    /// Its origin, as text.
     pub title: String,
-    /// Which roles are to be laid out.
+    /// The roles to lay out.
     pub roles: BTreeSet<Role>,
     /// Files of tables and indexes.
     pub data: Vec<File>,
@@ -33,31 +33,31 @@ pub struct LayoutRequest {
     pub folders: BTreeMap<String, String>,
     /// Volumes that are empty after the machine was moved or stopped.
     pub ephemeral: BTreeSet<String>,
-    /// Those of them that come back without a file system, and how many disks each is striped over.
+    /// Those of them that come back without a file system, and the number of disks in each stripe.
     pub raw: BTreeMap<String, u32>,
-    /// By how much files grow.
+    /// Growth increment of files.
     pub growth: Bytes,
-    /// Whether tempdb may be left with fewer data files than are advised.
+    /// Whether tempdb may be left with fewer data files than advised.
     pub allow_fewer_files: bool,
-    /// Size of the log of temporary space; `None`: as it is.
+    /// Size of the log of temporary space; `None`: unchanged.
     pub log_size: Option<Bytes>,
-    /// Service that is restarted, where it has another name than usual.
+    /// Service to restart, where its name is not the default.
     pub service: Option<String>,
-    /// Whose data and log are laid out.
+    /// The database whose data and log are laid out.
     pub database: Option<String>,
-    /// What the server is, where no capture says so.
+    /// The server's platform, where no capture has it.
     pub on: Option<Platform>,
     /// Data directory of a PostgreSQL server.
     pub data_directory: Option<String>,
 }
 
 impl LayoutRequest {
-    /// By how much files grow unless it is said: what SQL Server's setup gives tempdb (2016 and later).
+    /// Default growth of files: the value that SQL Server's setup gives tempdb (2016 and later).
     ///
     /// Source: <https://learn.microsoft.com/sql/relational-databases/databases/tempdb-database>, read 2026-11.
     pub const GROWTH: Bytes = Bytes::mib(64);
 
-    /// Nothing yet, to be filled.
+    /// An empty request, to be filled.
     pub fn new(title: impl Into<String>) -> LayoutRequest {
         LayoutRequest {
             title: title.into(),
@@ -81,7 +81,7 @@ impl LayoutRequest {
         }
     }
 
-    /// What an arm of an experiment places. `catalogue` says which of its disks forget.
+    /// The placement of an experiment's arm. `catalogue` says which of its disks are volatile.
     pub fn of(
         title: impl Into<String>,
         settings: &Settings,
@@ -120,7 +120,7 @@ impl LayoutRequest {
         }
     }
 
-    /// Volumes that hold a file of what is laid out, and come back without a file system.
+    /// Volumes that hold a file of the layout and come back without a file system.
     pub(super) fn raw_in_use(&self) -> impl Iterator<Item = &str> {
         let is_used = |volume: &&String| {
             let mut roles = self.roles.iter();
@@ -129,7 +129,7 @@ impl LayoutRequest {
         self.raw.keys().filter(is_used).map(String::as_str)
     }
 
-    /// Whether a role is to be laid out.
+    /// Whether a role is part of the layout.
     pub(super) fn has(&self, role: Role) -> bool {
         self.roles.contains(&role)
     }
@@ -137,7 +137,7 @@ impl LayoutRequest {
     /// The folder of a volume.
     pub(super) fn folder(&self, volume: &str, style: Style) -> Result<Folder, LayoutError> {
         let Some(given) = self.folders.get(volume) else {
-            // Files that no experiment distributed have a volume without a name.
+            // Files that no experiment placed have a volume without a name.
             let volume = if volume.is_empty() { "d" } else { volume };
             return Err(LayoutError::NoFolder {
                 volume: volume.to_owned(),
@@ -151,7 +151,7 @@ impl LayoutRequest {
         })
     }
 
-    /// Refuses folders of volumes that hold nothing: most often a slip in the volume's name.
+    /// Refuses folders of volumes that hold no file: most often a typo in the volume's name.
     pub(super) fn check_folders(&self) -> Result<(), LayoutError> {
         let roles = self.roles.iter();
         let used: BTreeSet<&str> = roles

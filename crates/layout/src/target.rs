@@ -1,4 +1,4 @@
-//! The server that scripts are for: what a capture says of it, or what is taken for granted without one.
+//! The server that scripts are for: from a capture, or assumed without one.
 
 use sqlserver::capture::{Capture, FORMAT, Product};
 
@@ -9,17 +9,17 @@ use super::{LayoutError, LayoutRequest};
 /// A server that scripts are for.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// What it is.
+    /// Its platform.
     pub on: Platform,
-    /// What it said of itself.
+    /// Its capture.
     pub capture: Option<Capture>,
 }
 
 impl Target {
-    /// The server of a capture, or one that the request says enough of: by `--on`, or by the look of its folders.
+    /// The server of a capture, or one inferred from the request: by `--on`, or by the style of its folders.
     ///
     /// # Errors
-    /// When nothing says what it is, when two things do, or when the capture is of no use.
+    /// When its platform is unknown or ambiguous, or when the capture cannot be used.
     pub fn new(capture: Option<Capture>, request: &LayoutRequest) -> Result<Target, LayoutError> {
         let on = match &capture {
             Some(capture) => {
@@ -43,7 +43,7 @@ impl Target {
         Ok(Target { on, capture })
     }
 
-    /// How it writes paths.
+    /// Its path syntax.
     pub(super) fn style(&self) -> Style {
         match self.on {
             Platform::Linux => Style::Unix,
@@ -53,8 +53,8 @@ impl Target {
         }
     }
 
-    /// Bytes that are free on the volume of a folder, and where that is mounted; `None`: not known. T-SQL sees
-    /// volumes that hold a file of a database.
+    /// Free bytes on the volume of a folder, and its mount point; `None`: unknown. T-SQL only sees volumes that hold a
+    /// file of a database.
     pub(super) fn free(&self, folder: &Folder) -> Option<(&str, u64)> {
         let volumes = self.capture.iter().flat_map(|capture| &capture.volumes);
         let holding = volumes.filter(|volume| folder.is_under(&volume.mount_point));
@@ -63,7 +63,7 @@ impl Target {
         Some((&volume.mount_point, bytes))
     }
 
-    /// Whether somebody told that the volume of a folder is empty after the machine was moved.
+    /// Whether the volume of a folder was declared to be empty after the machine was moved.
     pub(super) fn told_ephemeral(&self, folder: &Folder) -> bool {
         let told = self
             .capture
@@ -108,7 +108,7 @@ fn of(capture: &Capture) -> Result<Platform, LayoutError> {
         Product::Boxed => match capture.machine.platform.to_lowercase().as_str() {
             "windows" => Ok(Platform::Windows),
             "linux" => Ok(Platform::Linux),
-            // Before 2017 there is no view that tells, and nothing but Windows.
+            // Before 2017 there is no view for this, and only Windows.
             "" if capture.identity.major() < 14 => Ok(Platform::Windows),
             _ => refused(
                 "the capture does not say whether the server runs on Windows or Linux; take it again with \

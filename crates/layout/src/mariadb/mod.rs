@@ -1,7 +1,7 @@
-//! Scripts for MariaDB on Linux: its files on other volumes, role by role, and back.
+//! Scripts that move MariaDB's files on Linux to other volumes, role by role, and back.
 //!
-//! Where the server has its files is asked by the scripts when they run, so that a set fits any server of these releases: names of
-//! binary logs, files of the system tablespace, the user. What is known here is where they are to go.
+//! The scripts query the current file locations when they run, so that a set fits any server of these releases: names of
+//! binary logs, files of the system tablespace, the user. Only the targets are decided here.
 
 mod placement;
 
@@ -12,7 +12,7 @@ use super::{LayoutError, LayoutRequest, Platform, README, Script, Target};
 use experiment::spec::Role;
 use placement::Placement;
 
-/// Undo tablespaces of a server that has none of its own: MariaDB 11's default.
+/// Undo tablespaces of a server that has none: MariaDB 11's default.
 /// Source: <https://mariadb.com/docs/reference/mdb/system-variables/innodb_undo_tablespaces/>, read 2026-11-25.
 const UNDO_TABLESPACES: u32 = 3;
 
@@ -65,7 +65,7 @@ struct Readme<'a> {
     placement: &'a Placement<'a>,
 }
 
-/// Where files are to go, and what the scripts share.
+/// The targets of files, and what the scripts share.
 ///
 /// Sources, read 2026-11-25: index and names of binary logs (`.idx` since 11.4)
 /// <https://mariadb.com/kb/en/activating-the-binary-log/>; `tmpdir` and where a replica needs its files after a restart
@@ -84,7 +84,7 @@ struct Places<'a> {
 #[template(path = "mariadb/system.sh", escape = "none")]
 struct System;
 
-/// Stops where something is in the way, and changes nothing.
+/// Stops where a precondition fails, and changes nothing.
 #[derive(Template)]
 #[template(path = "mariadb/check.sh", escape = "none")]
 struct Check;
@@ -97,7 +97,7 @@ struct Apply;
 #[template(path = "mariadb/undo.sh", escape = "none")]
 struct Undo;
 
-/// Mounts first, and the right to write.
+/// Orders mounts first, and grants write access.
 ///
 /// Source: <https://mariadb.com/docs/server/server-management/starting-and-stopping-mariadb/systemd/configuring>, read 2026-11-25;
 /// systemd.unit(5), `RequiresMountsFor=`; systemd.exec(5), `ReadWritePaths=`.
@@ -107,14 +107,14 @@ struct DropIn<'a> {
     placement: &'a Placement<'a>,
 }
 
-/// `ProtectHome=no` would show the server all home directories.
+/// `ProtectHome=no` would expose all home directories to the server.
 #[derive(Template)]
 #[template(path = "mariadb/dbstow-home.conf", escape = "none")]
 struct Home<'a> {
     placement: &'a Placement<'a>,
 }
 
-/// Makes folders before the server starts; without them it does not.
+/// Creates folders before the server starts; the server does not start without them.
 #[derive(Template)]
 #[template(path = "mariadb/dbstow-mariadb-folders.service", escape = "none")]
 struct StartUp<'a> {

@@ -1,4 +1,4 @@
-//! What is laid out: a folder for each role on its volume.
+//! The placement: a folder for each role on its volume.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use super::super::folder::{Folder, Style};
 use super::super::{LayoutError, LayoutRequest};
 use experiment::spec::{File, Role};
 
-/// Folders for what was asked; all are new ones inside the volumes' folders.
+/// Folders for the request; all are new ones inside the volumes' folders.
 pub(super) struct Placement<'a> {
     pub(super) request: &'a LayoutRequest,
-    /// The unit of systemd, without its ending.
+    /// The systemd unit, without its suffix.
     pub(super) service: String,
     places: Vec<Place<'a>>,
 }
 
-/// A folder to be.
+/// A folder to create.
 struct Place<'a> {
     role: Role,
     volume: &'a str,
@@ -78,7 +78,7 @@ impl<'a> Placement<'a> {
         self.of(role).next().map_or("", Folder::text)
     }
 
-    /// Where a role moves to as a whole, by its name in the scripts.
+    /// The folder that a role moves to as a whole, by its name in the scripts.
     pub(super) fn moves(&self) -> impl Iterator<Item = (Role, &str)> {
         let roles = ROLES.into_iter().filter(|role| *role != Role::Temp);
         roles.map(|role| (role, self.one(role)))
@@ -88,12 +88,12 @@ impl<'a> Placement<'a> {
         self.of(role).next().is_some()
     }
 
-    /// As MariaDB takes several: in turn.
+    /// In MariaDB's syntax for several folders, used in rotation.
     pub(super) fn tmpdir(&self) -> String {
         texts(self.of(Role::Temp)).join(":")
     }
 
-    /// Folders of the data files after the first, which take single tables.
+    /// Folders of the data files after the first, which hold single tables.
     pub(super) fn tables(&self) -> Vec<&str> {
         texts(self.of(Role::Data).skip(1))
     }
@@ -102,8 +102,8 @@ impl<'a> Placement<'a> {
         texts(self.places.iter().map(|place| &place.folder))
     }
 
-    /// Those that are made again on volumes that come back empty. Folders of other roles are not: where they are missing the
-    /// server does not start, and in empty ones it may begin new files as if nothing had been lost.
+    /// Folders to recreate on volumes that come back empty. Folders of other roles are not recreated: if they are missing
+    /// the server does not start, but in empty ones it may create new files as if nothing had been lost.
     pub(super) fn ephemeral(&self) -> Vec<&str> {
         let temp = self.places.iter().filter(|place| place.role == Role::Temp);
         texts(
@@ -129,7 +129,7 @@ impl<'a> Placement<'a> {
         self.request.ephemeral.contains(place.volume)
     }
 
-    /// What goes where, for people.
+    /// The placement, human-readable.
     pub(super) fn shown(&self) -> impl Iterator<Item = (&'static str, &Folder)> {
         self.places
             .iter()
@@ -152,7 +152,7 @@ fn texts<'a>(folders: impl Iterator<Item = &'a Folder>) -> Vec<&'a str> {
     folders.map(Folder::text).collect()
 }
 
-/// One for each volume of a role: MariaDB has no number of files to choose.
+/// One for each volume of a role, as MariaDB has no number of files to choose.
 fn places_of(request: &LayoutRequest, role: Role) -> Result<Vec<Place<'_>>, LayoutError> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
@@ -183,8 +183,8 @@ fn places_of(request: &LayoutRequest, role: Role) -> Result<Vec<Place<'_>>, Layo
     Ok(all)
 }
 
-/// A volume's folder, of letters that neither shells, my.cnf, AppArmor nor SELinux read as anything else: each has a list of
-/// its own, and `tmpdir` and the system tablespace have no quotes at all.
+/// A volume's folder, restricted to characters that shells, my.cnf, AppArmor and SELinux all read literally: each has its
+/// own list of special characters, and `tmpdir` and the system tablespace have no quoting at all.
 fn folder(request: &LayoutRequest, volume: &str) -> Result<Folder, LayoutError> {
     let folder = request.folder(volume, Style::Unix)?;
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);

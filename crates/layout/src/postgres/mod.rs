@@ -1,8 +1,8 @@
 //! Scripts for PostgreSQL on Linux: tablespaces for temporary space and data, another directory for the
 //! write-ahead log.
 //!
-//! PostgreSQL has no number of files to choose: a role has one tablespace a volume. Temporary files take the
-//! tablespaces in turn; a table lives in one.
+//! PostgreSQL has no number of files to choose: a role has one tablespace per volume. Temporary files rotate through the
+//! tablespaces; a table lives in one.
 
 mod scripts;
 mod start_up;
@@ -13,7 +13,7 @@ use super::folder::{Folder, Style};
 use super::{LayoutError, LayoutRequest, Platform, Script, Target};
 use experiment::spec::Role;
 
-/// A tablespace to be.
+/// A tablespace to create.
 struct Tablespace {
     name: String,
     folder: Folder,
@@ -21,19 +21,19 @@ struct Tablespace {
     forgets: bool,
 }
 
-/// What is laid out.
+/// The placement.
 struct Placement<'a> {
     request: &'a LayoutRequest,
     temp: Vec<Tablespace>,
     data: Vec<Tablespace>,
     /// Where the write-ahead log moves to.
     log: Option<Folder>,
-    /// Where the server's data is.
+    /// The server's data directory.
     data_directory: Folder,
     service: String,
 }
 
-/// Data directory of Debian's packages, with the newest version that dbstow drives.
+/// Data directory of Debian's packages, for the newest version that dbstow supports.
 const DATA_DIRECTORY: &str = "/var/lib/postgresql/18/main";
 
 /// All scripts for what is requested.
@@ -104,12 +104,12 @@ impl<'a> Placement<'a> {
         self.temp.iter().chain(&self.data)
     }
 
-    /// The script that moves the write-ahead log, by its step: tablespaces take three.
+    /// The script that moves the write-ahead log, numbered by its step: tablespaces take three.
     fn move_wal(&self) -> String {
         format!("{}-move-wal.sh", self.after_tablespaces())
     }
 
-    /// The step after those of tablespaces, counted from the folders, which are step 0.
+    /// The step after those of tablespaces, counting from the folders, which are step 0.
     fn after_tablespaces(&self) -> usize {
         match self.tablespaces().next() {
             Some(_) => 4,
@@ -117,18 +117,18 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// The step that has the folders made again at every start: the last one.
+    /// The step that recreates the folders at every start: the last one.
     fn start_up_step(&self) -> usize {
         self.after_tablespaces() + usize::from(self.log.is_some())
     }
 
-    /// The database that moves, and where to.
+    /// The database that moves, and its target.
     fn database(&self) -> Option<(&str, &Tablespace)> {
         Some((self.request.database.as_deref()?, self.data.first()?))
     }
 }
 
-/// One for each volume of a role: a folder of its own in the volume's.
+/// One tablespace for each volume of a role, in a new folder inside the volume's.
 fn tablespaces(request: &LayoutRequest, role: Role) -> Result<Vec<Tablespace>, LayoutError> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The scripts: what is put into each template, and why it says what it says.
+//! The scripts: the values for each template, and why.
 
 use askama::Template;
 
@@ -8,7 +8,7 @@ use super::super::{README, Script};
 use super::{Placement, start_up};
 use experiment::spec::Role;
 
-/// Those that this layout needs.
+/// The scripts that this layout needs.
 pub(super) fn all(placement: &Placement<'_>) -> Vec<Script> {
     let mut scripts = vec![
         Script::new(README, &Readme::new(placement)),
@@ -37,21 +37,21 @@ pub(super) fn all(placement: &Placement<'_>) -> Vec<Script> {
 #[template(path = "postgres/readme.md")]
 struct Readme<'a> {
     placement: &'a Placement<'a>,
-    /// Whether a volume was to have several files of a role.
+    /// Whether several files of a role were requested on one volume.
     several: bool,
     /// A volume of data or log that comes back empty.
     lost: Option<&'a String>,
 }
 
-/// Source: <https://www.postgresql.org/docs/current/sql-createtablespace.html>, read 2026-11: the directory has to
-/// be there, empty, and the server's own.
+/// Source: <https://www.postgresql.org/docs/current/sql-createtablespace.html>, read 2026-11: the directory must exist,
+/// be empty, and belong to the server's user.
 #[derive(Template)]
 #[template(path = "postgres/folders.sh", escape = "none")]
 struct Folders<'a> {
     placement: &'a Placement<'a>,
 }
 
-/// Stops where something is in the way, and changes nothing.
+/// Stops where a precondition fails, and changes nothing.
 #[derive(Template)]
 #[template(path = "postgres/check.sql", escape = "none")]
 struct Check<'a> {
@@ -59,7 +59,7 @@ struct Check<'a> {
     tag: String,
 }
 
-/// `ALTER SYSTEM` and tablespaces take no transaction.
+/// `ALTER SYSTEM` and tablespaces cannot run in a transaction.
 #[derive(Template)]
 #[template(path = "postgres/apply.sql", escape = "none")]
 struct Apply<'a> {
@@ -72,14 +72,14 @@ struct Verify<'a> {
     placement: &'a Placement<'a>,
 }
 
-/// A tablespace goes only when it is empty, also of temporary files.
+/// A tablespace can only be dropped when it is empty, including temporary files.
 #[derive(Template)]
 #[template(path = "postgres/undo.sql", escape = "none")]
 struct Undo<'a> {
     placement: &'a Placement<'a>,
 }
 
-/// The write-ahead log on another volume: a symbolic link, made while the server is stopped.
+/// Moves the write-ahead log to another volume: a symbolic link, created while the server is stopped.
 ///
 /// Source: <https://www.postgresql.org/docs/current/wal-internals.html>, read 2026-11.
 #[derive(Template)]
@@ -120,7 +120,7 @@ impl<'a> Readme<'a> {
     }
 }
 
-/// A dollar quote that is not in a database's name, which may have any.
+/// A dollar quote that does not occur in a database's name, which may contain any.
 fn tag(name: &str) -> String {
     let tags = (0..).map(|number| format!("$check{number}$"));
     let mut free = tags.filter(|tag| !name.contains(tag.as_str()));

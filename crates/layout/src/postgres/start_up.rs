@@ -1,4 +1,5 @@
-//! What comes back with a disk that is empty after a stop: folders of temporary tablespaces, before the server starts.
+//! Recreates what is missing from a disk that is empty after a stop: folders of temporary tablespaces, before the server
+//! starts.
 
 use askama::Template;
 
@@ -6,7 +7,7 @@ use super::super::Script;
 use super::super::quote as filters;
 use super::{Placement, Tablespace};
 
-/// Restores the tablespaces, or takes them out of use.
+/// Restores the tablespaces, or removes them from use.
 ///
 /// Sources, read 2026-11: <https://www.postgresql.org/docs/current/storage-file-layout.html> (`pg_tblspc`, the folder `PG_..` in a
 /// tablespace), `src/include/catalog/pg_control.h` of PostgreSQL (where the catalog's version is),
@@ -17,11 +18,11 @@ struct Restore<'a> {
     placement: &'a Placement<'a>,
     /// Names of all temporary tablespaces, with a space before and after each.
     all: String,
-    /// Those that keep what they hold, as `temp_tablespaces` lists them.
+    /// Those on persistent volumes, as `temp_tablespaces` lists them.
     kept: String,
 }
 
-/// Runs it before the server. The server does not require it: without its temporary tablespaces it still starts.
+/// Runs it before the server. The server does not require it: it also starts without its temporary tablespaces.
 ///
 /// Source: systemd.unit(5), `Wants=`, `Before=`, `WantedBy=`; systemd.service(5), the prefixes `-` and `+`.
 #[derive(Template)]
@@ -30,7 +31,7 @@ struct Unit<'a> {
     placement: &'a Placement<'a>,
 }
 
-/// Both, where a volume forgets.
+/// Both, where a volume is volatile.
 pub(super) fn scripts(placement: &Placement<'_>) -> Vec<Script> {
     if placement.forgetting().next().is_none() {
         return Vec::new();
@@ -52,7 +53,7 @@ pub(super) fn scripts(placement: &Placement<'_>) -> Vec<Script> {
 }
 
 impl Placement<'_> {
-    /// Temporary tablespaces whose folders are gone after a stop.
+    /// Temporary tablespaces whose folders are lost after a stop.
     pub(super) fn forgetting(&self) -> impl Iterator<Item = &Tablespace> {
         self.temp.iter().filter(|tablespace| tablespace.forgets)
     }

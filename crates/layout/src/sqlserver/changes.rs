@@ -1,4 +1,4 @@
-//! What a move of tempdb changes besides the places of its files: how many there are, and by how much they grow.
+//! What a move of tempdb changes besides the locations of its files: their number, and their growth.
 
 use sqlserver::capture::Capture;
 use sqlserver::lint::tempdb_files_advised;
@@ -6,19 +6,19 @@ use sqlserver::tsql::tempdb::{Kind, TempdbFile, TempdbMove};
 
 use super::super::LayoutError;
 
-/// Data files that go, where that leaves fewer than there were.
+/// Data files to remove, where there will be fewer than before.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fewer {
-    /// How many there are.
+    /// Current number of files.
     pub(super) now: usize,
-    /// How many there are to be.
+    /// Requested number of files.
     pub(super) then: usize,
-    /// Logical processors, and how many files `lint` advises for these; not known without a capture that says so.
+    /// Logical processors, and how many files `lint` advises for them; unknown without a capture that has them.
     pub(super) advised: Option<(i64, usize)>,
 }
 
 impl Fewer {
-    /// `None` where no file goes.
+    /// `None` where no file is removed.
     pub(super) fn of(moved: &TempdbMove, capture: Option<&Capture>) -> Option<Fewer> {
         let data = |file: &&TempdbFile| file.kind == Kind::Data;
         let (now, then) = (moved.from.iter().filter(data).count(), moved.data.len());
@@ -30,7 +30,7 @@ impl Fewer {
         })
     }
 
-    /// Refuses a move that leaves fewer files than `lint` advises, unless that is meant.
+    /// Refuses a move that leaves fewer files than `lint` advises, unless explicitly allowed.
     pub(super) fn check(&self, is_meant: bool) -> Result<(), LayoutError> {
         let (now, then) = (self.now, self.then);
         match self.advised {
@@ -50,7 +50,7 @@ impl Fewer {
 /// A file whose growth changes: its name, and both growths.
 pub(super) type Regrown = (String, String, String);
 
-/// Files that stay and are to grow by another step.
+/// Files that stay and get another growth increment.
 pub(super) fn regrown(moved: &TempdbMove) -> Vec<Regrown> {
     let to = moved.data.iter().chain(&moved.log);
     let changed = to.filter_map(|file| {
@@ -83,7 +83,7 @@ mod tests {
         }
     }
 
-    /// From eight data files, of which the first so many stay.
+    /// From eight data files, of which only the first ones stay, as many as given.
     fn moved(stay: i64) -> TempdbMove {
         let from: Vec<TempdbFile> = (1..=9).map(|id| file(id, 512)).collect();
         let data = from.iter().filter(|file| file.kind == Kind::Data);

@@ -1,4 +1,4 @@
-//! `1-check.sql`: whether the move can be run, asked of the server itself.
+//! `1-check.sql`: asks the server whether the move can be run.
 
 use askama::Template;
 use sqlserver::capture::MOVES_TEMPDB;
@@ -10,21 +10,21 @@ use super::super::folder::Folder;
 use super::super::quote as filters;
 use super::placement::Placement;
 
-/// The database that is made and dropped to see whether the service can write.
+/// The database that is created and dropped to check whether the service can write.
 const PROBE: &str = "dbstow-probe";
 
-/// It changes nothing that stays.
+/// It makes no permanent changes.
 #[derive(Template)]
 #[template(path = "sqlserver/check.sql", escape = "none")]
 struct Check<'a> {
     /// The files that the scripts are written for.
     expected: Vec<Expected<'a>>,
-    /// Where no other database may have a file.
+    /// Locations where no other database may have a file.
     paths: Vec<&'a FilePath>,
     probe: Option<Probe>,
 }
 
-/// A file as `sys.master_files` has it.
+/// A file as shown in `sys.master_files`.
 struct Expected<'a> {
     name: &'a str,
     path: &'a str,
@@ -33,12 +33,12 @@ struct Expected<'a> {
     is_percent: u8,
 }
 
-/// Whether the service can write in the folders, and how much is free there: `sys.dm_os_volume_stats` knows
-/// only volumes that hold a file of a database.
+/// Checks that the service can write in the folders, and their free space: `sys.dm_os_volume_stats` only covers volumes
+/// that hold a file of a database.
 struct Probe {
     create: Statement,
     drop: Statement,
-    /// Its files, and how much their folders have to take.
+    /// Its files, and how many bytes their folders must hold.
     needs: Vec<(Name, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! A new database with its files where an arm has them.
+//! Creates a database with its files placed as an arm has them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ struct Create<'a> {
     title: &'a str,
     name: &'a str,
     service: &'a Service,
-    /// Name of the script that makes the folders.
+    /// Name of the script that creates the folders.
     folder_script: &'a str,
     /// A volume that comes back empty.
     lost: Option<&'a String>,
@@ -137,7 +137,7 @@ fn lost(request: &LayoutRequest) -> Option<&String> {
     volumes.find(|volume| request.ephemeral.contains(*volume))
 }
 
-/// A letter of a file's name, whatever a database is called.
+/// A letter for a file name, whatever the database's name.
 fn plain(letter: char) -> char {
     if letter.is_alphanumeric() || "-_. ".contains(letter) {
         letter

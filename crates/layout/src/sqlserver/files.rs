@@ -1,4 +1,4 @@
-//! Which files tempdb is to have: names that are free, paths that nobody uses, one size and one growth.
+//! Decides tempdb's files: unused names and paths, one size and one growth.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::super::folder::{Folder, Style};
 use super::super::{LayoutError, LayoutRequest, Target};
 use experiment::spec::{File, Role};
 
-/// Names and paths that are spoken for, without case.
+/// Names and paths in use, case-insensitive.
 pub(super) struct Taken {
     names: BTreeSet<String>,
     paths: BTreeSet<String>,
@@ -42,7 +42,7 @@ impl Taken {
         }
     }
 
-    /// `stem` with the first number from `number` on that is free; that is how setup names files.
+    /// `stem` with the first free number from `number` on, which is how setup names files.
     pub(super) fn name(&mut self, stem: &str, number: usize) -> Result<Name, LayoutError> {
         let free = (number..).map(|n| format!("{stem}{n}"));
         let mut free = free.filter(|name| !self.names.contains(&name.to_lowercase()));
@@ -64,7 +64,7 @@ impl Taken {
     }
 }
 
-/// The move from `from` to the files that are requested. With `placed`, folders of volumes are looked up.
+/// The move from `from` to the requested files. With `placed`, folders of volumes are resolved.
 pub(super) fn planned(
     request: &LayoutRequest,
     target: &Target,
@@ -115,7 +115,7 @@ pub(super) fn planned(
     Ok(TempdbMove { from, data, log })
 }
 
-/// tempdb's log lives beside its first data file, unless the log was asked for too.
+/// tempdb's log is next to its first data file, unless the log was requested too.
 fn log_volume(request: &LayoutRequest) -> &str {
     let first = |files: &'_ [File]| files.first().map(|file| file.volume.clone());
     let own = request.has(Role::Log) && !request.has(Role::Data);
@@ -141,8 +141,8 @@ fn log_size(request: &LayoutRequest) -> Result<Option<Size>, LayoutError> {
     size(request.log_size.or(placed))
 }
 
-/// A file that is there keeps its name, and its path where it is in the right folder already. Without a folder,
-/// nobody may say where it goes.
+/// An existing file keeps its name, and its path where it is already in the right folder. Without a folder, the location
+/// cannot be specified.
 fn one(
     taken: &mut Taken,
     present: Option<&TempdbFile>,
@@ -170,7 +170,7 @@ fn one(
     })
 }
 
-/// As setup calls them, with a letter more where that is taken.
+/// Setup's names, with an extra letter where that name is taken.
 fn file_name(kind: Kind, index: usize, again: usize) -> String {
     let more = if again == 0 {
         String::new()
@@ -185,7 +185,7 @@ fn file_name(kind: Kind, index: usize, again: usize) -> String {
     }
 }
 
-/// A size in whole mebibytes, rounded up: what a person reads, and what `DBCC SHRINKFILE` takes.
+/// A size in whole mebibytes, rounded up: readable, and what `DBCC SHRINKFILE` takes.
 pub(super) fn size(asked: Option<Bytes>) -> Result<Option<Size>, LayoutError> {
     let Some(Bytes(bytes)) = asked else {
         return Ok(None);
@@ -213,7 +213,7 @@ pub(super) fn captured(capture: &Capture) -> Result<Vec<TempdbFile>, LayoutError
     Ok(files)
 }
 
-/// tempdb's files as the smallest setup leaves them.
+/// tempdb's files as created by the smallest setup.
 ///
 /// Source: <https://learn.microsoft.com/sql/relational-databases/databases/tempdb-database>, read 2026-11: 8 MB
 /// each, growing by 64 MB. The folder is that of SQL Server 2022.

@@ -1,5 +1,5 @@
-//! What Linux has to do for a move: folders and rights, a restart, a way back for a service that does not
-//! start, and folders that come back with an empty disk.
+//! Linux scripts for a move: folders and permissions, a restart, a rollback for a service that does not start, and
+//! folders that are recreated on an empty disk.
 
 use askama::Template;
 
@@ -9,7 +9,7 @@ use super::super::quote as filters;
 use super::placement::Placement;
 use super::service::Service;
 
-/// The service's user and nobody else.
+/// Only the service's user.
 #[derive(Template)]
 #[template(path = "sqlserver/linux/folders.sh", escape = "none")]
 struct Folders<'a> {
@@ -28,7 +28,7 @@ struct Rescue<'a> {
     service: &'a Service,
 }
 
-/// A unit that makes the folders before the service starts; without them it does not.
+/// A unit that creates the folders before the service starts; the service does not start without them.
 ///
 /// Source: systemd.unit(5), `RequiresMountsFor=`, `Before=`, `RequiredBy=`.
 #[derive(Template)]
@@ -38,12 +38,12 @@ struct StartUp<'a> {
     unit: String,
 }
 
-/// The script that makes folders; `prefix` begins its name.
+/// The script that creates folders; `prefix` begins its name.
 pub(super) fn folders(prefix: &str, folders: &[Folder]) -> Script {
     Script::new(&format!("{prefix}0-folders.sh"), &Folders { folders })
 }
 
-/// Everything but the folders.
+/// Everything except the folders.
 pub(super) fn scripts(placement: &Placement<'_>) -> Vec<Script> {
     let service = &placement.service;
     let mut scripts = vec![

@@ -1,4 +1,4 @@
-//! A managed instance: number, size and growth of files, and no word about where they are.
+//! A managed instance: number, size and growth of files, but not their location.
 
 use askama::Template;
 use model::{Bytes, Throughput};
@@ -12,7 +12,7 @@ use super::files::{self, Taken};
 use catalogue::{Catalogue, Limit, Rule};
 use experiment::spec::Role;
 
-/// Most files of an instance of the General Purpose tier; each takes 128 GiB behind the scenes.
+/// Most files of an instance of the General Purpose tier; each takes 128 GiB internally.
 ///
 /// Source of this and the next three:
 /// <https://learn.microsoft.com/azure/azure-sql/managed-instance/resource-limits> and
@@ -25,7 +25,7 @@ const TEMPDB_NAME_MAX: usize = 16;
 /// Most space of tempdb for each virtual processor, General Purpose.
 const TEMPDB_PER_CORE: Bytes = Bytes::gib(24);
 
-/// What decides I/O there, and which script comes when.
+/// What determines I/O there, and the order of the scripts.
 #[derive(Template)]
 #[template(path = "sqlserver/managed/readme.md")]
 struct Readme<'a> {
@@ -33,12 +33,12 @@ struct Readme<'a> {
     capture: &'a Capture,
     /// Files that are remote disks.
     remote_files: usize,
-    /// Data files that there are to be.
+    /// Resulting data files.
     files: usize,
     steps: Vec<Step>,
 }
 
-/// What files up to a size may do.
+/// The limits of files up to a size.
 struct Step {
     up_to: Bytes,
     iops: u64,
@@ -55,7 +55,7 @@ struct TempdbApply<'a> {
 #[template(path = "sqlserver/managed/tempdb-2-size.sql", escape = "none")]
 struct TempdbSize<'a> {
     plan: &'a TempdbPlan,
-    /// Whether a file goes.
+    /// Whether a file is removed.
     removes: bool,
 }
 
@@ -172,7 +172,7 @@ fn tempdb(
     ])
 }
 
-/// More data files of a database, all of one size.
+/// Adds data files to a database, all of one size.
 fn data(request: &LayoutRequest, capture: &Capture) -> Result<Vec<Script>, LayoutError> {
     let Some(name) = &request.database else {
         return Err(LayoutError::Database(
@@ -254,13 +254,13 @@ fn readme<'a>(request: &'a LayoutRequest, capture: &'a Capture) -> Readme<'a> {
     }
 }
 
-/// Files that are remote disks: tempdb's are not.
+/// Files that are remote disks, which excludes tempdb's.
 fn remote(capture: &Capture) -> usize {
     let files = capture.files.iter();
     files.filter(|file| file.database_id != TEMPDB).count()
 }
 
-/// The catalogue's.
+/// The catalogue's limits.
 fn steps() -> Vec<Step> {
     let catalogue = Catalogue::builtin();
     let Ok(entry) = catalogue.disk("azure.mi_gp_file") else {

@@ -1,4 +1,4 @@
-//! All that the scripts of one move are made of.
+//! All inputs for the scripts of one move.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,27 +13,27 @@ use super::files;
 use super::service::Service;
 use super::windows;
 
-/// What the scripts of one move of tempdb are made of.
+/// The inputs for the scripts of one move of tempdb.
 pub(super) struct Placement<'a> {
     pub(super) request: &'a LayoutRequest,
     pub(super) target: &'a Target,
     pub(super) service: Service,
     pub(super) moved: TempdbMove,
     pub(super) plan: TempdbPlan,
-    /// Folders of all files that there are to be, and the bytes that come to them.
+    /// Folders of all resulting files, and the bytes that go to them.
     pub(super) needs: BTreeMap<Folder, u64>,
-    /// Those of them that get a file which is not there yet.
+    /// Those of them that get a new file.
     pub(super) fresh: Vec<Folder>,
     /// Those of them that are empty after the machine was moved.
     pub(super) ephemeral: Vec<Folder>,
-    /// Where disks are mounted that come back without a file system.
+    /// Mount points of disks that come back without a file system.
     pub(super) raw: Vec<String>,
-    /// Volumes of such disks that are striped, which is not done here.
+    /// Striped volumes of such disks, which are not handled here.
     pub(super) striped: Vec<&'a str>,
 }
 
 impl<'a> Placement<'a> {
-    /// Decides names, paths and sizes, and checks what can be checked from here.
+    /// Decides names, paths and sizes, and checks what can be checked without the server.
     pub(super) fn new(
         request: &'a LayoutRequest,
         target: &'a Target,
@@ -79,7 +79,7 @@ impl<'a> Placement<'a> {
         })
     }
 
-    /// All files that there are to be.
+    /// All resulting files.
     pub(super) fn to(&self) -> impl Iterator<Item = &FileSpec> {
         self.moved.data.iter().chain(&self.moved.log)
     }
@@ -89,7 +89,7 @@ impl<'a> Placement<'a> {
     }
 }
 
-/// The folders of volumes that have one.
+/// The folders of volumes, where given.
 fn folders<'a>(
     request: &LayoutRequest,
     target: &Target,
@@ -101,7 +101,7 @@ fn folders<'a>(
         .collect()
 }
 
-/// Where the disks of volumes are mounted, each once. On Linux that is in nothing that is known here: some folder above.
+/// Mount points of the volumes' disks, each once. On Linux they are unknown here: some folder above.
 fn mount_points(target: &Target, volumes: &[(&str, Folder)]) -> Result<Vec<String>, LayoutError> {
     let mut places = BTreeSet::new();
     for (volume, folder) in volumes {
@@ -124,7 +124,7 @@ fn needs(moved: &TempdbMove) -> BTreeMap<Folder, u64> {
         let Some(end) = path.text().rfind(['\\', '/']) else {
             continue;
         };
-        // A root keeps its separator, which the folder's own rules take care of.
+        // A root keeps its separator; the rules for folders handle that.
         let Ok(folder) = Folder::new(&path.text()[..=end], style) else {
             continue;
         };
@@ -152,8 +152,8 @@ fn fresh(moved: &TempdbMove, needs: &BTreeMap<Folder, u64>) -> Vec<Folder> {
     needs.keys().filter(gets_one).cloned().collect()
 }
 
-/// Refuses a move that a captured volume has no space for. Files of the old place stay until the restart, so
-/// that they count in full.
+/// Refuses a move that a captured volume has no space for. Files at the old location stay until the restart, so they
+/// count in full.
 pub(super) fn enough(target: &Target, needs: &BTreeMap<Folder, u64>) -> Result<(), LayoutError> {
     let mut volumes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for (folder, bytes) in needs {

@@ -18,23 +18,23 @@ struct Readme<'a> {
     is_pending: bool,
     /// Whether the data files are of unequal size.
     is_unequal: bool,
-    /// Data files that go.
+    /// Data files to remove.
     fewer: Option<Fewer>,
-    /// Files that are to grow by another step.
+    /// Files with a new growth increment.
     regrown: Vec<Regrown>,
     /// Whether files are shrunk before the restart.
     shrinks: bool,
-    /// Whether no size was asked for.
+    /// Whether no size was requested.
     is_unsized: bool,
-    /// Ending of the names of the system's scripts.
+    /// Extension of the system's scripts.
     end: &'static str,
     /// Size of all files now.
     bytes_now: Bytes,
-    /// Size of all files that there are to be.
+    /// Size of all resulting files.
     bytes_then: Bytes,
 }
 
-/// A file, now and then.
+/// A file, before and after.
 struct Row {
     name: String,
     now: String,
@@ -75,7 +75,7 @@ pub(super) fn tempdb(placement: &Placement<'_>) -> Script {
     Script::new(README, &readme)
 }
 
-/// Files that there are to be, then those that go.
+/// Resulting files, then those to remove.
 fn rows(placement: &Placement<'_>) -> Vec<Row> {
     let from = &placement.moved.from;
     let path = |path: Option<&FilePath>| path.map_or("-".to_owned(), |path| cell(path.text()));

@@ -1,23 +1,22 @@
-//! What the server's service is called.
+//! Names of the server's service.
 
 use sqlserver::capture::Capture;
 
 use super::super::{LayoutError, Platform};
 
-/// Names of a service and of what has to do with it. They have no letter that ends a quoted text in any shell of
-/// Windows.
+/// Names of a service and of its dependents. They contain no character that ends a quoted text in any shell of Windows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Service {
     /// The service: `MSSQLSERVER`, `MSSQL$NAME`, `mssql-server`.
     pub(super) name: String,
     /// The Agent's, which depends on it; Windows only.
     agent: Option<String>,
-    /// How a script is given to the server on the machine itself, but for the script.
+    /// The command that runs a script on the server's machine, without the script.
     pub(super) sqlcmd: String,
 }
 
 impl Service {
-    /// The name that was given, the captured one, or the usual one.
+    /// The given name, the captured one, or the default.
     pub(super) fn new(
         given: Option<&str>,
         on: Platform,
@@ -60,8 +59,8 @@ impl Service {
     }
 }
 
-/// `-x`: `$(..)` in a name is no variable; `-b`: stop at an error; `-C`: trust the machine's own certificate;
-/// `-f 65001`: the scripts are UTF-8.
+/// `-x`: `$(..)` in a name is not a variable; `-b`: stop at an error; `-C`: trust the machine's own certificate; `-f
+/// 65001`: the scripts are UTF-8.
 fn sqlcmd(on: Platform, server: &str) -> String {
     match on {
         Platform::Linux => format!("sqlcmd -S {server} -U sa -C -b -x"),

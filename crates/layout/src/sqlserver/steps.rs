@@ -1,4 +1,4 @@
-//! The scripts that change something, with what they ask before they do, and the one that looks afterwards.
+//! The scripts that change something, with the checks they run first, and the one that verifies the result.
 
 use askama::Template;
 use sqlserver::tsql::tempdb::TempdbPlan;
@@ -64,7 +64,7 @@ pub(super) fn scripts(placement: &Placement<'_>) -> [Script; 6] {
     ]
 }
 
-/// Every file that is there, is to be, or is so after a rescue.
+/// Every file that exists now, after the move, or after a rescue.
 fn known<'a>(placement: &'a Placement<'_>) -> Vec<KnownFile<'a>> {
     let mut files: Vec<KnownFile<'a>> = Vec::new();
     let from = placement

@@ -1,5 +1,5 @@
-//! What Windows has to do for a move: folders and rights, a restart, a way back for a service that does not
-//! start, and folders that come back with an empty disk.
+//! Windows scripts for a move: folders and permissions, a restart, a rollback for a service that does not start, and
+//! folders that are recreated on an empty disk.
 
 use askama::Template;
 use model::Bytes;
@@ -10,7 +10,7 @@ use super::super::{LayoutError, Script};
 use super::placement::Placement;
 use super::service::Service;
 
-/// A service's own account (`NT SERVICE\..`) is among those of the service, whichever account it runs as.
+/// A service's own account (`NT SERVICE\..`) always belongs to the service, whichever account it runs as.
 ///
 /// Source: <https://learn.microsoft.com/sql/database-engine/configure-windows/configure-file-system-permissions-for-database-engine-access>,
 /// read 2026-11.
@@ -22,7 +22,7 @@ struct Folders<'a> {
     local_disk: Option<LocalDisk<'a>>,
 }
 
-/// What Windows calls a disk inside a machine (`FriendlyName`), as a pattern. Remote disks are called otherwise: `MSFT NVMe
+/// Windows' name of a disk inside a machine (`FriendlyName`), as a pattern. Remote disks have other names: `MSFT NVMe
 /// Accelerator`, `NVMe Amazon Elastic B`, `nvme_card-pd`, `Google PersistentDisk`.
 ///
 /// Sources, read 2026-11-26: Azure's `Microsoft NVMe Direct Disk` (Lsv2, Lsv3) and `.. v2` (v6 and later)
@@ -40,8 +40,8 @@ const ALLOCATION_UNIT: Bytes = Bytes::kib(64);
 
 /// Formats and mounts a disk that comes back without a file system.
 ///
-/// Source: <https://learn.microsoft.com/azure/virtual-machines/enable-nvme-temp-faqs>, read 2026-11-26. Never run: there is no
-/// Windows here.
+/// Source: <https://learn.microsoft.com/azure/virtual-machines/enable-nvme-temp-faqs>, read 2026-11-26. Never run, for
+/// lack of a Windows machine.
 #[derive(Template)]
 #[template(path = "sqlserver/windows/local-disk.ps1", escape = "none")]
 struct LocalDisk<'a> {
@@ -60,7 +60,7 @@ impl LocalDisk<'_> {
     }
 }
 
-/// The Agent depends on the service: it is stopped with it, and started again if it ran.
+/// The Agent depends on the service: it is stopped with it, and restarted if it was running.
 #[derive(Template)]
 #[template(path = "sqlserver/windows/restart.ps1", escape = "none")]
 struct Restart<'a> {
@@ -75,7 +75,7 @@ struct Rescue<'a> {
     service: &'a Service,
 }
 
-/// Makes the folders and then starts the service, which no longer starts by itself.
+/// Creates the folders and then starts the service, which no longer starts automatically.
 #[derive(Template)]
 #[template(path = "sqlserver/windows/start-up.ps1", escape = "none")]
 struct StartUp<'a> {
@@ -92,7 +92,7 @@ struct Register<'a> {
     service: &'a Service,
 }
 
-/// The script that makes folders; `prefix` begins its name. It first mounts what is `raw`.
+/// The script that creates folders; `prefix` begins its name. It first mounts the disks in `raw`.
 pub(super) fn folders(
     prefix: &str,
     service: &Service,
@@ -107,7 +107,7 @@ pub(super) fn folders(
     Script::new(&format!("{prefix}0-folders.ps1"), &template)
 }
 
-/// Everything but the folders.
+/// Everything except the folders.
 pub(super) fn scripts(placement: &Placement<'_>) -> Vec<Script> {
     let service = &placement.service;
     let mut scripts = vec![
@@ -127,7 +127,7 @@ pub(super) fn scripts(placement: &Placement<'_>) -> Vec<Script> {
     scripts
 }
 
-/// Where the disk of a volume is mounted: at its drive, or where that is the system's, at the volume's folder.
+/// Mount point of a volume's disk: its drive, or the volume's folder where that drive is the system's.
 ///
 /// # Errors
 /// For a share, which is on another machine.
