@@ -13,9 +13,9 @@ use crate::wire::Violation;
 /// Why a connection ends.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// The client left, or was told to.
+    /// The client left, or was disconnected.
     Closed,
-    /// The socket failed, as it does when the other side is gone.
+    /// The socket failed, as it does when the peer is gone.
     Broken,
     Violation(Violation),
 }
@@ -52,7 +52,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Encrypts all that follows.
+    /// Encrypts everything that follows.
     #[cfg(target_os = "linux")]
     pub(crate) fn secure(&mut self) -> Result<(), End> {
         let certificate = self
@@ -76,12 +76,12 @@ impl<'a> Connection<'a> {
         Err(Violation::new("TLS is for Linux").into())
     }
 
-    /// Bytes of a packet, with its header.
+    /// Bytes of a packet, including its header.
     pub(crate) fn packet_size(&self) -> usize {
         self.size
     }
 
-    /// Packets have as many bytes from here on, in both directions.
+    /// Sets the size of packets from here on, in both directions.
     pub(crate) fn set_packet_size(&mut self, size: usize) {
         self.size = size;
         self.inbox.set_size(size);
@@ -101,7 +101,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Whether the client gives up within the time.
+    /// Whether the client cancels within the time.
     #[expect(
         clippy::disallowed_methods,
         reason = "a delay is real time, and belongs to no trial"
@@ -135,7 +135,7 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Sends a reply, with what happens within it. An attention ends it after the token under way.
+    /// Sends a reply, with the events within it. An attention ends it after the current token.
     pub(crate) fn send(&mut self, encoded: Encoded) -> Result<(), End> {
         let Encoded { bytes, marks } = encoded;
         let mut sending = Sending { sent: 0, number: 1 };
@@ -153,7 +153,7 @@ impl<'a> Connection<'a> {
             }
         }
         if !given_up {
-            // The last packet says that it is the last: it is sent even where nothing is left for it.
+            // The last packet is marked as such: it is sent even when nothing is left for it.
             let body = self.size - HEADER;
             let rest = bytes.len() - sending.sent;
             let whole = rest.saturating_sub(1) / body * body;
@@ -173,14 +173,14 @@ impl<'a> Connection<'a> {
     }
 }
 
-/// A message on its way out.
+/// An outgoing message.
 struct Sending {
     sent: usize,
     number: u8,
 }
 
 impl Sending {
-    /// Sends all up to a place, without ending the message. Returns whether the client gave up meanwhile.
+    /// Sends everything up to a position, without ending the message. Returns whether the client cancelled meanwhile.
     fn until(
         &mut self,
         connection: &mut Connection<'_>,
@@ -200,7 +200,7 @@ impl Sending {
         Ok(false)
     }
 
-    /// Sends the rest and ends the message, whatever the client says meanwhile.
+    /// Sends the rest and ends the message, whatever the client sends meanwhile.
     fn last(&mut self, connection: &mut Connection<'_>, rest: &[u8]) -> Result<(), End> {
         let body = connection.size - HEADER;
         let mut pieces = rest.chunks(body).peekable();

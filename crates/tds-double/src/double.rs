@@ -1,4 +1,4 @@
-//! The listener, and what a test holds in its hand.
+//! The listener, and the handle that a test holds.
 
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use crate::served;
 use crate::shared::{Encryption, Open, Shared};
 use crate::transport::Transport;
 
-/// A running double. Dropped, it stops.
+/// A running double. Dropping it stops it.
 pub struct Double<M: Model> {
     port: Port,
     model: Arc<Mutex<M>>,
@@ -31,7 +31,7 @@ impl<M: Model> Double<M> {
     /// Listens on a free port of 127.0.0.1.
     ///
     /// # Errors
-    /// Where it cannot listen, or encryption is asked for and cannot be had.
+    /// When it cannot listen, or encryption is requested but unavailable.
     pub fn start(model: M, encryption: Encryption) -> io::Result<Double<M>> {
         Double::start_at(0, model, encryption)
     }
@@ -39,7 +39,7 @@ impl<M: Model> Double<M> {
     /// Listens on this port of 127.0.0.1; 0 means a free one.
     ///
     /// # Errors
-    /// Where it cannot listen, or encryption is asked for and cannot be had.
+    /// When it cannot listen, or encryption is requested but unavailable.
     pub fn start_at(port: u16, model: M, encryption: Encryption) -> io::Result<Double<M>> {
         let model = Arc::new(Mutex::new(model));
         let shared = Arc::new(Shared::new(model.clone(), encryption)?);
@@ -53,12 +53,12 @@ impl<M: Model> Double<M> {
         Ok(double)
     }
 
-    /// Where it listens. It stays the same when the double goes down and comes back.
+    /// The address it listens on, which stays the same when the double goes down and comes back.
     pub fn address(&self) -> SocketAddr {
         self.port.address()
     }
 
-    /// The model, to ask or to change. No client is answered meanwhile.
+    /// The model, to query or to change. No client is answered meanwhile.
     pub fn model(&self) -> MutexGuard<'_, M> {
         self.model.lock()
     }
@@ -68,40 +68,40 @@ impl<M: Model> Double<M> {
         self.shared.journal().heard.clone()
     }
 
-    /// Texts and procedures that nothing is scripted for.
+    /// Texts and procedures without a scripted reply.
     pub fn unscripted(&self) -> Vec<String> {
         self.shared.journal().unscripted.clone()
     }
 
-    /// What clients did against the protocol, or with a part of it that the double does not have.
+    /// Clients' protocol violations, and their uses of features that the double does not implement.
     pub fn violations(&self) -> Vec<String> {
         self.shared.journal().violations.clone()
     }
 
-    /// How often a client gave up.
+    /// Number of cancellations by clients.
     pub fn attentions(&self) -> usize {
         self.shared.journal().attentions
     }
 
-    /// How often a client sent its login without TLS, whether it was let in or not.
+    /// Number of logins sent without TLS, whether accepted or not.
     pub fn logins_in_clear_text(&self) -> usize {
         self.shared.journal().logins_in_clear_text
     }
 
-    /// Connections at the moment.
+    /// Current connections.
     pub fn open(&self) -> usize {
         self.shared.open()
     }
 
-    /// The certificate in PEM, where the double encrypts.
+    /// The certificate in PEM, when the double encrypts.
     pub fn certificate(&self) -> Option<&str> {
         self.shared.pem()
     }
 
-    /// Fails where a client said what nothing is scripted for, or broke the protocol.
+    /// Fails when a client sent an unscripted text, or broke the protocol.
     ///
     /// # Panics
-    /// Then.
+    /// In these cases.
     pub fn settle(&self) {
         let (unscripted, violations) = (self.unscripted(), self.violations());
         assert!(
@@ -116,7 +116,7 @@ impl<M: Model> Double<M> {
             return;
         };
         stop.store(true, Ordering::SeqCst);
-        // Wakes the listener; again where the system refused that, or it would wait for ever.
+        // Wakes the listener; repeated if the system refused that, or it would wait forever.
         while TcpStream::connect(self.port.address()).is_err() && !thread.is_finished() {
             std::thread::yield_now();
         }
@@ -130,7 +130,7 @@ impl<M: Model> Double<M> {
     /// Listens again, on the same port.
     ///
     /// # Errors
-    /// Where the system does not let it, or, but on Unix, another program has taken the port meanwhile.
+    /// When the system refuses, or, except on Unix, another program has taken the port meanwhile.
     pub fn come_back(&mut self) -> io::Result<()> {
         if self.listening.is_some() {
             return Ok(());
@@ -171,18 +171,18 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>, stop: &AtomicBool) {
     }
     stop_listening(listener);
     for (socket, thread) in connections {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = socket.shutdown(Shutdown::Both);
-        // A model that panicked has said so; its client saw the connection end.
+        // A panic of the model was already reported; its client saw the connection end.
         let _ = thread.join();
     }
 }
 
-/// Lets no more connections in, also where a child that another thread is just starting still has the socket: such a
-/// listener would get some of the connections to the next one, and accept none.
+/// Stops accepting connections, even where a child process that another thread is just starting still has the socket:
+/// such a listener would receive some of the connections meant for the next one, and accept none.
 #[cfg(unix)]
 fn stop_listening(listener: &TcpListener) {
-    // Where the system has no such thing for listeners, closing it has to do.
+    // Where the system does not support this for listeners, closing it must suffice.
     let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
 }
 

@@ -1,4 +1,4 @@
-//! A reply as the tokens that travel, without sockets.
+//! A reply as wire tokens, without sockets.
 //!
 //! Layouts: [MS-TDS 2.2.7](https://learn.microsoft.com/en-us/openspecs/windows_protocols/ms-tds/67b6113c-d722-42d1-902c-3f6e8de09173).
 
@@ -30,33 +30,33 @@ const IN_TRANSACTION: u16 = 0x04;
 const COUNT: u16 = 0x10;
 const ATTENTION: u16 = 0x20;
 
-/// What the statement was, in a DONE. Of those that count nothing the double says 0.
+/// The kind of statement, in a DONE. The double reports 0 for those without a count.
 const SELECT: u16 = 0xC1;
-/// Stands for INSERT, DELETE and MERGE too, which have codes of their own.
+/// Also used for INSERT, DELETE and MERGE, which have codes of their own.
 const UPDATE: u16 = 0xC5;
 const EXECUTE: u16 = 0xE0;
 
-/// Longest text of a message, as RAISERROR has it.
+/// Longest text of a message, as for RAISERROR.
 const TEXT_MAX: usize = 2047;
 
-/// Tokens one after the other, and what happens between them.
+/// Consecutive tokens, and events between them.
 #[derive(Debug, Default)]
 pub(crate) struct Encoded {
     pub(crate) bytes: Vec<u8>,
     pub(crate) marks: Vec<Mark>,
 }
 
-/// A place between tokens.
+/// A position between tokens.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) at: usize,
     pub(crate) event: Event,
 }
 
-/// What happens there.
+/// The event there.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A token ended: the reply may be given up here.
+    /// A token ended: the reply may be cancelled here.
     Boundary,
     Delay(Duration),
     Cut,
@@ -75,7 +75,7 @@ impl Encoded {
     }
 }
 
-/// Turns one reply, or those of several calls, into tokens.
+/// Encodes one reply, or those of several calls, as tokens.
 pub(crate) struct Encoder<'a> {
     identity: &'a Identity,
     session: &'a mut Session,
@@ -83,7 +83,7 @@ pub(crate) struct Encoder<'a> {
     out: Encoded,
     /// The end of a statement is held back until it is known whether something follows.
     pending: Option<Done>,
-    /// The statement under way has failed.
+    /// The current statement has failed.
     failed: bool,
     /// Something in the reply has failed.
     failed_ever: bool,
@@ -97,7 +97,7 @@ struct Done {
 }
 
 impl<'a> Encoder<'a> {
-    /// `transactions` counts the server's transactions, whose numbers it gives out.
+    /// `transactions` is the server's counter, from which it assigns numbers.
     pub(crate) fn new(
         identity: &'a Identity,
         session: &'a mut Session,
@@ -138,7 +138,7 @@ impl<'a> Encoder<'a> {
         self.done(DONE, &done, 0);
     }
 
-    /// A reply to a call, its output parameters, and whether another call follows.
+    /// A reply to a call with its output parameters; another call may follow.
     pub(crate) fn call(&mut self, reply: &Reply, returned: &[Parameter], more: bool) {
         self.failed_ever = false;
         for item in &reply.items {
@@ -176,7 +176,7 @@ impl<'a> Encoder<'a> {
             Item::Affected(count) => {
                 self.end_failed(form);
                 self.flush(form);
-                // In a procedure, the end of a statement without rows is all that NOCOUNT leaves out.
+                // In a procedure, NOCOUNT omits only the ends of statements without rows.
                 if form == Form::Batch || !no_count {
                     self.pending = Some(Done {
                         count: count.filter(|_| !no_count),
@@ -244,7 +244,7 @@ impl<'a> Encoder<'a> {
         self.out.token(|out| put_message(message, server, out));
     }
 
-    /// The statement that failed ends, if there is one.
+    /// Ends the statement that failed, if there is one.
     fn end_failed(&mut self, form: Form) {
         if std::mem::take(&mut self.failed) {
             self.flush(form);
@@ -256,7 +256,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Sends the end that was held back: something follows it.
+    /// Sends the end that was held back, as something follows it.
     fn flush(&mut self, form: Form) {
         if let Some(done) = self.pending.take() {
             let token = if form == Form::Batch {
@@ -281,14 +281,14 @@ impl<'a> Encoder<'a> {
             .token(|out| put_done(token, status, done.command, done.count, out));
     }
 
-    /// ENVCHANGE and info 5701, as USE has them.
+    /// ENVCHANGE and info 5701, as for USE.
     fn database(&mut self, name: &str) {
         let old = std::mem::replace(&mut self.session.database, name.to_owned());
         self.out.token(|out| put_environment(1, name, &old, out));
         self.message(&changed_database(name));
     }
 
-    /// ENVCHANGE of a transaction, whose number both sides name from here on.
+    /// ENVCHANGE of a transaction, whose number both sides use from here on.
     pub(crate) fn transaction(&mut self, transaction: Transaction) {
         let (kind, new, old) = match transaction {
             Transaction::Begin => {
@@ -311,7 +311,7 @@ impl<'a> Encoder<'a> {
         });
     }
 
-    /// All that follows a login that succeeded. `size`: of packets from here on.
+    /// Everything that follows a successful login. `size`: of packets from here on.
     pub(crate) fn logged_in(&mut self, size: (usize, usize), federated: bool) {
         let database = self.session.database.clone();
         self.out
@@ -343,7 +343,7 @@ impl<'a> Encoder<'a> {
         let (new, old) = (size.0.to_string(), size.1.to_string());
         self.out.token(|out| put_environment(4, &new, &old, out));
         if federated {
-            // No signature: the client sent no nonce of the server's.
+            // No signature: the client sent no nonce for the server.
             self.out
                 .token(|out| out.extend([FEATURE_ACK, FEDERATED, 0, 0, 0, 0, 0xFF]));
         }
@@ -351,7 +351,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// The end of what a client has cancelled.
+/// The end of a cancelled request.
 pub(crate) fn attention() -> Vec<u8> {
     let mut out = Vec::new();
     put_done(DONE, ATTENTION, 0, None, &mut out);
@@ -373,8 +373,8 @@ fn put_columns(columns: &[Column], out: &mut Vec<u8>) {
     }
 }
 
-/// A row with a NULL travels with a map of its NULLs and without them. SQL Server chooses between this form
-/// and the plain one; the double always takes it, so that clients meet both.
+/// A row with a NULL may be sent with a bitmap of its NULLs or without. SQL Server chooses between this form and the
+/// plain one; the double always uses the bitmap, so that clients meet both.
 fn put_row(columns: &[Column], row: &[Value], out: &mut Vec<u8>) {
     assert_eq!(row.len(), columns.len(), "values {row:?}");
     let null = |value: &Value| *value == Value::Null;

@@ -1,7 +1,7 @@
-//! The fixed script that foreign clients are tried on: a text for each thing a client has to get right.
+//! The fixed script for testing foreign clients: a text for each thing a client must handle.
 //!
-//! The texts are T-SQL, and the replies are what SQL Server is documented to answer to them, as far as a client
-//! can tell.
+//! The texts are T-SQL, and the replies are those that SQL Server is documented to give, in everything visible to a
+//! client.
 
 use std::time::Duration;
 
@@ -28,23 +28,23 @@ pub const ERROR_BETWEEN: &str = "SELECT 1 AS a; RAISERROR(N'told to fail', 16, 3
 /// Some rows, then the statement fails.
 pub const ERROR_AFTER_ROWS: &str =
     "SELECT 10 / number AS tenth FROM dbo.numbers ORDER BY number DESC";
-/// Nothing for a minute, unless it is cancelled.
+/// No reply for a minute, unless it is cancelled.
 pub const WAIT: &str = "WAITFOR DELAY '00:01:00'";
-/// A row at once, the others after a minute.
+/// A row immediately, the others after a minute.
 pub const WAIT_WITHIN: &str = "SELECT number FROM dbo.slow ORDER BY number";
-/// Its one parameter comes back as it came; clients name it in these ways.
+/// Returns its one parameter unchanged; clients name it in these ways.
 pub const ECHO: [&str; 2] = ["SELECT @P1 AS echo", "SELECT @P0 AS echo"];
 /// The connection ends within the reply.
 pub const CUT: &str = "SELECT N'cut' AS a";
-/// The reply has bytes that are no token.
+/// The reply contains bytes that are not a token.
 pub const GARBAGE: &str = "SELECT N'garbage' AS a";
 
-/// Texts by which clients set a session up; each only ends.
+/// Texts by which clients set up a session; each only ends.
 const SETTINGS: &[&str] = &[
-    " SET TRANSACTION ISOLATION LEVEL READ COMMITTED ", // mssql-python, before a pooled connection is lent again
+    " SET TRANSACTION ISOLATION LEVEL READ COMMITTED ", // mssql-python, before a pooled connection is reused
 ];
 
-/// A text of many packets, which does nothing.
+/// A text of many packets without effect.
 pub fn long() -> String {
     format!("-- {}", "x".repeat(40_000))
 }

@@ -1,4 +1,4 @@
-//! From a client's first packet to the answer to its login.
+//! From a client's first packet to the response to its login.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use crate::reply::{Item, Message, Reply};
 use crate::transport::Transport;
 use crate::wire::Violation;
 
-/// From PreLogin to the login's answer; `None` where it was refused.
+/// From PreLogin to the login response; `None` where it was refused.
 pub(crate) fn enter(connection: &mut Connection<'_>) -> Result<Option<Session>, End> {
     let first = connection.message()?;
     if first.kind != PRELOGIN {
@@ -93,7 +93,7 @@ fn log_in(connection: &mut Connection<'_>, login: &Login) -> Result<Option<Sessi
     }
 }
 
-/// The errors of a refused login, as SQL Server words them.
+/// The errors of a refused login, in SQL Server's wording.
 fn refused(login: &Login, refusal: &Refusal) -> Vec<Message> {
     let user = match &login.proof {
         Proof::Password { user, .. } => user.as_str(),

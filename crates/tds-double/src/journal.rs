@@ -1,4 +1,4 @@
-//! What the double saw: for tests to ask, and for a parser to read.
+//! What the double received: for tests to query, and for a parser to check.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// Names the folder that each distinct text is also written to, in a file named by its hash.
 pub const HEARD: &str = "DBSTOW_HEARD";
 
-/// All that a test may want to know afterwards.
+/// Everything a test may query afterwards.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     pub(crate) heard: Vec<String>,

@@ -1,11 +1,11 @@
-//! A strict double of SQL Server, at the level of its protocol, for tests.
+//! A strict test double of SQL Server, at protocol level.
 //!
-//! It speaks TDS 7.4 as [MS-TDS] describes it, so that real clients accept it, and answers only what it is
-//! scripted for: any other text fails with error 50001 and is kept, so that a test can fail on it. What a client
-//! does against the protocol is kept too. Nothing that is measured on it says anything about SQL Server.
+//! It speaks TDS 7.4 as described by [MS-TDS], so that real clients accept it, and answers only what it is scripted for:
+//! any other text fails with error 50001 and is recorded, so that a test can fail on it. Clients' protocol violations are
+//! recorded too. Nothing measured on it says anything about SQL Server.
 //!
 //! [`Script`] answers by exact text; [`server::SqlServer`] has a state of databases, files, counters and logins that
-//! texts change and questions show.
+//! texts change and queries show.
 //!
 //! ```text
 //! client ──► transport ──► packet ──► request ──► Model::answer ──► encode ──► transport ──► client
@@ -13,17 +13,16 @@
 //!                                     parameters
 //! ```
 //!
-//! `mssql-mock-tds` 0.3 is a double by the authors of the client `mssql-tds`. It is not used here: its server
-//! answers whatever it does not know with an empty success, has one result set a batch, loses requests of more
-//! than a packet and overflows at replies of 64 KiB, so that only its builders of tokens would remain. Those lack
-//! float, bit, `nvarchar(max)`, columns that are never NULL, and errors in the middle of a batch; and a double
-//! that shares its authors and much of its code with a client under test repeats their mistakes instead of finding
-//! them. This one was written from the specification, and clients of four makers are held against it
-//! (`tests/foreign.rs`).
+//! `mssql-mock-tds` 0.3 is a double by the authors of the client `mssql-tds`. It is not used here: its server answers
+//! everything unknown with an empty success, has one result set per batch, loses requests of more than a packet and
+//! overflows at replies of 64 KiB, so that only its token builders would remain. Those lack float, bit, `nvarchar(max)`,
+//! columns that are never NULL, and errors in the middle of a batch; and a double that shares its authors and much of its
+//! code with a client under test repeats their mistakes instead of finding them. This one was written from the
+//! specification, and is tested with clients of four makers (`tests/foreign.rs`).
 //!
-//! What it does not have: TDS 8.0, encryption of the login alone (it encrypts everything or nothing), MARS, cursors,
-//! bulk load, Windows logins, Always Encrypted, session recovery, decimals and dates. A text is not checked when it
-//! is prepared, only when it is executed. No folders: a volume holds any path on it.
+//! Not implemented: TDS 8.0, encryption of the login alone (it encrypts everything or nothing), MARS, cursors, bulk load,
+//! Windows logins, Always Encrypted, session recovery, decimals and dates. A text is not checked when it is prepared,
+//! only when it is executed. There are no folders: a volume holds any path on it.
 //!
 //! [MS-TDS]: https://learn.microsoft.com/en-us/openspecs/windows_protocols/ms-tds/b46a581a-39de-4745-b076-ec4dbb7d13ec
 //!

@@ -1,4 +1,4 @@
-//! LOGIN7: who logs in, to which database, with which packet size.
+//! LOGIN7: the login, its database and packet size.
 //!
 //! Layout: [MS-TDS 2.2.6.4](https://learn.microsoft.com/en-us/openspecs/windows_protocols/ms-tds/773a62b6-ee89-4c02-9e5e-344882630aac).
 
@@ -13,28 +13,28 @@ const FEATURE_END: u8 = 0xFF;
 /// Library of a federated login that sends its token at once.
 const SECURITY_TOKEN: u8 = 1;
 
-/// A client's wish to log in.
+/// A client's login request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// How it proves who it is.
+    /// Its proof of identity.
     pub proof: Proof,
     /// Empty: the login's own default database.
     pub database: String,
-    /// What the client calls itself.
+    /// The client's name for itself.
     pub application: String,
     /// The client's machine.
     pub host: String,
     pub(crate) packet_size: u32,
 }
 
-/// How a client proves who it is.
+/// A client's proof of identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// A login of SQL Server.
     Password {
         /// Name of the login.
         user: String,
-        /// In clear: the protocol only turns it about.
+        /// In clear text: the protocol only obfuscates it.
         password: String,
     },
     /// An access token of Microsoft Entra.
@@ -102,7 +102,7 @@ impl Login {
 fn at<'a>(body: &'a [u8], cursor: &mut Cursor<'_>) -> Result<(Cursor<'a>, usize), Violation> {
     let (offset, count) = (cursor.u16()?, cursor.u16()?);
     let mut at = Cursor::new(body);
-    // Where nothing is, clients differ in where they say it is.
+    // For empty fields, clients differ in the offset they give.
     if count > 0 {
         at.take(offset.into())?;
     }
@@ -125,8 +125,8 @@ fn secret(body: &[u8], cursor: &mut Cursor<'_>) -> Result<String, Violation> {
     Cursor::new(&clear).chars_of(clear.len())
 }
 
-/// The token among the features, if the client sends one. Other features are not acknowledged, which tells
-/// the client not to use them.
+/// The token among the features, if the client sends one. Other features are not acknowledged, so that the client does
+/// not use them.
 fn token(features: &[u8]) -> Result<Option<String>, Violation> {
     let mut cursor = Cursor::new(features);
     let mut token = None;

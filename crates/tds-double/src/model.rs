@@ -1,4 +1,4 @@
-//! The seam: what a connection asks, and what answers without knowing of sockets.
+//! The interface between connections and models, which are independent of sockets.
 
 use crate::login::Login;
 use crate::reply::{Message, Reply};
@@ -8,38 +8,38 @@ use crate::value::Parameter;
 ///
 /// One model serves all connections, one question at a time, in the order in which they arrive.
 pub trait Model: Send + 'static {
-    /// What the server says of itself.
+    /// The server's identity.
     fn identity(&self) -> Identity {
         Identity::default()
     }
 
-    /// Whom and what a login lets in.
+    /// Checks a login.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason for refusal.
     fn login(&mut self, login: &Login) -> Result<Admitted, Refusal>;
 
     /// The reply to a text, or `None` where nothing is scripted for it: the client then gets error 50001.
     fn answer(&mut self, session: &mut Session, question: &Question) -> Option<Reply>;
 
-    /// A pooled connection's next user has come.
+    /// A pooled connection is reused.
     fn reset(&mut self, _session: &Session) {}
 
-    /// The reply to what a session asked is sent, or the client has given it up.
+    /// The reply to a session's request was sent, or the client cancelled it.
     fn answered(&mut self, _session: &Session) {}
 
     /// A session ended.
     fn closed(&mut self, _session: &Session) {}
 }
 
-/// What a server says of itself.
+/// A server's identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// `@@SERVERNAME`, which stands in each message.
+    /// `@@SERVERNAME`, which each message contains.
     pub name: String,
     /// 16 is SQL Server 2022.
     pub major: u8,
-    /// 0 of each version so far, but for 2008 R2.
+    /// 0 for every version so far, except 2008 R2.
     pub minor: u8,
     /// 1000 is the first release.
     pub build: u16,
@@ -56,19 +56,19 @@ impl Default for Identity {
     }
 }
 
-/// A login that succeeded.
+/// A successful login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Admitted {
     /// Name of the login.
     pub login: String,
-    /// The database its session begins in.
+    /// The session's initial database.
     pub database: String,
 }
 
 /// Why a login failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Error 18456: unknown, or the wrong password or token. Clients are not told which.
+    /// Error 18456: unknown, or the wrong password or token. Clients do not learn which.
     Denied,
     /// Error 4060, then 18456.
     NoDatabase(String),
@@ -76,31 +76,31 @@ pub enum Refusal {
     Other(Message),
 }
 
-/// A login's connection.
+/// A logged-in connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     /// `@@SPID`
     pub id: u16,
     /// Name of the login.
     pub login: String,
-    /// The database it began in, and comes back to when the connection is reset.
+    /// Its initial database, to which it returns when the connection is reset.
     pub database_first: String,
-    /// The database it is in. A reply's [`crate::Item::Database`] changes it.
+    /// Its current database. A reply's [`crate::Item::Database`] changes it.
     pub database: String,
-    /// What the client calls itself.
+    /// The client's name for itself.
     pub application: String,
-    /// The transaction it is in.
+    /// Its current transaction.
     pub transaction: Option<u64>,
 }
 
-/// A text and how it came.
+/// A text and how it was sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The batch, the statement of `sp_executesql` or `sp_execute`, or the name of a procedure.
     pub text: String,
-    /// Under their declared names; of a batch none.
+    /// Under their declared names; empty for a batch.
     pub parameters: Vec<Parameter>,
-    /// How it came.
+    /// How it was sent.
     pub form: Form,
 }
 

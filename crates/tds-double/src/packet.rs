@@ -7,7 +7,7 @@ use crate::wire::Violation;
 /// Bytes of the header before each packet's content.
 pub(crate) const HEADER: usize = 8;
 
-/// Size of packets until the login has settled it.
+/// Packet size until the login has negotiated it.
 pub(crate) const SIZE_FIRST: usize = 4096;
 
 pub(crate) const BATCH: u8 = 1;
@@ -23,23 +23,23 @@ const IGNORE: u8 = 0x02;
 const RESET: u8 = 0x08;
 const RESET_KEEPING_TRANSACTION: u8 = 0x10;
 
-/// What a client said, from as many packets as it took.
+/// A client's message, from as many packets as it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) kind: u8,
-    /// The connection comes from a pool: forget the last user's session first.
+    /// The connection comes from a pool: reset the last user's session first.
     pub(crate) reset: Option<Reset>,
     pub(crate) body: Vec<u8>,
 }
 
-/// How a session is made like new before a request.
+/// How a session is reset before a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reset {
     All,
     KeepTransaction,
 }
 
-/// Makes messages from the bytes as they arrive.
+/// Assembles messages from the bytes as they arrive.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     received: Vec<u8>,
@@ -56,7 +56,7 @@ impl Inbox {
         }
     }
 
-    /// What was agreed on; a larger packet is a violation from here on.
+    /// The negotiated size; a larger packet is a violation from here on.
     pub(crate) fn set_size(&mut self, size: usize) {
         self.size_max = size;
     }
@@ -65,17 +65,17 @@ impl Inbox {
         self.received.extend(bytes);
     }
 
-    /// Whether nothing is left over: nothing may be in front of a TLS handshake.
+    /// Whether no bytes are left over: nothing may precede a TLS handshake.
     #[cfg(any(test, target_os = "linux"))]
     pub(crate) fn is_empty(&self) -> bool {
         self.received.is_empty() && self.partial.is_none()
     }
 
-    /// The next whole message, if it is there.
+    /// The next complete message, if there is one.
     pub(crate) fn next(&mut self) -> Result<Option<Message>, Violation> {
         while let Some((kind, status, body)) = self.packet()? {
             if kind == ATTENTION {
-                // A client may give up in the middle of its own request.
+                // A client may cancel in the middle of its own request.
                 self.partial = None;
                 return Ok(Some(Message {
                     kind,

@@ -1,4 +1,4 @@
-//! A port that stays the double's own while it is down: clients of a restarted server find it where it was.
+//! A port that the double keeps while it is down, so that clients of a restarted server find it at the same address.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -6,14 +6,14 @@ use std::net::{SocketAddr, TcpListener};
 /// A port of this machine.
 pub(crate) struct Port {
     address: SocketAddr,
-    /// Bound and not listening, so that connections are refused and nobody else gets the port.
+    /// Bound but not listening, so that connections are refused and no other program gets the port.
     #[cfg(unix)]
     _keeper: std::os::fd::OwnedFd,
 }
 
 #[cfg(unix)]
 impl Port {
-    /// Takes `address`; with port 0 a free one.
+    /// Binds `address`; with port 0 a free one.
     pub(crate) fn take(address: SocketAddr) -> io::Result<Port> {
         let keeper = bound(address)?;
         let taken = SocketAddr::try_from(rustix::net::getsockname(&keeper)?)?;
@@ -30,15 +30,14 @@ impl Port {
     }
 }
 
-/// A socket that shares its port with others of this user that ask for that, too.
+/// A socket that shares its port with other sockets of this user that set the same option.
 #[cfg(unix)]
 fn bound(address: SocketAddr) -> io::Result<std::os::fd::OwnedFd> {
     use rustix::net::{AddressFamily, SocketType, socket, sockopt};
 
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
-    // A free port is one that no other double has: with the option set already, the system would choose among
-    // theirs too.
+    // A free port must not belong to another double: with the option already set, the system could choose one of theirs.
     if address.port() == 0 {
         rustix::net::bind(&socket, &address)?;
         sockopt::set_socket_reuseport(&socket, true)?;
@@ -51,7 +50,7 @@ fn bound(address: SocketAddr) -> io::Result<std::os::fd::OwnedFd> {
 
 #[cfg(not(unix))]
 impl Port {
-    /// Takes `address`; with port 0 a free one, which others may take while nobody listens.
+    /// Binds `address`; with port 0 a free one, which others may take while it is not listening.
     pub(crate) fn take(address: SocketAddr) -> io::Result<Port> {
         let address = TcpListener::bind(address)?.local_addr()?;
         Ok(Port { address })
@@ -78,7 +77,7 @@ mod tests {
     #[test]
     fn every_double_has_a_port_of_its_own() {
         let take = || Port::take((Ipv4Addr::LOCALHOST, 0).into()).expect("a free port");
-        // So many that two of them would meet, were ports drawn from those of others as well.
+        // Enough for two of them to collide if shared ports were handed out too.
         let ports: Vec<Port> = (0..400).map(|_| take()).collect();
         let different: std::collections::BTreeSet<SocketAddr> =
             ports.iter().map(Port::address).collect();

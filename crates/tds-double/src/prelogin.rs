@@ -23,7 +23,7 @@ pub(crate) struct PreLogin {
     federated: Option<u8>,
 }
 
-/// What comes of it.
+/// The result of the negotiation.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Agreed {
     Plain,
@@ -63,7 +63,7 @@ impl PreLogin {
         }
     }
 
-    /// A server that encrypts wants everything encrypted; one that does not accepts no client that has to.
+    /// A server with encryption requires it; one without refuses clients that require it.
     pub(crate) fn agree(&self, encrypts: bool) -> Agreed {
         if encrypts {
             Agreed::Encrypted
@@ -87,7 +87,7 @@ impl PreLogin {
             (THREAD, Vec::new()),
             (MARS, vec![0]),
         ];
-        // Answered only where it was asked; 1: the server would rather have a token, and asks for nothing else.
+        // Answered only on request; 1: the server prefers a token, and accepts nothing else.
         if let Some(asked) = self.federated {
             options.push((FEDERATED, vec![asked]));
         }

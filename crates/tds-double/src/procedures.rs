@@ -15,11 +15,11 @@ pub(crate) struct Prepared {
     handle_last: i32,
 }
 
-/// A reply with the output parameters that go back.
+/// A reply with the returned output parameters.
 type Answer = (Reply, Vec<Parameter>);
 
 impl Prepared {
-    /// Answers a call; `ask` knows what the texts mean.
+    /// Answers a call; `ask` executes the texts.
     pub(crate) fn answer(
         &mut self,
         call: &Call,
@@ -78,7 +78,7 @@ impl Prepared {
         }
     }
 
-    /// Gives a statement a handle; the one that the client gave in exchange is released.
+    /// Assigns a handle to a statement; the one that the client passed is released.
     fn keep(&mut self, given: &Parameter, statement: Statement) -> Parameter {
         if let Value::Int(old) = given.value {
             self.statements.remove(&(old as i32));
@@ -118,7 +118,7 @@ fn unknown(handle: i32) -> Reply {
     failed(Message::error(8179, text))
 }
 
-/// A procedure that failed returns the number of its error's state or the like: not 0.
+/// A failed procedure returns a nonzero number, such as its error's state.
 fn failed(message: Message) -> Reply {
     let mut reply = Reply::error(message);
     reply.status = 1;

@@ -1,10 +1,10 @@
-//! What a model answers, in its own words: items in the order in which a client sees them.
+//! A model's answer, independent of the wire format: items in the order in which a client sees them.
 
 use std::time::Duration;
 
 use crate::value::{Kind, Parameter, Value};
 
-/// The answer to one text: its items in order, ended by the connection as the form of the request asks.
+/// The answer to one text: its items in order, ended by the connection as the kind of request requires.
 ///
 /// ```
 /// use tds_double::{Kind, Message, Reply, Rows};
@@ -19,7 +19,7 @@ pub struct Reply {
     pub items: Vec<Item>,
     /// `SET NOCOUNT ON` holds: no counts, and within a procedure no end of a statement that has no rows.
     pub no_count: bool,
-    /// What a procedure returns; 0 means success. Not sent in answer to a plain batch.
+    /// Return value of a procedure; 0 means success. Not sent in reply to a plain batch.
     pub status: i32,
 }
 
@@ -28,23 +28,23 @@ pub struct Reply {
 pub enum Item {
     /// A result set.
     Rows(Rows),
-    /// A statement without rows ended, with the rows it changed where it counts them.
+    /// A statement without rows ended, with the number of rows it changed where it counts them.
     Affected(Option<u64>),
     /// PRINT, a notice, STATISTICS IO: class 10 at most.
     Info(Message),
-    /// A statement failed: class 11 at least. The items after it are those of the statements after it.
+    /// A statement failed: class 11 at least. The items after it belong to the statements after it.
     Error(Message),
     /// An output parameter.
     ReturnValue(Parameter),
-    /// The session is in another database from here on, which the client is told with its info 5701.
+    /// The session changes to another database, which the client learns from info 5701.
     Database(String),
     /// A transaction began or ended by a statement.
     Transaction(Transaction),
-    /// Nothing comes for so long. What stands before it is sent first, as `RAISERROR .. WITH NOWAIT` would.
+    /// Pauses for this long. Everything before it is sent first, as with `RAISERROR .. WITH NOWAIT`.
     Delay(Duration),
-    /// The connection ends here, before the end of the statement that stands before it: rows, and no DONE.
+    /// The connection ends here, before the end of the preceding statement: rows, and no DONE.
     Cut,
-    /// Bytes that are no token.
+    /// Bytes that are not a token.
     Garbage(Vec<u8>),
 }
 
@@ -55,7 +55,7 @@ pub enum Transaction {
     Begin,
     /// COMMIT
     Commit,
-    /// ROLLBACK, also one that an error brought about
+    /// ROLLBACK, including one caused by an error
     Rollback,
 }
 
@@ -64,14 +64,14 @@ pub enum Transaction {
 pub struct Rows {
     /// Names and types.
     pub columns: Vec<Column>,
-    /// As many values a row as there are columns.
+    /// As many values per row as there are columns.
     pub rows: Vec<Vec<Value>>,
     /// The statement failed after these rows.
     pub error: Option<Message>,
 }
 
 impl Rows {
-    /// No rows yet, of columns that may be NULL.
+    /// Empty, with nullable columns.
     pub fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Kind)>) -> Rows {
         let column = |(name, kind)| Column::new(name, kind);
         Rows {
@@ -81,7 +81,7 @@ impl Rows {
         }
     }
 
-    /// No rows yet, of these columns.
+    /// Empty, with these columns.
     pub fn of(columns: Vec<Column>) -> Rows {
         Rows {
             columns,
@@ -90,10 +90,10 @@ impl Rows {
         }
     }
 
-    /// One more row.
+    /// Adds a row.
     ///
     /// # Panics
-    /// Where it has not as many values as there are columns.
+    /// When the number of values differs from the number of columns.
     #[must_use]
     pub fn row(mut self, values: impl IntoIterator<Item = Value>) -> Rows {
         let values: Vec<Value> = values.into_iter().collect();
@@ -102,7 +102,7 @@ impl Rows {
         self
     }
 
-    /// The error that ends the rows.
+    /// Sets the error that ends the rows.
     #[must_use]
     pub fn then(mut self, error: Message) -> Rows {
         self.error = Some(error);
@@ -117,12 +117,12 @@ pub struct Column {
     pub name: String,
     /// Its type.
     pub kind: Kind,
-    /// Whether it may hold NULL. SQL Server sends numbers that may not in another form.
+    /// Whether it is nullable. SQL Server uses another wire format for numbers that are not.
     pub nullable: bool,
 }
 
 impl Column {
-    /// A column that may hold NULL.
+    /// A nullable column.
     pub fn new(name: &str, kind: Kind) -> Column {
         Column {
             name: name.to_owned(),
@@ -150,7 +150,7 @@ pub struct Message {
     pub state: u8,
     /// Line within the batch.
     pub line: u32,
-    /// What people read.
+    /// The human-readable text.
     pub text: String,
 }
 
@@ -166,7 +166,7 @@ impl Message {
         }
     }
 
-    /// An error of class 16, which is the user's mistake.
+    /// An error of class 16: the user's mistake.
     pub fn error(number: u32, text: impl Into<String>) -> Message {
         Message {
             class: 16,
@@ -188,55 +188,55 @@ impl Message {
         self
     }
 
-    /// Whether a client sees it as an error.
+    /// Whether clients treat it as an error.
     pub fn is_error(&self) -> bool {
         self.class > 10
     }
 }
 
 impl Reply {
-    /// The reply to a text that does nothing: one end of a batch.
+    /// The reply to a text without effect: one end of a batch.
     pub fn new() -> Reply {
         Reply::default()
     }
 
-    /// A reply of an error alone.
+    /// A reply with only an error.
     pub fn error(error: Message) -> Reply {
         Reply::new().with(Item::Error(error))
     }
 
-    /// One more item.
+    /// Adds an item.
     #[must_use]
     pub fn with(mut self, item: Item) -> Reply {
         self.items.push(item);
         self
     }
 
-    /// A result set.
+    /// Adds a result set.
     #[must_use]
     pub fn rows(self, rows: Rows) -> Reply {
         self.with(Item::Rows(rows))
     }
 
-    /// A statement that changed so many rows.
+    /// Adds a statement that changed this many rows.
     #[must_use]
     pub fn affected(self, count: u64) -> Reply {
         self.with(Item::Affected(Some(count)))
     }
 
-    /// A statement that counts nothing, such as SET.
+    /// Adds a statement without a count, such as SET.
     #[must_use]
     pub fn done(self) -> Reply {
         self.with(Item::Affected(None))
     }
 
-    /// A message.
+    /// Adds a message.
     #[must_use]
     pub fn info(self, message: Message) -> Reply {
         self.with(Item::Info(message))
     }
 
-    /// Nothing for so long.
+    /// Adds a pause of this length.
     #[must_use]
     pub fn delay(self, delay: Duration) -> Reply {
         self.with(Item::Delay(delay))

@@ -7,13 +7,13 @@ use crate::value::{Kind, Parameter, Value};
 use crate::wire::{Cursor, Violation};
 
 const HEADER_TRANSACTION: u16 = 2;
-/// Stands between calls of one request: execute, and execute only if the one before did not fail.
+/// Separates calls in one request: execute, or execute only if the previous call did not fail.
 const NEXT_CALL: [u8; 2] = [0xFF, 0x80];
 
-/// What every request says before its content.
+/// The headers of every request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Headers {
-    /// The transaction that the client believes itself in; 0 for none.
+    /// The client's current transaction; 0 for none.
     pub(crate) transaction: u64,
 }
 
@@ -45,7 +45,7 @@ impl Headers {
     }
 }
 
-/// Reads the text of a batch.
+/// Parses the text of a batch.
 pub(crate) fn batch(body: &[u8]) -> Result<(Headers, String), Violation> {
     let mut cursor = Cursor::new(body);
     let headers = Headers::read(&mut cursor)?;
@@ -59,7 +59,7 @@ pub(crate) struct Call {
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// Reads the calls of a request: usually one.
+/// Parses the calls of a request: usually one.
 pub(crate) fn calls(body: &[u8]) -> Result<(Headers, Vec<Call>), Violation> {
     let mut cursor = Cursor::new(body);
     let headers = Headers::read(&mut cursor)?;
@@ -82,7 +82,7 @@ pub(crate) fn calls(body: &[u8]) -> Result<(Headers, Vec<Call>), Violation> {
             return Ok((headers, calls));
         }
         cursor.u8()?;
-        // Some clients end the last call as if another one followed.
+        // Some clients end the last call with a separator.
         if cursor.is_empty() {
             return Ok((headers, calls));
         }
@@ -115,11 +115,11 @@ fn by_number(number: u16) -> Result<String, Violation> {
     Ok(name.to_owned())
 }
 
-/// What a transaction manager request asks.
+/// A transaction manager request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Manage {
     Begin,
-    /// And begin the next one at once.
+    /// Whether to begin the next one immediately.
     Commit {
         begin: bool,
     },
@@ -128,7 +128,7 @@ pub(crate) enum Manage {
     },
 }
 
-/// Reads a transaction manager request. Isolation levels are taken as they are.
+/// Parses a transaction manager request. Isolation levels are not interpreted.
 pub(crate) fn transaction(body: &[u8]) -> Result<(Headers, Manage), Violation> {
     let mut cursor = Cursor::new(body);
     let headers = Headers::read(&mut cursor)?;
@@ -164,7 +164,7 @@ pub(crate) fn transaction(body: &[u8]) -> Result<(Headers, Manage), Violation> {
     }
 }
 
-/// A text with the parameters it declares, from `sp_executesql` and its relatives.
+/// A text with its declared parameters, from `sp_executesql` and its relatives.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Statement {
     pub(crate) text: String,
@@ -192,7 +192,8 @@ impl Statement {
         }
     }
 
-    /// The values under their declared names and as their declared types, or how SQL Server says that they do not fit.
+    /// The values under their declared names and as their declared types, or SQL Server's error for those that do not
+    /// fit.
     pub(crate) fn bind(&self, values: &[Parameter]) -> Result<Vec<Parameter>, (u32, String)> {
         if values.len() > self.declared.len() {
             let text = "Procedure or function has too many arguments specified.".to_owned();
@@ -219,9 +220,9 @@ impl Statement {
     }
 }
 
-/// A value as the type that its statement was prepared with: what is too long for an `nvarchar(n)` loses its end, and a
-/// number all digits but six. Source: Microsoft, "CAST and CONVERT", "float and real styles" and "Truncate and round
-/// results", read 2026-11-26.
+/// A value converted to the type that its statement was prepared with: text is truncated to `nvarchar(n)`, and a number
+/// to six digits. Source: Microsoft, "CAST and CONVERT", "float and real styles" and "Truncate and round results", read
+/// 2026-11-26.
 fn converted(parameter: Parameter, declared: &str) -> Parameter {
     let declared = declared.to_ascii_lowercase();
     let length = declared.trim().strip_prefix("nvarchar(");
@@ -242,7 +243,7 @@ fn converted(parameter: Parameter, declared: &str) -> Parameter {
     }
 }
 
-/// `@P1 int, @x decimal(10, 2) OUTPUT` declares `@P1` and `@x`; names with what is behind them.
+/// `@P1 int, @x decimal(10, 2) OUTPUT` declares `@P1` and `@x`; returns names with the text behind them.
 fn declarations_of(declarations: &str) -> Result<Vec<(String, String)>, Violation> {
     let mut depth = 0_i32;
     let parts = declarations.split(|letter| {
@@ -266,7 +267,7 @@ fn declarations_of(declarations: &str) -> Result<Vec<(String, String)>, Violatio
     parts.iter().map(name).collect()
 }
 
-/// An integer that a procedure wants in a place.
+/// An integer that a procedure expects at a position.
 pub(crate) fn integer(parameter: Option<&Parameter>, what: &str) -> Result<i32, Violation> {
     match parameter.map(|parameter| (&parameter.value, parameter.kind)) {
         Some((Value::Int(value), Kind::Int)) => Ok(*value as i32),

@@ -1,4 +1,4 @@
-//! A model that only knows texts by heart.
+//! A model that answers only by exact text.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use crate::login::{Login, Proof};
 use crate::model::{Admitted, Model, Question, Refusal, Session};
 use crate::reply::Reply;
 
-/// Whom a double lets in.
+/// Accepted credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// Name of a login of SQL Server.
     pub user: String,
     /// Its password.
     pub password: String,
-    /// An access token that is accepted too.
+    /// An access token that is also accepted.
     pub token: Option<String>,
-    /// The databases there are; the first is where a session begins that asks for none.
+    /// Existing databases; sessions that request none begin in the first.
     pub databases: Vec<String>,
 }
 
 impl Credentials {
-    /// A login of this name and password, in `master` and `tempdb`.
+    /// A login with this name and password, in `master` and `tempdb`.
     pub fn new(user: &str, password: &str) -> Credentials {
         Credentials {
             user: user.to_owned(),
@@ -30,14 +30,14 @@ impl Credentials {
         }
     }
 
-    /// Whether this login is let in.
+    /// Whether this login is accepted.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason for refusal.
     pub fn admit(&self, login: &Login) -> Result<Admitted, Refusal> {
         let name = match &login.proof {
             Proof::Password { user, password } => {
-                // Names of logins are compared as the server's collation has it: without regard to case.
+                // Login names are compared by the server's collation: case-insensitive.
                 let known = user.eq_ignore_ascii_case(&self.user) && *password == self.password;
                 known.then(|| self.user.clone())
             }
@@ -80,7 +80,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Knows no text yet.
+    /// Without any texts.
     pub fn new(credentials: Credentials) -> Script {
         Script {
             credentials,
@@ -88,13 +88,13 @@ impl Script {
         }
     }
 
-    /// The same reply each time.
+    /// Adds a text with a constant reply.
     #[must_use]
     pub fn on(self, text: &str, reply: Reply) -> Script {
         self.on_each(text, move |_, _| reply.clone())
     }
 
-    /// A reply that is made anew each time, from the parameters or from what came before.
+    /// Adds a text whose reply is computed each time, from the parameters or from earlier events.
     #[must_use]
     pub fn on_each(
         mut self,
@@ -112,7 +112,7 @@ impl Model for Script {
     }
 
     fn answer(&mut self, session: &mut Session, question: &Question) -> Option<Reply> {
-        // FreeTDS's tsql ends each batch with a line break of its own.
+        // FreeTDS's tsql appends a line break to each batch.
         let text = question.text.trim_end_matches('\n');
         let answer = self.answers.get_mut(text)?;
         Some(answer(session, question))

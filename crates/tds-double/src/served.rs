@@ -1,4 +1,4 @@
-//! One client, from its first packet to its end; once it is logged in, its requests in turn and their replies.
+//! Serves one client from its first packet to its end: after the login, its requests in turn and their replies.
 
 use crate::connection::{Connection, End};
 use crate::encode::{self, Encoder};
@@ -13,7 +13,7 @@ use crate::transport::Transport;
 use crate::value::Parameter;
 use crate::wire::Violation;
 
-/// Serves a client until it leaves. What it did wrong is recorded.
+/// Serves a client until it disconnects. Its protocol errors are recorded.
 pub(crate) fn serve(shared: &Shared, transport: Transport) {
     let mut connection = Connection::new(shared, transport);
     let end = handshake::enter(&mut connection).and_then(|session| match session {
@@ -29,7 +29,7 @@ pub(crate) fn serve(shared: &Shared, transport: Transport) {
     connection.transport.cut();
 }
 
-/// A client that is logged in.
+/// A logged-in client.
 struct Served<'c, 'a> {
     connection: &'c mut Connection<'a>,
     session: Session,
@@ -49,7 +49,7 @@ impl<'c, 'a> Served<'c, 'a> {
         let end = self.requests();
         self.connection.shared.model().closed(&self.session);
         if let Err(End::Violation(violation)) = &end {
-            // What SQL Server says before it closes such a connection.
+            // SQL Server's reply before it closes such a connection.
             let text = format!(
                 "The incoming TDS protocol stream is incorrect. The stream ended unexpectedly: {violation}"
             );
@@ -63,7 +63,7 @@ impl<'c, 'a> Served<'c, 'a> {
         loop {
             let message = self.connection.message()?;
             if message.kind == ATTENTION {
-                // It crossed with the end of its reply.
+                // It crossed the end of its reply.
                 self.connection.shared.journal().attentions += 1;
                 let bytes = packet::packet(REPLY, 1, true, &encode::attention());
                 self.connection.transport.send(&bytes)?;
@@ -171,8 +171,8 @@ impl<'c, 'a> Served<'c, 'a> {
         })
     }
 
-    /// A request has to name the transaction that its session is in. One that resets the session may still name
-    /// the one that ends with it.
+    /// A request must name the transaction that its session is in. One that resets the session may still name the
+    /// transaction that ends with it.
     fn check(&self, reset: Option<Reset>, headers: &Headers) -> Result<(), Reply> {
         if reset.is_some() {
             return Ok(());
@@ -214,7 +214,7 @@ impl<'c, 'a> Served<'c, 'a> {
         reply.done()
     }
 
-    /// Handles, database and, mostly, the transaction are those of a new session.
+    /// Resets handles, database and, mostly, the transaction to those of a new session.
     fn reset(&mut self, reset: Reset) {
         self.prepared = Prepared::default();
         self.session.database = self.session.database_first.clone();

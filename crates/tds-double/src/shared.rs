@@ -1,4 +1,4 @@
-//! What all connections of a double share.
+//! State shared by all connections of a double.
 
 use std::io;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::tls::Certificate;
 /// Whether the double encrypts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {
-    /// It cannot: a client that has to, fails.
+    /// Not supported: a client that requires it fails.
     #[default]
     None,
-    /// It encrypts everything, with a certificate that signs itself: a client that cannot, fails. On Linux.
+    /// Everything is encrypted, with a self-signed certificate: a client without TLS fails. On Linux.
     Required,
 }
 
-/// What all connections use.
+/// State used by all connections.
 pub(crate) struct Shared {
     model: Arc<Mutex<dyn Model>>,
     journal: Mutex<Journal>,
@@ -33,10 +33,10 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Nothing has happened yet.
+    /// The initial state.
     ///
     /// # Errors
-    /// Where encryption is asked for and cannot be had.
+    /// When encryption is requested but unavailable.
     pub(crate) fn new(model: Arc<Mutex<dyn Model>>, encryption: Encryption) -> io::Result<Shared> {
         #[cfg(target_os = "linux")]
         let certificate = match encryption {
@@ -54,14 +54,14 @@ impl Shared {
             model,
             journal: Mutex::new(Journal::new()),
             transactions: AtomicU64::new(0),
-            sessions: AtomicU16::new(51), // those before are the server's own
+            sessions: AtomicU16::new(51), // lower numbers belong to the server itself
             open: AtomicUsize::new(0),
             #[cfg(target_os = "linux")]
             certificate,
         })
     }
 
-    /// The certificate in PEM, where the double encrypts.
+    /// The certificate in PEM, when the double encrypts.
     pub(crate) fn pem(&self) -> Option<&str> {
         #[cfg(target_os = "linux")]
         return self.certificate.as_ref().map(Certificate::pem);
@@ -69,7 +69,7 @@ impl Shared {
         None
     }
 
-    /// Connections at the moment.
+    /// Current connections.
     pub(crate) fn open(&self) -> usize {
         self.open.load(Ordering::SeqCst)
     }
@@ -93,7 +93,7 @@ impl Shared {
     }
 }
 
-/// Counts a connection while it is there.
+/// Counts a connection while it exists.
 pub(crate) struct Open<'a>(&'a Shared);
 
 impl<'a> Open<'a> {

@@ -1,8 +1,8 @@
-//! TLS as TDS 7.4 has it: the handshake in PreLogin packets, everything after it bare.
+//! TLS as in TDS 7.4: the handshake in PreLogin packets, everything after it without packets around it.
 //!
-//! The certificate is made when the double starts, signs itself, and is for `localhost` and 127.0.0.1. TLS 1.2
-//! is the highest version: in 1.3 the server's last messages come after the handshake, when a 7.4 client no
-//! longer unwraps packets.
+//! The certificate is created when the double starts, is self-signed, and valid for `localhost` and 127.0.0.1. TLS 1.2 is
+//! the highest version: in 1.3 the server's last messages come after the handshake, when a 7.4 client no longer unwraps
+//! packets.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -23,7 +23,7 @@ use crate::packet::{self, HEADER, PRELOGIN, SIZE_FIRST};
 /// A connection after its handshake.
 pub(crate) type Secured = SslStream<Wrapped>;
 
-/// The server's key and what it shows of it.
+/// The server's key and certificate.
 pub(crate) struct Certificate {
     acceptor: SslAcceptor,
     pem: String,
@@ -47,7 +47,7 @@ impl Certificate {
         })
     }
 
-    /// For a client that checks whom it talks to.
+    /// For clients that verify the server.
     pub(crate) fn pem(&self) -> &str {
         &self.pem
     }
@@ -97,14 +97,14 @@ fn signed_by_itself(key: &PKey<Private>) -> Result<X509, ErrorStack> {
     Ok(builder.build())
 }
 
-/// A socket on which TLS travels in packets during the handshake.
+/// A socket that wraps TLS in packets during the handshake.
 #[derive(Debug)]
 pub(crate) struct Wrapped {
     socket: TcpStream,
     handshake: bool,
-    /// Of a packet, not yet asked for.
+    /// Rest of a packet, not yet read.
     received: Vec<u8>,
-    /// Written, not yet in a packet.
+    /// Written, but not yet sent in a packet.
     pending: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! A client's socket, in clear or through TLS.
+//! A client's socket, plain or through TLS.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -15,14 +15,14 @@ pub(crate) enum Wait {
     Never,
 }
 
-/// What came.
+/// The result of a read.
 pub(crate) enum Received {
     Bytes(Vec<u8>),
     Nothing,
     Closed,
 }
 
-/// Where packets go to and come from.
+/// Where packets are read and written.
 pub(crate) enum Transport {
     Plain(TcpStream),
     #[cfg(target_os = "linux")]
@@ -30,7 +30,7 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
-    /// Goes over to TLS, whose handshake travels in PreLogin packets.
+    /// Switches to TLS, whose handshake is wrapped in PreLogin packets.
     #[cfg(target_os = "linux")]
     pub(crate) fn secure(self, certificate: &Certificate) -> io::Result<Transport> {
         match self {
@@ -43,7 +43,7 @@ impl Transport {
         let socket = self.socket();
         match wait {
             Wait::Forever => socket.set_read_timeout(None)?,
-            // A timeout of nothing would mean none.
+            // A timeout of zero would mean none.
             Wait::AtMost(time) => {
                 socket.set_read_timeout(Some(time.max(Duration::from_millis(1))))?
             }
@@ -77,7 +77,7 @@ impl Transport {
 
     /// Ends both directions at once.
     pub(crate) fn cut(&mut self) {
-        // The other side may have done so before.
+        // The peer may have done so before.
         let _ = self.socket().shutdown(std::net::Shutdown::Both);
     }
 

@@ -1,6 +1,6 @@
-//! Values and their types, as they travel: TYPE_INFO and the value after it.
+//! Values and their types on the wire: TYPE_INFO and the value after it.
 //!
-//! Layouts: [MS-TDS] 2.2.5.4 (data types) and 2.2.5.5 (what stands before a value).
+//! Layouts: [MS-TDS] 2.2.5.4 (data types) and 2.2.5.5 (what precedes a value).
 //!
 //! [MS-TDS]: https://learn.microsoft.com/en-us/openspecs/windows_protocols/ms-tds/b46a581a-39de-4745-b076-ec4dbb7d13ec
 
@@ -186,7 +186,7 @@ impl Kind {
         }
     }
 
-    /// A value of this type. The model's mistakes end here: a value that the type cannot hold panics.
+    /// Encodes a value of this type. Mistakes of the model stop here: a value that the type cannot hold panics.
     pub(crate) fn put_value(self, value: &Value, nullable: bool, out: &mut Vec<u8>) {
         assert!(
             nullable || *value != Value::Null,
@@ -261,16 +261,16 @@ fn put_pieces(bytes: &[u8], out: &mut Vec<u8>) {
 pub struct Parameter {
     /// With its `@`, or empty where the client sent none and no declaration names it.
     pub name: String,
-    /// As the client declared it on the wire.
+    /// As declared by the client on the wire.
     pub kind: Kind,
-    /// What was sent.
+    /// The value that was sent.
     pub value: Value,
-    /// Whether the client wants it back.
+    /// Whether the client wants its value returned.
     pub output: bool,
 }
 
 impl Parameter {
-    /// Reads one: name, flags, type and value.
+    /// Parses one: name, flags, type and value.
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Parameter, Violation> {
         let name = cursor.name()?;
         let flags = cursor.u8()?;
@@ -283,7 +283,7 @@ impl Parameter {
         })
     }
 
-    /// RETURNVALUE: an output parameter on its way back.
+    /// RETURNVALUE: the returned value of an output parameter.
     pub(crate) fn put_return(&self, ordinal: u16, out: &mut Vec<u8>) {
         out.push(0xAC);
         out.extend(ordinal.to_le_bytes());
@@ -339,7 +339,7 @@ fn read_typed(cursor: &mut Cursor<'_>) -> Result<(Kind, Value), Violation> {
     }
 }
 
-/// Types with a maximum length of 16 bits, of which the largest means `(max)`.
+/// Types with a maximum length of 16 bits, the largest of which means `(max)`.
 fn read_sized(cursor: &mut Cursor<'_>, code: u8) -> Result<(Kind, Value), Violation> {
     let declared = cursor.u16()?;
     let binary = matches!(code, VARBINARY | BINARY);

@@ -1,10 +1,10 @@
-//! Bytes in and out: a cursor that never reads past the end, and what is wrong with what a client sent.
+//! Bytes in and out: a cursor that never reads past the end, and a client's protocol errors.
 
 use std::fmt;
 
-/// A client broke the protocol, or used a part of it that the double does not have.
+/// A client broke the protocol, or used a part of it that the double does not implement.
 ///
-/// SQL Server closes such a connection; so does the double, and a test can ask for it.
+/// SQL Server closes such a connection; so does the double, and a test can query it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation(String);
 
@@ -72,7 +72,7 @@ impl<'a> Cursor<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// UTF-16 of so many bytes.
+    /// UTF-16 of this many bytes.
     pub(crate) fn chars_of(&mut self, bytes: usize) -> Result<String, Violation> {
         if !bytes.is_multiple_of(2) {
             return Err(Violation::new(format!(
@@ -86,13 +86,13 @@ impl<'a> Cursor<'a> {
         String::from_utf16(&units).map_err(|_| Violation::new("text that is not UTF-16"))
     }
 
-    /// UTF-16 with its count of characters in a byte before it (B_VARCHAR).
+    /// UTF-16 preceded by a byte with its count of characters (B_VARCHAR).
     pub(crate) fn name(&mut self) -> Result<String, Violation> {
         let count = usize::from(self.u8()?);
         self.chars_of(count * 2)
     }
 
-    /// All that is left, as text.
+    /// The rest, as text.
     pub(crate) fn rest_chars(&mut self) -> Result<String, Violation> {
         self.chars_of(self.bytes.len() - self.position)
     }
@@ -118,7 +118,7 @@ pub(crate) fn put_text(text: &str, out: &mut Vec<u8>) {
     put_chars(text, out);
 }
 
-/// A token whose content has its length in two bytes before it.
+/// A token whose content is preceded by its length in two bytes.
 pub(crate) fn put_sized(token: u8, out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
     out.push(token);
     let at = out.len();

@@ -1,6 +1,6 @@
-//! Clients that others wrote, against the double: what they accept, a client of dbstow meets in the same form.
+//! Third-party clients against the double: what they accept, a client of dbstow meets in the same form.
 //!
-//! python-tds and FreeTDS's `tsql` are implementations of their own; mssql-python brings Microsoft's ODBC driver.
+//! python-tds and FreeTDS's `tsql` are independent implementations; mssql-python brings Microsoft's ODBC driver.
 //! Microsoft's client in Rust is in `mssql_tds.rs`.
 
 #![cfg(target_os = "linux")]
@@ -26,14 +26,14 @@ fn start(encryption: Encryption) -> Double<Script> {
     Double::start(script, encryption).expect("a free port")
 }
 
-/// Says that a test is skipped, or fails where none may be.
+/// Reports a skipped test, or fails where skips are not allowed.
 fn skip<T>(why: &str) -> Option<T> {
     assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(), "{why}");
     eprintln!("skipped: {why}");
     None
 }
 
-/// Python with the clients in it.
+/// A Python with the clients installed.
 fn python() -> Option<&'static Path> {
     static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/foreign-clients");
@@ -54,7 +54,7 @@ fn python() -> Option<&'static Path> {
     }
 }
 
-/// Runs a client of `tests/clients` against a double, and returns what it says that it passed.
+/// Runs a client of `tests/clients` against a double, and returns its list of passed checks.
 fn client(name: &str, encryption: Encryption) -> Option<(Vec<String>, Double<Script>)> {
     let python = python()?;
     let double = start(encryption);
@@ -131,7 +131,7 @@ fn microsofts_odbc_driver_gets_it_through_tls() {
     passes("odbc", Encryption::Required);
 }
 
-/// What `tsql` prints and complains of, for batches in turn.
+/// Output and errors of `tsql`, for batches in turn.
 fn tsql(
     double: &Double<Script>,
     encryption: &str,

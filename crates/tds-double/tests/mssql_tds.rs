@@ -66,7 +66,7 @@ async fn connect(
         .await
 }
 
-/// What a batch gave, a line an item.
+/// The result of a batch, one line per item.
 async fn batch(client: &mut TdsClient, text: &str) -> Result<Vec<String>, Error> {
     let options = ExecuteOptions::new()
         .on_error(BatchErrorMode::Continue)
@@ -381,8 +381,8 @@ fn a_timeout_or_a_cancel_leaves_a_connection_that_works() {
             ["rows 1"]
         );
 
-        // Not of 20,000 result sets: of what comes between its attention and the answer to it, this client takes
-        // 1,024 ends of statements (MAX_ATTENTION_SETTLEMENT_TOKENS), and gives the connection up after more.
+        // Not for 20,000 result sets: this client accepts 1,024 ends of statements between its attention and the reply to
+        // it (MAX_ATTENTION_SETTLEMENT_TOKENS), and gives the connection up after more.
         client
             .execute(fixed::ROWS.to_owned(), ())
             .await
@@ -408,7 +408,7 @@ fn a_reset_connection_is_back_in_its_first_database() {
         assert!(!client.reset_pending());
         assert_eq!(client.database(), "master");
 
-        // The transaction that was open ends with the session that had it.
+        // The open transaction ends with its session.
         client
             .begin_transaction(TransactionIsolationLevel::ReadCommitted, None)
             .await

@@ -137,7 +137,7 @@ fn tempdb_moves_to_another_volume_and_back_with_a_restart_each() {
     ];
     let plan = plan(&mut first, &data, "D:\\templog.ldf");
     tell(&mut first, &plan.apply);
-    // Until the restart, what was there stays in use.
+    // The old files stay in use until the restart.
     assert_eq!(in_use(&mut first)[..3], before);
 
     server::restart(&mut double).expect("starts");
@@ -159,7 +159,7 @@ fn tempdb_moves_to_another_volume_and_back_with_a_restart_each() {
         .map(|(.., size)| *size)
         .collect();
     assert_eq!(sizes, [64, 64, 64]);
-    // Another time changes nothing.
+    // Repeating it changes nothing.
     tell(&mut second, &plan.after_restart);
 
     tell(&mut second, &plan.undo);

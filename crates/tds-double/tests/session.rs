@@ -1,4 +1,4 @@
-//! dbstow's own session against the double: what it makes of answers that end badly, late, or not at all.
+//! dbstow's own session against the double: its handling of replies that end badly, late, or not at all.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -11,7 +11,7 @@ use sqlserver::session::{
 use tds_double::{Credentials, Double, Encryption, Item as Part, Reply, Script, Value, fixed};
 
 const PASSWORD: &str = "Double-1433";
-/// Statements of which no word is said: no rows, no count.
+/// Statements without rows or a count.
 const SILENT: &str = "DECLARE @i int = 0; WHILE @i < 4000 BEGIN SET @i += 1; SET @i += 0; END";
 
 fn start() -> Double<Script> {
@@ -137,7 +137,7 @@ fn a_loop_is_given_up_as_a_batch_and_executed_as_a_statement() {
 
     let heard = double.heard().len();
     let mut session = connect(&double);
-    // Through sp_executesql the server would say nothing of them; the double says as much as it is told to.
+    // Through sp_executesql the server would report nothing for them; the double reports what it is scripted to.
     let _ = session.statement(SILENT, &[]);
     assert_eq!(double.heard().len(), heard + 1);
     assert_eq!(double.violations(), [""; 0]);

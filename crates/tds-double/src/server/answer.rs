@@ -1,4 +1,4 @@
-//! The rows of dbstow's questions, from the state.
+//! Answers dbstow's queries from the state.
 
 use sqlserver::tsql::question::{self, Needs};
 
@@ -10,7 +10,7 @@ use crate::model::Session;
 use crate::reply::{Item, Reply, Rows};
 use crate::value::{Kind, Value};
 
-/// The reply to a question, or `None` where the text is none.
+/// The reply to a query, or `None` where the text is not one.
 pub(super) fn answer(server: &SqlServer, session: &Session, text: &str) -> Option<Reply> {
     let question = question::QUESTIONS
         .into_iter()
@@ -35,7 +35,7 @@ pub(super) fn answer(server: &SqlServer, session: &Session, text: &str) -> Optio
     Some(Reply::new().rows(rows))
 }
 
-/// What a text selects from.
+/// The sources that a text selects from.
 fn object(text: &str) -> &str {
     let after = text.split_once(" FROM ").map_or(text, |(_, after)| after);
     after.split([' ', ';', '(']).next().unwrap_or(after)
@@ -95,7 +95,7 @@ fn rows(server: &SqlServer, session: &Session, text: &str) -> Option<Rows> {
     Some(rows)
 }
 
-/// Columns by their names, and by a letter each: `n` for bigint, `t` for nvarchar.
+/// Columns by name, and a letter for the type: `n` for bigint, `t` for nvarchar.
 fn table(names: &str, kinds: &str) -> Rows {
     let kind = |letter| {
         if letter == 'n' {
@@ -111,7 +111,7 @@ fn words<const N: usize>(words: &[&str; N]) -> [Value; N] {
     words.map(Value::from)
 }
 
-/// A day later at each start. The double has no clock: its times are made up, and only differ.
+/// Advances by a day at each start. The double has no clock: its times are made up, and only differ.
 fn started(server: &SqlServer) -> String {
     format!("2026-01-{:02}T08:00:00.000", server.starts.min(28))
 }
@@ -154,13 +154,13 @@ fn permissions(server: &SqlServer, session: &Session) -> Rows {
     names
         .into_iter()
         .fold(table("permission allowed", "tn"), |rows, name| {
-            // A name that the version does not know is NULL.
+            // A property unknown to this version is NULL.
             let parts = [
                 "VIEW SERVER PERFORMANCE STATE",
                 "VIEW SERVER SECURITY STATE",
             ];
             let known = !parts.contains(&name) || server.major() >= 16;
-            // The double has no roles: who may control it is its administrator.
+            // The double has no roles: a login with CONTROL counts as its administrator.
             let permission = if name == "sysadmin" {
                 "CONTROL SERVER"
             } else {
@@ -217,7 +217,7 @@ fn kind(file: &File) -> &'static str {
     if file.log { "LOG" } else { "ROWS" }
 }
 
-/// Without the permission, a login sees nothing of the files of others in `sys.master_files`.
+/// Without the permission, a login sees no files of others in `sys.master_files`.
 fn sees(server: &SqlServer, session: &Session, database: &Database) -> bool {
     let all = ["VIEW ANY DEFINITION", "ALTER ANY DATABASE"]
         .iter()
@@ -225,7 +225,7 @@ fn sees(server: &SqlServer, session: &Session, database: &Database) -> bool {
     all || database.owner == session.login
 }
 
-/// Of tempdb as of the next start.
+/// tempdb's files as of the next start.
 fn files(server: &SqlServer, session: &Session) -> Rows {
     let names = "database_id id kind name path size_pages max_pages growth percent_growth state";
     let seen = each_file(server).filter(|(_, _, database, _)| sees(server, session, database));
@@ -233,7 +233,7 @@ fn files(server: &SqlServer, session: &Session) -> Rows {
         table(names, "nntttnnnnt"),
         |rows, (id, file_id, database, file)| {
             let max = match file.max {
-                // A log that may grow without limit grows to 2 TiB.
+                // A log with unlimited growth is limited to 2 TiB.
                 Max::Unlimited if file.log => 268_435_456,
                 Max::Unlimited => -1,
                 Max::Pages(pages) => pages as i64,
@@ -372,7 +372,7 @@ fn batches(server: &SqlServer) -> Rows {
         })
 }
 
-/// A second later for each text that any session sent: the double has no clock. A session that sent none is not there.
+/// Advances by a second for each text sent by any session: the double has no clock. A session that sent none is missing.
 fn last_requests(server: &SqlServer, session: &Session) -> Rows {
     let others = server.asked.iter().filter(|(id, _)| **id != session.id);
     others.fold(
@@ -439,7 +439,7 @@ fn tempdb_space(server: &SqlServer) -> Rows {
 
 fn performance(server: &SqlServer) -> Rows {
     let rows = table("object counter instance value kind", "tttnn");
-    // Commits are not among the counters that this question asks for.
+    // Commits are not among the counters of this query.
     let counters = server.performance.iter();
     let counters = counters.filter(|([_, counter, _], _)| counter != COMMITS[1]);
     counters.fold(
@@ -468,7 +468,7 @@ fn waiting<'a>(all: impl Iterator<Item = &'a Waiting>) -> Rows {
     })
 }
 
-/// Sums of nothing are NULL.
+/// A sum over no rows is NULL.
 fn session_reads(server: &SqlServer) -> Rows {
     let numbers = server
         .session_reads

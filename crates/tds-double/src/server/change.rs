@@ -1,4 +1,4 @@
-//! What statements do to the state, and what SQL Server says when they cannot.
+//! Effects of statements on the state, and SQL Server's errors when they fail.
 
 use super::error::{self, Outcome};
 use super::state::{Database, File, TEMPDB};
@@ -8,19 +8,19 @@ use super::{AZURE_DATABASE, MANAGED_INSTANCE, SqlServer};
 use crate::model::Session;
 use crate::reply::{Item, Message, Reply};
 
-/// `database_id` up to which databases are the system's own.
+/// `database_id` up to which databases are system databases.
 const SYSTEM_MAX: i64 = 4;
-/// A file of which nothing is said but its name.
+/// A file with only a name.
 const PAGES_DEFAULT: u64 = 8 * (1 << 20) / PAGE;
 
-/// Executes a batch. A statement that fails leaves those after it to run.
+/// Executes a batch. A failed statement does not stop those after it.
 pub(super) fn run(
     server: &mut SqlServer,
     session: &mut Session,
     statements: &[Statement],
 ) -> Reply {
     let mut reply = Reply::new();
-    // `USE` counts for the statements after it, and reaches the session with the reply.
+    // `USE` applies to the statements after it, and reaches the session with the reply.
     let mut database = session.database.clone();
     for statement in statements {
         match execute(server, &session.login, &mut database, statement) {
@@ -33,7 +33,7 @@ pub(super) fn run(
             }
             Err(errors) => reply.items.extend(errors.into_iter().map(Item::Error)),
         }
-        // Whoever makes a database its own is not thrown out of it.
+        // The session that sets SINGLE_USER is not disconnected itself.
         server.severed.remove(&session.id);
         server.inside.insert(session.id, database.clone());
     }
@@ -136,7 +136,7 @@ fn execute(
     }
 }
 
-/// A database that the login may alter. `unknown`: the change is one that Azure's services do not know.
+/// A database that the login may alter. `unknown`: the change is not supported by Azure's services.
 fn altered(
     server: &SqlServer,
     login: &str,
@@ -295,7 +295,7 @@ fn modify(server: &mut SqlServer, id: i64, spec: &Spec) -> Outcome {
     Ok(items)
 }
 
-/// Adds a file, which is in use at once.
+/// Adds a file, which is in use immediately.
 fn add(server: &mut SqlServer, id: i64, spec: &Spec, log: bool) -> Result<(), Vec<Message>> {
     let database = &server.databases[&id];
     if database.file(&spec.name).is_some() {

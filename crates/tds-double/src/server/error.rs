@@ -1,21 +1,21 @@
-//! Errors and notices of SQL Server, by number.
+//! Errors and messages of SQL Server, by number.
 //!
 //! Numbers, classes and texts: Microsoft's list,
 //! <https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-events-and-errors>, read
-//! 2026-11. What has severity 10 there reaches clients with 0
+//! 2026-11. Messages of severity 10 there reach clients with 0
 //! (<https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-error-severities>). The list
-//! gives no states; here they are 1, but for 1105. Which error a statement raises, and in which order, is what the
-//! documentation of each statement lets one expect; it was not seen on a server.
+//! gives no states; here they are 1, except for 1105. Which error a statement raises, and in which order, is inferred
+//! from the documentation of each statement; it was not observed on a server.
 
 use crate::reply::{Item, Message};
 
 /// The items of a statement, or the errors it raises.
 pub(super) type Outcome = Result<Vec<Item>, Vec<Message>>;
 
-/// Words of the operating system, in the form in which SQL Server quotes them.
+/// Operating system messages, in the form in which SQL Server quotes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// The folder or volume is not there.
+    /// The folder or volume does not exist.
     NotFound,
     /// The service's account may not write there.
     Denied,
@@ -24,8 +24,8 @@ pub enum System {
 }
 
 impl System {
-    /// As the server words it. SQL Server on Linux puts what Linux says into Windows' words, less exactly: users of
-    /// 2017 and later report 2 for a folder that is not there, and 31 for a full disk.
+    /// The server's wording. SQL Server on Linux maps Linux errors to Windows' messages, less exactly: users of 2017 and
+    /// later report 2 for a missing folder, and 31 for a full disk.
     fn text(self, windows: bool) -> &'static str {
         match (self, windows) {
             (System::NotFound, true) => "3(The system cannot find the path specified.)",
@@ -244,7 +244,7 @@ pub(super) fn max_below_size(file: &str) -> Message {
     )
 }
 
-/// A folder that is not there has a number of its own.
+/// A missing folder has a separate number.
 pub(super) fn cannot_create(system: System, windows: bool, path: &str) -> Message {
     let reason = system.text(windows);
     if system == System::NotFound {

@@ -1,4 +1,4 @@
-//! A server with a state: what its texts change, its questions show.
+//! A server with a state: texts change it, queries show it.
 //!
 //! ```text
 //! text ──► text: statement ──► change, upkeep: state ──► answer: rows of dbstow's questions
@@ -6,9 +6,9 @@
 //!            space: restart ────────────┘  tempdb made anew, pending paths and sizes in force, counters at zero
 //! ```
 //!
-//! It knows the questions of `sqlserver::tsql::question` by their exact texts, statements about databases, files and
-//! settings by their grammar, and other texts only where a test states what they do ([`SqlServer::works`]). All of it
-//! is made from Microsoft's documentation. Nothing that it shows is a figure of SQL Server.
+//! It recognizes the queries of `sqlserver::tsql::question` by their exact texts, statements about databases, files and
+//! settings by their grammar, and other texts only where a test defines their effect ([`SqlServer::works`]). All of it is
+//! based on Microsoft's documentation. None of its figures are those of SQL Server.
 
 mod answer;
 mod change;
@@ -41,7 +41,7 @@ const AZURE_DATABASE: i64 = 5;
 /// `EngineEdition` of Azure SQL Managed Instance.
 const MANAGED_INSTANCE: i64 = 8;
 
-/// Milliseconds of processor that a start takes.
+/// Milliseconds of processor time used by a start.
 const START_MS: i64 = 1_200;
 
 /// Longer than any test waits.
@@ -49,67 +49,67 @@ const AGES: Duration = Duration::from_secs(3600);
 
 /// A server.
 pub struct SqlServer {
-    /// What it is
+    /// Its identity
     pub edition: Edition,
-    /// `BabelfishVersion`, where it is one
+    /// `BabelfishVersion`, for Babelfish
     pub babelfish: Option<String>,
     /// `ServerName`
     pub name: String,
-    /// What setup made up to tell it from others
+    /// Random identifier made up by setup
     pub instance: String,
     /// Whether it is an instance of a failover cluster
     pub clustered: bool,
-    /// How often it was started; its start time comes of it
+    /// Number of starts, from which the start time is derived
     pub starts: u32,
     /// By `database_id`
     pub databases: BTreeMap<i64, Database>,
-    /// Where files may be
+    /// Volumes
     pub volumes: Vec<Volume>,
     /// By type
     pub waits: BTreeMap<String, Wait>,
-    /// By name, as `sys.configurations` has them
+    /// By name, as in `sys.configurations`
     pub settings: BTreeMap<String, Setting>,
-    /// Who may log in
+    /// Accounts that may log in
     pub accounts: Vec<Account>,
-    /// An access token that logs its owner in as the first account
+    /// An access token that logs in as the first account
     pub token: Option<String>,
-    /// Milliseconds of processor that its process used since the start
+    /// Milliseconds of processor time used by its process since the start
     pub processor_ms: i64,
-    /// By object, counter and instance: value and type, as `sys.dm_os_performance_counters` has them. Batches and commits
-    /// are counted; what else is in it is what a test puts there
+    /// By object, counter and instance: value and type, as in `sys.dm_os_performance_counters`. Batches and commits are
+    /// counted; everything else is set by tests
     pub performance: BTreeMap<[String; 3], (i64, i64)>,
     /// Of dbstow's sessions: logical reads, reads, writes, milliseconds of processor; `None` while there are none
     pub session_reads: Option<[i64; 4]>,
     /// Of dbstow's sessions
     pub waiting: Vec<Waiting>,
-    /// Beginnings of paths at which other programs have files
+    /// Path prefixes at which other programs have files
     pub in_the_way: Vec<String>,
-    /// Whether something in tempdb is in use that its files cannot be rid of, such as worktables that are kept for
-    /// later, until the restart after a refusal
+    /// Whether something in tempdb is in use that prevents removing its files, such as cached worktables, until the
+    /// restart after a refusal
     pub tempdb_in_use: bool,
-    /// Whether that was said since the start
+    /// Whether that was reported since the start
     refused_in_use: bool,
-    /// Whether a shrink of tempdb, which succeeds, says that page headers are wrong
+    /// Whether a shrink of tempdb, which succeeds, reports wrong page headers
     pub page_headers: bool,
-    /// How many texts that need tempdb each start refuses, before tempdb is recovered
+    /// Number of texts that need tempdb and are refused at each start, before tempdb is recovered
     pub tempdb_recovers: u32,
-    /// How many it has yet to refuse
+    /// Number of refusals left
     recovering: u32,
     /// Whether instant file initialization is on
     pub instant_file_initialization: bool,
-    /// What was executed of other texts since the start: most threads, and all pages spilled
+    /// Other texts executed since the start: most threads, and total pages spilled
     pub plan_cache: BTreeMap<String, (i64, i64)>,
     works: Vec<Rule>,
     hangs: Vec<(Known, Waiting)>,
     /// When each session sent its last text, by number: counted in texts of all sessions
     asked: BTreeMap<u16, u64>,
-    /// Requests that are not answered yet, by session
+    /// Unanswered requests, by session
     under_way: BTreeMap<u16, Waiting>,
-    /// The database that each session is in, by number; one that somebody is in cannot be dropped
+    /// The current database of each session, by number; a database in use cannot be dropped
     pub inside: BTreeMap<u16, String>,
     /// Sessions that `SINGLE_USER WITH ROLLBACK IMMEDIATE` ended
     severed: BTreeSet<u16>,
-    /// `@shown` of the batch under way
+    /// `@shown` of the current batch
     kept: i64,
 }
 
@@ -121,13 +121,13 @@ struct Rule {
     reply: Reply,
 }
 
-/// Why a server did not start: what stands in its error log.
+/// Why a server did not start: the message in its error log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotStarted(pub Vec<Message>);
 
 impl SqlServer {
-    /// SQL Server 2022 Developer on Windows: data on C:, an empty and faster D:, a small tempdb. The login `sa`
-    /// with this password may do everything.
+    /// SQL Server 2022 Developer on Windows: data on C:, an empty and faster D:, a small tempdb. The login `sa` with this
+    /// password has every permission.
     pub fn windows(password: &str) -> SqlServer {
         let edition = Edition {
             version: "16.0.4085.2".to_owned(),
@@ -248,19 +248,19 @@ impl SqlServer {
         self
     }
 
-    /// What Babelfish calls itself: SQL Server 2014 Standard, with a version of its own.
+    /// Babelfish's identity: SQL Server 2014 Standard, with a version of its own.
     #[must_use]
     pub fn babelfish(mut self, version: &str) -> SqlServer {
         self.babelfish = Some(version.to_owned());
         self.edition("12.0.2000.8", 2)
     }
 
-    /// One more login, with these permissions of the server.
+    /// Adds a login with these server permissions.
     pub fn add_login(&mut self, name: &str, password: &str, permissions: &[&str]) {
         self.accounts.push(account(name, password, permissions));
     }
 
-    /// Texts that are executed with this reply and this work. The rule that was stated first is asked first.
+    /// Adds texts that are executed with this reply and this work. Rules apply in the order in which they were added.
     pub fn works(
         &mut self,
         known: impl Fn(&Question) -> bool + Send + 'static,
@@ -271,8 +271,8 @@ impl SqlServer {
         self.works.push(Rule { known, work, reply });
     }
 
-    /// Texts that come to no end: a client has to give up with an attention. Nothing of them happens, since the server
-    /// rolls back what an attention ends.
+    /// Adds texts that never end: a client must give up with an attention. They have no effect, since the server rolls
+    /// back what an attention ends.
     pub fn hangs(&mut self, known: impl Fn(&Question) -> bool + Send + 'static) {
         let computes = Waiting {
             status: Some("running".to_owned()),
@@ -281,7 +281,7 @@ impl SqlServer {
         self.hangs.push((Box::new(known), computes));
     }
 
-    /// The same, of texts that wait for something: type of wait, and what for.
+    /// The same for texts that wait for something: type of wait, and resource.
     pub fn waits_for(
         &mut self,
         known: impl Fn(&Question) -> bool + Send + 'static,
@@ -297,12 +297,12 @@ impl SqlServer {
         self.hangs.push((Box::new(known), waiting));
     }
 
-    /// Numbers of the sessions whose request is under way.
+    /// Numbers of the sessions with a request in progress.
     pub fn under_way(&self) -> impl Iterator<Item = u16> {
         self.under_way.keys().copied()
     }
 
-    /// Lets a performance counter grow.
+    /// Increases a performance counter.
     fn count(&mut self, [object, counter, instance]: [&str; 3], more: i64) {
         let name = [object, counter, instance].map(str::to_owned);
         if let Some((value, _)) = self.performance.get_mut(&name) {
@@ -310,10 +310,10 @@ impl SqlServer {
         }
     }
 
-    /// Stops and starts. What was pending is in force then, tempdb is new, and counters are at zero.
+    /// Stops and starts. Pending changes take effect, tempdb is recreated, and counters are reset.
     ///
     /// # Errors
-    /// Where a file of tempdb cannot be made: the server is down then, as SQL Server is.
+    /// Where a file of tempdb cannot be created: the server stays down, as SQL Server does.
     pub fn restart(&mut self) -> Result<(), NotStarted> {
         space::restart(self)
     }
@@ -343,7 +343,8 @@ impl SqlServer {
         let same = |account: &&Account| account.name.eq_ignore_ascii_case(login);
         self.accounts.iter().find(same).is_some_and(|account| {
             let has = |permission: &str| account.permissions.contains(permission);
-            // What implies what: https://learn.microsoft.com/sql/relational-databases/security/permissions-database-engine
+            // Implied permissions:
+            // https://learn.microsoft.com/sql/relational-databases/security/permissions-database-engine
             let implied = match permission {
                 "VIEW SERVER PERFORMANCE STATE" | "VIEW SERVER SECURITY STATE" => {
                     has("VIEW SERVER STATE") || has("ALTER SERVER STATE")
@@ -356,7 +357,7 @@ impl SqlServer {
         })
     }
 
-    /// What a login needs to see the state of this version.
+    /// The permission that a login needs to see server state in this version.
     fn state_permission(&self) -> &'static str {
         if self.major() >= 16 {
             "VIEW SERVER PERFORMANCE STATE"
@@ -365,7 +366,7 @@ impl SqlServer {
         }
     }
 
-    /// What a login needs to see the state of what has to do with security.
+    /// The permission that a login needs to see security-related server state.
     fn security_permission(&self) -> &'static str {
         if self.major() >= 16 {
             "VIEW SERVER SECURITY STATE"
@@ -467,7 +468,7 @@ impl Model for SqlServer {
         }
         let rule = self.works.iter().find(|rule| (rule.known)(question))?;
         let (work, reply) = (rule.work.clone(), rule.reply.clone());
-        // As SQL Server keeps it: with the declarations of its parameters before it.
+        // As SQL Server stores it: preceded by the declarations of its parameters.
         let text = match question.form {
             Form::Statement => format!("(@p1 bigint){}", question.text),
             Form::Batch | Form::Procedure => question.text.clone(),
@@ -497,17 +498,17 @@ impl Model for SqlServer {
     }
 }
 
-/// Whether a text is about objects in tempdb. Others mention it, as the text of a condition.
+/// Whether a text concerns objects in tempdb. Others only mention it in a condition.
 fn needs_tempdb(text: &str) -> bool {
     ["tempdb.", "[tempdb]", "#"]
         .iter()
         .any(|part| text.contains(part))
 }
 
-/// Restarts the server behind a double: its connections end, it is away, and it comes back where it can.
+/// Restarts the server behind a double: its connections end, it goes down, and it comes back if it can.
 ///
 /// # Errors
-/// Where it does not start: it stays away then.
+/// Where it does not start: it stays down then.
 pub fn restart(double: &mut Double<SqlServer>) -> Result<(), RestartError> {
     double.go_down();
     let started = double.model().restart();
@@ -520,6 +521,6 @@ pub fn restart(double: &mut Double<SqlServer>) -> Result<(), RestartError> {
 pub enum RestartError {
     /// SQL Server would not start either.
     NotStarted(NotStarted),
-    /// The double's port was taken meanwhile.
+    /// The double's port was taken in the meantime.
     Port(io::Error),
 }

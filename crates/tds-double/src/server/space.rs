@@ -1,4 +1,4 @@
-//! Where files are, what is left there, how they fill, and what a restart makes of them.
+//! Locations of files, free space, how files fill, and the effects of a restart.
 
 use super::error::{self, System};
 use super::state::{
@@ -8,7 +8,7 @@ use super::text::PAGE;
 use super::{NotStarted, START_MS, SqlServer};
 use crate::reply::Message;
 
-/// Lets a text's work happen.
+/// Applies a text's work.
 pub(super) fn work(server: &mut SqlServer, work: &Work) -> Result<(), Message> {
     for (is_log, ios) in [(false, &work.data), (true, &work.log)] {
         for (name, io) in ios {
@@ -51,7 +51,7 @@ pub(super) fn work(server: &mut SqlServer, work: &Work) -> Result<(), Message> {
     Ok(())
 }
 
-/// Pages go to the file with the most room; where none has any, files grow in turn.
+/// Pages go to the file with the most free space; where none has any, files grow in turn.
 fn fill(server: &mut SqlServer, name: &str, mut pages: u64) -> Result<(), Message> {
     while pages > 0 {
         let data = server
@@ -87,7 +87,7 @@ fn fill(server: &mut SqlServer, name: &str, mut pages: u64) -> Result<(), Messag
                 ((pages - file.now.pages) * PAGE <= free).then_some((*id, pages))
             });
         let (id, larger) = grown.ok_or_else(|| error::filegroup_full(name))?;
-        // What a file grew by is gone at tempdb's next start, and stays elsewhere.
+        // Growth of a file is lost at tempdb's next start, but persists elsewhere.
         let tempdb = server.id_of(name) == Some(TEMPDB);
         let file = server.named(name).files.get_mut(&id).expect("found");
         file.now.pages = larger;
@@ -139,7 +139,7 @@ pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
         (database.clean_pages, database.dirty_pages) = (0, 0);
         for file in database.files.values_mut() {
             file.io = Io::default();
-            // Nobody has brought the file to its new place: the database cannot be opened.
+            // The file was not copied to its new location: the database cannot be opened.
             if file.now.path != file.next.path {
                 database.options.insert("RECOVERY_PENDING".to_owned());
             }
@@ -149,7 +149,7 @@ pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
 }
 
 impl SqlServer {
-    /// The volume that a path is on: the longest mount point that it begins with.
+    /// The volume of a path: the longest mount point that is a prefix of it.
     pub fn volume_of(&self, path: &str) -> Option<&Volume> {
         let windows = self.is_windows();
         let fold = |text: &str| {
@@ -167,7 +167,7 @@ impl SqlServer {
         on.max_by_key(|volume| volume.mount_point.len())
     }
 
-    /// What is left on a volume.
+    /// Free space of a volume.
     pub fn free(&self, volume: &Volume) -> u64 {
         let files = self
             .databases
@@ -178,7 +178,7 @@ impl SqlServer {
         volume.total_bytes.saturating_sub(volume.other_bytes + used)
     }
 
-    /// Where files go of which no path is said: beside master's.
+    /// Default location of files without a path: beside master's.
     pub(super) fn folder(&self) -> String {
         let path = &self.databases[&1].files[&1].now.path;
         let end = path.rfind(['\\', '/']).expect("a path with a folder");
@@ -189,7 +189,7 @@ impl SqlServer {
         self.edition.platform == "Windows"
     }
 
-    /// Whether a file can be made.
+    /// Whether a file can be created.
     pub(super) fn check_new(&self, path: &str, pages: u64) -> Result<(), Message> {
         let fault = |system| error::cannot_create(system, self.is_windows(), path);
         let volume = self

@@ -7,7 +7,7 @@ use super::text::{Growth, Max};
 /// `database_id` of tempdb.
 pub const TEMPDB: i64 = 2;
 
-/// What the server is.
+/// The server's identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edition {
     /// `ProductVersion`, such as 16.0.4085.2
@@ -26,7 +26,7 @@ pub struct Edition {
     pub memory_kb: i64,
 }
 
-/// A place for files.
+/// A volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Volume {
     /// `C:\` or `/`, with the separator at its end
@@ -35,11 +35,11 @@ pub struct Volume {
     pub label: String,
     /// `NTFS`, `ext4`
     pub file_system: String,
-    /// All of it
+    /// Total size
     pub total_bytes: u64,
-    /// What other programs have on it
+    /// Bytes used by other programs
     pub other_bytes: u64,
-    /// Whether the service's account may make files there
+    /// Whether the service's account may create files there
     pub writable: bool,
 }
 
@@ -48,19 +48,19 @@ pub struct Volume {
 pub struct Database {
     /// Its name
     pub name: String,
-    /// The login that made it, which may alter and drop it
+    /// The login that created it, which may alter and drop it
     pub owner: String,
     /// `SIMPLE`, `FULL`
     pub recovery: String,
     /// `READ_COMMITTED_SNAPSHOT`
     pub read_committed_snapshot: bool,
-    /// Other options that were set
+    /// Other options that are set
     pub options: BTreeSet<String>,
     /// By `file_id`
     pub files: BTreeMap<i64, File>,
     /// Pages in memory: clean and dirty
     pub clean_pages: u64,
-    /// Changed since they were written
+    /// Changed since they were last written
     pub dirty_pages: u64,
 }
 
@@ -69,9 +69,9 @@ pub struct Database {
 pub struct File {
     /// Whether it is a log
     pub log: bool,
-    /// As it is in use now
+    /// As currently in use
     pub now: FileState,
-    /// As it is in the catalog, and at the next start; the same but in tempdb, or where a path was changed
+    /// As in the catalog, and at the next start; equal except in tempdb, or where a path was changed
     pub next: FileState,
     /// `MAXSIZE`
     pub max: Max,
@@ -79,11 +79,11 @@ pub struct File {
     pub growth: Growth,
     /// Pages with content
     pub used_pages: u64,
-    /// What was read and written since the start
+    /// Reads and writes since the start
     pub io: Io,
 }
 
-/// Where a file is and how large.
+/// Location and size of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
     /// Logical name
@@ -94,25 +94,25 @@ pub struct FileState {
     pub pages: u64,
 }
 
-/// What `sys.dm_io_virtual_file_stats` counts.
+/// Counters of `sys.dm_io_virtual_file_stats`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Io {
     /// Requests
     pub reads: i64,
     /// Bytes
     pub read_bytes: i64,
-    /// Milliseconds that they took
+    /// Total milliseconds
     pub read_stall_ms: i64,
     /// Requests
     pub writes: i64,
     /// Bytes
     pub written_bytes: i64,
-    /// Milliseconds that they took
+    /// Total milliseconds
     pub write_stall_ms: i64,
 }
 
 impl Io {
-    /// Both together.
+    /// The sum of both.
     pub fn add(&mut self, other: Io) {
         self.reads += other.reads;
         self.read_bytes += other.read_bytes;
@@ -130,24 +130,24 @@ pub struct Wait {
     pub tasks: i64,
     /// How long
     pub wait_ms: i64,
-    /// Of that, for a processor
+    /// Of that, waiting for a processor
     pub signal_ms: i64,
 }
 
-/// What a session waits for at this moment.
+/// What a session is currently waiting for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// `session_id`
     pub session: i64,
-    /// Of its request; `None` without one
+    /// Status of its request; `None` without one
     pub status: Option<String>,
     /// Type of wait
     pub kind: Option<String>,
-    /// What for
+    /// The resource
     pub resource: Option<String>,
 }
 
-/// What `sys.dm_os_performance_counters` has under one object, counter and instance.
+/// Object, counter and instance in `sys.dm_os_performance_counters`.
 pub(super) const BATCHES: [&str; 3] = ["SQLServer:SQL Statistics", "Batch Requests/sec", ""];
 /// The same of all databases.
 pub(super) const COMMITS: [&str; 3] = ["SQLServer:Databases", "Write Transactions/sec", "_Total"];
@@ -155,17 +155,17 @@ pub(super) const COMMITS: [&str; 3] = ["SQLServer:Databases", "Write Transaction
 pub(super) const COMMITS_OF_TEMPDB: [&str; 3] =
     ["SQLServer:Databases", "Write Transactions/sec", "tempdb"];
 
-/// `cntr_type` of a counter that only grows, of 64 bits.
+/// `cntr_type` of a cumulative 64-bit counter.
 const CUMULATIVE: i64 = 272_696_576;
 
-/// Counters that grow with what is executed, at the start of a server.
+/// Counters that grow with executed work, at the start of a server.
 pub(super) fn counters() -> BTreeMap<[String; 3], (i64, i64)> {
     let counted = [BATCHES, COMMITS, COMMITS_OF_TEMPDB];
     let zero = |name: [&str; 3]| (name.map(str::to_owned), (0, CUMULATIVE));
     counted.map(zero).into()
 }
 
-/// What a text that is executed does to the counters.
+/// The effect of an executed text on the counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Each data file of these databases
@@ -174,20 +174,20 @@ pub struct Work {
     pub log: BTreeMap<String, Io>,
     /// Waits by type
     pub waits: BTreeMap<String, Wait>,
-    /// Transactions that write in these databases and are committed
+    /// Committed write transactions in these databases
     pub commits: BTreeMap<String, i64>,
-    /// What the sums over dbstow's sessions grow by: logical reads, reads, writes, milliseconds of processor, which the
+    /// Growth of the sums over dbstow's sessions: logical reads, reads, writes, milliseconds of processor time, which the
     /// process uses too
     pub session_reads: [i64; 4],
-    /// Pages of these databases that come into memory and are not changed
+    /// Pages of these databases that are read into memory unchanged
     pub cached_pages: BTreeMap<String, u64>,
-    /// Pages of these databases that are changed
+    /// Pages of these databases that are modified
     pub dirty_pages: BTreeMap<String, u64>,
     /// Threads of the execution; 0 counts as 1
     pub threads: i64,
     /// Pages that it spills into tempdb
     pub spilled_pages: i64,
-    /// Pages that become used, spread over the data files of these databases, which grow where they may
+    /// Pages that become used, spread over the data files of these databases, which grow where allowed
     pub filled_pages: BTreeMap<String, u64>,
 }
 
@@ -198,7 +198,7 @@ pub struct Account {
     pub name: String,
     /// Its password
     pub password: String,
-    /// What it may do; `CONTROL SERVER` means everything, as a sysadmin may
+    /// Its permissions; `CONTROL SERVER` implies all, as for a sysadmin
     pub permissions: BTreeSet<String>,
 }
 
@@ -209,7 +209,7 @@ pub struct Setting {
     pub value: i64,
     /// As in use, since the last `RECONFIGURE`
     pub in_use: i64,
-    /// Only with `show advanced options`
+    /// Only visible with `show advanced options`
     pub advanced: bool,
 }
 
@@ -224,7 +224,7 @@ impl Setting {
 }
 
 impl Database {
-    /// Without a name and files.
+    /// An entry without a name and files.
     pub fn empty() -> Database {
         Database {
             name: String::new(),
@@ -238,7 +238,7 @@ impl Database {
         }
     }
 
-    /// Number of the file of this logical name, as the catalog has it.
+    /// Number of the file with this logical name in the catalog.
     pub(super) fn file(&self, name: &str) -> Option<i64> {
         let same = |(_, file): &(&i64, &File)| file.next.name.eq_ignore_ascii_case(name);
         self.files.iter().find(same).map(|(id, _)| *id)
@@ -246,7 +246,7 @@ impl Database {
 }
 
 impl File {
-    /// A file that is in use as it is in the catalog.
+    /// A file whose state in use equals the catalog.
     pub fn new(log: bool, name: &str, path: &str, pages: u64) -> File {
         let state = FileState {
             name: name.to_owned(),
@@ -258,13 +258,13 @@ impl File {
             next: state.clone(),
             now: state,
             max: Max::Unlimited,
-            growth: Growth::Pages(64 * 128), // 64 MiB, as setup has it since 2016
+            growth: Growth::Pages(64 * 128), // 64 MiB, as set up since 2016
             used_pages: 0,
             io: Io::default(),
         }
     }
 
-    /// Size after it grew by one step; `None` where it may not.
+    /// Size after growing by one step; `None` where it may not grow.
     pub fn grown(&self) -> Option<u64> {
         let step = match self.growth {
             Growth::Pages(0) | Growth::Percent(0) => return None,

@@ -1,4 +1,4 @@
-//! The state as statements change it and questions show it.
+//! The state as changed by statements and shown by queries.
 
 use std::collections::BTreeMap;
 
@@ -361,7 +361,7 @@ fn permissions_are_those_of_the_version() {
         said(&mut server, "reader", question::FILE_IO.text),
         [300, 297]
     );
-    // Nothing is said, and nothing is seen.
+    // Nothing is reported, and nothing is visible.
     let Some(reply) = ask(&mut server, "reader", question::FILES.text) else {
         panic!("unscripted")
     };
@@ -429,7 +429,7 @@ fn batches_commits_and_processor_time_grow_with_what_is_executed() {
         assert!(ask(&mut server, "sa", text).is_some());
     }
     let counters = counted(&mut server);
-    // The question counts too.
+    // The query itself counts too.
     assert_eq!(counters["Batch Requests/sec "], Value::Int(4));
     assert_eq!(counters["Write Transactions/sec _Total"], Value::Int(6));
     assert_eq!(counters["Write Transactions/sec tempdb"], Value::Int(2));

@@ -1,6 +1,6 @@
-//! Reads the statements about databases, files and settings, strictly: what it does not know is no statement.
+//! Parses the statements about databases, files and settings, strictly: anything unknown is rejected.
 //!
-//! It was written from Microsoft's grammar, not from the texts that dbstow makes, so that the two can disagree:
+//! It was written from Microsoft's grammar, not from dbstow's own texts, so that the two can disagree:
 //! <https://learn.microsoft.com/sql/t-sql/statements/alter-database-transact-sql-file-and-filegroup-options>,
 //! <https://learn.microsoft.com/sql/t-sql/statements/create-database-transact-sql>, read 2026-11.
 
@@ -16,9 +16,9 @@ pub enum Statement {
     Create {
         /// Name of the database.
         name: String,
-        /// Data files; none means one as `model` has it.
+        /// Data files; if empty, one as in `model`.
         data: Vec<Spec>,
-        /// Logs; none means one as `model` has it.
+        /// Logs; if empty, one as in `model`.
         log: Vec<Spec>,
     },
     /// `DROP DATABASE`
@@ -46,7 +46,7 @@ pub enum Statement {
         /// Name of the file.
         file: String,
     },
-    /// `ALTER DATABASE .. SET`, in words that are parted by single blanks
+    /// `ALTER DATABASE .. SET`, with words separated by single blanks
     Set {
         /// Name of the database.
         database: String,
@@ -68,10 +68,10 @@ pub enum Statement {
     Configure {
         /// Name of the setting.
         setting: String,
-        /// Its new value; `None` for the one that was kept in `@shown`.
+        /// Its new value; `None` for the one saved in `@shown`.
         value: Option<i64>,
     },
-    /// `DECLARE @shown`: keeps the value of `show advanced options`
+    /// `DECLARE @shown`: saves the value of `show advanced options`
     Keep,
     /// `RECONFIGURE`
     Reconfigure,
@@ -79,18 +79,18 @@ pub enum Statement {
     Session(String),
     /// `IF [NOT] EXISTS (SELECT 1 FROM tempdb.sys.database_files ..)`
     If {
-        /// Whether there has to be no such file.
+        /// Whether the file must not exist.
         not: bool,
         /// Name of the file.
         file: String,
-        /// And it is smaller (`true`) or larger than so many pages.
+        /// Also requires it to be smaller (`true`) or larger than this many pages.
         size: Option<(bool, u64)>,
-        /// What is done then.
+        /// The statement to run then.
         then: Box<Statement>,
     },
 }
 
-/// A file as `CREATE DATABASE` and `ALTER DATABASE` name it.
+/// A file as specified in `CREATE DATABASE` and `ALTER DATABASE`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spec {
     /// Logical name.
@@ -107,26 +107,26 @@ pub struct Spec {
     pub growth: Option<Growth>,
 }
 
-/// How large a file may become.
+/// The maximum size of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Max {
-    /// As large as its volume lets it.
+    /// Limited only by its volume.
     Unlimited,
     /// In pages.
     Pages(u64),
 }
 
-/// By how much a file grows.
+/// The growth increment of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
     /// In pages; 0 means never.
     Pages(u64),
-    /// Of its size.
+    /// In percent of its size.
     Percent(u64),
 }
 
 impl Growth {
-    /// As `sys.master_files` has it: pages or percent, and which of them.
+    /// As in `sys.master_files`: value, and whether it is percent.
     pub(super) fn columns(self) -> (i64, i64) {
         match self {
             Growth::Pages(pages) => (pages as i64, 0),
@@ -153,7 +153,7 @@ pub fn read(text: &str) -> Option<Vec<Statement>> {
     while reader.sign(';') {}
     while !reader.is_done() {
         statements.push(reader.statement()?);
-        // Between two of these statements T-SQL wants no sign, but dbstow always writes it.
+        // T-SQL needs no separator between two of these statements, but dbstow always writes one.
         if !reader.is_done() && !reader.sign(';') {
             return None;
         }
@@ -201,7 +201,7 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// What stands between a sign and its like, which is doubled inside.
+/// The text between two identical delimiters, which are doubled inside.
 fn quoted(letters: &mut std::iter::Peekable<std::str::Chars<'_>>, end: char) -> Option<String> {
     letters.next();
     let mut text = String::new();
@@ -242,7 +242,7 @@ impl Reader {
         self.sign(sign).then_some(())
     }
 
-    /// All of these words in turn, or none of them.
+    /// Consumes all of these words in turn, or none of them.
     fn words(&mut self, words: &str) -> bool {
         let start = self.at;
         for word in words.split(' ') {
@@ -258,7 +258,7 @@ impl Reader {
     fn name(&mut self) -> Option<String> {
         match self.next()? {
             Token::Name(name) => Some(name),
-            // As it was written would be better; names that dbstow makes are in brackets.
+            // The original case would be better; names that dbstow writes are in brackets.
             Token::Word(word) => Some(word.to_lowercase()),
             Token::Text(_) | Token::Number(_) | Token::Sign(_) => None,
         }

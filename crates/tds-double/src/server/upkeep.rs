@@ -1,4 +1,4 @@
-//! Statements that look after memory, files and settings: CHECKPOINT, DBCC, sp_configure.
+//! Maintenance statements for memory, files and settings: CHECKPOINT, DBCC, sp_configure.
 
 use super::error::{self, Outcome};
 use super::state::{File, Io, Setting, TEMPDB};
