@@ -1,4 +1,4 @@
-//! libFuzzer's way in: hands its inputs to the target that `FUZZ_TARGET` names.
+//! libFuzzer's entry point: passes its inputs to the target that `FUZZ_TARGET` names.
 //!
 //! One program for all targets, because linking it takes longer than building it.
 
@@ -18,11 +18,11 @@ static TARGET: LazyLock<&Target> = LazyLock::new(|| {
 });
 
 fuzz_target!(|input: &[u8]| -> Corpus {
-    // Every reader takes text; a file that is none is refused before it gets there.
+    // Every parser takes text; a file that is not text is refused earlier.
     let Ok(text) = std::str::from_utf8(input) else {
         return Corpus::Reject;
     };
-    // Whether it was read or refused: neither is a failure.
+    // Parsed or refused: neither is a failure.
     let _ = (TARGET.read)(text);
     Corpus::Keep
 });

@@ -1,4 +1,4 @@
-//! Captures of a server: what `dbstow doctor` shows of a file, and `dbstow lint` says of it.
+//! Captures of a server: what `dbstow doctor` shows of a file, and what `dbstow lint` reports on it.
 
 use analysis::lint;
 use analysis::report::lint::{json, sarif, text as lint_text};
@@ -6,7 +6,7 @@ use analysis::report::terminal::{mariadb as shown, server};
 use sqlserver::capture::Capture;
 use sqlserver::lint::{Asked, judge};
 
-/// Reads a capture, lets every rule look at it, and renders all that is said.
+/// Parses a capture, runs every rule on it, and renders all outcomes.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     if rules::capture::product(text).is_some() {
         return mariadb(text);

@@ -1,4 +1,4 @@
-//! Catalogue files: what `dbstow run --disk`, `dbstow disks` and `dbstow machines` do with a user's own.
+//! Catalogue files: what `dbstow run --disk`, `dbstow disks` and `dbstow machines` do with a user's file.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,9 +10,9 @@ use crate::meaning::is_real;
 
 static BUILTIN: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
 
-/// Reads a file beside those that ship, and asks for its disks in several sizes, and what its machines cost.
+/// Parses a file in addition to the shipped ones, and queries its disks in several sizes, and its machines' prices.
 pub(crate) fn read(text: &str) -> Result<(), String> {
-    // By itself, too: there it may define what ships, and this is how what ships is read.
+    // Also on its own: there it may redefine shipped entries, and shipped files are parsed this way.
     let alone = added(Catalogue::default(), text);
     added(BUILTIN.clone(), text).or(alone)
 }
@@ -58,7 +58,7 @@ fn provision(disk: &DiskEntry) {
                 throughput: amount.map(Throughput),
                 bursting: amount.is_none(),
             };
-            // Refused or not: an answer, with a price that is a number.
+            // Refused or not: either way it is answered, and a price is a number.
             if let Ok(provisioned) = disk.provision(&asked) {
                 is_real(&disk.name, &provisioned.usd_per_month);
             }

@@ -3,7 +3,7 @@
 use analysis::report::drill::document::Drill;
 use analysis::report::drill::{Shown, page};
 
-/// A document is refused, or can be shown, and is read back as it was written.
+/// A document is refused, or can be rendered, and reads back as written.
 pub(super) fn read(text: &str) -> Result<(), String> {
     let drill = Drill::parse(text)?;
     let again = Drill::parse(&drill.json()).expect("it is what a drill writes");

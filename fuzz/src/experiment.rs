@@ -7,7 +7,7 @@ use experiment::plan::Plan;
 use experiment::spec::{EngineName, Mode, Spec, Variant};
 use lab::inventory::Inventory;
 
-/// Each engine reads a workload's scripts in a dialect of its own.
+/// Each engine reads a workload's scripts in its own dialect.
 static INVENTORIES: LazyLock<Vec<(EngineName, Inventory)>> = LazyLock::new(|| {
     let engines = ENGINES.names().map(EngineName::new);
     let inventory = |engine: &EngineName| Inventory::with_engines(ENGINES).of_engine(engine);
@@ -16,7 +16,7 @@ static INVENTORIES: LazyLock<Vec<(EngineName, Inventory)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Reads, checks and plans in both readings of the file; refused is what neither takes.
+/// Parses, checks and plans both interpretations of the file; it is refused when neither accepts it.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     let engine = EngineName::meant_by(text);
     let simulated = Variant {
@@ -36,7 +36,7 @@ fn planned(text: &str, variant: Variant) -> Result<(), String> {
     let known = INVENTORIES
         .iter()
         .find(|(engine, _)| *engine == variant.engine);
-    // An engine that nobody has is refused by whichever inventory.
+    // An engine that does not exist is refused by either inventory.
     let (_, inventory) = known.unwrap_or(&INVENTORIES[0]);
     let spec = Spec::parse("fuzz.toml", text, &[], variant).map_err(|error| error.to_string())?;
     let spec = spec.check(inventory).map_err(|error| error.to_string())?;

@@ -1,8 +1,8 @@
-//! What fio prints, for `dbstow calibrate` and the raw engine.
+//! fio's output, for `dbstow calibrate` and the raw engine.
 
 use raw::check_output;
 
-/// Reads the output of a run.
+/// Parses the output of a run.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     check_output(text).map_err(|error| error.to_string())
 }

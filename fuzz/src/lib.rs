@@ -1,4 +1,4 @@
-//! What reads a file that somebody else may have written, each as a function of its text.
+//! Every parser of untrusted files, as a function of the file's text.
 //!
 //! ```text
 //! corpus/<target>/*  ──┬─ as they are ───────► tests/bounded.rs    make test
@@ -6,12 +6,12 @@
 //! files of this format └─ by libFuzzer ──────► fuzz_targets/any.rs  make fuzz
 //! ```
 //!
-//! A target panics where a law is broken: a text is read or refused, never a panic; what is written in the same format
-//! reads back as the same; and no figure of a catalogue, of prices or of a profile is infinite or negative. Whether it takes
-//! too much memory or time is for who calls it.
+//! A target panics when a law is broken: a text is parsed or refused, never a panic; writing it in the same format and
+//! reading it back gives the same; and no figure of a catalogue, of prices or of a profile is infinite or negative.
+//! Limits on memory and time are up to the caller.
 //!
-//! A new format gets a module here, an entry in [`TARGETS`] and a folder of small files in `corpus`, those
-//! which are to be refused named `refused-*`.
+//! A new format gets a module here, an entry in [`TARGETS`] and a folder of small files in `corpus`, where files that
+//! must be refused are named `refused-*`.
 
 mod capture;
 mod catalogue;
@@ -29,7 +29,7 @@ mod today;
 
 use engine::Engines;
 
-/// Every engine there is.
+/// All engines.
 const ENGINES: Engines = Engines {
     built: &[
         &sqlite::Provider,
@@ -43,17 +43,17 @@ const ENGINES: Engines = Engines {
     left_out: &[],
 };
 
-/// A reader of one file format.
+/// A parser of one file format.
 pub struct Target {
     /// Its name, and that of its folder in `corpus`.
     pub name: &'static str,
-    /// Where the repository has more files of the format: a folder, from its root, and how their names end.
+    /// Where the repository has more files of the format: a folder, from its root, and their suffix.
     pub seeds: Option<(&'static str, &'static str)>,
-    /// Reads a text, does with it what the program does, and says why where it is refused.
+    /// Parses a text, processes it as the program does, and returns why it is refused, if it is.
     pub read: fn(&str) -> Result<(), String>,
 }
 
-/// Every reader.
+/// All parsers.
 pub const TARGETS: [Target; 13] = [
     Target {
         name: "capture",
@@ -62,7 +62,7 @@ pub const TARGETS: [Target; 13] = [
     },
     Target {
         name: "catalogue",
-        // Those that ship are too long to be read a thousand times.
+        // The shipped ones are too long to be parsed a thousand times.
         seeds: None,
         read: catalogue::read,
     },

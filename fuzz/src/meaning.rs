@@ -1,8 +1,9 @@
-//! What a reader lets through means something: no figure of it is infinite, no number, or negative.
+//! Accepted files are meaningful: no figure is infinite, NaN, or negative.
 
 use std::fmt::Debug;
 
-/// Asserts that no number in the text form of a value is infinite, none or negative. The value must hold no text of a file.
+/// Asserts that no number in the text form of a value is infinite, NaN or negative. The value must not contain text from
+/// a file.
 pub(crate) fn is_real(what: &str, value: &impl Debug) {
     let shown = format!("{value:?}");
     let words = shown.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+')));

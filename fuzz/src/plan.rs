@@ -1,4 +1,4 @@
-//! Plan files: what `dbstow trial` and `dbstow submit` do with them before anything is made.
+//! Plan files: what `dbstow trial` and `dbstow submit` do with them before creating anything.
 
 use crate::ENGINES;
 use experiment::plan::{Estimate, Plan, Unchecked};
@@ -7,10 +7,10 @@ use lab::plan_file::PlanFile;
 use lab::trial::Stage;
 use serde_json::Value;
 
-/// Stands in the corpus for the version of the program, which alone runs a plan.
+/// Placeholder in the corpus for the version of the program, as a plan only runs with its own version.
 const VERSION: &str = "PLAN-VERSION";
 
-/// Reads the plan, with the digest and the trials that go with it, looks everything up that it names, and stages it.
+/// Parses the plan, with matching digest and trials, resolves everything it names, and stages it.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     let text = text.replace(VERSION, env!("CARGO_PKG_VERSION"));
     let file = PlanFile::from_json(&forged(&text)?).map_err(|error| error.to_string())?;
@@ -35,7 +35,7 @@ pub(crate) fn read(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The document with a plan that goes with its digest, and the files that it carries.
+/// The document with a plan that matches its digest, and the files that it carries.
 fn forged(text: &str) -> Result<String, String> {
     let unchecked = Unchecked::<Plan>::read(text).map_err(|error| error.to_string())?;
     let parsed = |text: &str| serde_json::from_str::<Value>(text).expect("it was just read");

@@ -1,4 +1,4 @@
-//! Prices of a user's own: what `dbstow advise --prices` does with them.
+//! User-supplied prices: what `dbstow advise --prices` does with them.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use crate::meaning::is_real;
 
 static BUILTIN: LazyLock<Catalogue> = LazyLock::new(Catalogue::builtin);
 
-/// Puts the prices in place of list prices, and asks what each entry that has one costs, less a discount.
+/// Replaces list prices by these prices, and queries the price of each entry that has one, less a discount.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     let mut catalogue = BUILTIN.clone();
     let names = catalogue

@@ -1,5 +1,5 @@
-//! Profiles: what `dbstow profile` shows of a file, and what a replay asks of it. And files of other tools, which become
-//! profiles.
+//! Profiles: what `dbstow profile` shows of a file, and what a replay requests; and files of other tools, which are
+//! imported as profiles.
 
 use analysis::report::profile::page;
 use model::Duration;
@@ -8,7 +8,7 @@ use profile::{DemandSeries, Profile};
 
 use crate::meaning::{is_real, is_real_document};
 
-/// Devices that files of the corpus have; without any, those that have one.
+/// Devices in the corpus' files; without any of them, those with one device.
 const DEVICES: [&[&str]; 4] = [
     &[],
     &["data=D:", "log=D:", "temp=T:"],
@@ -16,7 +16,7 @@ const DEVICES: [&[&str]; 4] = [
     &["data=shop.dat"],
 ];
 
-/// Reads a profile, and renders all that is said of it.
+/// Parses a profile, and renders its full report.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     let profile = profile::read("fuzz.toml", text).map_err(|error| error.to_string())?;
     means_something(&profile);
@@ -25,7 +25,7 @@ pub(crate) fn read(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Imports a file by what it looks like, whatever device holds what.
+/// Imports a file by its detected format, whatever device holds what.
 pub(crate) fn import(text: &str) -> Result<(), String> {
     let mut refused = Err("no devices".to_owned());
     for devices in DEVICES {
@@ -47,7 +47,7 @@ pub(crate) fn import(text: &str) -> Result<(), String> {
     refused
 }
 
-/// Asserts that what is written of it is read again as what is written alike, and that no figure of it is out of range.
+/// Asserts that its written form parses to the same, and that none of its figures is out of range.
 fn means_something(profile: &Profile) {
     let written = profile::write("fuzz.toml", profile).expect("what was read can be written");
     let again = profile::read("fuzz.toml", &written).expect("what was written is a profile");

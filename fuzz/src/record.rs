@@ -1,4 +1,4 @@
-//! Records: what `dbstow report` does with a results folder in which one of them came from elsewhere.
+//! Records: what `dbstow report` does with a results folder that contains a foreign one.
 
 use std::cell::RefCell;
 use std::fs;
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 /// The experiment whose records the corpus holds.
 const EXPERIMENT: &str = "tempdb-spill";
-/// Stands in the corpus for the plan's digest, which every version of the program changes.
+/// Placeholder in the corpus for the plan's digest, which changes with every version of the program.
 const DIGEST: &str = "PLAN-DIGEST";
 
 thread_local! {
@@ -46,7 +46,7 @@ impl Folder {
     }
 }
 
-/// Puts the record into a results folder, reads that, and renders all that is said of it.
+/// Puts the record into a results folder, reads that, and renders the full report.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     FOLDER.with_borrow(|folder| {
         let text = text.replace(DIGEST, folder.results.plan.digest());

@@ -1,6 +1,6 @@
-//! What is stored of a drill's recordings.
+//! Stored recordings of a drill.
 
-/// A recording is refused, or read back as it was written.
+/// A recording is refused, or reads back as written.
 #[cfg(target_os = "linux")]
 pub(super) fn read(text: &str) -> Result<(), String> {
     use lab::drill::Recording;
@@ -10,7 +10,7 @@ pub(super) fn read(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Drills are of Linux.
+/// Drills run only on Linux.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn read(_: &str) -> Result<(), String> {
     Ok(())

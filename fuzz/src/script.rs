@@ -1,4 +1,4 @@
-//! Scripts of workloads, in every dialect, read and run by nobody.
+//! Scripts of workloads, in every dialect, parsed and run without a server.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use model::Duration;
 use model::random::stream;
 use workload::{Dialect, Driver, Names, Script, Statement, Value, Variables};
 
-/// Reads a script in each dialect, and runs two operations of it; refused is what no dialect takes.
+/// Parses a script in each dialect, and runs two operations of it; it is refused when no dialect accepts it.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     let sqlite = executed(text, Dialect::Sqlite);
     let postgres = executed(text, Dialect::Postgres);
@@ -27,13 +27,13 @@ fn executed(text: &str, dialect: Dialect) -> Result<(), String> {
     };
     for operation in 0..2 {
         variables.set_operation(operation);
-        // A variable without a value, or a division by zero, is an answer.
+        // A variable without a value, or a division by zero, is a valid result.
         let _ = script.execute(&mut variables, &mut random, &mut counted);
     }
     Ok(())
 }
 
-/// Executes nothing, and looks whether what it is given goes together.
+/// Executes nothing, and checks that its inputs are consistent.
 struct Counted {
     statements: usize,
 }

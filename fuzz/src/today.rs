@@ -1,4 +1,4 @@
-//! Layouts that a server has today: what `dbstow advise --today` and a back-test do with them.
+//! A server's current layouts: what `dbstow advise --today` and a back-test do with them.
 
 use std::sync::LazyLock;
 
@@ -25,7 +25,7 @@ static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
     folder
 });
 
-/// Reads and checks the layout, and looks up its machine and volumes.
+/// Parses and checks the layout, and resolves its machine and volumes.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     let profile = FOLDER.path().join("p.toml").display().to_string();
     let is_given = |key: &str| {

@@ -1,8 +1,7 @@
 //! Every target over its corpus, and over edited files of it: the bounded run that is part of `make test`.
 //!
-//! Edits are drawn by proptest from a fixed seed, so that the same ones are tried each time, and a failure is
-//! shrunk. `PROPTEST_CASES=20000 PROPTEST_RNG_SEED=2 cargo test -p dbstow-fuzz` tries others; `make fuzz` looks
-//! for new paths.
+//! Edits are drawn by proptest from a fixed seed, so that the same ones are tried each time, and a failure is shrunk.
+//! `PROPTEST_CASES=20000 PROPTEST_RNG_SEED=2 cargo test -p dbstow-fuzz` tries others; `make fuzz` searches for new paths.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 
-/// What these tests may take; a reader that trusts a length it is told wants far more.
+/// Memory limit of these tests; a parser that trusts a length in the file asks for far more.
 #[cfg(unix)]
 const MEMORY_MAX: u64 = 4 << 30;
 /// All corpora together.
@@ -83,7 +82,7 @@ fn layouts_of_today() {
     bounded("today");
 }
 
-/// A corpus of files that are all refused at their first line would try nothing.
+/// A corpus of files that are all refused at their first line would test nothing.
 #[test]
 fn every_corpus_file_is_read_unless_its_name_says_that_it_is_refused() {
     for target in &TARGETS {
@@ -141,7 +140,7 @@ fn bounded(name: &str) {
     }
 }
 
-/// Keeps the text where it is found if this process does not survive it.
+/// Keeps the text in a known place in case this process does not survive it.
 fn reads_or_refuses(target: &Target, text: &str) {
     fs::write(last(target.name), text).expect("the target folder can be written");
     if let Err(why) = (target.read)(text) {
@@ -171,7 +170,7 @@ fn seeds(target: &Target) -> Vec<(PathBuf, String)> {
     seeds
 }
 
-/// The texts in a folder and in those inside it whose names end like this, in the order of their names.
+/// The texts with this suffix in a folder and its subfolders, sorted by name.
 fn texts(folder: &Path, end: &str) -> Vec<(PathBuf, String)> {
     let entries = folder.read_dir().expect("a folder of the repository");
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -188,7 +187,7 @@ fn texts(folder: &Path, end: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// A request beyond it ends the process, and so the test.
+/// A larger request ends the process, and so the test.
 fn limit_memory() {
     #[cfg(unix)]
     {
@@ -201,20 +200,20 @@ fn limit_memory() {
     }
 }
 
-/// What happens to a file on its way.
+/// A mutation of a file.
 #[derive(Clone, Debug)]
 enum Edit {
-    /// A text put in somewhere.
+    /// A text inserted somewhere.
     Insert(Index, String),
-    /// Some characters taken out.
+    /// Some characters removed.
     Delete(Index, usize),
     /// A number replaced by another one.
     Number(Index, String),
     /// A line replaced by one of a file of the corpus.
     Line(Index, Index, Index),
-    /// A line doubled.
+    /// A line duplicated.
     Twice(Index),
-    /// All behind a place cut off.
+    /// Truncated at a position.
     Cut(Index),
 }
 
@@ -264,7 +263,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// Numbers at which types end, and some that are none.
+/// Numbers at the limits of types, and some that are not numbers.
 fn number() -> impl Strategy<Value = String> {
     let known = [
         "0",
@@ -300,7 +299,7 @@ fn number() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What formats are made of, and what no format expects.
+/// Building blocks of formats, and text that no format expects.
 fn token() -> impl Strategy<Value = String> {
     let known = [
         "\"",
@@ -344,7 +343,7 @@ fn token() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Where a character begins; behind the last one, too.
+/// Character boundaries, including the end.
 fn place(text: &str, at: Index) -> usize {
     let mut place = at.index(text.len() + 1);
     while !text.is_char_boundary(place) {
