@@ -1,8 +1,8 @@
-//! Child processes: what they see of the environment, and that they end with the process that started them.
+//! Child processes: a restricted environment, and an end tied to that of the parent.
 //!
-//! What stands in the environment of a process can be read in `/proc/PID/environ` by the user that it runs as, and a
-//! private server runs as another user than dbstow. Passwords and keys stand there, under names that nobody can list:
-//! a child therefore starts with an empty environment, and with a short list of what programs need.
+//! The environment of a process can be read in `/proc/PID/environ` by the user it runs as, and a managed server runs
+//! as a different user than dbstow. It holds passwords and keys, under names that cannot be listed: a child therefore
+//! starts with an empty environment plus a short list of what programs need.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -11,13 +11,13 @@ use std::process::Command;
 #[cfg(target_os = "linux")]
 pub use parent::{ParentDeath, ends_with_parent};
 
-/// What every child gets of the environment, where it is set:
+/// Variables passed on to every child if set:
 ///
-/// - `PATH`: where it finds other programs, as `initdb` its shell.
-/// - `LANG` and `LANGUAGE` (with all that begins with `LC_`): the language of its messages.
+/// - `PATH`: where it finds other programs, such as the shell for `initdb`.
+/// - `LANG` and `LANGUAGE` (and everything that begins with `LC_`): the language of its messages.
 /// - `TZ`: the time zone of its log.
-/// - `TMPDIR`: where its temporary files are, which may have to be on another disk than `/tmp`.
-/// - `LD_LIBRARY_PATH`: where a program that was built into a folder of its own finds its libraries.
+/// - `TMPDIR`: where its temporary files go, possibly on another disk than `/tmp`.
+/// - `LD_LIBRARY_PATH`: where a program built into its own folder finds its libraries.
 #[cfg(not(windows))]
 const PASSED_ON: &[&str] = &[
     "PATH",
@@ -28,8 +28,8 @@ const PASSED_ON: &[&str] = &[
     "LD_LIBRARY_PATH",
 ];
 
-/// What every child gets of the environment, where it is set: where programs, their libraries and temporary files are. A
-/// process without `SystemRoot` cannot load what encrypts and connects:
+/// Variables passed on to every child if set: where programs, their libraries and temporary files are. A process
+/// without `SystemRoot` cannot load the encryption and network libraries:
 /// <https://learn.microsoft.com/windows/win32/procthread/creating-processes>, read 2026-11-26.
 #[cfg(windows)]
 const PASSED_ON: &[&str] = &[
@@ -43,14 +43,14 @@ const PASSED_ON: &[&str] = &[
     "TZ",
 ];
 
-/// How the names of more variables begin that every child gets: what a language is for numbers, text and the like.
+/// Prefix of further variables passed on to every child: locale settings for numbers, text and so on.
 const PASSED_ON_FAMILY: &str = "LC_";
 
-/// What this program gets besides where it starts itself: where the state directory is ([`crate::orphans`]), in which the
-/// one has to find what the other has made; and whether a panic is shown with its callers.
+/// Additional variables passed on when this program starts itself: the state directory ([`crate::orphans`]), in which
+/// each must find what the other created, and whether a panic prints a backtrace.
 const PASSED_ON_TO_ITSELF: [&str; 2] = ["XDG_RUNTIME_DIR", "RUST_BACKTRACE"];
 
-/// A child that runs `program`, and sees of the environment what programs need, and nothing else.
+/// A child that runs `program` with only the environment variables that programs need.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
@@ -60,18 +60,17 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// A child that is this program itself.
+/// A child that runs this program itself.
 ///
-/// # Errors
-/// When it does not know where it is.
+/// # Errors When the path of the executable cannot be determined.
 pub fn itself() -> io::Result<Command> {
     let mut command = command(std::env::current_exe()?);
     command.envs(variables(|name| PASSED_ON_TO_ITSELF.contains(&name)));
     Ok(command)
 }
 
-/// A child that runs what the user has written, as `--restart-command`: it sees all of the user's environment, since it may
-/// need any of it (an agent's socket, the keys of a cloud), and runs as the user who has set it.
+/// A child that runs a command written by the user, such as `--restart-command`: it gets the user's whole environment,
+/// since it may need any of it (an agent's socket, cloud keys), and runs as the user who set it.
 pub fn of_user(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
@@ -80,7 +79,7 @@ fn variables(passes: impl Fn(&str) -> bool) -> impl Iterator<Item = (OsString, O
     std::env::vars_os().filter(move |(name, _)| name.to_str().is_some_and(&passes))
 }
 
-/// On Windows, names of variables are the same in capitals.
+/// On Windows, variable names are case-insensitive.
 fn is(name: &str, known: &str) -> bool {
     match cfg!(windows) {
         true => name.eq_ignore_ascii_case(known),
@@ -88,7 +87,7 @@ fn is(name: &str, known: &str) -> bool {
     }
 }
 
-/// Children that end with their parent, which only Linux has the kernel do.
+/// Children that end with their parent, which only the Linux kernel enforces.
 #[cfg(target_os = "linux")]
 mod parent {
     use std::io;
@@ -100,18 +99,18 @@ mod parent {
     /// The signal that a child gets when its parent is gone.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ParentDeath {
-        /// `SIGQUIT`: a PostgreSQL server ends at once, takes its sessions along, and frees its shared memory.
+        /// `SIGQUIT`: a PostgreSQL server stops at once, ends its sessions, and frees its shared memory.
         Quit,
-        /// `SIGKILL`: nothing of the child's own runs any more, such as cleaning up in a directory that may be
-        /// another run's by then.
+        /// `SIGKILL`: no code of the child runs any more, such as cleanup in a directory that may belong to
+        /// another run by then.
         Kill,
     }
 
-    /// Starts `command` in a session of its own, out of reach of the terminal's Ctrl-C, and has the kernel
-    /// signal it when its parent is gone, also when that was killed.
+    /// Starts `command` in its own session, out of reach of the terminal's Ctrl-C, and makes the kernel
+    /// signal it when its parent is gone, even if that was killed.
     ///
-    /// The kernel takes the *thread* that calls `spawn` for the parent: call it on one that lives as long as the
-    /// child is needed. What the child starts itself is not covered.
+    /// The kernel treats the *thread* that calls `spawn` as the parent: call it on one that lives as long as the
+    /// child is needed. Processes started by the child are not covered.
     pub fn ends_with_parent(command: &mut Command, signal: ParentDeath) {
         let parent = getpid();
         let signal = match signal {
@@ -120,9 +119,9 @@ mod parent {
         };
         let prepare = move || {
             setsid()?;
-            // Of a change of user, which comes before this, the kernel would make it forget the signal.
+            // After a change of user, which therefore comes first, the kernel would drop this setting.
             set_parent_process_death_signal(Some(signal))?;
-            // A parent that was gone before that never sends it.
+            // A parent that exited before that never sends it.
             if getppid() == Some(parent) {
                 Ok(())
             } else {
@@ -141,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// What a child that prints its environment has.
+    /// The environment that a child prints.
     fn seen(mut command: Command) -> BTreeMap<String, String> {
         let output = command.output().expect("it starts");
         assert!(output.status.success(), "{output:?}");
@@ -154,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_child_sees_the_list_and_nothing_else() {
-        // What a test is started with: `HOME` and cargo's own variables, among others.
+        // The test's own environment: `HOME` and cargo's variables, among others.
         assert!(std::env::vars_os().any(|(name, _)| name == "CARGO_MANIFEST_DIR"));
 
         let seen = seen(command("env"));
@@ -186,7 +185,7 @@ mod tests_of_parents {
     fn a_child_is_signalled_when_the_thread_that_started_it_ends() {
         for (signal, number) in [(ParentDeath::Quit, 3), (ParentDeath::Kill, 9)] {
             let started = thread::spawn(move || {
-                // Whoever runs the tests may ignore signals, which children inherit.
+                // The test runner may ignore signals, and children inherit that.
                 let mut command = Command::new("env");
                 command.args(["--default-signal=QUIT", "sh", "-c"]);
                 command.arg("echo ready; exec sleep 600");

@@ -1,4 +1,4 @@
-//! Real time as the model counts it.
+//! Real time in the model's units.
 
 use std::time;
 
@@ -22,14 +22,14 @@ impl Clock {
         }
     }
 
-    /// The present instant; never before one it gave earlier.
+    /// The current instant; monotonic.
     pub fn now(&self) -> Instant {
         let ns = self.start.elapsed().as_nanos();
         Instant::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
     }
 
-    /// How long the machine has slept since it was started, with this clock standing still; zero where that is not told
-    /// apart: on other systems than Linux, clocks go on or sleep is not counted.
+    /// How long the machine has been suspended since it was started while this clock stood still; zero where that is
+    /// not known: on systems other than Linux, clocks go on or sleep is not counted.
     pub fn slept() -> Duration {
         #[cfg(target_os = "linux")]
         {
@@ -40,7 +40,8 @@ impl Clock {
                 Duration::from_secs(seconds)
                     + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
             };
-            // A thread may lose its processor between the two readings: the least of several is right.
+            // A thread may lose its processor between the two readings: the smallest of several is
+            // right.
             let look = |_| {
                 let running = ns(ClockId::Monotonic);
                 ns(ClockId::Boottime).saturating_sub(running)
@@ -51,12 +52,12 @@ impl Clock {
         Duration::ZERO
     }
 
-    /// The operating system's instant for one of the model.
+    /// The operating system's instant for one of the model's.
     pub fn real(&self, instant: Instant) -> time::Instant {
         self.start + time::Duration::from_nanos(instant.as_nanos())
     }
 
-    /// Lets the thread sleep for a `span` of the model.
+    /// Sleeps for a `span` of the model.
     #[expect(
         clippy::disallowed_methods,
         reason = "the one place where real time is waited for"

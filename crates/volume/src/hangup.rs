@@ -1,6 +1,6 @@
-//! The signal of a terminal that is closed, which `nohup` has a program ignore.
+//! The signal sent when a terminal closes, which `nohup` makes a program ignore.
 
-/// Whether this process was started with SIGHUP ignored. Always false on other systems than Linux.
+/// Whether this process was started with SIGHUP ignored. Always false on systems other than Linux.
 pub fn is_ignored() -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -8,7 +8,7 @@ pub fn is_ignored() -> bool {
         // SAFETY: without a new action the call only fills in the old one, which has room for it.
         let result =
             unsafe { libc::sigaction(libc::SIGHUP, std::ptr::null(), action.as_mut_ptr()) };
-        // SAFETY: it was zeroed, which is a valid action, and filled in where the call succeeded.
+        // SAFETY: it was zeroed, which is a valid action, and filled in if the call succeeded.
         let action = unsafe { action.assume_init() };
         result == 0 && action.sa_sigaction == libc::SIG_IGN
     }
@@ -16,10 +16,10 @@ pub fn is_ignored() -> bool {
     false
 }
 
-/// Ignores SIGHUP from now on, whatever handles it. Nothing on other systems than Linux.
+/// Ignores SIGHUP from now on, replacing any handler. Does nothing on systems other than Linux.
 pub fn ignore() {
     #[cfg(target_os = "linux")]
-    // SAFETY: to ignore a signal sets no handler, so that no code runs in a signal's context.
+    // SAFETY: ignoring a signal sets no handler, so no code runs in signal context.
     unsafe {
         libc::signal(libc::SIGHUP, libc::SIG_IGN);
     }

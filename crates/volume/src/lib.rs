@@ -1,8 +1,8 @@
-//! Real files that feel like modelled volumes.
+//! Real files that behave like modelled volumes.
 //!
 //! [`virtual_time`] runs embedded SQLite over a [`model::store::Store`]: the SQL really executes, on real
 //! bytes, while disks, processors and waits exist in virtual time only. [`real_time`] runs it on real files,
-//! which modelled volumes can be put under.
+//! optionally on modelled volumes.
 //!
 //! ```
 //! use model::store::{Role, Store, StoreSpec};
@@ -37,7 +37,7 @@ mod paced_storage;
 #[cfg(target_os = "linux")]
 pub mod fuse;
 
-// What other processes see, and what outlives a killed one.
+// The environment of child processes, and what outlives a killed one.
 pub mod child;
 #[cfg(target_os = "linux")]
 pub use fuse::orphans;

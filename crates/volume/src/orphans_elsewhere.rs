@@ -1,16 +1,16 @@
-//! As [`fuse::orphans`](crate) on Linux, for other systems: directories are made, and nothing is written
-//! down. What a killed process leaves there is for its user to remove.
+//! The counterpart of [`fuse::orphans`](crate) on Linux for other systems: directories are created, but
+//! nothing is recorded. Whatever a killed process leaves behind, the user must remove.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What a process makes outside of itself.
+/// What a process creates outside of itself.
 #[derive(Debug)]
 pub struct Registration;
 
 impl Registration {
-    /// Nothing yet.
+    /// An empty registration.
     ///
     /// # Errors
     /// Never.
@@ -18,10 +18,10 @@ impl Registration {
         Ok(Registration)
     }
 
-    /// Makes `directory`, for this user alone. Gives whether it was made.
+    /// Creates `directory`, accessible to this user only. Returns whether it was created.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn make_directory(&self, directory: &Path, _with_contents: bool) -> io::Result<bool> {
         let builder = fs::DirBuilder::new();
         #[cfg(unix)]
@@ -36,7 +36,7 @@ impl Registration {
         }
     }
 
-    /// `directory` is about to be made, or taken over.
+    /// `directory` is about to be created or taken over.
     ///
     /// # Errors
     /// Never.
@@ -44,7 +44,7 @@ impl Registration {
         Ok(())
     }
 
-    /// `directory` is this process's own now.
+    /// `directory` now belongs to this process.
     ///
     /// # Errors
     /// Never.
@@ -52,7 +52,7 @@ impl Registration {
         Ok(())
     }
 
-    /// `directory` is there no more.
+    /// `directory` no longer exists.
     ///
     /// # Errors
     /// Never.
@@ -68,7 +68,7 @@ impl Registration {
         Ok(())
     }
 
-    /// They have all ended.
+    /// All of them have ended.
     ///
     /// # Errors
     /// Never.
@@ -76,7 +76,7 @@ impl Registration {
         Ok(())
     }
 
-    /// Control group `group` is about to be made.
+    /// Control group `group` is about to be created.
     ///
     /// # Errors
     /// Never.
@@ -84,7 +84,7 @@ impl Registration {
         Ok(())
     }
 
-    /// Control group `group` is there no more.
+    /// Control group `group` no longer exists.
     ///
     /// # Errors
     /// Never.

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use reading::Reading;
 
-/// Directories that stand for an arm's volumes, and what happens at them: modelled volumes under real
-/// files (emulate), or real directories (measure).
+/// Directories that represent an arm's volumes, and their activity: modelled volumes under real files
+/// (emulate), or real directories (measure).
 pub trait Site: Sync {
-    /// The directory of a volume, empty at first; the place is that of the volume in the arm.
+    /// The directory of a volume, empty at first; `volume` is its index in the arm.
     ///
     /// # Panics
-    /// When there is no volume at that place.
+    /// When no volume has that index.
     fn directory(&self, volume: usize) -> &Path;
 
     /// Counters so far.
@@ -21,13 +21,13 @@ pub trait Site: Sync {
     /// When they cannot be read, or the emulator is gone.
     fn reading(&self) -> io::Result<Reading>;
 
-    /// What else is counted so far, by name with the unit as suffix; only their differences are recorded,
-    /// among the engine's own counters.
+    /// Further counters by name, with the unit as suffix; only their differences are recorded, among the
+    /// engine's own counters.
     ///
-    /// Real volumes count `device_bytes.<volumes>`, what was read and written at their disks;
-    /// `other_bytes.<volumes>`, how much more that is than this program and what it started asked for; and
-    /// `foreign_bytes.<volumes>`, what all other programs asked for, of any disk. Volumes that cannot be
-    /// told apart share an entry, their names joined by `+`.
+    /// Real volumes count `device_bytes.<volumes>`, bytes read and written at their disks;
+    /// `other_bytes.<volumes>`, the part of these that neither this program nor its children requested;
+    /// and `foreign_bytes.<volumes>`, what all other programs requested, on any disk. Volumes that cannot
+    /// be distinguished share an entry, their names joined by `+`.
     ///
     /// # Errors
     /// When they cannot be read.
@@ -35,14 +35,14 @@ pub trait Site: Sync {
         Ok(BTreeMap::new())
     }
 
-    /// Writes back and forgets what the operating system caches of the volumes' files, and empties
-    /// modelled host caches if `host_cache` says so. Gives what could not be done, for people, with the
-    /// reason; nothing when all of it was.
+    /// Writes back and drops what the operating system caches of the volumes' files, and empties
+    /// modelled host caches if `host_cache` is set. Returns human-readable messages on what could not
+    /// be done and why; empty if everything was.
     ///
     /// # Errors
-    /// When the volumes are gone.
+    /// When the volumes no longer exist.
     fn go_cold(&self, host_cache: bool) -> io::Result<Vec<String>>;
 
-    /// What is known about the place by name: kernel, filesystem, device, ..
+    /// Facts about the place by name: kernel, filesystem, device, ..
     fn environment(&self) -> Vec<(String, String)>;
 }

@@ -1,14 +1,14 @@
 //! Whether SQLite was compiled with the settings that simulated results depend on.
 //!
-//! A checkout's `.cargo/config.toml` gives them to SQLite's build. Cargo ignores that file in `cargo install dbstow` and
-//! where dbstow's crates are dependencies; then the build has them only with `LIBSQLITE3_FLAGS` in its environment.
+//! A checkout's `.cargo/config.toml` passes them to SQLite's build. Cargo ignores that file in `cargo install dbstow`
+//! and when dbstow's crates are dependencies; the build then only has them if `LIBSQLITE3_FLAGS` is in its environment.
 
 use std::sync::OnceLock;
 
 use rusqlite::Connection;
 
-/// What SQLite is compiled with, as `PRAGMA compile_options` names it: the temporary files of sorts and grouping have pages
-/// of a database server's size, nothing counts memory under a global lock, and a placement may have more than 10 files.
+/// SQLite's compile options, as named by `PRAGMA compile_options`: the temporary files of sorts and grouping have pages
+/// of a database server's size, no global lock counts memory, and a placement may have more than 10 files.
 pub const SETTINGS: [&str; 4] = [
     "DEFAULT_CACHE_SIZE=-2000",
     "DEFAULT_MEMSTATUS=0",
@@ -20,7 +20,7 @@ pub const SETTINGS: [&str; 4] = [
 pub fn missing() -> &'static [&'static str] {
     static MISSING: OnceLock<Vec<&'static str>> = OnceLock::new();
     MISSING.get_or_init(|| {
-        // What cannot be asked cannot run statements either.
+        // If the options cannot be queried, statements cannot run either.
         let options = compile_options().unwrap_or_default();
         let lacks = |setting: &&str| !options.iter().any(|option| option == setting);
         SETTINGS.into_iter().filter(lacks).collect()

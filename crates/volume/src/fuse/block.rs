@@ -7,8 +7,8 @@
 //!                               └─► data path: the image in the backing directory; the model
 //! ```
 //!
-//! The offset in the image is the offset in the modelled volume. Neither making the filesystem nor
-//! mounting it is modelled or counted.
+//! The offset in the image is the offset in the modelled volume. Creating and mounting the
+//! filesystem is neither modelled nor counted.
 
 mod data;
 mod filesystem;
@@ -39,32 +39,32 @@ use super::transport::{self, MountPoint, Session, Transport as _};
 use data::Data;
 use filesystem::OneFile;
 
-/// A volume in block mode, mounted. What was set up last comes first, which is also the order in which it
-/// is taken down.
+/// A mounted volume in block mode. Fields are ordered from last to first set up, which is also the order
+/// of teardown.
 struct Block {
     directory: PathBuf,
     mounted: bool,
     device: Option<LoopDevice>,
     session: Option<Box<dyn Session>>,
-    /// Directory where FUSE shows the image.
+    /// Directory where FUSE exposes the image.
     shown: PathBuf,
     filesystem: Filesystem,
     programs: Programs,
     data: Arc<Data>,
     registration: Arc<Registration>,
     name: String,
-    // Last: others may have the image once it is no device any more.
+    // Last: others may use the image once no device is attached to it.
     _lock: File,
 }
 
-/// What is said of an image whose file system the kernel refuses.
+/// Reported when the kernel refuses to mount an image's file system.
 pub const UNMOUNTABLE: &str = "the file system cannot be mounted";
 
 /// Mounts a volume whose front is [`Front::Block`].
 ///
 /// # Errors
 /// When this is not root, a program or a loop device is missing, or a directory cannot be used; what was
-/// set up until then is taken down again.
+/// set up until then is torn down again.
 pub(super) fn mount(
     mount: &MountSpec,
     place: usize,
@@ -82,7 +82,7 @@ pub(super) fn mount(
     let files = prepare::backing(mount)?;
     let lock = match parts.kept.is_modelled() {
         true => prepare::lock(mount)?,
-        // Several states of one recording may be looked at.
+        // Several states of one recording may be inspected at the same time.
         false => prepare::lock_shared(mount)?,
     };
     let image = Image::prepare(&files, mount.size, filesystem);
@@ -126,7 +126,7 @@ pub(super) fn mount(
         .and_then(|()| block.hand_over(&image, mount));
     match set_up {
         Ok(()) => Ok(Box::new(block)),
-        // Dropping it takes down what there is.
+        // Dropping it tears down what exists.
         Err(error) => Err(failed(mount)(error)),
     }
 }
@@ -155,7 +155,7 @@ fn check(volume: &str) -> Result<(), EmulationError> {
 }
 
 impl Block {
-    /// Shows the image through FUSE.
+    /// Exposes the image through FUSE.
     fn show(&mut self, image: &Image, parts: &Parts) -> io::Result<()> {
         fs::create_dir(&self.shown)?;
         self.registration.mounting(&self.shown, MountPoint::NAME)?;
@@ -169,7 +169,7 @@ impl Block {
         Ok(())
     }
 
-    /// Makes a block device of it.
+    /// Attaches a block device to it.
     fn attach(&mut self, read_ahead: Bytes) -> io::Result<()> {
         let shown = self.shown.join(image::NAME);
         self.registration.attaching(&shown)?;
@@ -191,7 +191,7 @@ impl Block {
         Ok(())
     }
 
-    /// Leaves the filesystem to its owner, empty when it is new, and lets the model begin.
+    /// Hands the filesystem over to its owner, empty if it is new, and starts the model.
     fn hand_over(&self, image: &Image, mount: &MountSpec) -> io::Result<()> {
         if let Some((user, group)) = mount.owner {
             chown(&self.directory, Some(user), Some(group))?;
@@ -201,7 +201,7 @@ impl Block {
         }
         match fs::remove_dir(self.directory.join("lost+found")) {
             Err(error) if image.new && self.filesystem == Filesystem::Ext4 => return Err(error),
-            // xfs has none, and in a volume that was used before it may hold something.
+            // xfs has none, and in a reused volume it may contain files.
             _ => {}
         }
         write_back(&self.directory)?;
@@ -209,11 +209,11 @@ impl Block {
         Ok(())
     }
 
-    /// Forgets everything by mounting anew.
+    /// Drops all caches by mounting again.
     fn remount(&mut self) -> io::Result<()> {
         self.registration.unmounted(&self.directory)?;
         self.mounted = false;
-        // Reading the superblock and the journal again is no part of what is measured.
+        // Reading the superblock and the journal again is not part of the measurement.
         self.data.model(false);
         let outcome = self.mount();
         self.data.model(true);
@@ -246,9 +246,9 @@ impl Mounted for Block {
         })
     }
 
-    /// Unmounts and mounts again, which drops every page and every name the kernel has cached of this
-    /// volume, and nothing else on the machine. Where a program keeps it busy, its files' unused pages
-    /// are dropped one file after the other.
+    /// Unmounts and mounts again, which drops every page and every name that the kernel has cached of
+    /// this volume, and nothing else on the machine. If a program keeps it busy, the unused pages of
+    /// its files are dropped one file after the other.
     fn drop_caches(&mut self) -> io::Result<Vec<String>> {
         write_back(&self.directory)?;
         match mounts::unmount(&self.directory) {
@@ -287,7 +287,7 @@ impl Mounted for Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // There is nobody to tell; what is left stays registered.
+        // No caller to report to; whatever is left stays registered.
         let _ = self.take_down();
     }
 }
@@ -297,7 +297,7 @@ fn write_back(directory: &Path) -> io::Result<()> {
     without_open_files(|| Ok(syncfs(File::open(directory)?)?))
 }
 
-/// Drops the cached pages of every file below `directory`, but for those in use.
+/// Drops the cached pages of every file below `directory`, except those in use.
 fn forget_files(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let entry = entry?;

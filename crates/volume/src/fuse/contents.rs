@@ -1,4 +1,4 @@
-//! What becomes of the bytes of an emulation's volumes.
+//! What happens to the bytes of an emulation's volumes.
 //!
 //! ```text
 //! in place   image                        written where they belong
@@ -26,19 +26,20 @@ use super::setup::{Contents, CrashSpec, EmulationSpec, FlippedBit, RecordSpec};
 const WRITES: &str = "writes";
 const HISTORY: &str = "history";
 
-/// What becomes of the bytes.
+/// What happens to the bytes.
 pub(super) enum Kept {
     /// They stay in the volumes.
     InPlace,
-    /// The images stay as they are; what is written is recorded.
+    /// The images stay unchanged; writes are recorded.
     Recorded(Arc<Recorder>),
-    /// The volumes begin as a recording's were when power was cut.
+    /// The volumes start as those of a recording were when power was cut.
     Crashed {
-        /// What was written.
+        /// The recorded writes.
         writes: Arc<Writes>,
-        /// For each volume, ranges and where their bytes are, the later over the earlier.
+        /// For each volume, ranges and the location of their bytes; later ones override earlier
+        /// ones.
         ranges: Vec<Vec<(Range<u64>, Option<u64>)>>,
-        /// A bit that is not as it was written.
+        /// A flipped bit.
         flipped: Option<FlippedBit>,
     },
 }
@@ -49,15 +50,15 @@ pub(super) struct Recorder {
     history: Mutex<History>,
     folder: Folder,
     most: Bytes,
-    /// When there was no more room.
+    /// When space ran out.
     ended: OnceLock<Instant>,
 }
 
 impl Kept {
-    /// As `spec` has it.
+    /// As specified.
     ///
     /// # Errors
-    /// When a recording cannot be made or read.
+    /// When a recording cannot be created or read.
     pub(super) fn of(spec: &EmulationSpec) -> Result<Kept, EmulationError> {
         match &spec.contents {
             Contents::InPlace => Ok(Kept::InPlace),
@@ -121,10 +122,10 @@ impl Kept {
         })
     }
 
-    /// Where the bytes of the volume at `place` are, over its `image` in the directory `backing`.
+    /// The store of the volume with index `place`, over its `image` in the directory `backing`.
     ///
     /// # Errors
-    /// When there is no room for what will be written.
+    /// When there is not enough space for what will be written.
     pub(super) fn store(&self, image: File, place: usize, backing: &Path) -> io::Result<Store> {
         Ok(match self {
             Kept::InPlace => Store::Image(image),
@@ -148,7 +149,7 @@ impl Kept {
         })
     }
 
-    /// What records requests, if anything does.
+    /// The recorder of requests, if any.
     pub(super) fn recorder(&self) -> Option<Arc<Recorder>> {
         match self {
             Kept::Recorded(recorder) => Some(Arc::clone(recorder)),
@@ -156,12 +157,13 @@ impl Kept {
         }
     }
 
-    /// Whether requests take their time: not those that look at what a crash has left.
+    /// Whether requests take modelled time; false when inspecting a crash state.
     pub(super) fn is_modelled(&self) -> bool {
         !matches!(self, Kept::Crashed { .. })
     }
 
-    /// Whether programs on the volumes can be run: no crash state needs it, and its bytes may be of anybody's making.
+    /// Whether programs on the volumes may be executed: crash states do not need it, and their bytes may come from
+    /// anyone.
     pub(super) fn programs(&self) -> Programs {
         match self {
             Kept::InPlace | Kept::Recorded(_) => Programs::Run,
@@ -169,7 +171,7 @@ impl Kept {
         }
     }
 
-    /// Writes the history of what was recorded.
+    /// Writes the history of the recording.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -211,7 +213,7 @@ impl Recorder {
         self.history.lock().events.push(event);
     }
 
-    /// Whether there is room for so many bytes more; otherwise recording ends.
+    /// Whether there is room for this many more bytes; otherwise recording ends.
     pub(super) fn goes_on(&self, bytes: u64, now: Instant) -> bool {
         if self.writes.length() + bytes > self.most.0 {
             self.end(now);
@@ -219,22 +221,22 @@ impl Recorder {
         self.ended.get().is_none()
     }
 
-    /// Ends recording: there is no more room.
+    /// Ends recording: out of space.
     pub(super) fn end(&self, now: Instant) {
-        // The first is what counts.
+        // Only the first counts.
         let _ = self.ended.set(now);
     }
 
     fn finish(&self) -> io::Result<()> {
         let mut history = self.history.lock();
-        // Requests at the same time are added by several threads.
+        // Concurrent requests are added by several threads.
         history.events.sort_by_key(|event| event.arrived);
         if let Some(at) = self.ended.get() {
             history.end_at(*at);
         }
         match self.store(&history) {
             Err(error) if error.kind() == io::ErrorKind::StorageFull => {
-                // Room for it is made of its end.
+                // The end of the recorded bytes is given up to make room for the history.
                 let keep = self.writes.length() / 8 * 7;
                 history.end_before_bytes(keep);
                 self.writes.cut(keep)?;
@@ -260,7 +262,7 @@ impl Recorder {
 /// Reads the history of the recording in `folder`.
 ///
 /// # Errors
-/// When there is none, or it is damaged.
+/// When it does not exist or is damaged.
 fn read(folder: &Folder) -> io::Result<History> {
     let file = folder
         .found_file(HISTORY.as_ref())

@@ -1,5 +1,5 @@
-//! The conversation with an emulator in a process of its own: a line of JSON asked, a line answered, over a
-//! socket that this user alone can reach.
+//! The protocol with an emulator in its own process: one line of JSON per request and per answer, over a
+//! socket that only this user can reach.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -18,28 +18,29 @@ use reading::Reading;
 /// The socket's name in the emulator's folder of the state directory.
 pub(super) const SOCKET: &str = "control";
 
-/// What can be asked.
+/// Requests to an emulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Request {
-    /// What is emulated. Answered by a [`Description`].
+    /// Describe what is emulated. Answered by a [`Description`].
     Describe,
-    /// Counters so far. Answered by a [`Look`].
+    /// Read the counters. Answered by a [`Look`].
     Reading,
-    /// Counters so far beside those of the last look. Answered by a [`Look`].
+    /// Read the counters along with those of the previous sample. Answered by a [`Look`].
     Look,
-    /// Forget what the kernel caches of the volumes' files. Answered by a list of what could not be done.
+    /// Drop what the kernel caches of the volumes' files. Answered by a list of what could not be done.
     DropCaches,
-    /// Unmount everything and mount it again. Answered by nothing.
+    /// Unmount everything and mount it again. The answer is empty.
     MountAgain,
-    /// Have the next request of a sort to the volume at a place fail, once. Answered by nothing.
+    /// Make the next request of a kind to the volume with this index fail, once. The answer is
+    /// empty.
     Fail(usize, Fault),
     /// How many requests have failed on demand. Answered by a number.
     Failed,
-    /// Forget what the modelled host caches hold. Answered by nothing.
+    /// Drop the content of the modelled host caches. The answer is empty.
     EmptyHostCache,
-    /// Unmount everything and end. Answered by nothing, once all is gone; or by who keeps it busy, and
-    /// then it goes on.
+    /// Unmount everything and end. The answer is empty, once everything is removed; or names the
+    /// processes that keep it busy, in which case the emulator continues.
     Stop,
 }
 
@@ -50,22 +51,22 @@ pub struct Description {
     pub pid: u32,
     /// Names of its volumes and where they are mounted.
     pub volumes: Vec<(String, PathBuf)>,
-    /// What is known about the place by name: kernel, filesystem, device, ..
+    /// Facts about the place by name: kernel, filesystem, device, ..
     pub environment: Vec<(String, String)>,
 }
 
 /// Counters at two instants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Look {
-    /// Those of the last look, where there was one and it was asked for.
+    /// Those of the previous sample, if one exists and was requested.
     pub before: Option<Reading>,
-    /// Those of now.
+    /// The current ones.
     pub now: Reading,
-    /// What went wrong so far, for people.
+    /// Problems so far, human-readable.
     pub troubles: Vec<String>,
 }
 
-/// An answer, or why there is none.
+/// An answer, or the reason for its absence.
 pub(super) type Answer<T> = Result<T, String>;
 
 /// An emulator in another process.
@@ -78,9 +79,9 @@ impl Request {
     /// How long its answer may take.
     fn patience(self) -> Duration {
         match self {
-            // Somebody looks at the terminal.
+            // A user is waiting at the terminal.
             Request::Describe | Request::Look => Duration::from_secs(5),
-            // A machine that is busy with a trial may be slow to answer, which is no failure of the trial.
+            // A machine busy with a trial may be slow to answer, which is not a failure of the trial.
             Request::Reading | Request::Fail(..) | Request::Failed => Duration::from_secs(30),
             // These write back what the kernel has cached, at the speed of the modelled disk: gigabytes at
             // tens of megabytes per second.
@@ -91,7 +92,7 @@ impl Request {
     }
 }
 
-/// How long its process may take to end, once all is unmounted.
+/// How long its process may take to end once everything is unmounted.
 const END: model::Duration = model::Duration::from_secs(20);
 
 impl Control {
@@ -102,7 +103,7 @@ impl Control {
         }
     }
 
-    /// Emulators of this user that have something mounted at `directory`, or at directories in it.
+    /// Emulators of this user with mounts at `directory`, or at directories in it.
     ///
     /// # Errors
     /// When the state directory cannot be read.
@@ -117,10 +118,11 @@ impl Control {
         Ok(controls.filter(|control| control.socket.exists()).collect())
     }
 
-    /// Asks it to stop, and waits until its process has ended. Gives what it emulated.
+    /// Requests a stop, and waits until its process has ended. Returns what it emulated.
     ///
     /// # Errors
-    /// When its volumes are in use: by whom; it goes on then. Or when it is gone, or does not end.
+    /// When its volumes are in use, naming the users; it then continues. Or when it is gone, or
+    /// does not end.
     pub fn stop(&self) -> io::Result<Description> {
         let description: Description = self.ask(Request::Describe)?;
         let process = Identity::of(description.pid.cast_signed());
@@ -135,10 +137,10 @@ impl Control {
         )))
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     ///
     /// # Errors
-    /// When the emulator is gone, or says why it cannot.
+    /// When the emulator is gone, or reports an error.
     pub fn ask<T: DeserializeOwned>(&self, request: Request) -> io::Result<T> {
         let gone = |error: io::Error| {
             let what = match error.kind() {
@@ -153,7 +155,7 @@ impl Control {
         answer.map_err(io::Error::other)
     }
 
-    /// What to say, and to do, about an emulator that has not answered in time.
+    /// The message about an emulator that has not answered in time, with the remedy.
     fn hangs(&self, request: Request) -> String {
         let patience = request.patience().as_secs();
         let Some(pid) = self.pid() else {
@@ -173,7 +175,7 @@ impl Control {
         )
     }
 
-    /// Its process, which its folder is named after.
+    /// The process id, taken from the name of its folder.
     fn pid(&self) -> Option<i32> {
         let folder = self.socket.parent()?.file_name()?.to_str()?;
         folder.split('-').next()?.parse().ok()
@@ -237,7 +239,7 @@ mod tests {
         let own = std::process::id();
         let folder = state.path().join(format!("{own}-1-001"));
         std::fs::create_dir(&folder).unwrap();
-        // Nobody accepts, as when the process is stopped.
+        // No accept, as when the process is stopped.
         let _listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
 
         let hangs = Control::of(&folder).ask::<Description>(Request::Describe);

@@ -1,4 +1,4 @@
-//! Replies that wait for their instant: one heap, one thread, nobody sleeps per request.
+//! Replies held until they are due: one heap, one thread; no thread sleeps per request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,7 +17,8 @@ pub(crate) trait Reply: Send + 'static {
     fn send(self);
 }
 
-/// Replies that wait, and the thread that sends them. Dropping it sends what is left, and ends the thread.
+/// Pending replies, and the thread that sends them. Dropping it sends the remaining ones, and ends the
+/// thread.
 pub(crate) struct Deadlines<R: Reply> {
     shared: Arc<Shared<R>>,
     pace: Arc<Pace>,
@@ -33,7 +34,7 @@ struct Shared<R> {
 
 struct Waiting<R> {
     heap: BinaryHeap<Reverse<Parked<R>>>,
-    /// Replies parked so far: those for one instant are sent in this order.
+    /// Replies parked so far: those due at the same instant are sent in this order.
     count: u64,
     closed: bool,
 }
@@ -48,7 +49,7 @@ impl<R: Reply> Deadlines<R> {
     /// Starts the thread.
     ///
     /// # Errors
-    /// When the operating system gives none.
+    /// When the operating system cannot start one.
     pub(crate) fn start(pace: Arc<Pace>) -> io::Result<Deadlines<R>> {
         let shared = Arc::new(Shared {
             waiting: Mutex::new(Waiting {
@@ -72,7 +73,7 @@ impl<R: Reply> Deadlines<R> {
         })
     }
 
-    /// Sends `reply` when it is due; at once without an instant, or when its time has come already.
+    /// Sends `reply` when it is due; at once without an instant, or if it is already due.
     pub(crate) fn reply(&self, due: Option<Instant>, reply: R) {
         let Some(due) = due else {
             self.at_once.answered_at_once(false);
@@ -94,7 +95,7 @@ impl<R: Reply> Drop for Deadlines<R> {
         self.shared.waiting.lock().closed = true;
         self.shared.changed.notify_all();
         if let Some(thread) = self.thread.take() {
-            // It ends by itself; if it panicked, that was reported where it did.
+            // It ends on its own; a panic was reported by the thread itself.
             let _ = thread.join();
         }
     }
@@ -120,7 +121,7 @@ impl<R: Reply> Shared<R> {
         }
     }
 
-    /// Sends every reply when its time has come, until it is closed.
+    /// Sends every reply when it is due, until closed.
     fn send_all(&self, pace: &Pace, tally: &Tally) {
         pace::exact_timers();
         while let Some(parked) = self.next(pace) {
@@ -129,7 +130,7 @@ impl<R: Reply> Shared<R> {
         }
     }
 
-    /// Waits for the time of the first reply; `None` once closed and empty.
+    /// Waits until the first reply is due; `None` once closed and empty.
     fn next(&self, pace: &Pace) -> Option<Parked<R>> {
         let mut waiting = self.waiting.lock();
         loop {
@@ -181,7 +182,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
 
-    /// A reply that notes its name when it is sent.
+    /// A reply that records its name when it is sent.
     struct Noted(&'static str, Arc<Mutex<Vec<&'static str>>>);
 
     impl Reply for Noted {

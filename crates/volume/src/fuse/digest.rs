@@ -1,4 +1,4 @@
-//! A hash of what volumes hold, by which two states are known to be the same.
+//! A hash of the content of volumes, to detect equal states.
 
 use std::fs::File;
 use std::io;
@@ -13,17 +13,18 @@ use super::contents::Kept;
 use super::setup::EmulationSpec;
 use super::{image, prepare};
 
-/// What is hashed at a time; blocks that are all zero are left out.
+/// The unit of hashing; blocks that are all zero are skipped.
 const BLOCK: u64 = 4096;
 
-/// SHA-256 of what the volumes of a crash state hold when they are mounted, as hexadecimal digits: of every block of 4 KiB that is
+/// SHA-256 of the content of a crash state's volumes at mount time, in hexadecimal: for every 4 KiB block that is not
+/// all zero, the index of its volume, its own index and its bytes.
 /// not all zero its volume's place, its own place and its bytes.
 ///
 /// # Errors
 /// When the recording or an image cannot be read.
 ///
 /// # Panics
-/// When the specification is not of a crash state.
+/// When the specification is not that of a crash state.
 pub fn digest(spec: &EmulationSpec) -> io::Result<String> {
     let kept = Kept::of(spec).map_err(io::Error::other)?;
     let Kept::Crashed { ranges, .. } = &kept else {

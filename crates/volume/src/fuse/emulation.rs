@@ -1,4 +1,4 @@
-//! Modelled volumes that are mounted, from start to stop.
+//! Mounted modelled volumes, from start to stop.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use reading::{Pacing, Reading};
 
 /// Mounted volumes that share a machine. Dropping it unmounts them.
 pub struct Emulation {
-    /// In the order of the specification; taken down in the opposite order.
+    /// In the order of the specification; torn down in reverse order.
     volumes: Vec<Box<dyn Mounted>>,
     parts: Parts,
     /// Names of the volumes and where they are mounted.
@@ -30,10 +30,10 @@ pub struct Emulation {
 }
 
 impl Emulation {
-    /// Mounts every volume of `spec`; when one fails, those before it are taken down again.
+    /// Mounts every volume of `spec`; if one fails, those before it are torn down again.
     ///
     /// # Errors
-    /// When something is missing on the machine, or a directory cannot be used.
+    /// When the machine lacks a requirement, or a directory cannot be used.
     pub fn start(spec: &EmulationSpec) -> Result<Emulation, EmulationError> {
         prepare::check(spec)?;
         let clock = Clock::start();
@@ -84,7 +84,7 @@ impl Emulation {
         self.parts.pace.reading(self.parts.transport.name())
     }
 
-    /// Forgets what the modelled host caches hold.
+    /// Drops the content of the modelled host caches.
     pub fn empty_host_cache(&self) {
         self.parts.storage.empty_host_cache();
     }
@@ -94,7 +94,7 @@ impl Emulation {
         &self.places
     }
 
-    /// What is known about the place by name: kernel, transport, what each volume stands on.
+    /// Facts about the place by name: kernel, transport, and the underlying storage of each volume.
     pub fn environment(&self) -> &[(String, String)] {
         &self.environment
     }
@@ -104,8 +104,8 @@ impl Emulation {
         self.parts.registration.folder()
     }
 
-    /// Writes back and forgets what the kernel caches of the volumes' files. Gives what could not be
-    /// done, for people.
+    /// Writes back and drops what the kernel caches of the volumes' files. Returns what could not be
+    /// done, human-readable.
     ///
     /// # Errors
     /// When a volume is gone.
@@ -115,7 +115,7 @@ impl Emulation {
         Ok(notes.concat())
     }
 
-    /// Unmounts every volume and mounts it again, as after its machine has started anew. Block mode only.
+    /// Unmounts every volume and mounts it again, as after a restart of its machine. Block mode only.
     ///
     /// # Errors
     /// When one is in use, or cannot be mounted any more.
@@ -124,13 +124,14 @@ impl Emulation {
         volumes.try_for_each(|volume| volume.mount_again())
     }
 
-    /// Has the next request of a sort to the volume at `place` fail, once. Block mode only.
+    /// Makes the next request of a kind to the volume with index `place` fail, once. Block mode
+    /// only.
     ///
     /// # Errors
     /// In file mode.
     ///
     /// # Panics
-    /// When there is no such volume.
+    /// When no volume has that index.
     pub fn arm(&self, place: usize, fault: Fault) -> io::Result<()> {
         self.volumes[place].arm(fault)
     }
@@ -140,13 +141,13 @@ impl Emulation {
         self.volumes.iter().map(|volume| volume.failed()).sum()
     }
 
-    /// What went wrong with real files so far, for people: a backing disk that is full, ..
+    /// Problems with real files so far, human-readable: a full backing disk, ..
     pub fn troubles(&self) -> Vec<String> {
         let troubles = self.volumes.iter().map(|volume| volume.trouble());
         troubles.flatten().collect()
     }
 
-    /// Processes that use a volume, by name and number, and the volume's directory.
+    /// Processes that use a volume, by name and process id, and the volume's directory.
     pub fn users(&self) -> Vec<(PathBuf, Vec<String>)> {
         let users = self.places.iter().map(|(_, directory)| {
             let nested = mounts::within(directory).unwrap_or_default();
@@ -158,15 +159,16 @@ impl Emulation {
         users.filter(|(_, users)| !users.is_empty()).collect()
     }
 
-    /// Unmounts every volume, from under programs that still use it.
+    /// Unmounts every volume, even while programs still use it.
     ///
     /// # Errors
-    /// Every failure, in one; the other volumes are taken down all the same.
+    /// All failures, combined; the other volumes are torn down all the same.
     pub fn stop(mut self) -> Result<(), EmulationError> {
         self.take_down()
     }
 
-    /// As [`Emulation::stop`], and gives the last counters, with what unmounting wrote back.
+    /// Like [`Emulation::stop`], but also returns the final counters, including what unmounting
+    /// wrote back.
     pub(super) fn stop_and_count(mut self) -> (Result<(), EmulationError>, Reading) {
         let stopped = self.take_down();
         (stopped, self.reading())
@@ -206,7 +208,7 @@ impl Emulation {
 
 impl Drop for Emulation {
     fn drop(&mut self) {
-        // There is nobody to tell; what is left stays written down for the next start.
+        // No caller to report to; whatever is left stays registered for the next start.
         let _ = self.take_down();
     }
 }

@@ -1,4 +1,4 @@
-//! What an emulation stands on, for the record of a trial.
+//! The basis of an emulation, for the record of a trial.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use reading::fact;
 use super::orphans::mounts;
 use super::setup::{EmulationSpec, Filesystem, Front, MountSpec, READ_AHEAD};
 
-/// Kernel, transport, and what each volume stands on, by name.
+/// Kernel, transport, and the underlying storage of each volume, by name.
 pub(super) fn of(spec: &EmulationSpec, transport: &str) -> Vec<(String, String)> {
     let release = rustix::system::uname()
         .release()

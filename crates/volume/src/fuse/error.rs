@@ -1,11 +1,11 @@
-//! Why volumes could not be emulated, or not be taken down.
+//! Why volumes could not be emulated, or not be torn down.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why volumes could not be emulated, or not be taken down.
+/// Why volumes could not be emulated, or not be torn down.
 #[derive(Debug, Error)]
 pub enum EmulationError {
     /// The kernel has no FUSE.
@@ -18,7 +18,7 @@ pub enum EmulationError {
         "/dev/fuse may not be opened: run as root, or let every user open it with `chmod 0666 /dev/fuse`, as distributions do"
     )]
     NoPermission,
-    /// Somebody else than root, without the helper.
+    /// Not root, and the helper is missing.
     #[error("only root can mount without fusermount3: install the package fuse3, or run as root")]
     NoHelper,
     /// Two volumes of the same name, or a volume without disks.
@@ -29,7 +29,7 @@ pub enum EmulationError {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// The directory to mount at is not there or not empty.
+    /// The mount point does not exist or is not empty.
     #[error("cannot mount volume \"{volume}\" at {path}: {why}")]
     MountPoint {
         /// Name of the volume.
@@ -39,7 +39,7 @@ pub enum EmulationError {
         /// What is wrong with it, and what to do.
         why: String,
     },
-    /// The backing directory is somebody else's, or cannot be used.
+    /// The backing directory belongs to another user, or cannot be used.
     #[error("cannot keep volume \"{volume}\" in {path}: {why}")]
     Backing {
         /// Name of the volume.
@@ -49,10 +49,10 @@ pub enum EmulationError {
         /// What is wrong with it, and what to do.
         why: String,
     },
-    /// The transport that was asked for is not to be had.
+    /// The requested transport is not available.
     #[error("requests cannot go by io_uring: {0}; choose the transport \"fuser\"")]
     Transport(io::Error),
-    /// A volume could not be taken down, or somebody still used it.
+    /// A volume could not be torn down, or was still in use.
     #[error("volume \"{volume}\": {source}")]
     Stop {
         /// Its name.
@@ -63,18 +63,18 @@ pub enum EmulationError {
     /// Something is left on the machine.
     #[error("{0}")]
     Left(String),
-    /// Something else.
+    /// Another failure.
     #[error("{what}: {source}")]
     System {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// Why it did not work.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl EmulationError {
-    /// `what` was tried, and `source` is why it did not work.
+    /// An error of the operation `what`, caused by `source`.
     pub(super) fn system(what: impl Into<String>, source: io::Error) -> EmulationError {
         EmulationError::System {
             what: what.into(),
@@ -83,7 +83,7 @@ impl EmulationError {
     }
 }
 
-/// What is not written down could not be cleared after a kill, so that nothing is begun without.
+/// What is not registered could not be cleaned up after a kill, so nothing is started without it.
 pub(super) fn not_written_down(error: io::Error) -> EmulationError {
     EmulationError::system("cannot write down what is about to be made", error)
 }

@@ -1,4 +1,4 @@
-//! Requests that fail on demand, as those of a disk with a fault.
+//! Requests that fail on demand, like those of a faulty disk.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// A write outside of the file system's journal. Nothing of it is on the disk.
+    /// A write outside of the file system's journal. Nothing of it reaches the disk.
     Write {
         /// How many others come before it.
         after: u32,
@@ -21,7 +21,7 @@ pub enum Fault {
     },
 }
 
-/// Requests until the one that fails, which counts; 0: none does.
+/// Countdown to the failing request, that one included; 0: none fails.
 #[derive(Default)]
 struct Countdown(AtomicU64);
 
@@ -30,7 +30,7 @@ impl Countdown {
         self.0.store(u64::from(after) + 1, Ordering::Relaxed);
     }
 
-    /// Counts a request; whether it is the one.
+    /// Counts a request; returns whether it is the failing one.
     fn is_over(&self) -> bool {
         let one_less = |left: u64| left.checked_sub(1);
         let left = self
@@ -40,7 +40,7 @@ impl Countdown {
     }
 }
 
-/// Which requests of a volume are to fail.
+/// The requests of a volume that are to fail.
 #[derive(Default)]
 pub(super) struct Faults {
     journal: Vec<Range<u64>>,
@@ -50,7 +50,7 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// None yet, of a volume whose file system has a journal there.
+    /// No faults; `journal` is where the volume's file system has its journal.
     pub(super) fn of(journal: Vec<Range<u64>>) -> Faults {
         Faults {
             journal,
@@ -58,7 +58,7 @@ impl Faults {
         }
     }
 
-    /// Has a request fail that is still to come.
+    /// Makes a future request fail.
     pub(super) fn arm(&self, fault: Fault) {
         match fault {
             Fault::Write { after } => self.write.start(after),
@@ -66,20 +66,20 @@ impl Faults {
         }
     }
 
-    /// Has no request fail any more.
+    /// Clears all pending faults.
     pub(super) fn disarm(&self) {
         for countdown in [&self.write, &self.flush] {
             countdown.0.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Whether the write at `offset` that has arrived is to fail.
+    /// Whether the write that arrived at `offset` must fail.
     pub(super) fn write_fails(&self, offset: u64) -> bool {
         let mut journal = self.journal.iter();
         !journal.any(|range| range.contains(&offset)) && self.fails(&self.write)
     }
 
-    /// Whether the flush that has arrived is to fail.
+    /// Whether the flush that arrived must fail.
     pub(super) fn flush_fails(&self) -> bool {
         self.fails(&self.flush)
     }

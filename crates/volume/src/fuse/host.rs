@@ -1,4 +1,4 @@
-//! An emulation as a process of its own: started, asked, and ended from outside.
+//! An emulation in its own process: started, queried and ended from outside.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -19,18 +19,18 @@ use super::orphans::Registration;
 use super::{Emulation, EmulationError, EmulationSpec};
 use reading::Reading;
 
-/// What is said of volumes that somebody uses, so that they cannot be unmounted.
+/// Reported for volumes that are in use and cannot be unmounted.
 pub const IN_USE: &str = "in use by";
 
-/// What an emulator is to do.
+/// The order to an emulator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
     /// What is emulated.
     pub emulation: EmulationSpec,
-    /// Directories to make where they are missing, outer ones first; those that were made are removed in
-    /// the end, if they are empty.
+    /// Directories to create if missing, outer ones first; those that were created are removed at the
+    /// end if they are empty.
     pub directories: Vec<PathBuf>,
-    /// Directories to make, and to remove in the end with all that is in them.
+    /// Directories to create, and to remove at the end with all their content.
     pub temporary: Vec<PathBuf>,
 }
 
@@ -42,7 +42,7 @@ pub struct Host {
     left: Receiver<()>,
 }
 
-/// Counters of a [`Host`]'s volumes, for whoever watches them in this process.
+/// Counters of a [`Host`]'s volumes, for observers in this process.
 #[derive(Clone)]
 pub struct Counters(Arc<Shared>);
 
@@ -56,7 +56,7 @@ impl Counters {
     }
 }
 
-/// Tells a [`Host`] to end; may be kept in a signal handler.
+/// Ends a [`Host`]; may be kept in a signal handler.
 #[derive(Clone, Debug)]
 pub struct Leave(Sender<()>);
 
@@ -69,14 +69,14 @@ struct Shared {
 }
 
 impl Leave {
-    /// Ends the host, whether or not its volumes are in use.
+    /// Ends the host, even if its volumes are in use.
     pub fn leave(&self) {
-        // Nobody listens once it has ended.
+        // No receiver once it has ended.
         let _ = self.0.send(());
     }
 }
 
-/// How a host is told to end, to be made before it is started so that no signal is missed.
+/// The channel that ends a host, created before the host starts so that no signal is missed.
 pub struct Leaving {
     leave: Leave,
     left: Receiver<()>,
@@ -92,7 +92,7 @@ impl Leaving {
         }
     }
 
-    /// What tells it.
+    /// The sending side.
     pub fn leave(&self) -> Leave {
         self.leave.clone()
     }
@@ -105,13 +105,13 @@ impl Default for Leaving {
 }
 
 impl Host {
-    /// Makes the directories, starts the emulation, and listens.
+    /// Creates the directories, starts the emulation, and listens.
     ///
     /// # Errors
-    /// When any of it is not possible; what was made until then is taken away again.
+    /// When any of it fails; what was created until then is removed again.
     pub fn start(order: &Order, leaving: Leaving) -> Result<Host, EmulationError> {
         let own = Registration::new().map_err(not_written_down)?;
-        // What is left of whoever wanted it may have been cleared meanwhile: others are at work there by now.
+        // If the parent is gone, a cleanup may have run meanwhile, and others may be using the place by now.
         let wanted = match leaving.left.try_recv() {
             Ok(()) => Err(EmulationError::system(
                 "nobody waits for the volumes any more",
@@ -123,7 +123,7 @@ impl Host {
             .and_then(|()| make_directories(&own, order))
             .and_then(|()| Emulation::start(&order.emulation));
         let emulation = started.inspect_err(|_| {
-            // That it failed is what is reported; what is left stays written down.
+            // The failure itself is reported; whatever is left stays registered.
             let _ = own.finish();
         })?;
         let folder = emulation.folder().to_owned();
@@ -147,7 +147,8 @@ impl Host {
         })
     }
 
-    /// Lets go of the terminal and the pipes it was started with: what it says from now on goes to its log.
+    /// Detaches from the terminal and the pipes it was started with: from now on its output goes to its
+    /// log.
     ///
     /// # Errors
     /// When the log cannot be written.
@@ -169,12 +170,12 @@ impl Host {
         &self.folder
     }
 
-    /// Waits until it is told to end, or was asked to by way of its socket, and takes everything away.
+    /// Waits until it is ended by a signal or by a request on its socket, and removes everything.
     ///
     /// # Errors
     /// What is left, and why.
     pub fn wait(self) -> Result<(), Vec<String>> {
-        // An error would mean that no one can tell it any more, which is an order as well.
+        // An error means that no sender is left, which also ends the host.
         let _ = self.left.recv();
         let mut left = Vec::new();
         if let Err(failure) = self.shared.end(&mut self.shared.emulation.lock()) {
@@ -212,9 +213,9 @@ impl Shared {
     fn listen(self: Arc<Self>, listener: &UnixListener) {
         for stream in listener.incoming().flatten() {
             let shared = Arc::clone(&self);
-            // A thread each, since a stop may take long and a look in the meantime should not.
+            // One thread each, since a stop may take long and a query in the meantime should not.
             thread::spawn(move || {
-                // Whoever asked may be gone, which is nobody's loss.
+                // The client may be gone, which does no harm.
                 let _ = shared.converse(stream);
             });
         }
@@ -266,7 +267,7 @@ impl Shared {
         }
     }
 
-    /// As [`Shared::with`], what may change the emulation, or fail.
+    /// Like [`Shared::with`], for operations that may change the emulation, or fail.
     fn with_own<T>(&self, what: impl FnOnce(&mut Emulation) -> io::Result<T>) -> Answer<T> {
         match &mut *self.emulation.lock() {
             Some(emulation) => what(emulation).map_err(|error| error.to_string()),
@@ -274,7 +275,7 @@ impl Shared {
         }
     }
 
-    /// Stops, answers, and ends the process's wait; when the volumes are in use, only answers.
+    /// Stops, answers, and ends the process's wait; if the volumes are in use, only answers.
     fn stop(&self, stream: &mut UnixStream) -> io::Result<()> {
         let stopped = self.take_down();
         let sent = control::send(stream, &stopped);
@@ -295,7 +296,7 @@ impl Shared {
             .map_err(|failure| failure.to_string())
     }
 
-    /// Stops the emulation, if it has not ended, and keeps its last counters.
+    /// Stops the emulation if it has not ended, and keeps its last counters.
     fn end(&self, emulation: &mut Option<Emulation>) -> Result<(), EmulationError> {
         let Some(emulation) = emulation.take() else {
             return Ok(());
@@ -322,17 +323,17 @@ fn describe(emulation: &Emulation) -> Description {
     }
 }
 
-/// Takes this process out of the session of whoever started it, so that a Ctrl-C or a closed terminal
-/// there is not meant for it.
+/// Moves this process out of the session of its parent, so that a Ctrl-C or a closed terminal there
+/// does not reach it.
 pub fn leave_session() {
-    // A process that leads a session already has what is wanted.
+    // A process that already leads a session needs nothing more.
     let _ = setsid();
 }
 
-/// Keeps this process going when memory is short: the kernel then neither waits, in the midst of answering
-/// a disk, for that disk to take what is to be written back, nor slows the process down for the dirty pages
-/// of other files. To be called before it has threads.
+/// Keeps this process responsive when memory is short: the kernel then neither makes it wait, while it
+/// answers a disk, for that disk to accept write-back, nor throttles it for the dirty pages of other files.
+/// Call it before any thread starts.
 pub fn answers_disks() {
-    // Without the right to it, and on older kernels, it is as safe as any FUSE program.
+    // Without the privilege, and on older kernels, it is as safe as any FUSE program.
     let _ = configure_io_flusher_behavior(true);
 }

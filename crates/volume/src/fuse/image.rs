@@ -1,8 +1,8 @@
 //! Image files: a file that holds a whole file system.
 //!
-//! The file system is made before anything is modelled, straight on the sparse file. It takes next to no
-//! room and time, because a new sparse file reads as zeros: what a maker of file systems would zero, at
-//! once or later behind the back of a measurement, is zero already.
+//! The file system is created before anything is modelled, directly on the sparse file. It takes next to
+//! no space and time, because a new sparse file reads as zeros: what mkfs would zero, at once or later
+//! during a measurement, is zero already.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -20,41 +20,41 @@ use super::setup::Filesystem;
 use crate::child;
 use files::Folder;
 
-/// The image's name in the backing directory, and where FUSE shows it.
+/// The image's name in the backing directory, and at the path that FUSE exposes.
 pub(super) const NAME: &str = "image";
 
-/// An image that is being made has this name, so that half a file system is never taken for a whole one.
+/// Name of an image under construction, so that an incomplete file system is never used.
 const UNFINISHED: &str = "image.unfinished";
 
-/// Smallest image: below it, neither file system can be made.
+/// Smallest image: below this size, neither file system can be created.
 const SIZE_MIN: Bytes = Bytes::mib(300);
 
-/// Block size of the file systems, and what an image's size is a multiple of.
+/// Block size of the file systems; an image's size is a multiple of it.
 const BLOCK: Bytes = Bytes::kib(4);
 
 /// The image of a volume.
 #[derive(Clone, Debug)]
 pub(super) struct Image {
-    /// Where it is.
+    /// Its path.
     pub(super) path: PathBuf,
     /// Its size.
     pub(super) size: Bytes,
-    /// Whether it was made just now.
+    /// Whether it was just created.
     pub(super) new: bool,
 }
 
 impl Image {
-    /// Finds the image in directory `backing`, or makes one with an empty file system on it.
+    /// Finds the image in directory `backing`, or creates one with an empty file system on it.
     ///
     /// # Errors
-    /// When the size is too small or not that of an image that is there, or the program that makes the
-    /// file system is missing or fails.
+    /// When the size is too small or differs from that of an existing image, or the program that
+    /// creates the file system is missing or fails.
     pub(super) fn prepare(
         backing: &Path,
         size: Bytes,
         filesystem: Filesystem,
     ) -> io::Result<Image> {
-        // Whoever may write to it could take the image away.
+        // Anyone with write access could remove the image.
         let own = Folder::open(backing).and_then(|folder| folder.check_own());
         own.map_err(io::Error::other)?;
         let path = backing.join(NAME);
@@ -90,7 +90,7 @@ impl Image {
         })
     }
 
-    /// Opens it for the requests of its device.
+    /// Opens it to serve the requests of its device.
     ///
     /// # Errors
     /// When it is gone.
@@ -100,17 +100,18 @@ impl Image {
     }
 }
 
-/// Opens the image in `backing`, if there is one: a file of this user's own.
+/// Opens the image in `backing`, if it exists: a file owned by this user.
 pub(super) fn open(backing: &Path) -> io::Result<Option<File>> {
     let folder = Folder::open(backing).map_err(io::Error::other)?;
     folder.found_file(NAME.as_ref()).map_err(io::Error::other)
 }
 
-/// Checks the image in `backing` that somebody else may have made: of this user alone, no link, as large as `size`, and `e2fsck -n`
-/// finds no error. A recording's image was unmounted before anything was recorded, so that its journal is empty.
+/// Checks the image in `backing` that someone else may have created: accessible to this user only, not a link, of size
+/// `size`, and without errors according to `e2fsck -n`. A recording's image was unmounted before the recording started,
+/// so its journal is empty.
 ///
 /// # Errors
-/// What is otherwise, or that there is no `e2fsck`.
+/// What does not match, or that `e2fsck` is missing.
 pub(super) fn check(backing: &Folder, size: Bytes) -> io::Result<()> {
     let path = backing.path().join(NAME);
     let wrong = |why: String| io::Error::other(format!("{}: {why}", path.display()));
@@ -149,19 +150,19 @@ fn make(backing: &Path, path: &Path, size: Bytes, filesystem: Filesystem) -> io:
     image.set_len(size.0)?;
     let made = run(maker(filesystem).arg(&unfinished)).and_then(|_| fs::rename(&unfinished, path));
     if made.is_err() {
-        // What is reported is why it failed, not that its remains could not be removed.
+        // The failure itself is reported, not that its remains could not be removed.
         let _ = fs::remove_file(&unfinished);
     }
     made
 }
 
-/// The program that makes a file system, and its options.
+/// The program that creates a file system, and its options.
 fn maker(filesystem: Filesystem) -> Command {
     match filesystem {
         Filesystem::Ext4 => {
             let mut command = child::command("mkfs.ext4");
-            // Nothing is zeroed now, and `noinit_itable` keeps the kernel from doing it later. No part is
-            // kept for root: a volume has the size it says.
+            // Nothing is zeroed now, and `noinit_itable` keeps the kernel from doing it later. No space
+            // is reserved for root: a volume has exactly its stated size.
             command.args(["-q", "-F", "-b", "4096", "-m", "0", "-E"]);
             command.arg("lazy_itable_init=1,lazy_journal_init=1,nodiscard");
             command
@@ -174,19 +175,19 @@ fn maker(filesystem: Filesystem) -> Command {
     }
 }
 
-/// Whether programs on a file system can be run, and libraries be loaded from it.
+/// Whether programs on a file system can be executed, and libraries loaded from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Programs {
-    /// As from any disk of the machine.
+    /// Allowed, as on any disk of the machine.
     Run,
-    /// Not: it may be of anybody's making.
+    /// Refused: its content may come from anyone.
     Refused,
 }
 
 /// Mounts the file system on `device` at `directory`.
 ///
 /// # Errors
-/// When the kernel does not know the file system, or finds it damaged.
+/// When the kernel does not support the file system, or finds it damaged.
 pub(super) fn mount(
     device: &LoopDevice,
     filesystem: Filesystem,
@@ -219,12 +220,12 @@ pub(super) fn mount(
     })
 }
 
-/// Options of a mount besides its flags.
+/// Mount options besides the flags.
 ///
-/// An ext4 file system itself says what the kernel does when it finds an error in it. With `tune2fs -e panic` that is to stop
-/// the machine. In a file system that anybody may have made, `errors=continue` overrides it. That is also what `mkfs.ext4`
-/// writes, so a replay does what the drill did; were it to go read-only, a server would see another disk.
-/// Xfs has no such setting.
+/// An ext4 file system itself specifies what the kernel does when it finds an error in it. With `tune2fs -e panic` it
+/// stops the machine. For a file system from an unknown source, `errors=continue` overrides it. That is also what
+/// `mkfs.ext4` writes, so a replay does what the drill did; if it went read-only, a server would see another disk. Xfs
+/// has no such setting.
 /// <https://docs.kernel.org/admin-guide/ext4.html>, `errors=`.
 fn options(filesystem: Filesystem, programs: Programs) -> &'static str {
     match (filesystem, programs) {

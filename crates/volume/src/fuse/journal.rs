@@ -16,7 +16,7 @@ const JOURNAL_BLOCKS: usize = 0x10c;
 /// extent have this length.
 const ENTRY: usize = 12;
 
-/// Ranges of the journal in an image of ext4; empty where there is none, or more than the superblock tells.
+/// Ranges of the journal in an ext4 image; empty if it has none, or more than the superblock lists.
 ///
 /// # Errors
 /// When the image cannot be read.
@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// As `debugfs` has it.
+    /// Matches `debugfs`.
     #[test]
     fn the_journal_is_where_e2fsprogs_says() {
         let image = tempfile::NamedTempFile::new().unwrap();

@@ -1,7 +1,8 @@
 //! Loop devices: an image file as a block device, without a page cache of its own.
 //!
-//! Made by the program `losetup`, which comes with `mount` and `mkfs` on every distribution and settles
-//! the race for a free device. The crate made for it, `loopdev-3`, needs a C header parser to be built.
+//! Created by the program `losetup`, which comes with `mount` and `mkfs` on every distribution and
+//! resolves the race for a free device. The crate for this, `loopdev-3`, needs a C header parser to
+//! build.
 
 use std::fs;
 use std::io;
@@ -12,7 +13,7 @@ use model::Bytes;
 
 use crate::child;
 
-/// A loop device that is in use.
+/// A loop device in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LoopDevice {
     name: String,
@@ -23,10 +24,10 @@ pub(crate) struct LoopDevice {
 const BLOCK_BYTES: u32 = 4096;
 
 impl LoopDevice {
-    /// Makes a device of `image`, with direct I/O.
+    /// Attaches a device to `image`, with direct I/O.
     ///
     /// # Errors
-    /// When no device is to be had, or the kernel would cache what passes through it.
+    /// When no device is available, or the kernel would cache what passes through it.
     pub(crate) fn attach(image: &Path) -> io::Result<LoopDevice> {
         let mut command = child::command("losetup");
         command
@@ -38,7 +39,7 @@ impl LoopDevice {
         let device = LoopDevice {
             name: said.trim().trim_start_matches("/dev/").to_owned(),
         };
-        // Where it is not possible, the kernel goes on without it and says nothing.
+        // If direct I/O is not possible, the kernel silently continues without it.
         let direct = device.attribute("loop/dio")?;
         if direct != "1" {
             device.detach()?;
@@ -55,7 +56,7 @@ impl LoopDevice {
         Path::new("/dev").join(&self.name)
     }
 
-    /// Sets how it takes requests: read-ahead, and no more bytes in one request than `request_max`.
+    /// Configures how it takes requests: read-ahead, and at most `request_max` bytes per request.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -63,11 +64,12 @@ impl LoopDevice {
         let kib = |bytes: Bytes| (bytes.0 / 1024).to_string();
         self.set("queue/max_sectors_kb", &kib(request_max))?;
         self.set("queue/read_ahead_kb", &kib(read_ahead))?;
-        // The kernel takes this over from the disk under the image, which is none of a modelled one's.
+        // The kernel inherits this from the disk under the image, which does not apply to a modelled
+        // disk.
         self.set("queue/rotational", "0")
     }
 
-    /// Takes the image away from it. While it is in use, that happens when its last user ends.
+    /// Detaches the image from it. While it is in use, that happens when its last user ends.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -95,7 +97,7 @@ impl LoopDevice {
     }
 }
 
-/// Whether there are loop devices here.
+/// Whether loop devices are supported here.
 pub fn exist() -> bool {
     Path::new("/dev/loop-control").exists()
 }
@@ -109,7 +111,7 @@ pub(crate) fn of_backing(backing: &Path) -> io::Result<Vec<LoopDevice>> {
     for entry in fs::read_dir("/sys/block")? {
         let name = entry?.file_name().to_string_lossy().into_owned();
         let device = LoopDevice { name };
-        // Every other block device, and a free loop device, has no such attribute.
+        // All other block devices, and free loop devices, lack this attribute.
         if device
             .attribute("loop/backing_file")
             .is_ok_and(|file| Path::new(&file) == backing)
@@ -120,10 +122,10 @@ pub(crate) fn of_backing(backing: &Path) -> io::Result<Vec<LoopDevice>> {
     Ok(found)
 }
 
-/// Runs a program to its end; gives what it printed.
+/// Runs a program to completion; returns its output.
 ///
 /// # Errors
-/// When it is missing, or fails; with its own words.
+/// When it is missing or fails; includes its own message.
 pub(super) fn run(command: &mut Command) -> io::Result<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| match error.kind() {
@@ -147,7 +149,7 @@ pub(super) fn run(command: &mut Command) -> io::Result<String> {
     )))
 }
 
-/// The Debian package of a program.
+/// The Debian package that contains a program.
 fn package(program: &str) -> &'static str {
     match program {
         "mkfs.ext4" | "e2fsck" => "the package e2fsprogs",

@@ -29,7 +29,7 @@ mod setup;
 mod trace;
 mod transport;
 
-// What programs see.
+// The fronts: what programs see.
 mod block;
 mod contents;
 mod digest;
@@ -39,7 +39,7 @@ mod image;
 mod journal;
 mod loop_device;
 
-// In a process of its own.
+// In its own process.
 pub mod control;
 pub mod host;
 mod orphaned_mounts;

@@ -1,4 +1,4 @@
-//! A volume that is mounted, whatever its front, and what all volumes of an emulation share.
+//! A mounted volume, whatever its front, and what all volumes of an emulation share.
 
 use std::io;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use super::trace::Trace;
 use super::transport::{Chosen, Replies};
 use crate::paced_storage::PacedStorage;
 
-/// What is said of a volume in file mode that cannot do what is asked.
+/// Reported when a volume in file mode does not support a request.
 const BLOCK_ONLY: &str = "only a volume in block mode can do that";
 
-/// A volume that is mounted; dropping it takes it down as far as that can be done without an answer.
+/// A mounted volume; dropping it tears it down without reporting failures.
 pub(super) trait Mounted: Send + Sync {
-    /// Takes it down.
+    /// Tears it down.
     ///
     /// # Errors
-    /// When something is left, or was taken from a program that used it.
+    /// When something is left, or it was unmounted while a program used it.
     fn stop(self: Box<Self>) -> Result<(), EmulationError>;
 
-    /// Writes back and forgets what the kernel caches of its files. Gives what could not be done.
+    /// Writes back and drops what the kernel caches of its files. Returns what could not be done.
     ///
     /// # Errors
     /// When the volume is gone.
     fn drop_caches(&mut self) -> io::Result<Vec<String>> {
-        // Without a page cache, nothing is to be forgotten.
+        // Without a page cache, there is nothing to drop.
         Ok(Vec::new())
     }
 
-    /// Unmounts it and mounts it again, as after its machine has started anew. From then on no request fails on demand.
+    /// Unmounts it and mounts it again, as after a restart of its machine. Clears pending faults.
     ///
     /// # Errors
     /// When it is in use, or cannot be mounted any more, or is not in block mode.
@@ -40,7 +40,7 @@ pub(super) trait Mounted: Send + Sync {
         Err(io::Error::other(BLOCK_ONLY))
     }
 
-    /// Has a request fail that is still to come, once.
+    /// Makes a future request fail, once.
     ///
     /// # Errors
     /// When it is not in block mode.
@@ -53,7 +53,7 @@ pub(super) trait Mounted: Send + Sync {
         0
     }
 
-    /// The first thing that went wrong with its real files, for people.
+    /// The first problem with its real files, human-readable.
     fn trouble(&self) -> Option<String> {
         None
     }
@@ -65,14 +65,14 @@ pub(super) struct Parts {
     pub(super) storage: Arc<PacedStorage>,
     /// How replies are paced.
     pub(super) pace: Arc<Pace>,
-    /// What answers requests that come through a filesystem.
+    /// Answers requests that come through a filesystem.
     pub(super) replies: Replies,
     /// How requests come.
     pub(super) transport: Chosen,
-    /// Where every request is written down.
+    /// Log of every request.
     pub(super) trace: Option<Arc<Trace>>,
-    /// What becomes of what is written.
+    /// What happens to written bytes.
     pub(super) kept: Kept,
-    /// Where is written down what outlives this process.
+    /// Registers what outlives this process.
     pub(super) registration: Arc<Registration>,
 }

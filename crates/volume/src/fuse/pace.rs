@@ -1,4 +1,4 @@
-//! How well modelled time is kept: how late threads wake up, and how far replies were off.
+//! How accurately modelled time is kept: thread wake-up latency, and timing error of replies.
 
 use std::num::NonZeroU64;
 use std::os::unix::net::UnixStream;
@@ -18,15 +18,15 @@ use reading::histogram;
 /// Sleeps that are timed when an emulation starts.
 const ROUNDS: usize = 48;
 
-/// Longest lateness that is made up for: more than that is a machine too busy to be measured on.
+/// Longest lateness that is compensated: beyond that, the machine is too busy to be measured on.
 const LATENESS_MAX: Duration = Duration::from_micros(200);
 
-/// A real file that took no longer than this beyond the model was not late: replies that wait for their
-/// instant are off by as much, and a disk without latency, or with its allowance saved up, leaves no time
+/// A real file that exceeds the model by no more than this does not count as late: replies that wait for
+/// their instant are off by as much, and a disk without latency, or with unused allowance, leaves no time
 /// at all.
 const LATE_MIN: Duration = Duration::from_micros(50);
 
-/// What replies are paced by, and what is known about how that went.
+/// How replies are paced, and statistics on it.
 pub(crate) struct Pace {
     clock: Clock,
     lead: Duration,
@@ -36,16 +36,16 @@ pub(crate) struct Pace {
     tallies: Mutex<Vec<Arc<Tally>>>,
 }
 
-/// On which processor a program's request is answered.
+/// The processor on which a program's request is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// On whichever the kernel wakes up.
+    /// Any processor that the kernel wakes up.
     Anywhere,
-    /// On the one that the program asked from, which is awake.
+    /// The one that the request came from, which is awake.
     WhereAsked,
 }
 
-/// Counts of one thread that sends replies; threads do not get into each other's way.
+/// Counters of one thread that sends replies; threads do not contend with each other.
 pub(crate) struct Tally(Mutex<Counts>);
 
 struct Counts {
@@ -55,11 +55,11 @@ struct Counts {
 }
 
 impl Pace {
-    /// Measures how late this machine's threads wake up, for replies that come from where `answers` says;
-    /// takes about 50 ms.
+    /// Measures the wake-up latency of this machine's threads for replies sent from `answers`; takes
+    /// about 50 ms.
     ///
     /// # Errors
-    /// When no thread or socket can be had.
+    /// When no thread or socket is available.
     pub(crate) fn calibrate(clock: Clock, answers: Answers) -> io::Result<Pace> {
         // Not on the caller's thread, which keeps its own timer slack.
         let lateness = thread::scope(|scope| {
@@ -90,17 +90,17 @@ impl Pace {
         self.clock
     }
 
-    /// When a reply that is due at `due` is to be sent.
+    /// When to send a reply that is due at `due`.
     pub(crate) fn send_at(&self, due: Instant) -> Instant {
         earlier(due, self.lead)
     }
 
-    /// When a thread that is to send at `send_at` has to set its alarm.
+    /// When a thread that must send at `send_at` must set its timer.
     pub(crate) fn alarm(&self, send_at: Instant) -> Instant {
         earlier(send_at, self.timer_lead)
     }
 
-    /// The earliest that a reply which is due at `due` may leave.
+    /// The earliest that a reply due at `due` may leave.
     pub(crate) fn earliest(&self, due: Instant) -> Instant {
         self.alarm(self.send_at(due))
     }
@@ -121,7 +121,7 @@ impl Pace {
         tally
     }
 
-    /// All threads together, for replies that went by way of `transport`.
+    /// All threads together, for replies sent over `transport`.
     pub(crate) fn reading(&self, transport: &str) -> Pacing {
         let mut pacing = Pacing {
             transport: transport.to_owned(),
@@ -159,15 +159,15 @@ impl Pace {
 }
 
 impl Tally {
-    /// A request was answered at once: because it costs nothing, or because its reply's time had come;
-    /// `late` says that the real file took longer than the model allowed.
+    /// Counts a request answered at once, because it costs nothing or because its reply was due;
+    /// `late`: the real file took longer than the model allowed.
     pub(crate) fn answered_at_once(&self, late: bool) {
         let mut counts = self.0.lock();
         counts.requests += 1;
         counts.late += u64::from(late);
     }
 
-    /// A reply that waited for `send_at` was sent at `sent`.
+    /// Counts a reply that waited for `send_at` and was sent at `sent`.
     pub(crate) fn waited(&self, send_at: Instant, sent: Instant) {
         let error = sent.since(send_at).max(send_at.since(sent));
         let mut counts = self.0.lock();
@@ -179,27 +179,27 @@ impl Tally {
     }
 }
 
-/// Lets timers of this thread go off when they are set for, not up to 50 us later.
+/// Makes timers of this thread fire when they are set for, not up to 50 us later.
 pub(crate) fn exact_timers() {
     // A kernel that refuses only makes replies later, which is measured.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// Keeps this thread, and those it starts, on the processor where it is.
+/// Pins this thread, and those it starts, to the current processor.
 fn stay_here() {
     let mut here = CpuSet::new();
     here.set(sched_getcpu());
-    // Elsewhere only takes longer.
+    // Elsewhere it only takes longer.
     let _ = sched_setaffinity(None, &here);
 }
 
-/// How much later than its alarm a thread wakes up: the median.
+/// How much later than its timer a thread wakes up: the median.
 fn timer_lateness(clock: Clock) -> Duration {
     let (nobody, never) = (Mutex::new(()), Condvar::new());
     let lateness = (0..ROUNDS).map(|_| {
         let span = Duration::from_micros(300);
         let alarm = clock.now() + span;
-        // As the thread that sends replies waits.
+        // The same wait as in the thread that sends replies.
         let span = std::time::Duration::from_nanos(span.as_nanos());
         never.wait_for(&mut nobody.lock(), span);
         clock.now().since(alarm)
@@ -207,7 +207,7 @@ fn timer_lateness(clock: Clock) -> Duration {
     median(lateness.collect())
 }
 
-/// How long it takes until a thread that sleeps in a read has its answer from another that slept too: the
+/// The time until a thread sleeping in a read receives its answer from another sleeping thread: the
 /// median.
 fn wake_up_time(clock: Clock) -> io::Result<Duration> {
     let (mut asking, mut answering) = UnixStream::pair()?;
@@ -215,7 +215,7 @@ fn wake_up_time(clock: Clock) -> io::Result<Duration> {
         scope.spawn(move || io::copy(&mut answering.try_clone()?, &mut answering));
         let mut times = Vec::new();
         for _ in 0..ROUNDS {
-            // Processors that have nothing to do fall asleep, as they do between a program's requests.
+            // Idle processors go to sleep, as they do between a program's requests.
             Clock::sleep(Duration::from_micros(300));
             let start = clock.now();
             io::Write::write_all(&mut asking, &[0])?;

@@ -1,4 +1,4 @@
-//! What has to be so before a volume is mounted: the machine, the specification, and its two directories.
+//! Checks before a volume is mounted: the machine, the specification, and its two directories.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -16,10 +16,10 @@ use crate::child;
 use files::{FileError, Folder, Readers, input};
 use model::Bytes;
 
-/// Marks a backing directory as one of this program's; holds the volume's name.
+/// Marks a backing directory as created by this program; holds the volume's name.
 const MARK: &str = "dbstow-volume";
 
-/// What is in a backing directory beside its mark.
+/// What a backing directory contains besides its mark.
 const FILES: &str = "files";
 
 /// Where in a backing directory a volume's files are.
@@ -27,7 +27,7 @@ pub(super) fn files(backing: &Path) -> PathBuf {
     backing.join(FILES)
 }
 
-/// Refuses what cannot work, before anything is mounted.
+/// Rejects what cannot work, before anything is mounted.
 pub(super) fn check(spec: &EmulationSpec) -> Result<(), EmulationError> {
     let mut names = BTreeSet::new();
     for mount in &spec.volumes {
@@ -58,7 +58,7 @@ pub(super) fn check(spec: &EmulationSpec) -> Result<(), EmulationError> {
 /// Whether this user can mount FUSE volumes on this machine.
 ///
 /// # Errors
-/// What is missing, and what to do about it.
+/// What is missing, and how to fix it.
 pub fn device() -> Result<(), EmulationError> {
     let opened = OpenOptions::new().read(true).write(true).open("/dev/fuse");
     match opened {
@@ -75,15 +75,15 @@ pub fn device() -> Result<(), EmulationError> {
     Ok(())
 }
 
-/// Every inode that the kernel knows holds a file open: takes as many as are to be had.
+/// Raises the limit of open files to its maximum: every inode that the kernel knows holds one.
 fn open_files_max() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
-    // What it is then has to do.
+    // If that fails, the current limit must do.
     let _ = setrlimit(Resource::Nofile, limit);
 }
 
-/// Makes sure that a volume can be mounted: its directory is there and empty.
+/// Ensures that a volume can be mounted: its directory exists and is empty.
 pub(super) fn mount_point(mount: &MountSpec) -> Result<(), EmulationError> {
     let wrong = |why: String| EmulationError::MountPoint {
         volume: mount.volume.name.clone(),
@@ -108,7 +108,8 @@ pub(super) fn mount_point(mount: &MountSpec) -> Result<(), EmulationError> {
     }
 }
 
-/// Makes a volume's backing directory, or takes the one it had; gives the directory for its bytes.
+/// Creates a volume's backing directory, or reuses the existing one; returns the directory for its
+/// bytes.
 pub(super) fn backing(mount: &MountSpec) -> Result<PathBuf, EmulationError> {
     let wrong = |why: String| EmulationError::Backing {
         volume: mount.volume.name.clone(),
@@ -127,7 +128,7 @@ pub(super) fn backing(mount: &MountSpec) -> Result<PathBuf, EmulationError> {
     })
 }
 
-/// Keeps a backing directory for this emulator alone, until what is given is dropped.
+/// Locks a backing directory for this emulator alone, until the returned file is dropped.
 pub(super) fn lock(mount: &MountSpec) -> Result<File, EmulationError> {
     let wrong = |why: String| EmulationError::Backing {
         volume: mount.volume.name.clone(),
@@ -144,7 +145,7 @@ pub(super) fn lock(mount: &MountSpec) -> Result<File, EmulationError> {
     }
 }
 
-/// Keeps a backing directory for emulators that change nothing in it.
+/// Locks a backing directory for emulators that change nothing in it.
 pub(super) fn lock_shared(mount: &MountSpec) -> Result<File, EmulationError> {
     let wrong = |why: String| EmulationError::Backing {
         volume: mount.volume.name.clone(),
@@ -162,17 +163,17 @@ fn mark(mount: &MountSpec) -> Result<File, FileError> {
     Folder::open(&mount.backing)?.own_file(MARK.as_ref())
 }
 
-/// Most bytes of a mark that is read.
+/// Most bytes of a mark that are read.
 const MARK_MAX: u64 = 4096;
 
-/// Checks, beneath a handle of it, the backing directory of a volume in block mode that somebody else may have made, before anything
-/// is made in it or mounted: it and what is in it are this user's own, closed to the writing of others, and no links; it holds
-/// `volume`, and an image of `size` with an ext4 file system in which `e2fsck -n` finds no error.
+/// Checks, through an open handle, the backing directory of a volume in block mode that someone else may have created,
+/// before anything is created in it or mounted: it and its content are owned by this user, not writable by others, and
+/// not links; it holds `volume`, and an image of `size` with an ext4 file system in which `e2fsck -n` finds no error.
 ///
-/// A file system without errors can still be made to harm the kernel that mounts it.
+/// A file system without errors can still be crafted to harm the kernel that mounts it.
 ///
 /// # Errors
-/// What is otherwise, or that there is no `e2fsck`.
+/// What does not match, or that `e2fsck` is missing.
 pub fn check_image(backing: &Folder, volume: &str, size: Bytes) -> io::Result<()> {
     let other = |error: FileError| io::Error::other(error);
     backing.check_own().map_err(other)?;
@@ -197,7 +198,7 @@ enum Claim {
 }
 
 fn claim(backing: &Path, volume: &str) -> Result<PathBuf, Claim> {
-    // Who may see a file of the volume is for its own mode to say, once it is mounted.
+    // Access to a file of the volume is governed by its own mode, once it is mounted.
     let folder = Folder::to_fill(backing, Readers::OwnerOnly).map_err(Claim::File)?;
     if folder.holds(MARK.as_ref()) {
         let mut mark = folder.own_file(MARK.as_ref()).map_err(Claim::File)?;

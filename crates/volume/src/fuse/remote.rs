@@ -1,8 +1,8 @@
 //! An emulation in another process, as the site of a trial.
 //!
-//! The process that drives a database is not the one that answers its disks: neither takes the other's
-//! processor time for its own, and a driver that is killed takes its volumes with it, because the emulator
-//! sees its standard input close.
+//! The process that drives a database is separate from the one that answers its disks: neither counts the
+//! other's processor time as its own, and if a driver is killed, its volumes end with it, because the
+//! emulator sees its standard input close.
 
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use reading::Reading;
 
 /// An emulator in another process, and its volumes.
 ///
-/// Dropping it ends the emulator, whether or not its volumes are in use.
+/// Dropping it ends the emulator, even if its volumes are in use.
 pub struct RemoteSite {
     emulator: Mutex<Option<Emulator>>,
     control: Control,
@@ -34,7 +34,7 @@ struct Emulator {
     input: Option<ChildStdin>,
 }
 
-/// What an emulator says on its standard output once it is ready, or why it never will be.
+/// What an emulator writes to its standard output: its folder once it is ready, or why it failed.
 pub(super) type Ready = Answer<PathBuf>;
 
 /// How long an emulator may take to end after its volumes are gone.
@@ -45,8 +45,8 @@ impl RemoteSite {
     /// (`dbstow emulator`), and waits until the volumes are mounted.
     ///
     /// # Errors
-    /// When it cannot be started, or says why it cannot mount them; [`io::ErrorKind::UnexpectedEof`] when it
-    /// ended and said nothing.
+    /// When it cannot be started, or reports why it cannot mount them; [`io::ErrorKind::UnexpectedEof`] if
+    /// it ended without output.
     pub fn start(command: Command, emulation: &EmulationSpec) -> io::Result<RemoteSite> {
         RemoteSite::order(
             command,
@@ -58,7 +58,7 @@ impl RemoteSite {
         )
     }
 
-    /// As [`RemoteSite::start`], with directories to make.
+    /// Like [`RemoteSite::start`], with directories to create.
     ///
     /// # Errors
     /// As [`RemoteSite::start`].
@@ -87,21 +87,21 @@ impl RemoteSite {
         &self.description
     }
 
-    /// Leaves the emulator to itself: it ends when it is asked to, or by a signal. It must have been
-    /// started so that it does not heed its standard input.
+    /// Leaves the emulator running: it ends on request or by a signal. It must have been started so
+    /// that it ignores its standard input.
     pub fn leave_running(self) -> Description {
         drop(self.emulator.lock().take());
         self.description.clone()
     }
 
-    /// How the emulator ended, where it has although nobody stopped it.
+    /// How the emulator ended, if it ended without being stopped.
     pub fn lost(&self) -> Option<String> {
         let mut emulator = self.emulator.lock();
         let status = emulator.as_mut()?.child.try_wait().ok().flatten()?;
         Some(format!("process {}, {status}", self.description.pid))
     }
 
-    /// Has a request to the volume at `place` fail that is still to come, once.
+    /// Makes a future request to the volume with index `place` fail, once.
     ///
     /// # Errors
     /// When the volume is not in block mode, or the emulator is gone or hangs.
@@ -117,8 +117,7 @@ impl RemoteSite {
         self.control.ask(Request::Failed)
     }
 
-    /// Unmounts all volumes and mounts them again, as after their machine has started anew. From then on no request fails on
-    /// demand.
+    /// Unmounts all volumes and mounts them again, as after a restart of their machine. Clears pending faults.
     ///
     /// # Errors
     /// When one is in use or not in block mode, cannot be mounted any more ([`UNMOUNTABLE`](super::UNMOUNTABLE)), or the emulator
@@ -130,15 +129,15 @@ impl RemoteSite {
     /// Unmounts everything, and waits until the emulator has ended.
     ///
     /// # Errors
-    /// When the volumes are in use: by whom. The emulator goes on then, until it is stopped again or
-    /// dropped. Or when the emulator is gone, hangs, or does not end.
+    /// When the volumes are in use, naming the users. The emulator then continues until it is
+    /// stopped again or dropped. Or when the emulator is gone, hangs, or does not end.
     pub fn stop(&self) -> io::Result<()> {
-        // One that hangs would keep us for as long as unmounting may take.
+        // One that hangs would block for as long as unmounting may take.
         let read = self.control.ask::<Look>(Request::Reading);
         let stopped = read.and_then(|_| self.control.ask::<()>(Request::Stop));
         stopped.inspect_err(|error| {
             if is_gone(error.kind()) {
-                // Its socket closes a moment before it ends; what is reported is that it does not answer.
+                // Its socket closes a moment before it ends; report that it does not answer.
                 wait_until(PATIENCE, || self.lost().is_some());
             }
         })?;
@@ -150,10 +149,10 @@ impl RemoteSite {
 }
 
 impl Emulator {
-    /// Gives it the order; gives its folder when it is ready.
+    /// Sends the order; returns its folder when it is ready.
     fn hand_over(&mut self, order: &Order) -> io::Result<PathBuf> {
         let input = self.input.as_mut().expect("standard input is piped");
-        // One that has ended already may have said why on its standard output.
+        // If it has already ended, its standard output may contain the reason.
         let sent = control::send(input, order);
         let output = self.child.stdout.take().expect("standard output is piped");
         let mut line = String::new();
@@ -164,13 +163,13 @@ impl Emulator {
         }
         let ready: Ready = serde_json::from_str(&line)?;
         ready.map_err(|why| {
-            // It ends by itself; waiting leaves no zombie.
+            // It ends on its own; waiting leaves no zombie.
             let _ = self.child.wait();
             io::Error::other(why)
         })
     }
 
-    /// How it ended, where `error` is that nobody listens any more; else `error`.
+    /// How it ended, if `error` means that the connection is gone; else `error`.
     fn why(&mut self, error: io::Error) -> io::Error {
         if !is_gone(error.kind()) {
             return error;
@@ -185,7 +184,7 @@ impl Emulator {
         }
     }
 
-    /// How it ended; `None` where it does not end.
+    /// How it ended; `None` if it does not end.
     fn wait(&mut self) -> Option<io::Result<ExitStatus>> {
         let mut status = None;
         wait_until(PATIENCE, || {
@@ -195,7 +194,7 @@ impl Emulator {
         status
     }
 
-    /// Closes its standard input and waits for its end; kills it when that does not come.
+    /// Closes its standard input and waits for it to end; kills it otherwise.
     fn end(mut self) -> io::Result<()> {
         drop(self.input.take());
         let Some(status) = self.wait().transpose()? else {
@@ -243,13 +242,13 @@ impl Site for RemoteSite {
 impl Drop for RemoteSite {
     fn drop(&mut self) {
         if let Some(emulator) = self.emulator.lock().take() {
-            // There is nobody to tell; what is left is cleared by the next start.
+            // No caller to report to; the next start clears whatever is left.
             let _ = emulator.end();
         }
     }
 }
 
-/// Whether an answer failed to come because nobody listens any more.
+/// Whether an answer failed because the other end is gone.
 fn is_gone(kind: io::ErrorKind) -> bool {
     matches!(
         kind,
@@ -274,7 +273,7 @@ mod tests {
     use crate::fuse::control::SOCKET;
     use crate::fuse::{Contents, TransportChoice};
 
-    /// Why the emulator never was ready that `script` plays.
+    /// The error of an emulator, played by `script`, that never became ready.
     fn error_of(script: &str, directories: Vec<PathBuf>) -> io::Error {
         let mut command = Command::new("sh");
         command.args(["-c", script]);

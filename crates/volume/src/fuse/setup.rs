@@ -1,4 +1,4 @@
-//! What is to be emulated, and where.
+//! Specification of an emulation.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crash::{Choice, Rules};
 use model::{Bytes, Instant, MachineSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
 
-/// Volumes that share one machine, each mounted at a directory of its own.
+/// Volumes that share one machine, each mounted at its own directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EmulationSpec {
     /// The machine whose limits and host cache they share.
@@ -19,22 +19,22 @@ pub struct EmulationSpec {
     pub transport: TransportChoice,
     /// Where to write every request, as JSON lines; `None`: nowhere.
     pub trace: Option<PathBuf>,
-    /// What becomes of the bytes.
+    /// What happens to the bytes.
     #[serde(default)]
     pub contents: Contents,
 }
 
-/// What becomes of the bytes of an emulation's volumes.
+/// What happens to the bytes of an emulation's volumes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Contents {
     /// They stay in the volumes.
     #[default]
     InPlace,
-    /// Block mode only. The volumes' images stay as they are; what is written, and when, is recorded.
+    /// Block mode only. The volumes' images stay unchanged; writes and their times are recorded.
     Recorded(RecordSpec),
-    /// Block mode only. The volumes begin as those of a recording were when power was cut. No request takes modelled time, and
-    /// what is written is gone in the end.
+    /// Block mode only. The volumes start as those of a recording were when power was cut. Requests take no modelled
+    /// time, and what is written is discarded at the end.
     Crashed(CrashSpec),
 }
 
@@ -43,23 +43,23 @@ pub enum Contents {
 pub struct RecordSpec {
     /// The directory.
     pub directory: PathBuf,
-    /// Most bytes. Where there are more, or the disk is full, recording ends, every later write and flush fails as on a broken disk,
-    /// and the recording says up to when it goes.
+    /// Most bytes. When that is exceeded, or the disk is full, recording ends, every later write and flush fails as on
+    /// a broken disk, and the recording notes when it ended.
     pub most: Bytes,
 }
 
 /// A crash state of a recording.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrashSpec {
-    /// Directory of the recording. The volumes have the backing directories that they had when it was made.
+    /// Directory of the recording. The volumes have the same backing directories as when it was made.
     pub recording: PathBuf,
     /// How the disks of each volume behave.
     pub rules: Vec<Rules>,
     /// When each volume stops, by the recording's clock.
     pub at: Vec<Instant>,
-    /// Which of the open writes it has.
+    /// Which of the open writes it contains.
     pub choice: Choice,
-    /// A bit that is not as it was written.
+    /// A flipped bit.
     #[serde(default)]
     pub flipped: Option<FlippedBit>,
 }
@@ -67,9 +67,9 @@ pub struct CrashSpec {
 /// A bit of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlippedBit {
-    /// Place of the volume.
+    /// Index of the volume.
     pub volume: usize,
-    /// Its byte.
+    /// Index of the byte.
     pub byte: u64,
     /// The bit within the byte, 0 the lowest, 7 the highest.
     pub bit: u8,
@@ -80,36 +80,38 @@ pub struct FlippedBit {
 pub struct MountSpec {
     /// The model.
     pub volume: VolumeSpec,
-    /// What programs see.
+    /// The front.
     pub front: Front,
-    /// Where it is mounted; it exists and is empty.
+    /// The mount point; it must exist and be empty.
     pub directory: PathBuf,
-    /// Real directory that holds the bytes; made if missing, and must be empty or this volume's own.
+    /// Real directory that holds the bytes; created if missing, else it must be empty or belong to
+    /// this volume.
     pub backing: PathBuf,
-    /// How large the volume says it is. In block mode, the image's size (a sparse file).
+    /// Size that the volume reports. In block mode, the image's size (a sparse file).
     pub size: Bytes,
-    /// User and group that own the volume's root; `None`: who mounts.
+    /// User and group that own the volume's root; `None`: the user who mounts it.
     pub owner: Option<(u32, u32)>,
     /// What users besides the owner can do at the volume's root.
     #[serde(default)]
     pub others: Others,
 }
 
-/// What users besides its owner and root can do at a volume's root. Of what is in it, each file's own mode says so.
+/// What users besides its owner and root can do at a volume's root. Its content is governed by each file's own
+/// mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Others {
-    /// See what is in it, as at the root of every new file system.
+    /// List its content, as at the root of every new file system.
     #[default]
     List,
-    /// Pass through it to what they know the name of.
+    /// Traverse it to names they know.
     Pass,
     /// Nothing.
     Nothing,
 }
 
 impl Others {
-    /// The mode that the root gets; `None`: what it has, since a volume that was used before may have another one.
+    /// The mode of the root; `None`: unchanged, since a reused volume may have another one.
     pub(super) fn mode(self) -> Option<u32> {
         match self {
             Others::List => None,
@@ -119,15 +121,15 @@ impl Others {
     }
 }
 
-/// Read-ahead where none is given: the kernel's own for a disk that says nothing about it. A loop
-/// device's differs from that with the disk under its image, which is none of a modelled one's.
+/// Default read-ahead: the kernel's own for a disk that does not specify any. A loop device's
+/// default depends on the disk under its image, which does not apply to a modelled disk.
 pub(super) const READ_AHEAD: Bytes = Bytes::kib(128);
 
 /// What programs see of an emulated volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Front {
-    /// A directory tree without page cache: one request of a program is one modelled request.
+    /// A directory tree without page cache: each request of a program is one modelled request.
     File,
     /// A real filesystem on a loop device: page cache, read-ahead, journal and flushes are real. Needs
     /// root.
@@ -157,7 +159,7 @@ pub enum TransportChoice {
     #[default]
     #[serde(rename = "fuser")]
     Fuser,
-    /// FUSE over io_uring; an error where the kernel does not allow it.
+    /// FUSE over io_uring; an error if the kernel does not allow it.
     #[serde(rename = "io_uring")]
     IoUring,
 }

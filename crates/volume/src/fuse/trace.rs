@@ -1,4 +1,4 @@
-//! Every request of an emulation as a line of JSON.
+//! Logs every request of an emulation as a line of JSON.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -32,13 +32,13 @@ struct Line<'a> {
     length_bytes: u64,
     /// When it arrived, from the start of the emulation.
     submitted_ns: u64,
-    /// When the model had it done.
+    /// When the model completed it.
     due_ns: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     throttled_by: Option<Limit>,
 }
 
-/// A request as its file saw it.
+/// A request at the level of its file.
 #[derive(Clone, Copy)]
 pub(crate) struct Traced<'a> {
     /// Name of the volume.
@@ -49,7 +49,7 @@ pub(crate) struct Traced<'a> {
     pub(crate) request: Request,
     /// When it arrived.
     pub(crate) arrived: Instant,
-    /// What the model said.
+    /// The model's answer.
     pub(crate) completion: Completion,
 }
 
@@ -57,7 +57,7 @@ impl Trace {
     /// An empty trace at `path`.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// When the file cannot be created.
     pub(crate) fn create(path: &Path) -> io::Result<Trace> {
         let file = files::create_named(path).map_err(io::Error::other)?;
         Ok(Trace(Mutex::new(Lines {

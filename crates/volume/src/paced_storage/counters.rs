@@ -1,4 +1,4 @@
-//! What every disk did so far.
+//! Counters of every disk.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -10,13 +10,13 @@ use model::{Completion, Duration, Instant, Observer, Operation, Request};
 use reading::cause::{self, Spent};
 use reading::{DiskCounter, DiskReading};
 
-/// Counters of all disks; what the model reports to.
+/// Counters of all disks; the model reports to them.
 pub(super) struct Counters {
     /// By volume, then by disk.
     disks: Vec<Vec<Disk>>,
-    /// The latest instant at which the model was asked.
+    /// The latest instant passed to the model.
     latest: Instant,
-    /// When the request under way arrived, and when its real file was done.
+    /// When the current request arrived, and when its real file was done.
     current: (Instant, Instant),
 }
 
@@ -27,7 +27,7 @@ struct Disk {
     busy: Busy,
 }
 
-/// When a disk has requests under way.
+/// The periods in which a disk had requests in progress.
 #[derive(Clone, Default)]
 struct Busy {
     ends: BinaryHeap<Reverse<Instant>>,
@@ -36,7 +36,7 @@ struct Busy {
 }
 
 impl Counters {
-    /// For volumes with so many disks each.
+    /// For volumes with these numbers of disks.
     pub(super) fn new(disks: impl Iterator<Item = usize>) -> Counters {
         Counters {
             disks: disks.map(|count| vec![Disk::new(); count]).collect(),
@@ -45,15 +45,15 @@ impl Counters {
         }
     }
 
-    /// A request that arrived at `arrived` and whose real file was done at `real` goes to the model next:
-    /// the instant to give it there, never before the last one.
+    /// Announces the next request to the model, which arrived at `arrived` and whose real file was done
+    /// at `real`; returns the instant to submit it at, never before the last one.
     pub(super) fn begin(&mut self, arrived: Instant, real: Instant) -> Instant {
         self.current = (arrived, real);
         self.latest = self.latest.max(arrived);
         self.latest
     }
 
-    /// All of it at `at`, for volumes of these names.
+    /// All counters at `at`, for volumes of these names.
     pub(super) fn readings(
         &mut self,
         at: Instant,
@@ -95,7 +95,7 @@ impl Disk {
         }
     }
 
-    /// Counts a request as its program will see it: done when both the model and the real file are.
+    /// Counts a request as its program sees it: done when both the model and the real file are.
     fn count(
         &mut self,
         arrived: Instant,
@@ -108,7 +108,8 @@ impl Disk {
         let latency = end.since(arrived);
         self.busy.add(arrived, end);
         self.counter.add(request, latency, cache_hit);
-        // What the model does not account for was the real file's time, and is service too.
+        // Time not accounted for by the model was spent on the real file, and counts as service
+        // too.
         let held = completion.throttled + completion.queued;
         let mut spend = |part: Part, time: Duration| {
             if time > Duration::ZERO {
@@ -147,7 +148,7 @@ impl Disk {
 }
 
 impl Busy {
-    /// A request was under way from `start` to `end`.
+    /// Adds a request in progress from `start` to `end`.
     fn add(&mut self, start: Instant, end: Instant) {
         self.total += end.since(self.until.max(start));
         self.until = self.until.max(end);
@@ -155,14 +156,14 @@ impl Busy {
         self.ends.push(Reverse(end));
     }
 
-    /// Time busy until `at`, and requests under way at it.
+    /// Busy time until `at`, and requests in progress at that instant.
     fn at(&mut self, at: Instant) -> (Duration, u64) {
         self.forget(at);
         let to_come = self.until.since(at);
         (self.total.saturating_sub(to_come), self.ends.len() as u64)
     }
 
-    /// Requests that ended until `at` are not under way any more.
+    /// Removes requests that ended by `at`.
     fn forget(&mut self, at: Instant) {
         while self.ends.peek().is_some_and(|Reverse(end)| *end <= at) {
             self.ends.pop();

@@ -1,5 +1,4 @@
-//! The model in real time, for all volumes of an emulation: who asks, when it would be done, what was
-//! counted.
+//! The model in real time, for all volumes of an emulation: requests, completion times and counters.
 
 mod counters;
 
@@ -15,9 +14,9 @@ use reading::{LimitReading, Reading};
 /// Least depth of a limit in real time.
 ///
 /// An allowance without depth loses whatever time passes between the instant at which it would let the
-/// next request through and the one at which the program, woken late, asks for it: at a depth of one
-/// request and 500 IOPS that was 4 to 6 % of the rate. Saved up for 4 ms, which is longer than nearly all
-/// late wake-ups, the rate was kept within 1 %.
+/// next request through and the one at which the program, woken late, submits it: at a depth of one
+/// request and 500 IOPS that was 4 to 6 % of the rate. With 4 ms of depth, which is longer than nearly
+/// all late wake-ups, the rate was kept within 1 %.
 const DEPTH_MIN: Duration = Duration::from_millis(4);
 
 /// Modelled volumes that share a machine, in real time.
@@ -29,17 +28,17 @@ pub(crate) struct PacedStorage {
     machine_limits: Vec<String>,
 }
 
-/// What becomes of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
     /// When the modelled disk is done; never before the request arrived.
     pub(crate) due: Instant,
-    /// The limit that held it back longest, when one did.
+    /// The limit that held it back longest, if any.
     pub(crate) throttled_by: Option<Throttle>,
 }
 
 impl PacedStorage {
-    /// Volumes with their state untouched; `clock` is the emulation's.
+    /// Volumes with fresh state; `clock` is the emulation's.
     ///
     /// # Panics
     /// When a volume has no disk.
@@ -61,20 +60,20 @@ impl PacedStorage {
         }
     }
 
-    /// The present instant.
+    /// The current instant.
     pub(crate) fn now(&self) -> Instant {
         self.clock.now()
     }
 
-    /// When a request that arrived at `arrived` is to be answered; to be called when the real file is
-    /// done with it, so that its true length is known and a failed one costs nothing.
+    /// Submits a request that arrived at `arrived`, and returns when to answer it. Call it when the
+    /// real file is done, so that its true length is known and a failed one costs nothing.
     ///
     /// # Panics
-    /// When there is no volume at that place.
+    /// When no volume has that index.
     pub(crate) fn submit(&self, arrived: Instant, volume: usize, request: Request) -> Completion {
         let mut storage = self.storage.lock();
         let real = self.clock.now();
-        // Requests in the model come in the order of their time; threads do not quite.
+        // The model takes requests in time order; threads do not quite.
         let now = storage.observer().begin(arrived, real);
         let completion = storage.submit(now, volume, request);
         Completion {
@@ -83,7 +82,8 @@ impl PacedStorage {
         }
     }
 
-    /// As [`PacedStorage::submit`], for a write that is done only when it is durable: a flush follows it.
+    /// Like [`PacedStorage::submit`], for a write that must be durable before it is done: a flush follows
+    /// it.
     #[cfg(target_os = "linux")]
     pub(crate) fn submit_durable(
         &self,
@@ -92,8 +92,8 @@ impl PacedStorage {
         request: Request,
     ) -> Completion {
         let written = self.submit(arrived, volume, request);
-        // The model takes requests in the order of their time, so the flush cannot be given at an instant
-        // to come: it is given now, and its latency comes after the write.
+        // The model takes requests in time order, so the flush cannot be submitted at a future instant:
+        // it is submitted now, and its latency is added after the write.
         let flushed = self.submit(arrived, volume, Request::flush());
         Completion {
             due: written.due + flushed.due.since(arrived),
@@ -101,18 +101,18 @@ impl PacedStorage {
         }
     }
 
-    /// A limit that held a request up.
+    /// A limit that held a request back.
     #[cfg(target_os = "linux")]
     pub(crate) fn throttled_by(&self, by: Throttle) -> Limit {
         Limit::that_throttled(by, &self.machine_limits)
     }
 
-    /// Forgets what the modelled host caches hold.
+    /// Drops the content of the modelled host caches.
     pub(crate) fn empty_host_cache(&self) {
         self.storage.lock().clear_host_cache();
     }
 
-    /// Everything counted so far, but the pacing of replies.
+    /// All counters so far, except the pacing of replies.
     pub(crate) fn reading(&self) -> Reading {
         let mut storage = self.storage.lock();
         let at = self.clock.now();
@@ -131,7 +131,7 @@ impl PacedStorage {
     }
 }
 
-/// The same machine and volumes with no limit shallower than [`DEPTH_MIN`].
+/// The same machine and volumes, with no limit shallower than [`DEPTH_MIN`].
 fn deepened(machine: &MachineSpec, volumes: &[VolumeSpec]) -> (MachineSpec, Vec<VolumeSpec>) {
     let deepen = |limits: &mut Vec<LimitSpec>| {
         for limit in limits {

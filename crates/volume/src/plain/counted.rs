@@ -1,4 +1,4 @@
-//! The disk under a directory and what it counted, and processor time of a server: for a recording of what already runs.
+//! The disk under a directory and its counters, and processor time of a server: for recording what already runs.
 
 use std::io;
 use std::path::Path;
@@ -8,26 +8,27 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use super::platform;
 
-/// The disk that holds a directory: the whole disk where there is one below it, otherwise the array.
+/// The disk that holds a directory: the whole disk if there is a single one below it, otherwise the
+/// array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CountedDisk {
     pub(super) number: (u32, u32),
 }
 
-/// What a disk counted since the machine was started.
+/// Counters of a disk since the machine was started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskCounters {
-    /// Reads that ended.
+    /// Completed reads.
     pub reads: u64,
-    /// Writes that ended, flushes among them.
+    /// Completed writes, flushes included.
     pub writes: u64,
-    /// Flushes that ended; `None` where the kernel does not count them.
+    /// Completed flushes; `None` if the kernel does not count them.
     pub flushes: Option<u64>,
     /// Bytes read.
     pub read_bytes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Sum of the reads' latencies. The three times start over at 2^32.
+    /// Sum of the reads' latencies. The three times wrap around at 2^32.
     pub read_ms: u64,
     /// Sum of the writes' latencies.
     pub write_ms: u64,
@@ -39,13 +40,13 @@ impl CountedDisk {
     /// The disk under `directory`.
     ///
     /// # Errors
-    /// When there is none that requests are counted of.
+    /// When the requests of no disk there are counted.
     pub fn under(directory: &Path) -> io::Result<CountedDisk> {
         let number = platform::watched(directory)?;
         Ok(CountedDisk { number })
     }
 
-    /// What it counted so far.
+    /// Its counters so far.
     ///
     /// # Errors
     /// When the counters cannot be read, or the disk is gone.
@@ -54,10 +55,10 @@ impl CountedDisk {
     }
 }
 
-/// Processor time of a process and of all its children so far, living or not.
+/// Processor time of a process and all its children so far, including those that have ended.
 ///
 /// # Errors
-/// When the process is gone, or the system does not tell.
+/// When the process is gone, or the system does not report it.
 pub fn processor_time(process: i32) -> io::Result<Duration> {
     platform::processor_time(process)
 }

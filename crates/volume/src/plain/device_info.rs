@@ -14,21 +14,23 @@ pub struct DeviceInfo {
     pub mount_point: PathBuf,
     /// The filesystem's kind: `ext4`, `xfs`, `tmpfs`, `nfs4`.
     pub file_system: String,
-    /// The whole disks under it, by the kernel's names; empty where the filesystem has none or does not tell.
+    /// The whole disks under it, by the kernel's names; empty if the filesystem has none or does not report
+    /// them.
     pub disks: Vec<String>,
-    /// Whether all disks say that they have no moving parts; `None` where no disk is known. Virtual disks may say anything.
+    /// Whether all disks report that they have no moving parts; `None` if no disk is known. Virtual disks may report
+    /// anything.
     pub solid_state: Option<bool>,
-    /// The largest write that the device promises to make whole or not at all when power is lost, 0 for none; `None` where
-    /// no device is known, or the kernel does not tell (Linux before 6.11).
+    /// The largest write that the device guarantees to be atomic across power loss, 0 for none; `None` if no device is
+    /// known, or the kernel does not report it (Linux before 6.11).
     pub atomic_write: Option<Bytes>,
     /// Size of the filesystem.
     pub size: Bytes,
-    /// What may still be written.
+    /// Free space available to this user.
     pub free: Bytes,
 }
 
 impl DeviceInfo {
-    /// That of `directory`.
+    /// The device under `directory`.
     ///
     /// # Errors
     /// When it does not exist, or its mount is not known.

@@ -1,4 +1,4 @@
-//! Windows and macOS, as far as the `sysinfo` crate goes: bytes of whole disks.
+//! Windows and macOS, with what the `sysinfo` crate provides: bytes of whole disks.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,7 +8,7 @@ use sysinfo::Disks;
 
 use reading::DiskReading;
 
-/// What is not counted here, in words.
+/// What is not counted here, as text.
 const BYTES_ALONE: &str =
     "bytes alone: requests, flushes and latencies of disks are not counted on this system";
 
@@ -25,7 +25,7 @@ struct Disk {
 }
 
 impl MountedOn {
-    /// The place of `directory`, as far as it can be known.
+    /// The location of `directory`, as precisely as can be determined.
     pub(super) fn of(directory: &Path) -> MountedOn {
         MountedOn {
             disk: disk_of(directory).map_err(|why| why.to_string()),
@@ -40,12 +40,12 @@ impl MountedOn {
         }
     }
 
-    /// Whether a disk is under both: known of the same filesystem only.
+    /// Whether both share a disk: only known if they are on the same filesystem.
     pub(super) fn shares_disk(&self, other: &MountedOn) -> bool {
         self.same_device(other)
     }
 
-    /// The bytes of the disk; `None` where it is not known.
+    /// The bytes of the disk; `None` if it is not known.
     ///
     /// # Errors
     /// When the disk is gone.
@@ -85,7 +85,8 @@ impl MountedOn {
     }
 }
 
-/// All but the sizes. Disks have no names here that two filesystems on one could be told by.
+/// Everything but the sizes. Disks have no names here that would show that two filesystems share
+/// one.
 pub(super) fn device_info(directory: &Path) -> io::Result<super::DeviceInfo> {
     let disk = disk_of(directory)?;
     let fact = |name: &str| disk.facts.get(name).cloned().unwrap_or_default();
@@ -109,7 +110,7 @@ fn disk_of(directory: &Path) -> io::Result<Disk> {
     let directory = std::fs::canonicalize(directory)?;
     let disks = disks()?;
     let above = disks.iter().filter(|disk| {
-        // Windows writes a canonical path as `\\?\C:\..`, and its mount points without that.
+        // Windows writes a canonical path as `\\?\C:\..`, and its mount points without that prefix.
         let mount = std::fs::canonicalize(disk.mount_point());
         mount.is_ok_and(|mount| directory.starts_with(mount))
     });
@@ -130,12 +131,12 @@ fn disk_of(directory: &Path) -> io::Result<Disk> {
     })
 }
 
-/// Nothing beyond what every platform tells.
+/// Nothing beyond what every platform reports.
 pub(super) fn machine() -> BTreeMap<String, String> {
     BTreeMap::new()
 }
 
-/// This system lets nobody empty its cache of single files: gives a statement of that.
+/// This system cannot drop its cache of single files: returns a message to that effect.
 pub(super) fn forget(_directory: &Path) -> io::Result<Vec<String>> {
     Ok(vec![
         "this system cannot be asked to let go what it caches of files".into(),
@@ -143,12 +144,12 @@ pub(super) fn forget(_directory: &Path) -> io::Result<Vec<String>> {
 }
 
 /// # Errors
-/// Always: there is no such thing on this system.
+/// Always: this system does not support it.
 pub(super) fn drop_caches() -> io::Result<()> {
     Err(io::Error::other("there is no such thing on this system"))
 }
 
-/// Nothing: this system does not count whose bytes reach a disk.
+/// Empty: this system does not count which process's bytes reach a disk.
 #[derive(Debug)]
 pub(crate) struct Activity;
 

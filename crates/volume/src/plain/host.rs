@@ -1,4 +1,4 @@
-//! What every platform tells about a machine and about the space at a directory.
+//! What every platform reports about a machine and about the space at a directory.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Real directories as volumes: looked at and counted, never paced.
+//! Real directories as volumes: inspected and counted, never paced.
 //!
 //! ```text
 //!  directory ─► mount ─► device ─► disks under it        environment(): what each of them is
@@ -7,8 +7,9 @@
 //!                       reading()   counters(): bytes of the disks that this program did not cause
 //! ```
 //!
-//! What an operating system does not count is left out, and [`Site::environment`] says why. Where several
-//! directories are on one device, the first of them has its counters, so that nothing counts twice.
+//! What an operating system does not count is omitted, and [`Site::environment`] gives the reason. If
+//! several directories are on one device, the first of them has its counters, so that nothing counts
+//! twice.
 
 mod counted;
 mod device_info;
@@ -36,24 +37,24 @@ pub use site::{PlainSite, PlainVolume};
 #[cfg(doc)]
 use crate::site::Site;
 
-/// Bytes that may still be written at `directory`.
+/// Bytes available for writing at `directory`.
 ///
 /// # Errors
-/// When it does not exist, or its filesystem does not tell.
+/// When it does not exist, or its filesystem does not report it.
 pub fn free_space(directory: &Path) -> io::Result<Bytes> {
     fs4::available_space(directory).map(Bytes)
 }
 
-/// What is known about this machine: kernel, processor, memory, limits of its control groups, and the
-/// cloud it is in as far as its firmware tells; by name, in words.
+/// Facts about this machine: kernel, processor, memory, limits of its control groups, and its cloud
+/// if its firmware reveals it; by name, as text.
 pub fn machine() -> BTreeMap<String, String> {
     let mut facts = host::facts();
     facts.extend(platform::machine());
     facts
 }
 
-/// What is known about the place of `directory`: filesystem, mount, device and its queue, free space; by
-/// name, in words.
+/// Facts about the location of `directory`: filesystem, mount, device and its queue, free space; by
+/// name, as text.
 pub fn place(directory: &Path) -> BTreeMap<String, String> {
     let mut facts = host::space(directory);
     facts.extend(platform::MountedOn::of(directory).facts());

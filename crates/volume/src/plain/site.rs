@@ -15,11 +15,11 @@ use reading::{Reading, fact};
 pub struct PlainVolume {
     /// Its name in the experiment.
     pub name: String,
-    /// Where it is; it exists.
+    /// Its path; it exists.
     pub directory: PathBuf,
 }
 
-/// Real directories that stand for an arm's volumes.
+/// Real directories that represent an arm's volumes.
 #[derive(Debug)]
 pub struct PlainSite {
     clock: Clock,
@@ -32,7 +32,7 @@ impl PlainSite {
     /// A site of `volumes`, in the order of the arm.
     ///
     /// # Errors
-    /// When a directory does not exist or is none.
+    /// When a path does not exist or is not a directory.
     pub fn new(volumes: Vec<PlainVolume>) -> io::Result<PlainSite> {
         let placed = volumes.into_iter().map(|volume| {
             let place = look_at(&volume)?;
@@ -50,7 +50,7 @@ impl PlainSite {
         })
     }
 
-    /// Lets [`Site::go_cold`] also empty the page cache of the whole machine, which slows down everything
+    /// Makes [`Site::go_cold`] also drop the page cache of the whole machine, which slows down everything
     /// else on it for a while and needs root.
     pub fn with_dropped_caches(mut self) -> PlainSite {
         self.drop_caches = true;
@@ -115,7 +115,8 @@ impl Site for PlainSite {
         &self.volumes[volume].0.directory
     }
 
-    /// A volume without counters of its own has no disk in the reading; the environment says why.
+    /// A volume without its own counters has no disk in the reading; the environment gives the
+    /// reason.
     fn reading(&self) -> io::Result<Reading> {
         let mut disks = Vec::new();
         for (at, (volume, place)) in self.volumes.iter().enumerate() {
@@ -147,7 +148,7 @@ impl Site for PlainSite {
         }
         if self.drop_caches {
             match platform::drop_caches() {
-                // What single files could not let go is gone now too.
+                // What single files could not drop is gone now too.
                 Ok(()) => undone.clear(),
                 Err(why) => undone.push(format!(
                     "the page cache of the whole machine was not dropped: {why}"

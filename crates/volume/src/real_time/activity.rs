@@ -1,15 +1,15 @@
-//! What each session is doing at the moment, and how it is interrupted.
+//! What each session is currently doing, and how it is interrupted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use super::spaces::Group;
 
-/// What a session does at a moment.
+/// The current activity of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Activity {
-    /// Nothing: its client is to speak.
+    /// Nothing: waiting for its client.
     #[default]
     Idle,
     /// Executing, or waiting for a processor.
@@ -20,9 +20,9 @@ pub enum Activity {
     ReadingTemp,
     /// Reading the log.
     ReadingLog,
-    /// Waiting for writes of data files, or for memory that they keep occupied.
+    /// Waiting for writes of data files, or for memory that they occupy.
     WritingData,
-    /// The same of temporary files.
+    /// The same for temporary files.
     WritingTemp,
     /// Writing or flushing the log.
     WritingLog,
@@ -69,7 +69,7 @@ pub(super) struct Status {
     activity: AtomicU8,
     /// How often all sessions of the database were interrupted.
     interrupts: Arc<AtomicU64>,
-    /// That number when the present statement began.
+    /// That number when the current statement began.
     seen: AtomicU64,
 }
 
@@ -87,7 +87,7 @@ impl Status {
         Activity::ALL[usize::from(self.activity.load(Relaxed))]
     }
 
-    /// Says what the session does until the answer is dropped.
+    /// Sets the activity of the session until the returned value is dropped.
     pub(super) fn doing(&self, activity: Activity) -> Doing<'_> {
         Doing {
             status: self,
@@ -95,18 +95,18 @@ impl Status {
         }
     }
 
-    /// A statement begins: interrupts before it are not meant for it.
+    /// Begins a statement: earlier interrupts do not apply to it.
     pub(super) fn begin(&self) {
         self.seen.store(self.interrupts.load(Relaxed), Relaxed);
     }
 
-    /// Whether the present statement is to end.
+    /// Whether the current statement must end.
     pub(super) fn interrupted(&self) -> bool {
         self.interrupts.load(Relaxed) != self.seen.load(Relaxed)
     }
 }
 
-/// While it lives, the session does what was said.
+/// Keeps the activity set until it is dropped.
 pub(super) struct Doing<'a> {
     status: &'a Status,
     before: u8,

@@ -1,4 +1,4 @@
-//! Memory aligned as direct I/O wants it.
+//! Memory aligned as required by direct I/O.
 
 use std::ops::{Deref, DerefMut};
 
@@ -21,7 +21,7 @@ impl Aligned {
         aligned
     }
 
-    /// Makes it `length` bytes long; what is in them is anything.
+    /// Makes it `length` bytes long; the content is unspecified.
     pub fn resize(&mut self, length: usize) {
         if self.storage.len() < length + ALIGNMENT {
             self.storage = vec![0; length + ALIGNMENT];

@@ -1,4 +1,4 @@
-//! Application locks: taken by key in the order of arrival, by the SQL functions `app_lock` and
+//! Application locks: taken by key in order of arrival, through the SQL functions `app_lock` and
 //! `app_unlock`.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -19,10 +19,10 @@ struct Lock {
     waiting: VecDeque<u32>,
 }
 
-/// Why a lock could not be had.
+/// Why a lock could not be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum LockError {
-    /// Its holder waits for this session, perhaps by way of others; or is this session.
+    /// Its holder waits for this session, possibly through others; or is this session.
     #[error("app_lock({0}) would wait for ever: its holder waits for this session")]
     Deadlock(i64),
     /// The statement was interrupted.
@@ -62,14 +62,14 @@ impl AppLocks {
         Ok(())
     }
 
-    /// Hands a lock that `session` holds to the first in its queue.
+    /// Passes a lock held by `session` to the first in its queue.
     pub(super) fn release(&self, key: i64, session: u32) {
         let mut locks = self.locks.lock();
         hand_on(&mut locks, key, session);
         self.changed.notify_all();
     }
 
-    /// Gives back all that `session` holds.
+    /// Releases all locks held by `session`.
     pub(super) fn release_all(&self, session: u32) {
         let mut locks = self.locks.lock();
         let keys: Vec<i64> = locks.keys().copied().collect();
@@ -79,20 +79,20 @@ impl AppLocks {
         self.changed.notify_all();
     }
 
-    /// Lets those who wait see that they were interrupted.
+    /// Wakes waiting sessions so that they notice an interrupt.
     pub(super) fn wake(&self) {
         let _locks = self.locks.lock();
         self.changed.notify_all();
     }
 }
 
-/// Whether following who waits for whom leads from a session back to it.
+/// Whether the chain of waits from a session leads back to it.
 fn waits_for_itself(locks: &BTreeMap<i64, Lock>, session: u32) -> bool {
     let waits_for = |id: u32| {
         let lock = locks.values().find(|lock| lock.waiting.contains(&id));
         lock.map(|lock| lock.holder)
     };
-    // A session waits for one lock at a time, so that the way is a line, if perhaps into another circle.
+    // A session waits for one lock at a time, so the chain is a line, possibly into another cycle.
     std::iter::successors(waits_for(session), |id| waits_for(*id))
         .take(locks.len() + 1)
         .any(|id| id == session)

@@ -24,8 +24,9 @@ use crate::vfs::Registered;
 
 /// Files on volumes, and the pages of them in memory.
 ///
-/// "Database" as a server has it: every SQLite database opened here shares its files and its buffer pool
-/// with the others. What is in the files is of no use without this value: they are given extents of all
+/// "Database" as in a server: every SQLite database opened here shares its files and its buffer pool
+/// with the others. The files are useless without this value: they hold extents of all databases, and
+/// the extent map exists in memory only.
 /// databases, and where those are is kept in memory only.
 pub struct Database {
     shared: Arc<Shared>,
@@ -41,12 +42,12 @@ pub struct Database {
 static NAMES: AtomicU64 = AtomicU64::new(0);
 
 impl Database {
-    /// Makes the files, and starts the threads that write pages. With a `pacer`, requests take as long as
-    /// its model says.
+    /// Creates the files, and starts the threads that write pages. With a `pacer`, requests take as long
+    /// as its model specifies.
     ///
     /// # Errors
-    /// When a file exists already or cannot be made, or a thread cannot be started; files made so far are
-    /// removed.
+    /// When a file already exists or cannot be created, or a thread cannot be started; files created so
+    /// far are removed.
     pub fn create(spec: DatabaseSpec, pacer: Option<Arc<Pacer>>) -> io::Result<Database> {
         let disks = Disks::create(&spec, pacer)?;
         let mut database = Database {
@@ -69,14 +70,16 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens SQLite's database `name` for session number `session`; its tables count as `tables`.
+    /// Opens SQLite's database `name` for session number `session`; its tables belong to role
+    /// `tables`.
     ///
-    /// Two sessions with one name share a database. Each has a small cache of its own before the buffer
-    /// pool, a write-ahead log in the log's file, and temporary tables and spills in the temporary files.
-    /// The functions `app_lock(key)` and `app_unlock(key)` take and give back a lock between all sessions.
+    /// Two sessions with the same name share a database. Each has a small cache of its own in front of the
+    /// buffer pool, a write-ahead log in the log's file, and temporary tables and spills in the temporary
+    /// files. The functions `app_lock(key)` and `app_unlock(key)` take and release a lock shared by all
+    /// sessions.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn open(&self, session: u32, name: &str, tables: Role) -> rusqlite::Result<Session> {
         let status = Status::new(session, &self.interrupts);
         let own = Arc::new(OwnSession::new(status, self.clock));
@@ -103,12 +106,12 @@ impl Database {
         Ok(session)
     }
 
-    /// What each session does at this moment, by its number.
+    /// What each session is currently doing, by its number.
     pub fn activities(&self) -> Vec<(u32, Activity)> {
         self.members.activities()
     }
 
-    /// Ends the statements under way, in all sessions; later ones are not touched.
+    /// Ends the current statements of all sessions; later ones are not affected.
     pub fn interrupt(&self) {
         self.interrupts.fetch_add(1, Relaxed);
         self.members.interrupt();
@@ -117,15 +120,15 @@ impl Database {
         self.files.wake();
     }
 
-    /// Writes everything out that is in memory only, and flushes all files.
+    /// Writes out everything that is only in memory, and flushes all files.
     ///
     /// # Errors
-    /// What a real file says, now or when it was written to earlier.
+    /// The error of a real file, now or in an earlier write.
     pub fn sync(&self) -> io::Result<()> {
         self.shared.pool.sync_all().map_err(io_error)
     }
 
-    /// Empties the buffer pool, after writing out what is in memory only.
+    /// Empties the buffer pool, after writing out what is only in memory.
     ///
     /// # Errors
     /// As for [`Database::sync`].
@@ -133,12 +136,12 @@ impl Database {
         self.shared.pool.empty().map_err(io_error)
     }
 
-    /// What was asked of each volume so far, by its place.
+    /// Requests to each volume so far, by index.
     pub fn volumes(&self) -> Vec<VolumeCount> {
         self.shared.pool.disks.counts()
     }
 
-    /// Pages that sessions asked SQLite's caches for, in statements that are over.
+    /// Pages that sessions requested from SQLite's caches, in statements that are over.
     pub fn logical_reads(&self) -> u64 {
         self.shared.logical_reads()
     }
@@ -153,14 +156,14 @@ impl Database {
         self.shared.pool.memory()
     }
 
-    /// Names of files of pages that go through the operating system's cache.
+    /// Names of page files that go through the operating system's cache.
     pub fn cached_files(&self) -> Vec<String> {
         let files = self.shared.pool.disks.cached();
         files.map(|path| path.display().to_string()).collect()
     }
 
-    /// Lets nothing be written any more, for a database that is to be removed: closing its sessions would
-    /// wait for writes otherwise.
+    /// Stops all writes, for a database that is to be removed: closing its sessions would otherwise wait
+    /// for writes.
     pub fn abandon(&self) {
         self.shared.pool.close();
         self.interrupt();
@@ -178,7 +181,7 @@ impl Database {
     fn end_writers(&mut self) {
         self.shared.pool.close();
         for writer in self.writers.drain(..) {
-            // A writer that panicked has said so already.
+            // A writer's panic has already been reported.
             let _ = writer.join();
         }
     }

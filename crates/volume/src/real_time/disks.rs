@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use reading::Latencies;
 use reading::histogram;
 
-/// What a file of SQLite's pages is read with to find out whether direct I/O works.
+/// Used to read a file of SQLite's pages to find out whether direct I/O works.
 #[cfg(target_os = "linux")]
 const PROBE: usize = 8192;
 
@@ -37,7 +37,7 @@ struct RealFile {
     flushes: Flushes,
 }
 
-/// What a database asked of one volume so far, as its sessions and writers saw it.
+/// Requests of a database to one volume so far, as its sessions and writers saw them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeCount {
     /// Reads.
@@ -71,16 +71,16 @@ impl VolumeCount {
     }
 }
 
-/// A wait was given up because the session was interrupted.
+/// The error of a wait abandoned because the session was interrupted.
 pub(super) fn interrupted() -> io::Error {
     io::Error::new(io::ErrorKind::Interrupted, "the session was interrupted")
 }
 
 impl Disks {
-    /// Makes the files. With a `pacer`, requests take as long as its model says.
+    /// Creates the files. With a `pacer`, requests take as long as its model specifies.
     ///
     /// # Errors
-    /// When one of them exists already, or cannot be made.
+    /// When one of them already exists, or cannot be created.
     pub fn create(spec: &DatabaseSpec, pacer: Option<Arc<Pacer>>) -> io::Result<Disks> {
         let mut files = Vec::new();
         let groups = [(&spec.data, "data"), (&spec.temp, "temp")];
@@ -112,10 +112,10 @@ impl Disks {
     /// the end of the file are zero. `stop` ends a modelled wait.
     ///
     /// # Errors
-    /// What the real file says, or that `stop` ended it.
+    /// The error of the real file, or that `stop` ended it.
     ///
     /// # Panics
-    /// When there is no file at that place.
+    /// When no file has that index.
     pub fn read(
         &self,
         file: usize,
@@ -137,10 +137,10 @@ impl Disks {
     /// Writes all of `data`. `stop` ends a modelled wait.
     ///
     /// # Errors
-    /// What the real file says, or that `stop` ended it.
+    /// The error of the real file, or that `stop` ended it.
     ///
     /// # Panics
-    /// When there is no file at that place.
+    /// When no file has that index.
     pub fn write(
         &self,
         file: usize,
@@ -160,14 +160,14 @@ impl Disks {
         Ok(())
     }
 
-    /// Makes what was written to a file durable. Sessions that ask for it while a flush is under way share
+    /// Makes what was written to a file durable. Sessions that call it while a flush is in progress share
     /// the next one: group commit.
     ///
     /// # Errors
-    /// What the real file says.
+    /// The error of the real file.
     ///
     /// # Panics
-    /// When there is no file at that place.
+    /// When no file has that index.
     pub fn flush(&self, file: usize) -> io::Result<()> {
         self.files[file].flushes.once(|| self.flush_now(file))
     }
@@ -180,18 +180,18 @@ impl Disks {
         Ok(())
     }
 
-    /// How many files there are.
+    /// The number of files.
     pub(super) fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// What was asked of each volume so far, by its place.
+    /// Requests to each volume so far, by index.
     pub fn counts(&self) -> Vec<VolumeCount> {
         let count = |count: &Mutex<VolumeCount>| count.lock().clone();
         self.volumes.iter().map(count).collect()
     }
 
-    /// Names of the files of pages that go through the operating system's cache.
+    /// Names of the page files that go through the operating system's cache.
     pub(super) fn cached(&self) -> impl Iterator<Item = &Path> {
         let pages = &self.files[..self.files.len() - 1];
         pages
@@ -203,7 +203,7 @@ impl Disks {
     /// Removes the files.
     ///
     /// # Errors
-    /// The first that could not be removed, by name.
+    /// The first that could not be removed, with its name.
     pub(super) fn remove(&self) -> io::Result<()> {
         let mut failed = Ok(());
         for file in &self.files {
@@ -216,8 +216,8 @@ impl Disks {
         failed
     }
 
-    /// Executes a request on the real file and, where volumes are modelled, waits until the model is
-    /// done too; how long it took.
+    /// Executes a request on the real file and, if volumes are modelled, waits until the model is
+    /// done too; returns how long it took.
     fn execute<T>(
         &self,
         file: usize,
@@ -270,7 +270,7 @@ impl RealFile {
     }
 }
 
-/// Gives a file its size: allocated where it is a real disk's, sparse where the volume is a model.
+/// Sets the size of a file: allocated on a real disk, sparse if the volume is modelled.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, size: Bytes, access: Access) -> io::Result<()> {
     use rustix::fs::{FallocateFlags, fallocate};
@@ -278,7 +278,7 @@ fn reserve(file: &File, size: Bytes, access: Access) -> io::Result<()> {
 
     if access == Access::Direct {
         match fallocate(file, FallocateFlags::empty(), 0, size.0) {
-            // A filesystem that cannot allocate beforehand gets a sparse file.
+            // A filesystem that cannot preallocate gets a sparse file.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => {}
             result => return Ok(result?),
         }
@@ -291,8 +291,8 @@ fn reserve(file: &File, size: Bytes, _: Access) -> io::Result<()> {
     file.set_len(size.0)
 }
 
-/// The file opened past the operating system's cache; `None` where that does not work: some filesystems
-/// refuse when it is opened, some when it is read.
+/// The file opened past the operating system's cache; `None` if that does not work: some filesystems
+/// refuse on open, some on read.
 #[cfg(target_os = "linux")]
 fn open_direct(path: &Path, options: &mut OpenOptions) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -309,7 +309,7 @@ fn open_direct(_: &Path, _: &mut OpenOptions) -> Option<File> {
     None
 }
 
-/// Reads as much as there is; the rest of `buffer` becomes zero.
+/// Reads as much as exists; zeroes the rest of `buffer`.
 fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     let mut there = 0;
     while there < buffer.len() {

@@ -30,13 +30,13 @@ struct Inode {
 struct FileLocks {
     file: Locks,
     shared: SharedLocks,
-    /// How often a lock on the file was given back.
+    /// How often a lock on the file was released.
     file_releases: u64,
-    /// How often each lock on the shared memory was.
+    /// How often each lock on the shared memory was released.
     shared_releases: [u64; LOCKS],
 }
 
-/// A lock that could not be had.
+/// A lock that could not be taken.
 #[derive(Clone, Copy)]
 enum Wanted {
     File,
@@ -44,10 +44,10 @@ enum Wanted {
 }
 
 impl FileLocks {
-    /// How often a lock was given back that may have stood in the way.
+    /// How often a lock that may have blocked the wanted one was released.
     ///
-    /// Others do not count: a session that waits gives back, between two attempts, what it could have, and
-    /// two of them would wake each other for ever.
+    /// Others do not count: between two attempts, a waiting session releases the locks it did get, and two
+    /// of them would wake each other for ever.
     fn releases(&self, wanted: Wanted) -> u64 {
         match wanted {
             Wanted::File => self.file_releases,
@@ -68,7 +68,7 @@ impl Inode {
         }
     }
 
-    /// Waits until a lock is given back that may be the one wanted; whether to try again.
+    /// Waits until a lock is released that may be the wanted one; returns whether to retry.
     fn wait(&self, busy: &Busy, session: &Status) -> bool {
         let _doing = session.doing(Activity::WaitingForDatabase);
         let mut locks = self.locks.lock();
@@ -81,7 +81,7 @@ impl Inode {
         true
     }
 
-    /// Lets those who wait see that they were interrupted.
+    /// Wakes waiting sessions so that they notice an interrupt.
     fn wake(&self) {
         let _locks = self.locks.lock();
         self.released.notify_all();
@@ -95,12 +95,12 @@ impl Drop for Inode {
     }
 }
 
-/// The files of a database that have names.
+/// The named files of a database.
 #[derive(Default)]
 pub(super) struct Inodes(Mutex<BTreeMap<String, Arc<Inode>>>);
 
 impl Inodes {
-    /// Lets those who wait for a file see that they were interrupted.
+    /// Wakes sessions that wait for a file so that they notice an interrupt.
     pub(super) fn wake(&self) {
         let inodes: Vec<Arc<Inode>> = self.0.lock().values().cloned().collect();
         inodes.iter().for_each(|inode| inode.wake());
@@ -114,19 +114,19 @@ pub(super) struct SessionFiles {
     pub(super) session: Arc<Session>,
 }
 
-/// What a session's files and its busy handler know of it.
+/// A session as its files and its busy handler see it.
 pub(super) struct Session {
     pub(super) status: Status,
-    /// The lock that SQLite could not have.
+    /// The lock that SQLite could not take.
     busy: Mutex<Option<Busy>>,
     pub(super) clock: Clock,
 }
 
-/// A lock that a session could not have.
+/// A lock that a session could not take.
 struct Busy {
     inode: Arc<Inode>,
     wanted: Wanted,
-    /// How often others had given it back then.
+    /// How often others had released it by then.
     releases: u64,
 }
 
@@ -139,7 +139,7 @@ impl Session {
         }
     }
 
-    /// SQLite's busy handler: waits until a lock on the file is given back; whether to try again.
+    /// SQLite's busy handler: waits until a lock on the file is released; returns whether to retry.
     pub(super) fn wait_for_file(&self) -> bool {
         let busy = self.busy.lock().take();
         match busy {
@@ -150,8 +150,8 @@ impl Session {
     }
 }
 
-/// What a file is for, by its name and by what SQLite opens it for. The name of a database begins with the
-/// role of its tables; the log of either is the log.
+/// The group of a file, by its name and by the purpose SQLite opens it for. The name of a database begins
+/// with the role of its tables; both roles share the log.
 fn group(name: Option<&str>, purpose: Purpose) -> Group {
     match (purpose, name) {
         (Purpose::Log | Purpose::Journal, Some(_)) => Group::Log,
@@ -222,7 +222,7 @@ impl Drop for Open {
 }
 
 impl Open {
-    /// What to say to SQLite, and to keep for the user.
+    /// The code to return to SQLite; keeps the message for the user.
     fn failed(&self, error: PoolError, code: i32) -> Code {
         match error {
             PoolError::Full(full) => {
@@ -245,8 +245,8 @@ impl Open {
         });
     }
 
-    /// Gives locks back, and lets others try again; what a session gives back itself is not what it waits
-    /// for.
+    /// Releases locks, and lets others retry; the session does not wait for locks that it releases
+    /// itself.
     fn give_back(&mut self, give_back: impl FnOnce(&mut Open, &mut FileLocks)) {
         let inode = Arc::clone(&self.inode);
         let mut locks = inode.locks.lock();
@@ -270,7 +270,7 @@ impl Open {
     }
 }
 
-/// What full files say to the user.
+/// The message to the user when files are full.
 fn full_text(full: &model::store::Full) -> String {
     let role = match full.role {
         model::store::Role::Data => "data",
@@ -282,7 +282,7 @@ fn full_text(full: &model::store::Full) -> String {
     )
 }
 
-/// The parts of a range that lie in one page each: the page, where in it, and where in the range.
+/// Splits a range by page: the page, the offset in it, and the offset in the range.
 fn parts(space: Space, offset: u64, length: usize) -> impl Iterator<Item = Part> {
     let mut done = 0;
     std::iter::from_fn(move || {

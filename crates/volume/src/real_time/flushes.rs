@@ -1,4 +1,4 @@
-//! Flushes of one file that are shared by those who ask for them at the same time.
+//! Flushes of one file, shared by concurrent callers.
 
 use std::io;
 
@@ -19,7 +19,7 @@ struct State {
 }
 
 impl Flushes {
-    /// Returns once a flush is done that began after this call: one's own, or another's.
+    /// Returns once a flush is done that began after this call: its own or another caller's.
     pub(super) fn once(&self, flush: impl Fn() -> io::Result<()>) -> io::Result<()> {
         let mut state = self.state.lock();
         let wanted = state.begun + 1;
@@ -74,7 +74,7 @@ mod tests {
             }
             go_on.send(()).unwrap();
         });
-        // The first began before the four came, so that they share at least one more.
+        // The first began before the other four arrived, so they share at least one more.
         let flushed = count.load(Relaxed);
         assert!((2..=5).contains(&flushed), "{flushed} flushes");
     }

@@ -1,4 +1,4 @@
-//! The sessions that a database has open.
+//! The open sessions of a database.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use rusqlite::InterruptHandle;
 use super::activity::Activity;
 use super::files::Session;
 
-/// Open sessions, from any thread's point of view.
+/// Open sessions, as seen from any thread.
 #[derive(Default)]
 pub(super) struct Members(Mutex<Vec<Member>>);
 
@@ -27,7 +27,7 @@ impl Members {
         self.0.lock().retain(other);
     }
 
-    /// What each session does at this moment, by its number.
+    /// What each session is currently doing, by its number.
     pub(super) fn activities(&self) -> Vec<(u32, Activity)> {
         let members = self.0.lock();
         let statuses = members.iter().map(|member| &member.session.status);
@@ -36,7 +36,7 @@ impl Members {
             .collect()
     }
 
-    /// Ends SQLite's statements under way.
+    /// Interrupts SQLite's current statements.
     pub(super) fn interrupt(&self) {
         for member in self.0.lock().iter() {
             member.interrupt.interrupt();

@@ -7,12 +7,12 @@
 //!                         └► dirty ──► writers (threads) ──► gathered writes, the same way
 //! ```
 //!
-//! SQLite executes and commits as ever, by a write-ahead log. What it has no notion of is done below it, as
-//! a database server does: all sessions share one buffer pool of a given size, pages are distributed in extents
-//! to the files of their role, and changed pages are written behind the sessions' backs. A rollback
-//! journal would be the wrong log to measure: it is written page by page beside the data, at every commit
-//! twice, while a write-ahead log is one sequential stream with one flush a commit. The index of that log
-//! is memory that connections share, which one process has without any system call.
+//! SQLite executes and commits as usual, with a write-ahead log. What it does not provide is done below it, as
+//! in a database server: all sessions share one buffer pool of a given size, pages are distributed in extents
+//! to the files of their role, and changed pages are written in the background. A rollback journal would be the
+//! wrong log to measure: it is written page by page beside the data, twice at every commit, while a write-ahead
+//! log is one sequential stream with one flush per commit. The index of that log is memory that connections
+//! share; within one process this takes no system call.
 
 mod activity;
 mod aligned;

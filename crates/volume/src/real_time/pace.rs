@@ -9,20 +9,20 @@ use crate::paced_storage::PacedStorage;
 use reading::histogram;
 use reading::{Pacing, Reading};
 
-/// Sleeps that are timed to find out how late threads wake up.
+/// Sleeps that are timed to measure the wake-up latency of threads.
 const ROUNDS: usize = 48;
 
-/// Longest lateness that is made up for: more than that is a machine too busy to be measured on.
+/// Longest lateness that is compensated: beyond that, the machine is too busy to be measured on.
 const LATENESS_MAX: Duration = Duration::from_micros(200);
 
-/// Longest that a thread sleeps before it looks whether it was interrupted.
+/// Longest that a thread sleeps before it checks for an interrupt.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The model of all volumes, in real time: a request's own thread waits until the model is done.
 pub struct Pacer {
     storage: PacedStorage,
     clock: Clock,
-    /// How late a thread wakes up that slept.
+    /// Wake-up latency of a sleeping thread.
     lead: Duration,
     tally: Mutex<Tally>,
 }
@@ -35,8 +35,7 @@ struct Tally {
 }
 
 impl Pacer {
-    /// Volumes with their state untouched; takes about 20 ms, in which it is measured how late threads
-    /// wake up.
+    /// Volumes with fresh state; takes about 20 ms to measure the wake-up latency of threads.
     ///
     /// # Panics
     /// When a volume has no disk.
@@ -55,20 +54,20 @@ impl Pacer {
         }
     }
 
-    /// The present instant, at which a request arrives.
+    /// The current instant, at which a request arrives.
     pub fn now(&self) -> Instant {
         self.storage.now()
     }
 
-    /// How much earlier than its instant a thread is woken, to make up for the time that takes.
+    /// How much earlier than its instant a thread is woken, to compensate for the wake-up latency.
     pub fn lead(&self) -> Duration {
         self.lead
     }
 
-    /// When a request that arrived at `arrived` is done; to be called when the real file is done with it.
+    /// When a request that arrived at `arrived` is done; call it when the real file is done with it.
     ///
     /// # Panics
-    /// When there is no volume at that place.
+    /// When no volume has that index.
     pub fn submit(&self, arrived: Instant, volume: usize, request: Request) -> Instant {
         let began = self.clock.now();
         let due = self.storage.submit(arrived, volume, request).due;
@@ -77,7 +76,7 @@ impl Pacer {
         due
     }
 
-    /// Lets the thread wait until `due`, unless `stop` says so before; whether it was reached.
+    /// Waits until `due`, or until `stop` returns true; returns whether `due` was reached.
     pub fn wait(&self, due: Instant, stop: &dyn Fn() -> bool) -> bool {
         exact_timers();
         let wake = Instant::from_nanos(due.as_nanos().saturating_sub(self.lead.as_nanos()));
@@ -97,7 +96,7 @@ impl Pacer {
         true
     }
 
-    /// Forgets what the modelled host caches hold.
+    /// Drops the content of the modelled host caches.
     pub fn empty_host_cache(&self) {
         self.storage.empty_host_cache();
     }
@@ -133,7 +132,7 @@ impl Pacer {
     }
 }
 
-/// How much longer than asked a thread sleeps: the median.
+/// How much longer than requested a thread sleeps: the median.
 fn lateness(clock: Clock) -> Duration {
     let measured = std::thread::scope(|scope| {
         // Not on the caller's thread, which keeps its own timer slack.
@@ -154,7 +153,7 @@ fn lateness(clock: Clock) -> Duration {
     measured.unwrap_or(Duration::ZERO)
 }
 
-/// Lets this thread's sleeps end when they are meant to, not up to 50 us later.
+/// Makes this thread's sleeps end on time, not up to 50 us later.
 #[cfg(target_os = "linux")]
 fn exact_timers() {
     use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! The buffer pool: pages of all files in memory, shared by all sessions, written behind their backs.
+//! The buffer pool: pages of all files in memory, shared by all sessions, written in the background.
 //!
 //! ```text
 //!  read ──► there? ── yes ─► copy            write ──► copy, dirty
@@ -9,9 +9,9 @@
 //!                                      sync: all dirty pages of the file; the session helps
 //! ```
 //!
-//! SQLite's own locks see to it that nobody reads a page from a file while somebody writes it. Two more
-//! things are seen to here: a page that is on its way to a file is not changed on that way, nor is its
-//! place given to another page before it has arrived.
+//! SQLite's own locks ensure that no session reads a page from a file while another writes it. Two more
+//! guarantees are given here: a page is not changed while it is being written to a file, and its place
+//! is not reused for another page before the write is done.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::io;
@@ -30,20 +30,20 @@ use super::run::{self, Run};
 use super::setup::DatabaseSpec;
 use super::spaces::{Group, Key, PAGE_SIZE, Space, Spaces};
 
-/// Pages in memory, and what brings them there and away.
+/// Pages in memory, and the state of reading and writing them.
 pub(super) struct Pool {
     state: Mutex<State>,
-    /// Something was read or written.
+    /// Signalled when something was read or written.
     changed: Condvar,
-    /// Something is to be written.
+    /// Signalled when something must be written.
     work: Condvar,
     pub(super) disks: Disks,
     read_unit: ReadUnit,
-    /// Pages that fit.
+    /// Number of pages that fit.
     capacity: usize,
     /// Pages read from volumes so far.
     physical_reads: AtomicU64,
-    /// Nothing is written any more.
+    /// Set once nothing is written any more.
     closed: AtomicBool,
 }
 
@@ -51,42 +51,42 @@ struct State {
     spaces: Spaces,
     frames: LruCache<Key, Frame>,
     dirty: BTreeSet<Key>,
-    /// Pages that somebody is reading; `true`: and that were written meanwhile, so that what comes from
-    /// the file is out of date.
+    /// Pages being read; `true` if they were also written meanwhile, so that what comes from the file
+    /// is out of date.
     loading: HashMap<Key, bool>,
-    /// Pages on their way to a file, by space.
+    /// Pages being written to a file, by space.
     under_way: HashMap<Space, usize>,
-    /// Pages on their way to a file, in all.
+    /// Pages being written to a file, in total.
     writing: usize,
-    /// Files that have pages of a space that were not flushed since.
+    /// Files with pages of a space that were not flushed since they were written.
     unflushed: HashMap<Space, BTreeSet<usize>>,
     queue: VecDeque<Run>,
     limits: run::Limits,
     /// Where the last sweep over the dirty pages ended.
     swept: Option<Key>,
-    /// Dirty pages beyond which they are written out.
+    /// Number of dirty pages beyond which they are written out.
     dirty_high: usize,
-    /// Pages that files do not have, beyond which sessions wait for the writers.
+    /// Number of unwritten pages beyond which sessions wait for the writers.
     dirty_max: usize,
-    /// Why a write failed that nobody waited for.
+    /// Why a background write failed that no session waited for.
     failed: Option<String>,
 }
 
 /// A page in memory.
 struct Frame {
     bytes: Box<[u8]>,
-    /// Bytes that the file does not have yet.
+    /// The range of bytes that the file does not have yet.
     dirty: Option<(usize, usize)>,
-    /// On its way to the file.
+    /// Being written to the file.
     writing: bool,
 }
 
-/// Why SQLite's request failed.
+/// Why a request of SQLite failed.
 #[derive(Debug)]
 pub(super) enum PoolError {
     /// The files of the role are full.
     Full(Full),
-    /// A real file did not do it, or the session was interrupted.
+    /// A real file reported an error, or the session was interrupted.
     Io(io::Error),
 }
 
@@ -99,7 +99,7 @@ impl From<io::Error> for PoolError {
 impl Pool {
     pub(super) fn new(spec: &DatabaseSpec, disks: Disks) -> Pool {
         let capacity = usize::try_from(spec.memory.0 / PAGE.0).unwrap_or(usize::MAX);
-        // Below this a single extent could push itself out.
+        // Below this a single extent could evict itself.
         let capacity = capacity.max(8 * EXTENT_PAGES as usize);
         let limits = run::Limits::new(spec);
         Pool {
@@ -160,7 +160,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Writes a range of a page; `new`: nothing of it that was there before is to be kept.
+    /// Writes a range of a page; `new`: its previous content need not be kept.
     pub(super) fn write(
         &self,
         (space, page): Key,
@@ -196,7 +196,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Brings a page into memory, if a file has it.
+    /// Reads a page into memory, if a file has it.
     fn page<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -214,7 +214,7 @@ impl Pool {
         Ok(state)
     }
 
-    /// Reads what one read brings in with a page.
+    /// Reads a page and its read unit.
     fn load<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -257,7 +257,7 @@ impl Pool {
         Ok(state)
     }
 
-    /// The pages that one read brings in: the one asked for, or what of its extent is not there yet.
+    /// The pages read at once: the requested one, or the missing pages of its extent.
     fn unit(&self, state: &State, (space, page): Key) -> Range<u64> {
         match self.read_unit {
             ReadUnit::Extent if space.group != Group::Log => {
@@ -274,7 +274,7 @@ impl Pool {
         }
     }
 
-    /// Makes room for one page: lets go the one that was not used for longest, of those that can be.
+    /// Makes room for one page: evicts the least recently used one among those that can be.
     fn make_room<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -290,7 +290,7 @@ impl Pool {
         Ok(state)
     }
 
-    /// Waits until the writers have come further.
+    /// Waits until the writers have made progress.
     fn wait_for_writers<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,
@@ -306,7 +306,7 @@ impl Pool {
         Ok(self.wait(state))
     }
 
-    /// Gives the writers something to do, if they have nothing.
+    /// Gives the writers work if they have none.
     fn sweep(&self, state: &mut State) {
         if state.queue.is_empty() {
             state.sweep();
@@ -314,7 +314,7 @@ impl Pool {
         }
     }
 
-    /// Writes out everything dirty of one space, and flushes the files it is in.
+    /// Writes out all dirty pages of one space, and flushes its files.
     pub(super) fn sync(&self, space: Space, session: &Status) -> Result<(), PoolError> {
         let _doing = session.doing(Activity::writing(space.group));
         let mut state = self.write_out(
@@ -329,7 +329,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Writes out everything dirty, and flushes all files.
+    /// Writes out all dirty pages, and flushes all files.
     pub(super) fn sync_all(&self) -> Result<(), PoolError> {
         let state = self.write_out(
             |state| state.dirty.iter().copied().collect(),
@@ -371,7 +371,7 @@ impl Pool {
         }
     }
 
-    /// What a writer does, until the pool is closed: one run after the other.
+    /// The loop of a writer, until the pool is closed: one run after the other.
     pub(super) fn write_behind(&self) {
         let mut state = self.state.lock();
         while !self.closed.load(Relaxed) {
@@ -400,7 +400,7 @@ impl Pool {
         state
     }
 
-    /// Forgets `pages`, the last ones of a space, and gives their place back.
+    /// Drops `pages`, the last ones of a space, and releases their place.
     pub(super) fn release(&self, space: Space, pages: Range<u64>) {
         let mut state = self.settled(space);
         state.spaces.release(space, pages.start);
@@ -408,7 +408,7 @@ impl Pool {
         self.changed.notify_all();
     }
 
-    /// Forgets a space of so many pages.
+    /// Drops a space of this many pages.
     pub(super) fn forget(&self, space: Space, pages: u64) {
         let mut state = self.settled(space);
         state.spaces.forget(space);
@@ -417,7 +417,7 @@ impl Pool {
         self.changed.notify_all();
     }
 
-    /// Waits until nothing of a space is on its way to or from a file.
+    /// Waits until nothing of a space is being read or written.
     fn settled(&self, space: Space) -> MutexGuard<'_, State> {
         let mut state = self.state.lock();
         loop {
@@ -432,7 +432,7 @@ impl Pool {
         }
     }
 
-    /// Forgets every page that is in its file.
+    /// Evicts every clean page.
     pub(super) fn empty(&self) -> Result<(), PoolError> {
         self.sync_all()?;
         let mut state = self.state.lock();
@@ -452,21 +452,21 @@ impl Pool {
         self.work.notify_all();
     }
 
-    /// Lets those who wait see that they were interrupted.
+    /// Wakes waiting sessions so that they notice an interrupt.
     pub(super) fn wake(&self) {
         let _state = self.state.lock();
         self.changed.notify_all();
     }
 
-    /// What fits.
+    /// Its capacity.
     pub(super) fn memory(&self) -> Bytes {
         Bytes((self.capacity * PAGE_SIZE) as u64)
     }
 }
 
 impl State {
-    /// Lets the page go that was not used for longest, of those that their files have; whether there
-    /// was one. Those that it passes over count as used.
+    /// Evicts the least recently used page among those that files have; returns whether there was
+    /// one. Pages that it skips count as used.
     fn let_one_go(&mut self) -> bool {
         for _ in 0..self.frames.len() {
             let Some((key, frame)) = self.frames.pop_lru() else {
@@ -481,14 +481,14 @@ impl State {
     }
 
     /// # Errors
-    /// When a write has failed that nobody waited for: what it held is lost.
+    /// When a background write has failed: what it held is lost.
     fn check(&self) -> io::Result<()> {
         self.failed
             .as_ref()
             .map_or(Ok(()), |failed| Err(io::Error::other(failed.clone())))
     }
 
-    /// Queues the next dirty pages, in the order of their places.
+    /// Queues the next dirty pages, in the order of their place.
     fn sweep(&mut self) {
         let count = self.limits.sweep;
         let after = self.swept;
@@ -510,7 +510,7 @@ impl State {
         self.queue.extend(runs);
     }
 
-    /// Takes dirty pages for writing: those of `keys` that are not on their way already.
+    /// Takes dirty pages for writing: those of `keys` that are not being written already.
     fn take(&mut self, keys: &[Key]) -> Vec<Run> {
         let State {
             spaces,

@@ -1,4 +1,4 @@
-//! Which dirty pages are written with one request: neighbours in one file, up to a size.
+//! Which dirty pages are written with one request: neighbours in one file, up to a size limit.
 
 use model::Bytes;
 use model::store::PAGE;
@@ -39,7 +39,7 @@ impl Limits {
     }
 }
 
-/// What of one page is to be written.
+/// The part of one page that is to be written.
 pub(super) struct Part {
     key: Key,
     at: At,
@@ -76,7 +76,7 @@ pub(super) struct Run {
     pub(super) keys: Vec<Key>,
 }
 
-/// Puts neighbours together; `bytes` are those of a page.
+/// Groups neighbours; `bytes` is the size of a page.
 pub(super) fn gather<'a>(
     mut parts: Vec<Part>,
     limits: &Limits,

@@ -16,9 +16,9 @@ use super::setup::DatabaseSpec;
 use crate::clock::Clock;
 use crate::vfs::Registered;
 
-/// A connection, its place among the sessions, and its counters. It may go from thread to thread.
+/// A connection, its number among the sessions, and its counters. It may move between threads.
 pub struct Session {
-    // Closed before the file system is taken away: fields are dropped in this order.
+    // Closed before the file system is unregistered: fields are dropped in this order.
     connection: Connection,
     files: Registered<SessionFiles>,
     members: Arc<Members>,
@@ -44,8 +44,8 @@ impl Session {
         &self.connection
     }
 
-    /// Does `work`, a statement, on the connection: the session counts as busy meanwhile, can be
-    /// interrupted, and the pages it asks for are counted.
+    /// Runs `work`, a statement, on the connection: the session counts as busy meanwhile, can be
+    /// interrupted, and its page requests are counted.
     pub fn work<T>(&mut self, work: impl FnOnce(&Connection) -> T) -> T {
         let status = &self.files.system().session.status;
         status.begin();
@@ -59,7 +59,7 @@ impl Session {
         result
     }
 
-    /// Lets the thread sleep for `span`, unless it is interrupted before; whether it was not.
+    /// Sleeps for `span`, unless it is interrupted before; returns whether it was not.
     pub fn sleep(&self, span: Duration) -> bool {
         let session = &self.files.system().session;
         session.status.begin();
@@ -73,12 +73,12 @@ impl Session {
         left == Duration::ZERO
     }
 
-    /// Why SQLite's last error came about, where a file or a volume was the reason.
+    /// The cause of SQLite's last error, if it was a file or a volume.
     pub fn take_reason(&self) -> Option<String> {
         self.files.system().database.take_note()
     }
 
-    /// Gives back all application locks it holds: for an operation that failed.
+    /// Releases all its application locks after a failed operation.
     pub fn release_locks(&self) {
         let system = self.files.system();
         system.database.locks.release_all(system.session.status.id);
@@ -99,7 +99,7 @@ impl Session {
              PRAGMA synchronous = {synchronous}; \
              PRAGMA cache_size = -{cache_kib}; PRAGMA temp.cache_size = -{CACHE_KIB_MIN};"
         ))?;
-        // The log of a session that comes again goes on where it was.
+        // The log must survive the session, so that it continues when the session reconnects.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         rusqlite::vtab::series::load_module(connection)?;
         self.lock_functions()
@@ -125,11 +125,11 @@ impl Session {
     }
 }
 
-/// Longest sleep before a session looks whether it was interrupted.
+/// Longest sleep before a session checks for an interrupt.
 const NAP_MAX: Duration = Duration::from_millis(20);
 
-/// Cache of a connection for what it is working on; what memory is for is the buffer pool. A larger one
-/// makes commits on temporary tables slow, since each looks through all that is dirty in it.
+/// A connection's cache for its working set; most memory belongs to the buffer pool. A larger one makes
+/// commits on temporary tables slow, since each scans all dirty pages in it.
 const CACHE_KIB_MIN: u64 = 512;
 
 impl Drop for Session {
@@ -139,11 +139,11 @@ impl Drop for Session {
     }
 }
 
-/// Pages a connection asked of its cache so far, in all its databases.
+/// Pages that a connection requested from its cache so far, in all its databases.
 fn logical_reads(connection: &Connection) -> u64 {
     let status = |which: c_int| {
         let (mut count, mut highest) = (0_i64, 0_i64);
-        // SAFETY: the handle is that of an open connection, used on the thread that has it.
+        // SAFETY: the handle is that of an open connection, used on the thread that owns it.
         let result = unsafe {
             let database = connection.handle();
             ffi::sqlite3_db_status64(database, which, &mut count, &mut highest, 0)

@@ -1,22 +1,22 @@
-//! What a database in real time is made of.
+//! Specification of a database in real time.
 
 use std::path::PathBuf;
 
 use model::Bytes;
 use model::store::{Commit, ReadUnit};
 
-/// Files of a database, and what stands between SQL and them.
+/// Files of a database, and the memory and access settings above them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DatabaseSpec {
     /// Files of tables and indexes; at least one.
     pub data: Vec<PlacedFile>,
     /// Files of temporary space; at least one.
     pub temp: Vec<PlacedFile>,
-    /// The file of the log; it grows as needed, whatever its size says.
+    /// The file of the log; it grows as needed, regardless of its size.
     pub log: PlacedFile,
     /// Size of the buffer pool, which all sessions share.
     pub memory: Bytes,
-    /// SQLite's own cache in each connection, which is its memory for a sort too.
+    /// SQLite's own cache in each connection, which is also its memory for sorting.
     pub sort_memory: Bytes,
     /// How much a read of a missing page brings in.
     pub read_unit: ReadUnit,
@@ -24,7 +24,7 @@ pub struct DatabaseSpec {
     pub write_gather: Bytes,
     /// Largest write of the log.
     pub log_gather: Bytes,
-    /// Page writes at the same time; at least 1, at most [`WRITERS_MAX`] are made use of.
+    /// Concurrent page writes; at least 1, at most [`WRITERS_MAX`] are used.
     pub writes_in_flight: u32,
     /// Whether a commit waits for the log.
     pub commit: Commit,
@@ -35,24 +35,24 @@ pub struct DatabaseSpec {
 /// Most threads that write pages.
 pub const WRITERS_MAX: u32 = 64;
 
-/// Where a file is.
+/// Location of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedFile {
-    /// Place of its volume in the site.
+    /// Index of its volume in the site.
     pub volume: usize,
-    /// The directory in which it is made.
+    /// The directory in which it is created.
     pub directory: PathBuf,
-    /// The size it is created with, and beyond which it does not grow; `None`: it grows as needed.
+    /// Its fixed initial size; `None`: it grows as needed.
     pub size: Option<Bytes>,
 }
 
 /// How files are read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Pages past the operating system's cache, where system and filesystem allow it: memory is what the
-    /// buffer pool is, and a request of the pool is one of the disk.
+    /// Pages bypass the operating system's cache, if system and filesystem allow it: memory is then only
+    /// the buffer pool, and a request of the pool is one of the disk.
     Direct,
-    /// Through the operating system's cache: for volumes whose time is modelled, or whose caching is what
-    /// is asked about.
+    /// Through the operating system's cache: for modelled volumes, or experiments on the effect of
+    /// caching.
     Cached,
 }

@@ -25,7 +25,7 @@ impl Shared {
         }
     }
 
-    /// Keeps why a request failed, which SQLite does not.
+    /// Keeps the cause of a failed request, which SQLite does not.
     pub(super) fn note(&self, why: &str) {
         let mut noted = self.noted.lock();
         *noted = Some(why.to_owned());
@@ -40,7 +40,7 @@ impl Shared {
         self.logical_reads.fetch_add(more, Relaxed);
     }
 
-    /// Pages that sessions asked SQLite's caches for, in statements that are over.
+    /// Pages that sessions requested from SQLite's caches, in statements that are over.
     pub(super) fn logical_reads(&self) -> u64 {
         self.logical_reads.load(Relaxed)
     }

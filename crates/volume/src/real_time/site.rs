@@ -1,4 +1,4 @@
-//! Modelled volumes for SQLite alone: plain directories, and a model that its requests are paced by.
+//! Modelled volumes for SQLite alone: plain directories, and a model that paces its requests.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use super::pace::Pacer;
 use crate::site::Site;
 use reading::Reading;
 
-/// Directories that stand for modelled volumes. Only files opened with [`PacedSite::pacer`] are paced:
-/// nothing is mounted, so that it works on every system and for every user.
+/// Directories that represent modelled volumes. Only files opened with [`PacedSite::pacer`] are paced:
+/// nothing is mounted, so it works on every system and for every user.
 pub struct PacedSite {
     directories: Vec<PathBuf>,
     pacer: Arc<Pacer>,
 }
 
 impl PacedSite {
-    /// Volumes that share a machine, each in a directory of its own, which is there and empty.
+    /// Volumes that share a machine, each in its own directory, which must exist and be empty.
     ///
     /// # Panics
     /// When a volume has no disk.
@@ -30,7 +30,7 @@ impl PacedSite {
         }
     }
 
-    /// What the files of a database on these volumes are paced by.
+    /// Paces the files of a database on these volumes.
     pub fn pacer(&self) -> Arc<Pacer> {
         Arc::clone(&self.pacer)
     }
@@ -45,7 +45,7 @@ impl Site for PacedSite {
         Ok(self.pacer.reading())
     }
 
-    /// The operating system's cache is kept: real files under a model are to be as quick as they can.
+    /// The operating system's cache is kept: real files under a model must be as fast as possible.
     fn go_cold(&self, host_cache: bool) -> io::Result<Vec<String>> {
         if host_cache {
             self.pacer.empty_host_cache();

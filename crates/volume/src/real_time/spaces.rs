@@ -1,4 +1,4 @@
-//! Which real file, and where in it, a page of one of SQLite's files lives.
+//! Which real file a page of one of SQLite's files lives in, and where.
 
 use model::store::{FileId, FileSpec, Files, Full, PAGE, PageSize, Role};
 
@@ -31,7 +31,7 @@ pub(super) const PAGE_SIZE: usize = PAGE.0 as usize;
 /// Where a page lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct At {
-    /// PageAddress of the real file: data files, then temporary ones, then the log.
+    /// Index of the real file: data files, then temporary ones, then the log.
     pub(super) file: usize,
     /// Where it starts there.
     pub(super) offset: u64,
@@ -94,7 +94,7 @@ impl Spaces {
         }
     }
 
-    /// Where a page lives; gives it an extent if it has none.
+    /// Where a page lives; allocates an extent if it has none.
     pub(super) fn place(&mut self, space: Space, page: u64) -> Result<At, Full> {
         match space.group {
             Group::Data | Group::Temp => self.main.place(space.id, page).map(At::main),
@@ -105,13 +105,13 @@ impl Spaces {
         }
     }
 
-    /// Gives back the extents that lie wholly at or after page `first`.
+    /// Releases the extents that lie wholly at or after page `first`.
     pub(super) fn release(&mut self, space: Space, first: u64) {
         let files = self.files(space.group);
         files.release(space.id, first, |_| {});
     }
 
-    /// Gives back everything; the space is no more.
+    /// Releases everything; the space no longer exists.
     pub(super) fn forget(&mut self, space: Space) {
         self.release(space, 0);
         self.files(space.group).forget(space.id);

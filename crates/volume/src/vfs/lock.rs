@@ -1,6 +1,6 @@
 //! SQLite's file locks, within one simulation.
 //!
-//! The five levels and who excludes whom: <https://www.sqlite.org/lockingv3.html>.
+//! The five levels and their conflicts: <https://www.sqlite.org/lockingv3.html>.
 
 /// A connection's level of lock on a file, in SQLite's order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,11 +10,11 @@ pub(crate) enum Level {
     Unlocked,
     /// Reading.
     Shared,
-    /// Going to write; one at a time, readers go on.
+    /// About to write; one at a time, readers continue.
     Reserved,
-    /// Waiting for the readers to go; no new ones come.
+    /// Waiting for the readers to finish; new ones are refused.
     Pending,
-    /// Writing; nobody else is here.
+    /// Writing; excludes all others.
     Exclusive,
 }
 
@@ -41,13 +41,13 @@ pub(crate) struct Locks {
 }
 
 impl Locks {
-    /// Whether somebody is going to write.
+    /// Whether a connection is about to write.
     pub(crate) fn reserved(&self) -> bool {
         self.reserved
     }
 
-    /// Raises one connection from `held` towards `wanted`: the level reached, and whether it is the one
-    /// wanted.
+    /// Raises one connection from `held` towards `wanted`; returns the level reached, and whether it is
+    /// the one wanted.
     pub(crate) fn raise(&mut self, held: Level, wanted: Level) -> (Level, bool) {
         if held >= wanted {
             return (held, true);
@@ -76,7 +76,7 @@ impl Locks {
             self.reserved = true;
         }
         self.pending = true;
-        // The one shared lock left is our own.
+        // The one remaining shared lock is our own.
         if self.shared > 1 {
             return (Level::Pending, false);
         }

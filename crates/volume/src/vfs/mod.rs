@@ -1,9 +1,9 @@
-//! SQLite's file system, as seen from Rust: what executes its requests implements [`FileSystem`] and
-//! [`File`], once in virtual time and once in real time.
+//! SQLite's file system interface in Rust: implementations provide [`FileSystem`] and [`File`], once
+//! in virtual time and once in real time.
 //!
-//! Written by hand over SQLite's C interface, because sleeping, randomness and the current time have to be
-//! virtual too, which wrapper crates leave to the operating system. The C side, in [`table`], is the one
-//! place with `unsafe` code besides memory shared between connections, in [`shared`].
+//! Written by hand over SQLite's C interface, because sleeping, randomness and the current time must be
+//! virtual too, which wrapper crates leave to the operating system. The C side, in [`table`], is the only
+//! `unsafe` code besides memory shared between connections, in [`shared`].
 
 mod lock;
 pub(crate) mod shared;
@@ -28,11 +28,11 @@ const EPOCH_MS: i64 = 212_633_985_600_000;
 pub(crate) enum Purpose {
     /// A main database: tables and indexes.
     Database,
-    /// What a rollback or a crash needs.
+    /// Needed for a rollback or after a crash.
     Journal,
     /// A write-ahead log.
     Log,
-    /// What a statement needs to undo itself; a temporary file to SQLite, a journal by its contents.
+    /// Needed by a statement to undo itself; a temporary file to SQLite, a journal by its contents.
     StatementJournal,
     /// Everything else that is temporary: tables, sorts, intermediate results.
     Temporary,
@@ -53,24 +53,24 @@ impl Purpose {
     }
 }
 
-/// Files by name, and what else SQLite asks of its surroundings.
+/// Files by name, and the other services that SQLite requests.
 pub(crate) trait FileSystem: 'static {
     /// An open file.
     type File: File;
 
-    /// Opens a file; one without a name is new, and gone once it is closed.
+    /// Opens a file; one without a name is new, and removed when it is closed.
     fn open(&self, name: Option<&str>, purpose: Purpose, create: bool) -> Result<Self::File, Code>;
 
-    /// Whether there was such a file; it is gone now.
+    /// Deletes a file; returns whether it existed.
     fn delete(&self, name: &str) -> bool;
 
-    /// Whether there is such a file, and something in it.
+    /// Whether such a file exists and is not empty.
     fn exists(&self, name: &str) -> bool;
 
-    /// Lets the session sleep.
+    /// Makes the session sleep.
     fn sleep(&self, span: model::Duration);
 
-    /// The present instant, counted from the beginning of 2026.
+    /// The current instant, counted from the beginning of 2026.
     fn now(&self) -> model::Instant;
 }
 
@@ -79,13 +79,13 @@ pub(crate) trait File: Sized + 'static {
     /// Whether connections can share memory, which a write-ahead log needs.
     const SHARES_MEMORY: bool;
 
-    /// Reads; how many bytes there were. Those beyond the end are zero.
+    /// Reads; returns the number of bytes available. Those beyond the end are zero.
     fn read(&mut self, buffer: &mut [u8], offset: u64) -> Result<usize, Code>;
 
     /// Writes all of `data`.
     fn write(&mut self, data: &[u8], offset: u64) -> Result<(), Code>;
 
-    /// Cuts the file off.
+    /// Truncates the file.
     fn truncate(&mut self, length: u64) -> Result<(), Code>;
 
     /// Makes what was written durable.
@@ -94,13 +94,13 @@ pub(crate) trait File: Sized + 'static {
     /// Length in bytes.
     fn length(&self) -> u64;
 
-    /// Raises the lock towards `level`; whether it was reached.
+    /// Raises the lock towards `level`; returns whether it was reached.
     fn lock(&mut self, level: Level) -> bool;
 
     /// Lowers the lock to `level`.
     fn unlock(&mut self, level: Level);
 
-    /// Whether a connection is going to write.
+    /// Whether a connection is about to write.
     fn reserved(&self) -> bool;
 
     /// Memory shared by the connections to this file; `None` where [`File::SHARES_MEMORY`] is false.
@@ -108,7 +108,7 @@ pub(crate) trait File: Sized + 'static {
         None
     }
 
-    /// Takes or gives back locks on the shared memory; whether that was possible.
+    /// Takes or releases locks on the shared memory; returns whether that was possible.
     fn lock_shared(&mut self, change: shared::Change) -> bool {
         let shared::Change { .. } = change;
         false

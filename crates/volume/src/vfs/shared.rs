@@ -1,6 +1,6 @@
 //! Memory that the connections to one database share, and the locks on it: the index of a write-ahead log.
 //!
-//! All connections are in this process, so that it is plain memory.
+//! All connections are in this process, so it is plain memory.
 //! <https://www.sqlite.org/walformat.html>, section 2.
 
 use std::cell::UnsafeCell;
@@ -12,13 +12,13 @@ use parking_lot::Mutex;
 /// Locks on the shared memory of a file.
 pub(crate) const LOCKS: usize = 8;
 
-/// Regions of memory, made when they are first asked for, and never moved.
+/// Regions of memory, allocated on first use, and never moved.
 #[derive(Default)]
 pub(crate) struct Memory {
     regions: Mutex<Vec<Region>>,
 }
 
-/// A region; in words, so that it is aligned for whatever SQLite keeps in it.
+/// A region; of words, so that it is aligned for whatever SQLite keeps in it.
 struct Region(Box<[UnsafeCell<u64>]>);
 
 // SAFETY: nothing here reads or writes a region's words. SQLite does, from several threads, and by its own
@@ -28,7 +28,8 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Memory {
-    /// Region number `index`, each `size` bytes long; `None` when it is not there and not to be made.
+    /// Region number `index`, each `size` bytes long; `None` if it does not exist and `make` is
+    /// false.
     pub(crate) fn region(&self, index: usize, size: usize, make: bool) -> Option<NonNull<u8>> {
         let mut regions = self.regions.lock();
         if make && regions.len() <= index {
@@ -41,23 +42,23 @@ impl Memory {
         NonNull::new(region.0.as_ptr().cast_mut().cast())
     }
 
-    /// Gives the memory back, once the last connection has gone.
+    /// Frees the memory, once the last connection has closed.
     pub(crate) fn clear(&self) {
         let mut regions = self.regions.lock();
         regions.clear();
     }
 }
 
-/// What a connection wants of the locks `first..first + count`.
+/// A request of a connection for the locks `first..first + count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     /// The first lock.
     pub(crate) first: usize,
     /// How many.
     pub(crate) count: usize,
-    /// To take them, or to give them back.
+    /// Whether to take or to release them.
     pub(crate) take: bool,
-    /// Alone, or together with others.
+    /// Exclusive or shared.
     pub(crate) exclusive: bool,
 }
 
@@ -67,20 +68,20 @@ impl Change {
         self.first..self.first + self.count
     }
 
-    /// As bits.
+    /// As a bit mask.
     fn mask(self) -> u8 {
         self.range().fold(0, |mask, lock| mask | 1 << lock)
     }
 }
 
-/// What one connection holds.
+/// The locks held by one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
     shared: u8,
     exclusive: u8,
 }
 
-/// The locks that all connections to a file hold.
+/// The locks held by all connections to a file.
 #[derive(Debug, Default)]
 pub(crate) struct SharedLocks {
     shared: [u32; LOCKS],
@@ -88,12 +89,12 @@ pub(crate) struct SharedLocks {
 }
 
 impl SharedLocks {
-    /// Executes a change for the connection that holds `held`; whether that was possible.
+    /// Executes a change for the connection that holds `held`; returns whether that was possible.
     pub(crate) fn change(&mut self, held: &mut Held, change: Change) -> bool {
         let mask = change.mask();
         match (change.take, change.exclusive) {
             (true, true) => {
-                // Its own shared locks do not stand in its way.
+                // Its own shared locks do not block it.
                 let others = |lock: &usize| self.shared[*lock] > u32::from(held.shared >> lock & 1);
                 let taken = self.exclusive & !held.exclusive & mask != 0;
                 if taken || bits(mask).any(|lock| others(&lock)) {

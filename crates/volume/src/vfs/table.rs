@@ -1,8 +1,7 @@
 //! The C side: `sqlite3_vfs` and `sqlite3_io_methods`, one table for every [`FileSystem`].
 //!
-//! The I/O methods stop at version 2, so that there is no memory map that would pass `xRead` by, and at
-//! version 1 where connections share no memory. A panic here would have to cross C frames and aborts
-//! instead.
+//! The I/O methods stop at version 2, so that no memory map can bypass `xRead`, and at version 1 if
+//! connections share no memory. A panic here would have to cross C frames and aborts instead.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -14,7 +13,7 @@ use rusqlite::ffi;
 use super::shared::Change;
 use super::{Code, EPOCH_MS, File, FileSystem, Level, Purpose};
 
-/// A file system that SQLite knows by name, until this is dropped.
+/// A file system registered with SQLite by name, until this is dropped.
 ///
 /// Connections opened with it must be closed before that.
 pub(crate) struct Registered<F: FileSystem> {
@@ -31,10 +30,10 @@ unsafe impl<F: FileSystem + Send + Sync> Send for Registered<F> {}
 unsafe impl<F: FileSystem + Send + Sync> Sync for Registered<F> {}
 
 impl<F: FileSystem> Registered<F> {
-    /// Makes `system` known to SQLite as `name`.
+    /// Registers `system` with SQLite as `name`.
     ///
     /// # Panics
-    /// When SQLite refuses, which it does for want of memory only.
+    /// When SQLite refuses, which it does only when out of memory.
     pub(crate) fn new(name: CString, system: F) -> Registered<F> {
         let system = Arc::new(system);
         let table = Box::new(table::<F>(&name, Arc::as_ptr(&system)));
@@ -46,7 +45,7 @@ impl<F: FileSystem> Registered<F> {
         Registered { vfs, name, system }
     }
 
-    /// The name SQLite knows it by.
+    /// The name under which SQLite knows it.
     pub(crate) fn name(&self) -> &CStr {
         &self.name
     }
@@ -128,14 +127,14 @@ fn methods<T: File>() -> &'static ffi::sqlite3_io_methods {
 }
 
 /// # Safety
-/// `file` is one that [`open`] filled and [`close`] has not yet seen.
+/// `file` was filled by [`open`] and not yet passed to [`close`].
 unsafe fn opened<'a, T: File>(file: *mut ffi::sqlite3_file) -> &'a mut T {
     // SAFETY: as the caller promises; SQLite uses a file from one thread at a time.
     unsafe { &mut *(*file.cast::<Slot<T>>()).open }
 }
 
 /// # Safety
-/// `vfs` is one that [`table`] made for `F`, and still registered.
+/// `vfs` was created by [`table`] for `F`, and is still registered.
 unsafe fn system<'a, F: FileSystem>(vfs: *mut ffi::sqlite3_vfs) -> &'a F {
     // SAFETY: as the caller promises.
     unsafe { &*(*vfs).pAppData.cast::<F>() }
@@ -382,7 +381,7 @@ unsafe extern "C" fn full_path_name(
     ffi::SQLITE_OK
 }
 
-/// SQLite seeds its own generator with this, once in a process: the same bytes every time.
+/// SQLite seeds its own generator with this, once per process: the same bytes every time.
 unsafe extern "C" fn randomness(
     _: *mut ffi::sqlite3_vfs,
     length: c_int,

@@ -4,13 +4,14 @@ use model::Duration;
 
 /// CPU time per unit of work.
 ///
-/// The defaults are of the order of a server core of the 2010s; an experiment states its own. One term
-/// would not do: the time per VM step differs 8 to 104 ns between queries, by how many pages they touch.
+/// The defaults are in the range of a server core of the 2010s; an experiment specifies its own. One
+/// term would not do: the time per VM step varies from 8 to 104 ns between queries, by how many pages
+/// they touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuCosts {
-    /// Per statement: parsing, planning, the way to the client and back.
+    /// Per statement: parsing, planning, and the round trip to the client.
     pub statement: Duration,
-    /// Per page asked of SQLite's cache.
+    /// Per page requested from SQLite's cache.
     pub logical_read: Duration,
     /// Per step of SQLite's virtual machine.
     pub vm_step: Duration,

@@ -1,8 +1,9 @@
-//! The files of a [`super::Simulation`]: their bytes are kept, and every page of them has its place in the
+//! The files of a [`super::Simulation`]: their bytes are kept, and every page has its place in the
 //! modelled store.
 //!
-//! Every file is routed by what SQLite says it is for: a main database to the role it was opened with,
-//! everything temporary to temp space; a journal costs nothing, since the modelled log stands for it.
+//! Every file is routed by the purpose that SQLite states: a main database to the role it was opened
+//! with, everything temporary to temp space; a journal costs nothing, since the modelled log replaces
+//! it.
 
 use std::rc::Rc;
 use std::sync::Once;
@@ -15,7 +16,7 @@ use super::inode::Inode;
 use super::session::{VFS, current};
 use crate::vfs::{Code, File, FileSystem, Level, Purpose, Registered};
 
-/// Makes the file system known to SQLite, once in a process.
+/// Registers the file system with SQLite, once per process.
 pub(super) fn register() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -23,7 +24,7 @@ pub(super) fn register() {
     });
 }
 
-/// The files of whichever simulation is running on the thread.
+/// The files of the simulation that is running on the thread.
 struct Files;
 
 /// The role of a file; `None` for journals.
@@ -162,7 +163,7 @@ impl File for Open {
         self.inode.bytes.borrow().length
     }
 
-    /// Sessions of one database record their transactions, and are never in each other's way.
+    /// Sessions of one database record their transactions, and never conflict.
     fn lock(&mut self, level: Level) -> bool {
         let (reached, granted) = self.inode.locks.borrow_mut().raise(self.level, level);
         self.level = reached;

@@ -13,7 +13,7 @@ use super::trace::Freed;
 use super::world::World;
 use crate::vfs::{FREE_BELOW, Locks};
 
-/// The files of a simulation that have names.
+/// The named files of a simulation.
 pub(super) type Inodes = RefCell<HashMap<String, Rc<Inode>>>;
 
 /// A file of a simulation.
@@ -37,7 +37,7 @@ impl Inode {
         }
     }
 
-    /// The pages a range touches, if it costs anything.
+    /// The pages that a range touches, if it costs anything.
     pub(super) fn pages(
         &self,
         offset: u64,
@@ -48,7 +48,7 @@ impl Inode {
         Some((place, offset / page..=(offset + length as u64 - 1) / page))
     }
 
-    /// Cuts it to `length`, and gives the place of the rest back.
+    /// Truncates it to `length`, and releases the place of the rest.
     pub(super) fn truncate(&self, length: u64) {
         self.world
             .spool

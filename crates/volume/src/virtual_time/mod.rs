@@ -1,4 +1,4 @@
-//! SQLite in virtual time: sessions are coroutines on one thread, and time is what the model says.
+//! SQLite in virtual time: sessions are coroutines on one thread, and the model determines time.
 //!
 //! ```text
 //!  session (coroutine)      VFS                      scheduler
@@ -7,15 +7,15 @@
 //!  ◄──────────────────────────────────── resumed when nothing earlier is left
 //! ```
 //!
-//! Only one session runs at a time, always the one whose time is earliest, so that requests reach the
+//! Only one session runs at a time, always the one whose time is earliest, so requests reach the
 //! store in the order of virtual time, and the same seed gives the same run. The cost of execution is
-//! not measured but counted (VM steps, pages asked for, statements), for the same reason.
+//! not measured but counted (VM steps, page requests, statements), for the same reason.
 //!
 //! A session is suspended only inside the VFS and [`Session`]'s own waits, where SQLite
 //! holds no mutex; it is always run to its end, since unwinding through SQLite's frames is not possible.
 //!
 //! Sessions that write to one database trace their transactions ([`Session::trace`]): SQLite executes each of them at
-//! once, and only then does its session replay it.
+//! once, and only then does the session replay it.
 
 mod cost;
 mod files;

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ffi};
 use super::session::with_current;
 use super::trace::Row;
 
-/// What SQLite calls the database that a connection was opened on; the other one holds temporary tables.
+/// SQLite's name of the database that a connection was opened on; the other one holds temporary tables.
 const MAIN: &CStr = c"main";
 
 /// The function that triggers call with the key of a changed row.
@@ -18,11 +18,11 @@ const CHANGED: &str = "dbstow_row_changed";
 
 /// Reports to the running session every row that a statement on `connection` changes.
 ///
-/// SQLite's update hook reports tables whose rows have a number; the others get triggers by [`watch_keys`]. Rows that
-/// REPLACE or `DELETE` without `WHERE` remove are reported by neither.
+/// SQLite's update hook reports tables whose rows have a rowid; the others get triggers through [`watch_keys`]. Rows
+/// removed by REPLACE or by `DELETE` without `WHERE` are reported by neither.
 pub(super) fn watch(connection: &Connection) {
-    // SAFETY: an open connection, and a function that needs nothing of it; SQLite forgets both when the connection is
-    // closed. rusqlite's own way converts both names for every row, which takes a tenth of a long load.
+    // SAFETY: an open connection, and a function that needs no context; SQLite forgets both when the connection is
+    // closed. rusqlite's own wrapper converts both names for every row, which takes a tenth of a long load.
     unsafe {
         ffi::sqlite3_update_hook(connection.handle(), Some(changed), std::ptr::null_mut());
     }
@@ -39,16 +39,17 @@ unsafe extern "C" fn changed(
     with_current(|session| {
         session.count_change();
         session.change(|| {
-            // SAFETY: SQLite gives names that end with a zero, and live as long as this call.
+            // SAFETY: SQLite passes zero-terminated names that live as long as this call.
             let (database, table) = unsafe { (CStr::from_ptr(database), CStr::from_ptr(table)) };
             (database == MAIN).then(|| of_table(table.to_bytes(), row))
         });
     });
 }
 
-/// Reports rows without a number too, those of tables WITHOUT ROWID that are there now.
+/// Also reports rows of existing tables WITHOUT ROWID.
 ///
-/// By triggers of this connection alone, which cost some ten steps of SQLite's virtual machine a row.
+/// Uses triggers of this connection only, which cost some ten steps of SQLite's virtual machine per
+/// row.
 pub(super) fn watch_keys(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function(CHANGED, -1, FunctionFlags::SQLITE_UTF8, |context| {
         let table: String = context.get(0)?;
@@ -67,7 +68,7 @@ pub(super) fn watch_keys(connection: &Connection) -> rusqlite::Result<()> {
         .try_for_each(|table| add_triggers(connection, table))
 }
 
-/// A row of a table, by its number or the hash of its key.
+/// A row of a table, by its rowid or the hash of its key.
 fn of_table(name: &[u8], row: i64) -> Row {
     let mut table = DefaultHasher::new();
     name.hash(&mut table);

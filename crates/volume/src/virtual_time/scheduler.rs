@@ -1,4 +1,4 @@
-//! The simulation: the loop that resumes whichever session is earliest.
+//! The simulation: the loop that resumes the session whose time is earliest.
 
 use std::fmt;
 use std::io;
@@ -19,30 +19,30 @@ use super::world::World;
 /// Stack of a session; SQLite needs a small part of it.
 const STACK: usize = 1 << 20;
 
-/// What one session does.
+/// The code of one session.
 pub type Body<'a> = Box<dyn FnOnce(&Session) + 'a>;
 
 /// A store, processors and files, and the virtual time they live in.
 ///
-/// One at a time on a thread. Connections opened in it must be closed before it is dropped.
+/// At most one per thread. Connections opened in it must be closed before it is dropped.
 pub struct Simulation {
     world: Rc<World>,
     files: Rc<Inodes>,
 }
 
-/// Why sessions did not run to their ends.
+/// Why sessions did not run to completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
     /// Every session waits for another one.
     Stalled {
-        /// How many of them.
+        /// How many sessions wait.
         sessions: usize,
     },
-    /// There is no memory for the sessions' stacks.
+    /// Not enough memory for the sessions' stacks.
     Stack {
-        /// How many sessions there are.
+        /// The number of sessions.
         sessions: usize,
-        /// What the system says.
+        /// The system's error.
         why: String,
     },
 }
@@ -71,8 +71,8 @@ impl Simulation {
     /// A simulation at time zero.
     ///
     /// # Errors
-    /// None at present: the temporary file is made when a page first needs it, and a failure then is an I/O
-    /// error of the statement.
+    /// None at present: the temporary file is created when a page first needs it, and a failure then is an
+    /// I/O error of the statement.
     pub fn new(store: Store, cores: u32, costs: CpuCosts) -> io::Result<Simulation> {
         files::register();
         Ok(Simulation {
@@ -81,11 +81,11 @@ impl Simulation {
         })
     }
 
-    /// Runs sessions that all start at the present end of virtual time; returns when the last one ends.
+    /// Runs sessions that all start at the current end of virtual time; returns when the last one ends.
     ///
     /// # Errors
-    /// When sessions hold locks that others wait for in a cycle, which have then been stopped; or when there is no
-    /// memory for their stacks, and none has begun.
+    /// When sessions wait for each other's locks in a cycle, in which case they have been stopped; or when there
+    /// is not enough memory for their stacks, in which case none has begun.
     pub fn run(&self, bodies: Vec<Body<'_>>) -> Result<Instant, RunError> {
         let start = self.world.end.get();
         let sessions = bodies.len();
@@ -136,7 +136,7 @@ impl Simulation {
         stalled.map_or(Ok(self.world.end.get()), Err)
     }
 
-    /// Runs something that is not to be measured: files are placed and caches filled as ever, but it takes
+    /// Runs `work` outside of the measurement: files are placed and caches filled as usual, but it takes
     /// no virtual time and reaches no modelled disk.
     pub fn timeless<T>(&self, work: impl FnOnce(&Session) -> T) -> T {
         self.world.store.borrow_mut().set_timeless(true);
@@ -152,7 +152,7 @@ impl Simulation {
         Session::new(id, now, Rc::clone(&self.world), Rc::clone(&self.files))
     }
 
-    /// Lets virtual time pass until `then`, in which the store goes about its business.
+    /// Lets virtual time pass until `then` while the store does its background work.
     pub fn pass(&self, then: Instant) {
         self.world.store.borrow_mut().advance(then);
         self.world.end.set(self.world.end.get().max(then));
@@ -163,8 +163,8 @@ impl Simulation {
         self.world.end.get()
     }
 
-    /// Has all sessions end as by [`Simulation::stop`] once `cancelled` says so. It is asked at every access to a file
-    /// and within long statements, so that nothing goes on for long after.
+    /// Ends all sessions, as [`Simulation::stop`] does, once `cancelled` returns true. It is checked at every file
+    /// access and within long statements, so that nothing continues for long.
     pub fn stop_when(&self, cancelled: Rc<dyn Fn() -> bool>) {
         self.world.cancelled.replace(cancelled);
     }
@@ -174,22 +174,22 @@ impl Simulation {
         self.world.stopping.set(true);
     }
 
-    /// Looks at the store, or changes it, between runs.
+    /// Inspects or changes the store between runs.
     pub fn with_store<T>(&self, look: impl FnOnce(&mut Store) -> T) -> T {
         look(&mut self.world.store.borrow_mut())
     }
 
-    /// CPU time given out so far.
+    /// CPU time used so far.
     pub fn cpu_busy(&self) -> Duration {
         self.world.cores.borrow().busy
     }
 
-    /// What the bytes of all files take of this machine now.
+    /// Memory and disk space of this machine that all files currently take.
     pub fn held(&self) -> Held {
         self.world.spool.borrow().held()
     }
 
-    /// Pages that SQLite asked for so far, found in its own small cache or not.
+    /// Pages that SQLite requested so far, found in its own small cache or not.
     pub fn logical_reads(&self) -> u64 {
         self.world.logical_reads.get()
     }
@@ -199,8 +199,8 @@ impl Simulation {
         self.world.lock_waits.get()
     }
 
-    /// How often a transaction released its rows and began again, because sessions would have waited for each other in
-    /// a cycle.
+    /// How often a transaction released its rows and started over, because sessions would have waited for each other
+    /// in a cycle.
     pub fn deadlocks(&self) -> u64 {
         self.world.deadlocks.get()
     }

@@ -1,4 +1,4 @@
-//! One session: its own time, its connection, and where its time went.
+//! One session: its own time, its connection, and how its time was spent.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_int};
@@ -17,16 +17,16 @@ use super::rows;
 use super::trace::{Act, Freed, Key, Row, Trace};
 use super::world::World;
 
-/// The name by which SQLite knows the file system that databases are opened in.
+/// The VFS name under which databases are opened.
 pub(super) const VFS: &CStr = c"dbstow";
 
-/// Bytes of log that a transaction that goes on puts into it at once: a block of SQL Server's.
+/// Bytes of log that an open transaction writes at once: a block of SQL Server's.
 const STREAMED: u64 = LOG_BLOCK.0;
 
 /// VM steps between two calls of the progress handler.
 const STEPS: i32 = 100;
 
-/// A connection's way through virtual time.
+/// A session in virtual time.
 pub struct Session {
     id: u32,
     now: Cell<Instant>,
@@ -34,22 +34,22 @@ pub struct Session {
     files: Rc<Inodes>,
     yielder: Cell<*const Yielder<Instant, ()>>,
     database: Cell<*mut ffi::sqlite3>,
-    /// Work that was not yet counted as CPU time.
+    /// Work not yet counted as CPU time.
     steps: Cell<u64>,
     statements: Cell<u64>,
     logical_reads_seen: Cell<u64>,
     /// Whether the attached connection shares its cache with those of other sessions.
     shares_cache: Cell<bool>,
-    /// Bytes of log that a changed row makes.
+    /// Bytes of log per changed row.
     log_bytes_per_row: Cell<u64>,
-    /// Rows changed that made no log yet.
+    /// Changed rows that have not been logged yet.
     unlogged_rows: Cell<u64>,
-    /// Bytes that went into the log before the transaction's commit.
+    /// Bytes logged before the transaction's commit.
     streamed: Cell<u64>,
-    /// CPU time that was counted and not yet spent.
+    /// CPU time counted but not yet spent.
     owed: Cell<Duration>,
     split: RefCell<TimeSplit>,
-    /// What it does while it takes no time, to be replayed later; `None`: it does everything at once.
+    /// Acts recorded in zero time, to be replayed later; `None`: acts are executed at once.
     trace: RefCell<Option<Trace>>,
     full: Cell<Option<Full>>,
 }
@@ -68,7 +68,7 @@ pub(super) fn leave() {
 
 /// The session that is running on this thread.
 pub(super) fn current() -> Option<Rc<Session>> {
-    // Files are closed as late as when their thread ends.
+    // Files may be closed as late as when their thread ends.
     let current = CURRENT.try_with(|current| current.borrow().clone());
     current.ok().flatten()
 }
@@ -116,51 +116,52 @@ impl Session {
         self.id
     }
 
-    /// Its present instant. CPU time that was counted and not yet spent lies after it.
+    /// Its current instant. CPU time counted but not yet spent comes after it.
     pub fn now(&self) -> Instant {
         self.now.get()
     }
 
-    /// Where its time went so far.
+    /// How its time was spent so far.
     pub fn split(&self) -> TimeSplit {
         self.split.borrow().clone()
     }
 
-    /// Whether it should come to an end.
+    /// Whether it should end.
     pub fn stopping(&self) -> bool {
         self.world.stopping()
     }
 
-    /// The space that ran out, if SQLite's last error was for want of it.
+    /// The full role, if SQLite's last error was due to it.
     pub fn take_full(&self) -> Option<Full> {
         self.full.take()
     }
 
-    /// Why the real temporary file for its pages could not be used, if SQLite's last error was for that.
+    /// Why the real temporary file for its pages could not be used, if SQLite's last error was due to
+    /// that.
     pub fn take_spool_error(&self) -> Option<String> {
         self.world.spool_error.take()
     }
 
-    /// Opens a database of this simulation; its tables count as `tables`.
+    /// Opens a database of this simulation; its tables belong to role `tables`.
     ///
-    /// It is set up as a front to the modelled store: a small cache of its own, a rollback journal in
+    /// It is set up as a front end to the modelled store: a small cache of its own, a rollback journal in
     /// memory and no syncs, since the store has the buffer pool and the log. Temporary tables and spills
-    /// are [`Role::Temp`] always. The functions `app_lock(key)` and `app_unlock(key)` take and give back a
-    /// lock in virtual time.
+    /// always belong to [`Role::Temp`]. The functions `app_lock(key)` and `app_unlock(key)` take and
+    /// release a lock in virtual time.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn open(&self, name: &str, tables: Role) -> rusqlite::Result<Connection> {
         self.open_with(name, tables, OpenFlags::empty())
     }
 
-    /// The same for a database that several sessions write to, each of which traces what it does ([`Session::trace`]).
+    /// The same for a database written by several sessions, each of which traces its acts ([`Session::trace`]).
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn open_shared(&self, name: &str, tables: Role) -> rusqlite::Result<Connection> {
-        // One cache for all: with one each, every commit would empty those of all others. SQLite finds it by the file's
-        // name, in the whole process.
+        // One cache for all: with one each, every commit would invalidate all others. SQLite finds it by the file's
+        // name, across the whole process.
         let name = format!("{name} of simulation {}", self.world.number);
         self.open_with(&name, tables, OpenFlags::SQLITE_OPEN_SHARED_CACHE)
     }
@@ -186,7 +187,7 @@ impl Session {
         connection.progress_handler(
             STEPS,
             Some(|| {
-                // A statement of a session that is to end is interrupted.
+                // A statement of a session that must end is interrupted.
                 current().is_some_and(|session| {
                     session.steps.set(session.steps.get() + STEPS as u64);
                     session.stopping()
@@ -198,24 +199,23 @@ impl Session {
         Ok(connection)
     }
 
-    /// Locks the rows of tables WITHOUT ROWID too that sessions change while they trace; of those tables that are there now.
+    /// Also locks rows of existing tables WITHOUT ROWID that sessions change while they trace.
     ///
-    /// # Errors
-    /// What SQLite says.
+    /// # Errors SQLite's error.
     pub fn watch_keys(&self, connection: &Connection) -> rusqlite::Result<()> {
         rows::watch_keys(connection)
     }
 
-    /// Each changed row puts so many bytes into the log while its transaction goes on; a commit adds what is missing of
+    /// Makes each changed row write this many bytes to the log while its transaction runs; a commit adds the rest of
     /// its own bytes. Without this, all of them come with the commit.
     pub fn stream_log(&self, bytes_per_row: u64) {
         self.log_bytes_per_row.set(bytes_per_row);
     }
 
-    /// From now on the session takes no time: what it does is traced, until [`Session::replay`].
+    /// From now on the session takes no time: its acts are traced, until [`Session::replay`].
     ///
-    /// For transactions on a database that other sessions write to as well: SQLite has one writer, and a transaction that
-    /// takes no time is in nobody's way. Outside of a run nothing takes time, and nothing is traced.
+    /// For transactions on a database that other sessions write to as well: SQLite has one writer, and a transaction
+    /// that takes no time blocks no other. Outside of a run nothing takes time, and nothing is traced.
     pub fn trace(&self) {
         if self.in_time() && !self.traces() {
             self.forget_reads();
@@ -223,11 +223,11 @@ impl Session {
         }
     }
 
-    /// Replays what was traced: spends its CPU time, waits for pages, for rows that others have changed and not
-    /// committed, and for the log.
+    /// Replays the trace: spends its CPU time, waits for pages, for rows changed by others in uncommitted
+    /// transactions, and for the log.
     ///
-    /// Where sessions would wait for each other in a cycle, this one releases its rows, waits for the one that it lacked,
-    /// and begins again. Servers roll such a transaction back, and leave it to the application to try again.
+    /// If sessions would wait for each other in a cycle, this one releases its rows, waits for the lock it lacked, and
+    /// starts over. Servers roll such a transaction back, and leave the retry to the application.
     ///
     /// # Errors
     /// When the files of a role are full.
@@ -244,7 +244,7 @@ impl Session {
                 Err(Stopped::Deadlock(key)) => {
                     self.world.count_deadlock();
                     self.release_rows();
-                    // Without rows of its own, or the same sessions could stop each other for ever.
+                    // Without its own rows, or the same sessions could block each other for ever.
                     self.wait_for(key);
                 }
             }
@@ -259,10 +259,10 @@ impl Session {
         result
     }
 
-    /// Makes `connection` the one whose work is counted; until [`Session::detach`].
+    /// Starts counting the work of `connection`, until [`Session::detach`].
     pub fn attach(&self, connection: &Connection) {
         // SAFETY: the handle is used only to read counters, and only until `detach`, which the caller
-        // owes before it closes the connection.
+        // must call before it closes the connection.
         self.database.set(unsafe { connection.handle() });
         self.forget_reads();
     }
@@ -273,7 +273,7 @@ impl Session {
         self.shares_cache.set(true);
     }
 
-    /// Counts and spends what is outstanding, and forgets the connection.
+    /// Counts and spends outstanding work, and forgets the connection.
     pub fn detach(&self) {
         self.settle();
         self.database.set(std::ptr::null_mut());
@@ -303,7 +303,7 @@ impl Session {
         self.sleep_until(end);
     }
 
-    /// Sleeps for `span`, thinking.
+    /// Sleeps for `span`, as think time.
     pub fn sleep(&self, span: Duration) {
         if self.traced(Act::Sleep(span)) {
             return;
@@ -315,7 +315,7 @@ impl Session {
         }
     }
 
-    /// Ends a transaction that failed, or was rolled back: what was traced of it takes its time.
+    /// Ends a transaction that failed or was rolled back: its traced acts still take their time.
     pub fn roll_back(&self) {
         self.unlogged_rows.set(0);
         self.streamed.set(0);
@@ -329,7 +329,7 @@ impl Session {
         self.world.release_all(self.id, self.now.get(), |_| true);
     }
 
-    /// Commits: waits for the log and for room for row versions, as the store demands.
+    /// Commits: waits for the log and for space for row versions, as the store requires.
     ///
     /// # Errors
     /// When the temp files are full of versions.
@@ -339,7 +339,7 @@ impl Session {
         self.commit_rest(log_bytes.saturating_sub(streamed), streamed, rows)
     }
 
-    /// Commits with `log_bytes` of records besides those that were `streamed`.
+    /// Commits with `log_bytes` of records in addition to those already `streamed`.
     fn commit_rest(&self, log_bytes: u64, streamed: u64, rows: u64) -> Result<(), Full> {
         let act = Act::Commit {
             log_bytes,
@@ -354,7 +354,7 @@ impl Session {
         self.until_done(|store, now| store.commit(now, &mut ticket))
     }
 
-    /// Takes an application lock, waiting for it in the order of arrival.
+    /// Takes an application lock, waiting for it in order of arrival.
     pub fn lock(&self, key: i64) {
         if self.traced(Act::Lock(key)) {
             return;
@@ -377,12 +377,12 @@ impl Session {
         }
     }
 
-    /// The world it is part of.
+    /// The world it belongs to.
     pub(super) fn world(&self) -> &Rc<World> {
         &self.world
     }
 
-    /// The files of the simulation it is part of.
+    /// The files of its simulation.
     pub(super) fn files(&self) -> &Inodes {
         &self.files
     }
@@ -398,7 +398,7 @@ impl Session {
     /// SQLite writes a page.
     pub(super) fn write_page(&self, file: FileId, page: u64) -> Result<(), Full> {
         let written = match self.traced(Act::Write(file, page)) {
-            // What has no room has to fail while SQLite can still undo it.
+            // A write without space must fail while SQLite can still undo it.
             true => self.world.store.borrow_mut().reserve(file, page),
             false => {
                 self.work_until_now();
@@ -413,7 +413,7 @@ impl Session {
         self.unlogged_rows.set(self.unlogged_rows.get() + 1);
     }
 
-    /// It changes this row, which is locked from then on where other sessions may change it too.
+    /// Locks the changed row if other sessions may change it too.
     pub(super) fn change(&self, row: impl FnOnce() -> Option<Row>) {
         if self.traces()
             && let Some(row) = row()
@@ -434,7 +434,7 @@ impl Session {
         self.trace.borrow().is_some()
     }
 
-    /// Keeps an act for later, if it traces.
+    /// Records an act, if it traces; returns whether it did.
     fn traced(&self, act: Act) -> bool {
         if !self.traces() {
             return false;
@@ -450,7 +450,7 @@ impl Session {
         true
     }
 
-    /// Counts the work so far, and puts into the log what it made for that.
+    /// Counts the work so far, and logs the bytes that it generated.
     fn work_until_now(&self) {
         self.owe(self.take_work());
         if let Some(bytes) = self.take_log() {
@@ -458,7 +458,7 @@ impl Session {
         }
     }
 
-    /// Bytes that the rows changed so far make for the log, once they are worth a write.
+    /// Log bytes generated by the rows changed so far, once they are worth a write.
     fn take_log(&self) -> Option<u64> {
         let bytes = self.unlogged_rows.get() * self.log_bytes_per_row.get();
         (bytes >= STREAMED).then(|| {
@@ -510,7 +510,7 @@ impl Session {
         self.until_done(|store, now| store.write(now, file, page))
     }
 
-    /// Takes a lock during a transaction, unless that would close a cycle of sessions that wait for each other.
+    /// Takes a lock during a transaction, unless that would close a cycle of waiting sessions.
     fn lock_in_transaction(&self, key: Key) -> Result<(), Stopped> {
         let holder = self.world.locks.borrow().holder(key);
         if holder.is_some_and(|other| other != self.id) {
@@ -523,7 +523,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes a lock, waiting for all who came before.
+    /// Takes a lock, waiting for all earlier requests.
     fn wait_for(&self, key: Key) {
         let is_held = self.world.locks.borrow_mut().take(key, self.id);
         if !is_held {
@@ -535,7 +535,8 @@ impl Session {
         self.world.release_all(self.id, self.now.get(), Key::is_row);
     }
 
-    /// A page that may reach a disk does so at the exact time; one in memory only when a quantum is up.
+    /// A page that may reach a disk does so at the exact time; one in memory only when a quantum is
+    /// used up.
     fn before_page(&self, file: FileId, page: u64) {
         let held = self.world.store.borrow().holds(file, page);
         if !held || self.owed.get() >= QUANTUM {
@@ -601,7 +602,7 @@ impl Session {
 
     /// Logical reads since the last call.
     fn take_reads(&self) -> u64 {
-        // A shared cache counts what all sessions read, of which only what happens during a trace is this one's.
+        // A shared cache counts the reads of all sessions; only those during a trace belong to this one.
         if self.shares_cache.get() && self.in_time() && !self.traces() {
             return 0;
         }
@@ -631,11 +632,11 @@ impl Session {
     }
 }
 
-/// Why a trace could not be replayed to its end.
+/// Why a trace could not be replayed to the end.
 enum Stopped {
     /// A role has no room left.
     Full(Full),
-    /// Sessions would wait for each other for ever, this one for that lock.
+    /// Sessions would deadlock; this one would wait for that lock.
     Deadlock(Key),
 }
 
@@ -645,7 +646,7 @@ impl From<Full> for Stopped {
     }
 }
 
-/// Pages a connection asked of its cache so far, in all its databases.
+/// Pages that a connection requested from its cache so far, in all its databases.
 fn logical_reads(database: *mut ffi::sqlite3) -> u64 {
     if database.is_null() {
         return 0;

@@ -1,10 +1,10 @@
 //! The bytes of all files of a simulation: packed in memory, or in one unnamed temporary file.
 //!
-//! Rows of a modelled database are mostly padding, so that a page packs to a small part of its size. Keeping
-//! pages packed costs less than it takes the system to find fresh memory for them, be it the page cache of
-//! a real file: that can take seconds for a database of 2 GB. A page that does not pack well goes to the
-//! file, which is made when the first one comes: what is held in memory is less than a quarter of the
-//! database, whatever is in it.
+//! Rows of a modelled database are mostly padding, so a page compresses to a small part of its size. Keeping
+//! pages compressed costs less than it takes the system to find fresh memory for them, even for the page
+//! cache of a real file: that can take seconds for a database of 2 GB. A page that does not compress well
+//! goes to the file, which is created when the first one comes: memory stays below a quarter of the
+//! database, whatever its content.
 //!
 //! ```text
 //! file ──► table of blocks ──► Empty            zeros, no bytes kept
@@ -25,7 +25,7 @@ use lz4_flex::block::{
 /// Size of a block: a page of the database, so that SQLite writes and reads whole ones.
 const BLOCK: usize = 8 << 10;
 
-/// A block that packs to this or more is spooled: it would save too little memory.
+/// A block that compresses to this or more is spooled: it would save too little memory.
 const PACKED_LIMIT: usize = BLOCK / 4;
 
 static ZEROS: [u8; BLOCK] = [0; BLOCK];
@@ -36,13 +36,13 @@ pub(crate) struct Spool {
     slots: Slots,
     /// Bytes of packed blocks in memory.
     packed: u64,
-    /// Scratch for a block of which only a part is read or written.
+    /// Scratch space for a block that is only partly read or written.
     plain: Box<[u8]>,
 }
 
 /// One file's bytes.
 ///
-/// Blocks beyond the length are empty or absent; the rest of the last one is anything.
+/// Blocks beyond the length are empty or absent; the rest of the last one is unspecified.
 #[derive(Default)]
 pub(crate) struct Bytes {
     blocks: Vec<Block>,
@@ -50,7 +50,7 @@ pub(crate) struct Bytes {
     pub(crate) length: u64,
 }
 
-/// Why the temporary file could not be used, for people.
+/// Why the temporary file could not be used, human-readable.
 pub(crate) fn failure(error: &io::Error) -> String {
     format!(
         "the temporary file for pages that do not pack, in {}: {error}; make room there, or set TMPDIR",
@@ -58,7 +58,7 @@ pub(crate) fn failure(error: &io::Error) -> String {
     )
 }
 
-/// The directory of the temporary file, and what is free there.
+/// The directory of the temporary file, and its free space.
 pub fn temporary_space() -> (PathBuf, io::Result<model::Bytes>) {
     let directory = std::env::temp_dir();
     let free = fs4::available_space(&directory).map(model::Bytes);
@@ -66,7 +66,7 @@ pub fn temporary_space() -> (PathBuf, io::Result<model::Bytes>) {
 }
 
 impl Spool {
-    /// An empty spool; the temporary file will be in the system's directory for them.
+    /// An empty spool; the temporary file will be in the system's temporary directory.
     pub(crate) fn new() -> Spool {
         Spool {
             packer: Packer::new(),
@@ -76,7 +76,7 @@ impl Spool {
         }
     }
 
-    /// What all files take now.
+    /// Space that all files take now.
     pub(crate) fn held(&self) -> Held {
         let slots = self.slots.count - self.slots.free.len() as u64;
         Held {
@@ -128,7 +128,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Cuts a file to `length`, giving slots back.
+    /// Truncates a file to `length`, releasing slots.
     pub(crate) fn truncate(&mut self, bytes: &mut Bytes, length: u64) {
         let keep = (length.div_ceil(BLOCK as u64) as usize).min(bytes.blocks.len());
         for block in bytes.blocks.drain(keep..) {
@@ -140,7 +140,7 @@ impl Spool {
 
     /// Lengthens a file by zeros.
     fn grow(&mut self, bytes: &mut Bytes, length: u64) -> io::Result<()> {
-        // What a truncation left in the last block would come back to light.
+        // Otherwise bytes left in the last block by a truncation would reappear.
         let inside = (bytes.length % BLOCK as u64) as usize;
         let last = (bytes.length / BLOCK as u64) as usize;
         if inside > 0 && !matches!(bytes.blocks[last], Block::Empty) {
@@ -151,7 +151,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Writes a part of a block, or all of it.
+    /// Writes part of a block, or all of it.
     fn put(&mut self, block: &mut Block, inside: usize, new: &[u8]) -> io::Result<()> {
         let before = block.packed();
         let stored = if new.len() == BLOCK {
@@ -166,7 +166,7 @@ impl Spool {
     }
 }
 
-/// What bytes of a simulation take of this machine.
+/// Space that the bytes of a simulation take on this machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// In memory.
@@ -176,7 +176,7 @@ pub struct Held {
 }
 
 impl Bytes {
-    /// Has a block for every byte below `end`.
+    /// Ensures a block for every byte below `end`.
     fn reach(&mut self, end: u64) {
         let count = end.div_ceil(BLOCK as u64) as usize;
         if count > self.blocks.len() {
@@ -237,7 +237,7 @@ impl Block {
     }
 }
 
-/// Packs blocks, with memory it keeps for that.
+/// Compresses blocks, reusing its memory.
 struct Packer {
     table: CompressTable,
     packed: Box<[u8]>,
@@ -251,7 +251,7 @@ impl Packer {
         }
     }
 
-    /// The packed block, if it is small enough.
+    /// The compressed block, if it is small enough.
     fn pack(&mut self, plain: &[u8]) -> Option<&[u8]> {
         let length = compress_into_with_table(plain, &mut self.packed, &mut self.table)
             .expect("the buffer has room for any block");
@@ -259,7 +259,7 @@ impl Packer {
     }
 }
 
-/// The temporary file, and which of its slots are free.
+/// The temporary file, and its free slots.
 #[derive(Default)]
 struct Slots {
     file: Option<File>,
@@ -281,7 +281,7 @@ impl Slots {
         write_at(file, plain, slot * BLOCK as u64)
     }
 
-    /// Writes into a slot that was free; after an error it still is.
+    /// Writes into a free slot; after an error it is still free.
     fn add(&mut self, plain: &[u8]) -> io::Result<u64> {
         let slot = self.free.last().copied().unwrap_or(self.count);
         self.write(slot, plain)?;
@@ -299,16 +299,16 @@ impl Slots {
     }
 }
 
-/// A part of a range that lies in one block.
+/// The part of a range that lies in one block.
 struct Part {
     block: usize,
-    /// Where it begins in the block.
+    /// Its offset in the block.
     inside: usize,
-    /// Its place in the buffer.
+    /// Its range in the buffer.
     range: Range<usize>,
 }
 
-/// Cuts a range of a file at block boundaries.
+/// Splits a range of a file at block boundaries.
 fn parts(offset: u64, length: usize) -> impl Iterator<Item = Part> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -364,7 +364,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that do not pack.
+    /// Incompressible bytes.
     fn noise(seed: u64, length: usize) -> Vec<u8> {
         let mut noise = vec![0; length];
         rand::Rng::fill_bytes(&mut model::random::stream(seed, "noise"), &mut noise);
@@ -489,7 +489,7 @@ mod tests {
         Truncate(u64),
     }
 
-    /// A place in five blocks, often at a boundary.
+    /// An offset within five blocks, often at a boundary.
     fn place() -> impl Strategy<Value = usize> {
         prop_oneof![(0..5_usize).prop_map(|n| n * BLOCK), 0..5 * BLOCK]
     }
@@ -510,7 +510,7 @@ mod tests {
         ]
     }
 
-    /// Two files in one spool, each beside the plain vector it stands for.
+    /// Two files in one spool, each compared with a plain vector.
     fn behaves_as_vectors(steps: Vec<(bool, Step)>) -> Result<(), TestCaseError> {
         let mut spool = Spool::new();
         let mut files = <[(Vec<u8>, Bytes); 2]>::default();

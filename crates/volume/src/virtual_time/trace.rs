@@ -1,19 +1,20 @@
-//! What a transaction did, traced in zero virtual time, so that its session can replay it afterwards.
+//! The acts of a transaction, traced in zero virtual time so that its session can replay them
+//! afterwards.
 //!
-//! Sessions of one database execute their transactions one after the other, each as a whole at the instant it begins, and
-//! then replay their traces at the same time. SQLite never sees two writers, and virtual time never sees its lock.
+//! Sessions of one database execute their transactions one after the other, each as a whole at the instant it begins,
+//! and then replay their traces concurrently. SQLite never sees two writers, and virtual time never sees its lock.
 
 use model::Duration;
 use model::store::FileId;
 
-/// One thing that a session does.
+/// One act of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     /// Reads a page of a file.
     Read(FileId, u64),
     /// Writes a page of a file.
     Write(FileId, u64),
-    /// Changes a row, which is its own until it commits.
+    /// Changes a row, which is locked until the commit.
     Change(Row),
     /// Puts bytes into the log, before the transaction commits.
     Log(u64),
@@ -27,21 +28,21 @@ pub(super) enum Act {
     Commit {
         /// Records for the log.
         log_bytes: u64,
-        /// Records of the transaction that are in it already.
+        /// Records of the transaction that are already in the log.
         streamed: u64,
         /// Rows changed.
         rows: u64,
     },
 }
 
-/// A row of a table, by hashes of its table's name and, where it has no number, of its key.
+/// A row of a table, by hashes of its table's name and, without a rowid, of its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Row {
     pub(super) table: u64,
     pub(super) row: i64,
 }
 
-/// What one session holds at a time.
+/// What only one session can hold at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     /// A changed row, until its transaction has committed.
@@ -56,20 +57,20 @@ impl Key {
     }
 }
 
-/// What a transaction did.
+/// The acts of a transaction.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     /// Each act, and the CPU time before it.
     pub(super) acts: Vec<(Duration, Act)>,
-    /// Pages that it freed. They stay in use until its end, because it may have to replay all of it again.
+    /// Pages that it freed. They stay in use until its end, because it may have to replay everything.
     pub(super) freed: Vec<Freed>,
 }
 
-/// Pages of a file that are no longer in use.
+/// Pages of a file that are not in use any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Freed {
-    /// All of them, and the file.
+    /// All pages of the file, and the file itself.
     File(FileId),
-    /// Those from this one on.
+    /// Those from this page on.
     From(FileId, u64),
 }

@@ -1,4 +1,4 @@
-//! What sessions and files of a simulation share: store, processors, spool, locks, and who resumes when.
+//! Shared state of a simulation's sessions and files: store, processors, spool, locks, and the schedule.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -20,23 +20,23 @@ use crate::vfs::Code;
 
 /// What sessions and the VFS share.
 pub(super) struct World {
-    /// Tells simulations of this process apart.
+    /// Distinguishes simulations of this process.
     pub(super) number: u64,
     pub(super) store: RefCell<Store>,
     pub(super) cores: RefCell<Cores>,
     pub(super) costs: CpuCosts,
     pub(super) spool: RefCell<Spool>,
-    /// Why the temporary file of the spool could not be used, until somebody asks.
+    /// Why the temporary file of the spool could not be used, until it is read.
     pub(super) spool_error: RefCell<Option<String>>,
-    /// Sessions that can go on, by when and in which order they came to be.
+    /// Sessions that can continue, by instant and order of insertion.
     ready: RefCell<BinaryHeap<Reverse<(Instant, u64, u32)>>>,
     order: Cell<u64>,
-    /// Rows of transactions that are not committed, and application locks.
+    /// Rows of uncommitted transactions, and application locks.
     pub(super) locks: RefCell<Locks<Key>>,
     /// When the last session ended.
     pub(super) end: Cell<Instant>,
     pub(super) stopping: Cell<bool>,
-    /// Says that all is to end, from outside.
+    /// Cancels everything, from outside.
     pub(super) cancelled: RefCell<Rc<dyn Fn() -> bool>>,
     pub(super) logical_reads: Cell<u64>,
     pub(super) lock_waits: Cell<u64>,
@@ -66,14 +66,14 @@ impl World {
         }
     }
 
-    /// Lets a session go on at `when`.
+    /// Resumes a session at `when`.
     pub(super) fn wake(&self, id: u32, when: Instant) {
         let order = self.order.get();
         self.order.set(order + 1);
         self.ready.borrow_mut().push(Reverse((when, order, id)));
     }
 
-    /// Takes the session that goes on next, and when.
+    /// Removes and returns the next session, and its instant.
     pub(super) fn next(&self) -> Option<(Instant, u32)> {
         self.ready
             .borrow_mut()
@@ -81,7 +81,7 @@ impl World {
             .map(|Reverse((now, _, id))| (now, id))
     }
 
-    /// Whether nobody else can go on before `when`.
+    /// Whether no other session can continue before `when`.
     pub(super) fn is_turn(&self, when: Instant) -> bool {
         self.ready
             .borrow()
@@ -89,7 +89,7 @@ impl World {
             .is_none_or(|Reverse((first, _, _))| *first > when)
     }
 
-    /// Whether all is to end; once it is, that stays so.
+    /// Whether everything must end; once true, it stays so.
     pub(super) fn stopping(&self) -> bool {
         if !self.stopping.get() && (self.cancelled.borrow())() {
             self.stopping.set(true);
@@ -97,24 +97,25 @@ impl World {
         self.stopping.get()
     }
 
-    /// Releases a lock to the first in its queue, who goes on at `now`.
+    /// Releases a lock to the first in its queue, which continues at `now`.
     pub(super) fn release(&self, key: Key, id: u32, now: Instant) {
         let next = self.locks.borrow_mut().release(key, id);
         next.into_iter().for_each(|next| self.wake(next, now));
     }
 
-    /// Releases all locks of a session that `is_released` names to those who wait for them, who go on at `now`.
+    /// Releases all locks of a session for which `is_released` is true; the sessions waiting for them continue
+    /// at `now`.
     pub(super) fn release_all(&self, id: u32, now: Instant, is_released: impl Fn(&Key) -> bool) {
         let next = self.locks.borrow_mut().release_all(id, is_released);
         next.into_iter().for_each(|next| self.wake(next, now));
     }
 
-    /// Counts a transaction that begins again.
+    /// Counts a transaction that starts over.
     pub(super) fn count_deadlock(&self) {
         self.deadlocks.set(self.deadlocks.get() + 1);
     }
 
-    /// Frees pages that are no longer in use.
+    /// Frees pages that are not in use any more.
     pub(super) fn free(&self, pages: Freed) {
         let mut store = self.store.borrow_mut();
         match pages {
@@ -123,7 +124,8 @@ impl World {
         }
     }
 
-    /// Keeps why the temporary file could not be used, which SQLite has no room for in its `code`.
+    /// Keeps the reason why the temporary file could not be used, for which SQLite's `code` has no
+    /// room.
     pub(super) fn spool_failed(&self, error: &io::Error, code: c_int) -> Code {
         self.spool_error.replace(Some(failure(error)));
         Code(code)

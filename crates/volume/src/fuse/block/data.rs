@@ -19,7 +19,7 @@ use super::super::trace::{Trace, Traced};
 use super::layers::Store;
 use crate::paced_storage::PacedStorage;
 
-/// The bytes of a volume, and the volume's place in the model.
+/// The bytes of a volume, and its index in the model.
 pub(super) struct Data {
     store: Store,
     recorder: Option<Arc<Recorder>>,
@@ -28,7 +28,7 @@ pub(super) struct Data {
     trace: Option<Arc<Trace>>,
     name: String,
     place: usize,
-    /// Whether requests are modelled and counted by now, and whether they ever are.
+    /// Whether requests are currently modelled and counted, and whether they ever are.
     modelled: AtomicBool,
     may_be_modelled: bool,
     trouble: OnceLock<String>,
@@ -36,7 +36,7 @@ pub(super) struct Data {
     pub(super) faults: Faults,
 }
 
-/// What a disk says that cannot do what is asked.
+/// A disk's answer to a request that it cannot execute.
 const EIO: Errno = Errno(rustix::io::Errno::IO.raw_os_error());
 
 impl Data {
@@ -62,13 +62,13 @@ impl Data {
         }
     }
 
-    /// Begins or ends to model and count requests.
+    /// Starts or stops modelling and counting requests.
     pub(super) fn model(&self, modelled: bool) {
         self.modelled
             .store(modelled && self.may_be_modelled, Ordering::Relaxed);
     }
 
-    /// The first thing that went wrong with the image.
+    /// The first problem with the image.
     pub(super) fn trouble(&self) -> Option<&str> {
         self.trouble.get().map(String::as_str)
     }
@@ -76,7 +76,7 @@ impl Data {
     /// Frees a range of the volume; it reads as zeros from then on.
     ///
     /// # Errors
-    /// When the file system of the backing directory cannot.
+    /// When the file system of the backing directory does not support it.
     pub(super) fn discard(&self, offset: u64, length: u64) -> Result<(), Errno> {
         let arrived = self.storage.now();
         let range = offset..offset + length;
@@ -86,7 +86,7 @@ impl Data {
         Ok(())
     }
 
-    /// Carries `action` out, which gives how many bytes it was about, and asks the model when a request of as many is done.
+    /// Runs `action`, which returns its byte count, and asks the model when a request of that size is done.
     fn execute(
         &self,
         action: impl FnOnce(&Store) -> io::Result<usize>,
@@ -99,8 +99,9 @@ impl Data {
         Ok((arrived, Done { length, due }))
     }
 
-    /// Writes down what changes the volume, where that is recorded. What takes no modelled time is done at once. A request counts
-    /// as done when its reply may leave at the earliest: what its program does then may arrive before it is due.
+    /// Records a request that changes the volume, if recording is on. Requests without modelled time are done at once.
+    /// A request counts as done at the earliest time its reply may leave: its program's next request may arrive before
+    /// it is due.
     fn record(
         &self,
         action: Action,
@@ -124,7 +125,7 @@ impl Data {
         }
     }
 
-    /// Asks the model, and writes the request down.
+    /// Submits the request to the model, and logs it.
     fn submit(&self, arrived: Instant, request: Request) -> Instant {
         let completion = self.storage.submit(arrived, self.place, request);
         if let Some(trace) = &self.trace {
@@ -140,13 +141,13 @@ impl Data {
         completion.due
     }
 
-    /// Whether there is room for so many bytes more where they are recorded; otherwise recording ends.
+    /// Whether the recording, if any, has room for this many more bytes; otherwise recording ends.
     fn goes_on(&self, bytes: usize) -> bool {
         let recorder = self.recorder.as_ref();
         recorder.is_none_or(|recorder| recorder.goes_on(bytes as u64, self.storage.now()))
     }
 
-    /// A disk knows no other error than that it cannot; the reason is kept for people.
+    /// A disk has only one error; the cause is kept as a human-readable text.
     fn failed(&self, error: &io::Error) -> Errno {
         if let (io::ErrorKind::StorageFull, Some(recorder)) = (error.kind(), &self.recorder) {
             recorder.end(self.storage.now());
@@ -190,9 +191,9 @@ impl DataPath for Data {
         Ok(done)
     }
 
-    /// Modelled only. What was written is in the machine's page cache, so that it outlives the emulator
-    /// but not the machine, as do a database's other traces of an experiment. A flush of the real disk
-    /// under the image would make every commit wait for two disks, one of them not the modelled one.
+    /// Modelled only. What was written is in the machine's page cache, so it outlives the emulator but
+    /// not the machine, like everything else a database leaves behind. A flush of the real disk under the
+    /// image would make every commit wait for two disks, one of them not the modelled one.
     fn sync(&self, _: u64, _: bool) -> Result<Done, Errno> {
         if self.faults.flush_fails() || !self.goes_on(0) {
             return Err(EIO);
@@ -203,7 +204,7 @@ impl DataPath for Data {
     }
 }
 
-/// Fills `buffer` as far as the image goes; gives how far that was.
+/// Fills `buffer` up to the end of the image; returns the length read.
 pub(super) fn read_fully(image: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

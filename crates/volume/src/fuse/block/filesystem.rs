@@ -17,13 +17,13 @@ use super::super::image::NAME;
 use super::super::transport::{Replies, negotiate};
 use super::data::Data;
 
-/// How long the kernel may believe what it was told: nothing here ever changes.
+/// How long the kernel may cache attributes and entries: nothing here ever changes.
 const FOREVER: Duration = Duration::from_secs(24 * 3600);
 
 /// The image's inode; the root has number 1.
 const IMAGE: INodeNo = INodeNo(2);
 
-/// Its only handle: whoever opens it sees the same.
+/// Its only handle, shared by all openers.
 const HANDLE: FileHandle = FileHandle(1);
 
 /// The filesystem.
@@ -175,7 +175,7 @@ impl Filesystem for OneFile {
         self.replies.sync(&*self.data, handle.0, data_only, reply);
     }
 
-    /// How a loop device discards; not modelled, since no vendor says what it costs.
+    /// Used by a loop device to discard; not modelled, since no vendor publishes its cost.
     fn fallocate(
         &self,
         _: &Request,

@@ -1,4 +1,4 @@
-//! A volume's bytes: in its image, or over an image that stays as it was.
+//! A volume's bytes: in its image, or layered over an unchanged image.
 
 use std::fs::File;
 use std::io;
@@ -15,20 +15,20 @@ use rustix::fs::{FallocateFlags, fallocate};
 pub(in super::super) enum Store {
     /// In its image.
     Image(File),
-    /// What was written, over an image that stays as it was.
+    /// Layers of writes over an unchanged image.
     Layers(Layers),
 }
 
-/// A file of bytes in the order in which they were written, of one volume or several.
+/// A file of bytes in the order in which they were written, by one volume or several.
 pub(in super::super) struct Writes {
     file: File,
     end: AtomicU64,
 }
 
-/// What was written over an image that stays as it was.
+/// Writes over an unchanged image.
 pub(in super::super) struct Layers {
     image: File,
-    /// Where bytes are that were written; the last is where new ones go.
+    /// Files that hold the written bytes; new ones go to the last.
     files: Vec<Arc<Writes>>,
     written: RwLock<RangeMap<u64, Source>>,
 }
@@ -36,7 +36,7 @@ pub(in super::super) struct Layers {
 /// Where the bytes of a range are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// In a file: so far behind their place in the volume, or before it, counted round.
+    /// In a file: at the offset in the volume plus `behind`, with wrap-around.
     File { place: usize, behind: u64 },
     /// Nowhere: they are zero.
     Zero,
@@ -51,20 +51,20 @@ impl Writes {
         }
     }
 
-    /// How many bytes there are.
+    /// Its length in bytes.
     pub(in super::super) fn length(&self) -> u64 {
         self.end.load(Ordering::Relaxed)
     }
 
-    /// Gives up all but the first bytes, and their space.
+    /// Truncates the file to `length` bytes, freeing their space.
     ///
     /// # Errors
-    /// When the file cannot be cut.
+    /// When the file cannot be truncated.
     pub(in super::super) fn cut(&self, length: u64) -> io::Result<()> {
         self.file.set_len(length)
     }
 
-    /// Adds bytes, and gives where they begin.
+    /// Appends bytes, and returns their offset.
     ///
     /// # Errors
     /// When they cannot be written.
@@ -76,7 +76,7 @@ impl Writes {
 }
 
 impl Layers {
-    /// Nothing yet, over `image`; what is written goes to `writes`.
+    /// No writes yet, over `image`; new ones go to `writes`.
     pub(in super::super) fn over(image: File, writes: Arc<Writes>) -> Layers {
         Layers {
             image,
@@ -85,8 +85,8 @@ impl Layers {
         }
     }
 
-    /// Ranges that were written earlier, the later over the earlier: `recorded` has the bytes of a range where one is given,
-    /// otherwise they are zero. What is written from now on goes to `writes`.
+    /// Earlier writes, where later ranges override earlier ones: `recorded` holds the bytes of a range if a place is
+    /// given, otherwise they are zero. New writes go to `writes`.
     pub(in super::super) fn recorded(
         image: File,
         recorded: &Arc<Writes>,
@@ -163,7 +163,7 @@ impl Source {
 }
 
 impl Store {
-    /// Fills `buffer` as far as the volume goes; gives how far that was.
+    /// Fills `buffer` up to the end of the volume; returns the length read.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -174,7 +174,7 @@ impl Store {
         }
     }
 
-    /// Writes all of `bytes`; gives where they are where that is not in the image.
+    /// Writes all of `bytes`; returns their location unless it is in the image.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -188,7 +188,7 @@ impl Store {
     /// Frees a range; it reads as zeros from then on.
     ///
     /// # Errors
-    /// When the file system of the backing directory cannot.
+    /// When the file system of the backing directory does not support it.
     pub(super) fn discard(&self, range: Range<u64>) -> io::Result<()> {
         match self {
             Store::Image(image) => {
@@ -253,7 +253,7 @@ mod tests {
         let ranges = [
             (1..7, Some(first)),
             (8..9, None),
-            // The middle byte of the second write alone.
+            // Only the middle byte of the second write.
             (4..5, Some(second + 1)),
         ];
         let store = Layers::recorded(image(b"0123456789"), &recorded, &ranges, writes());

@@ -1,4 +1,4 @@
-//! Status of files and of the volume: what is changed of the one, and told of the other.
+//! Status of files and of the volume: changing and reporting it.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,18 +15,18 @@ use super::tree::Tree;
 /// Block size in the status of files and of the volume.
 pub(super) const BLOCK: u32 = 4096;
 
-/// What is to be changed of an inode's status.
+/// Changes to an inode's status.
 pub(super) struct Change {
     pub(super) mode: Option<u32>,
     pub(super) user: Option<u32>,
     pub(super) group: Option<u32>,
-    /// The new length, and the open file by which it is set, if any.
+    /// The new length, and the open file through which it is set, if any.
     pub(super) length: Option<(u64, Option<u64>)>,
     pub(super) accessed: Option<TimeOrNow>,
     pub(super) modified: Option<TimeOrNow>,
 }
 
-/// How large a volume is, in blocks of [`BLOCK`].
+/// Size of a volume, in blocks of [`BLOCK`].
 pub(super) struct Room {
     pub(super) blocks: u64,
     pub(super) blocks_free: u64,
@@ -36,7 +36,7 @@ pub(super) struct Room {
 }
 
 impl Tree {
-    /// Changes an inode's status; the status after it.
+    /// Changes an inode's status; returns the status after it.
     pub(super) fn change(&self, number: u64, change: &Change) -> Result<Stat, Errno> {
         let node = self.nodes.get(number)?;
         if change.user.is_some() || change.group.is_some() {
@@ -44,7 +44,7 @@ impl Tree {
             let group = change.group.map(Gid::from_raw);
             chownat(&node.descriptor, c"", user, group, AtFlags::EMPTY_PATH)?;
         }
-        // After the owner, whose change takes bits of the mode away.
+        // After the owner, whose change clears bits of the mode.
         if let Some(mode) = change.mode {
             self.set_mode(&node, mode)?;
         }
@@ -58,13 +58,13 @@ impl Tree {
         node.stat()
     }
 
-    /// How large the volume is, and how full: no emptier than the backing filesystem.
+    /// Size and free space of the volume: no more free space than the backing filesystem has.
     pub(super) fn room(&self) -> Result<Room, Errno> {
         let backing = fstatvfs(&self.nodes.get(ROOT)?.descriptor)?;
         let (capacity, used) = (self.space.capacity(), self.space.used());
         let there = backing.f_bavail.saturating_mul(backing.f_frsize);
         let free = capacity.saturating_sub(used).min(there);
-        // A size beyond any disk's means the backing filesystem's.
+        // A size beyond any disk's stands for the backing filesystem's size.
         let total = capacity.min(used.saturating_add(backing.f_blocks * backing.f_frsize));
         Ok(Room {
             blocks: total / u64::from(BLOCK),
@@ -115,10 +115,10 @@ fn since_epoch(time: SystemTime) -> Timespec {
     }
 }
 
-/// A status as the kernel is told it, for the inode that it knows by `number`.
+/// A status as reported to the kernel, for the inode that it knows as `number`.
 pub(super) fn attribute(stat: &Stat, number: u64) -> FileAttr {
     FileAttr {
-        // Never another than the number it was looked up by: the root's is not that of its directory.
+        // Always the number it was looked up by: the root's differs from that of its directory.
         ino: INodeNo(if number == ROOT { ROOT } else { stat.st_ino }),
         size: u64::try_from(stat.st_size).unwrap_or(0),
         blocks: u64::try_from(stat.st_blocks).unwrap_or(0),
@@ -146,7 +146,7 @@ fn time(seconds: i64, nanoseconds: u64) -> SystemTime {
     }
 }
 
-/// What an inode is.
+/// The file type of an inode.
 pub(super) fn kind(kind: rustix::fs::FileType) -> FileType {
     match kind {
         rustix::fs::FileType::Directory => FileType::Directory,

@@ -20,7 +20,7 @@ impl DataPath for Tree {
         let open = self.files.get(handle).map_err(errno)?;
         let length = read_all(&open.file, offset, buffer).map_err(errno)?;
         if length == 0 {
-            // Beyond the end there is nothing to ask a disk for.
+            // Beyond the end, no disk is involved.
             return Ok(Done { length, due: None });
         }
         let request = Request::read(offset, Bytes(length as u64));
@@ -73,7 +73,7 @@ impl Tree {
         })
     }
 
-    /// Gives a request of an open file to the model: when it is to be answered.
+    /// Submits a request of an open file to the model; returns when to answer it.
     fn submit(&self, open: &OpenFile, arrived: Instant, request: Request) -> Instant {
         let storage = &self.storage;
         let address = |offset| {
@@ -108,10 +108,10 @@ impl Tree {
         trace.add(traced, &self.storage);
     }
 
-    /// Makes what happened to a directory durable.
+    /// Makes changes to a directory durable.
     ///
     /// # Errors
-    /// What the backing filesystem says.
+    /// The error of the backing filesystem.
     pub(super) fn sync_directory(&self, handle: u64) -> Result<Instant, Code> {
         let arrived = self.storage.now();
         let open = self.directories.get(handle)?;
@@ -120,10 +120,10 @@ impl Tree {
         Ok(completion.due)
     }
 
-    /// Gives space in a file, or takes it, as `fallocate` says.
+    /// Allocates or frees space in a file, as with `fallocate`.
     ///
     /// # Errors
-    /// `ENOSPC` when the volume is full, or what the backing filesystem says.
+    /// `ENOSPC` when the volume is full, or the error of the backing filesystem.
     pub(super) fn allocate(
         &self,
         open: &Arc<OpenFile>,
@@ -136,7 +136,7 @@ impl Tree {
         let region = open.node.region.as_deref().ok_or(Code::BADF)?;
         let present = fstat(&open.file)?;
         let allocated = u64::try_from(present.st_blocks).unwrap_or(0) * 512;
-        // A file as long as asked for has most of it: what is there is not asked for again.
+        // A file of the requested length has most of it: existing space is not allocated again.
         let more = match takes {
             true => (offset + length).saturating_sub(allocated.min(offset + length)),
             false => 0,
@@ -161,7 +161,7 @@ fn read_all(file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize, Code> 
     Ok(length)
 }
 
-/// The number of an error that the operating system gave.
+/// The number of an operating system error.
 pub(super) fn code(error: &std::io::Error) -> Code {
     Code::from_io_error(error).unwrap_or(Code::IO)
 }

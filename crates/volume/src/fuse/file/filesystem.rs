@@ -1,4 +1,4 @@
-//! What the kernel asks of a volume in file mode, and how it is answered.
+//! Requests of the kernel to a volume in file mode, and their answers.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -18,18 +18,19 @@ use super::super::transport::{Replies, negotiate};
 use super::attributes::{BLOCK, Change, attribute, kind};
 use super::tree::{Caller, Found, Tree};
 
-/// How long the kernel may believe what it was told: nobody else changes the backing directory.
+/// How long the kernel may cache attributes and entries: no other process changes the backing
+/// directory.
 const BELIEVE: Duration = Duration::from_secs(3600);
 
-/// A tree as the kernel knows it.
+/// A tree as the kernel sees it.
 #[derive(Clone)]
 pub(super) struct Front {
     pub(super) tree: Arc<Tree>,
     pub(super) replies: Replies,
 }
 
-/// How files are open: past the page cache, so that each request of a program is one of the volume; several
-/// writers at a time; and closed without a word.
+/// How files are opened: past the page cache, so that each request of a program is one of the volume; with
+/// concurrent writers; and without a flush on close.
 fn how_open() -> FopenFlags {
     FopenFlags::FOPEN_DIRECT_IO
         | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
@@ -236,7 +237,7 @@ impl Filesystem for Front {
         self.replies.sync(&*self.tree, handle.0, data_only, reply);
     }
 
-    /// A file is closed: nothing is to be done, and nothing waits for a disk.
+    /// A file is closed: nothing to do, and no disk to wait for.
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         reply.ok();
     }
@@ -356,7 +357,7 @@ impl Filesystem for Front {
         }
     }
 
-    // Once is enough for the kernel to know that there are no extended attributes.
+    // Once is enough for the kernel to learn that extended attributes are not supported.
 
     fn getxattr(&self, _: &Request, _: INodeNo, _: &OsStr, _: u32, reply: ReplyXattr) {
         reply.error(fuser::Errno::ENOSYS);

@@ -1,4 +1,4 @@
-//! Open files and listings, by the numbers that the kernel knows them by.
+//! Open files and listings, by the kernel's handle numbers.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ pub(super) struct OpenFile {
     pub(super) file: File,
     /// Its inode.
     pub(super) node: Arc<Node>,
-    /// Whether a write is done only when it is durable: opened with `O_SYNC` or `O_DSYNC`.
+    /// Whether a write must be durable before it is done: opened with `O_SYNC` or `O_DSYNC`.
     pub(super) durable: bool,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct OpenFile {
 pub(super) struct OpenDirectory {
     /// The real directory.
     pub(super) file: File,
-    /// What was in it when it was last read from its start.
+    /// Its content when it was last read from the start.
     pub(super) listing: Mutex<Vec<Listed>>,
 }
 
@@ -34,20 +34,20 @@ pub(super) struct OpenDirectory {
 pub(super) struct Listed {
     /// Number of its inode.
     pub(super) number: u64,
-    /// What it is.
+    /// Its type.
     pub(super) kind: FileType,
     /// Its name.
     pub(super) name: OsString,
 }
 
-/// What is open, by number; numbers are not used again.
+/// Open files or directories, by number; numbers are not reused.
 pub(super) struct Handles<T> {
     table: RwLock<HashMap<u64, Arc<T>>>,
     next: AtomicU64,
 }
 
 impl<T> Handles<T> {
-    /// Nothing is open.
+    /// An empty table.
     pub(super) fn new() -> Handles<T> {
         Handles {
             table: RwLock::default(),
@@ -55,26 +55,26 @@ impl<T> Handles<T> {
         }
     }
 
-    /// Opens `value`; its number.
+    /// Opens `value`; returns its number.
     pub(super) fn open(&self, value: T) -> u64 {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.table.write().insert(number, Arc::new(value));
         number
     }
 
-    /// What is open under a number.
+    /// The value open under a number.
     ///
     /// # Errors
-    /// `ESTALE` when nothing is.
+    /// `ESTALE` when the number is not open.
     pub(super) fn get(&self, number: u64) -> Result<Arc<T>, Errno> {
         let table = self.table.read();
         table.get(&number).cloned().ok_or(Errno::STALE)
     }
 
-    /// Closes what is open under a number; it lives on while a request of it is under way.
+    /// Closes a number; the value lives on while one of its requests is in progress.
     pub(super) fn close(&self, number: u64) {
         let closed = self.table.write().remove(&number);
-        // The real file is closed after the lock is given back.
+        // The real file is closed after the lock is released.
         drop(closed);
     }
 }

@@ -1,19 +1,20 @@
-//! File mode: a directory tree without page cache, where each request of a program is one of the model.
+//! File mode: a directory tree without page cache, where each request of a program is one request to
+//! the model.
 //!
 //! Names, status, creating and deleting cost nothing in the model: a real filesystem keeps those in memory
-//! and writes them to its journal, whose traffic is not modelled here. Flushing a directory is a flush.
+//! and writes them to its journal, whose traffic is not modelled here. Syncing a directory is a flush.
 
-// Where files lie, what the kernel knows of them, what is open.
+// Where files lie, which inodes the kernel knows, and what is open.
 mod handles;
 mod nodes;
 mod space;
 
-// What is done with them.
+// Operations on them.
 mod attributes;
 mod data;
 mod tree;
 
-// How the kernel asks for it.
+// The kernel's interface to them.
 mod filesystem;
 
 use std::fs::File;
@@ -35,7 +36,7 @@ use nodes::Nodes;
 use space::Space;
 use tree::Tree;
 
-/// Mounts volume `place` of an emulation.
+/// Mounts the volume with index `place` of an emulation.
 pub(super) fn mount(
     mount: &MountSpec,
     place: usize,
@@ -107,7 +108,7 @@ fn tree(mount: &MountSpec, place: usize, files: &Path, parts: &Parts) -> std::io
 struct Volume {
     name: String,
     session: Box<dyn Session>,
-    // After the session: others may have the files once nothing is mounted.
+    // After the session: others may use the files once nothing is mounted.
     _lock: File,
 }
 

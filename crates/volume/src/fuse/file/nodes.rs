@@ -1,7 +1,7 @@
-//! The inodes that the kernel knows, each held by a descriptor that names it and nothing more.
+//! The inodes that the kernel knows, each held by an `O_PATH` descriptor.
 //!
-//! An inode's number is the one it has in the backing filesystem, so that listings and status agree; only
-//! the root is 1, as FUSE wants it. A held descriptor keeps a number from being given to another file.
+//! An inode's number is the one in the backing filesystem, so that listings and status agree; only the
+//! root is 1, as FUSE requires. A held descriptor keeps a number from being reused for another file.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -36,12 +36,12 @@ pub(super) struct Nodes {
 
 struct Known {
     node: Arc<Node>,
-    /// How often the kernel was told of it, and has not forgotten it.
+    /// The kernel's lookup count: references that it has not forgotten yet.
     lookups: u64,
 }
 
 impl Node {
-    /// A path that leads to the inode however often it was renamed, and after it was deleted.
+    /// A path to the inode that survives renames and deletion.
     pub(super) fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()))
     }
@@ -49,14 +49,14 @@ impl Node {
     /// Its status.
     ///
     /// # Errors
-    /// When the backing filesystem gives none.
+    /// When the backing filesystem returns none.
     pub(super) fn stat(&self) -> Result<Stat, Errno> {
         fstat(&self.descriptor)
     }
 }
 
 impl Nodes {
-    /// The inodes of a tree, whose root `root` is.
+    /// The inodes of a tree with root `root`.
     ///
     /// # Errors
     /// When the root has no status.
@@ -76,7 +76,7 @@ impl Nodes {
     /// The inode of this number.
     ///
     /// # Errors
-    /// `ESTALE` when the kernel was never told of it.
+    /// `ESTALE` when the kernel never looked it up.
     pub(super) fn get(&self, number: u64) -> Result<Arc<Node>, Errno> {
         match self.table.read().get(&number) {
             Some(known) => Ok(Arc::clone(&known.node)),
@@ -84,7 +84,7 @@ impl Nodes {
         }
     }
 
-    /// The kernel is about to be told of the inode that `descriptor` names.
+    /// Adds the inode that `descriptor` names, which is about to be returned to the kernel.
     ///
     /// # Errors
     /// `EXDEV` when something else is mounted there.
@@ -119,7 +119,7 @@ impl Nodes {
         }
     }
 
-    /// The kernel forgets `count` times that it was told of an inode; a deleted file's space is free then.
+    /// Drops `count` lookups of an inode; a deleted file's space is then free.
     pub(super) fn forget(&self, number: u64, count: u64, space: &Space) {
         if number == ROOT {
             return;

@@ -1,7 +1,7 @@
 //! Where files lie in a volume's address space, and how full the volume is.
 //!
-//! The model knows a volume as a range of bytes. Each file has a region of its own there, as long as any
-//! file can get, so that a range of a file is one range of the volume:
+//! The model sees a volume as a range of bytes. Each file has its own region there, as long as any file
+//! can get, so that a range of a file is one range of the volume:
 //!
 //! ```text
 //! file in slot 0   slot 1           slot 2
@@ -9,7 +9,8 @@
 //!                                                            do not all lie on a stripe's first disk
 //! ```
 //!
-//! A deleted file's slot goes to the next new file, as its blocks would. Not modelled: fragments.
+//! A deleted file's slot goes to the next new file, as its blocks would. Not modelled:
+//! fragmentation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -25,10 +26,10 @@ const REGION: u64 = 1 << 40;
 /// How much further the region of each slot is shifted: the default interleave of a stripe.
 const SHIFT: u64 = 64 << 10;
 
-/// Slots that stay below the 2^60 bytes which a host cache tells apart; beyond, files share addresses.
+/// Slots below the 2^60 bytes that a host cache can address; beyond, files share addresses.
 const SLOTS: u64 = 1 << 19;
 
-/// Unit in which a file's size on its disk is given, whatever the filesystem's blocks.
+/// Unit of a file's allocated size in its status, whatever the filesystem's blocks.
 const STAT_BLOCK: u64 = 512;
 
 /// A volume's space.
@@ -49,14 +50,14 @@ struct Regions {
 /// One file's part of a volume.
 pub(super) struct Region {
     slot: u64,
-    /// Bytes of the volume that the file takes.
+    /// Bytes of the volume that the file occupies.
     charged: Mutex<u64>,
-    /// Below this length every byte has its space already: writing there takes no more.
+    /// Below this length every byte is allocated already: writing there takes no more space.
     dense: AtomicU64,
 }
 
 impl Space {
-    /// An empty volume of so many bytes.
+    /// An empty volume of this many bytes.
     pub(super) fn new(capacity: u64) -> Space {
         Space {
             capacity,
@@ -65,12 +66,12 @@ impl Space {
         }
     }
 
-    /// What it holds.
+    /// Its capacity.
     pub(super) fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// What is taken of it.
+    /// The used space.
     pub(super) fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
@@ -99,7 +100,7 @@ impl Space {
         region
     }
 
-    /// A file is deleted: its region and its bytes are free.
+    /// Frees the region and the bytes of a deleted file.
     pub(super) fn delete(&self, number: u64) {
         let mut regions = self.regions.lock();
         if let Some(region) = regions.files.remove(&number) {
@@ -109,11 +110,11 @@ impl Space {
         }
     }
 
-    /// Lets `change` make a file take up to `more` bytes more, and brings the account up to date with the
-    /// status of the file that it gives.
+    /// Lets `change` grow a file by up to `more` bytes, and updates the account from the status that it
+    /// returns.
     ///
     /// # Errors
-    /// `ENOSPC` when the volume has no room for that, or what `change` says.
+    /// `ENOSPC` when the volume has no room for that, or the error of `change`.
     pub(super) fn grow(
         &self,
         region: &Region,
@@ -160,7 +161,7 @@ impl Region {
 mod tests {
     use super::*;
 
-    /// Status of a file that is `size` long, of which `allocated` take space.
+    /// Status of a file of length `size`, of which `allocated` bytes take space.
     fn stat(number: u64, size: i64, allocated: i64) -> Stat {
         let file = tempfile::tempfile().unwrap();
         let mut stat = rustix::fs::fstat(&file).unwrap();

@@ -1,4 +1,4 @@
-//! What a volume's directories and files are: names, status and open files, over the backing directory.
+//! A volume's directories and files: names, status and open files, over the backing directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -21,19 +21,19 @@ use super::nodes::{Node, Nodes, ROOT};
 use super::space::Space;
 use crate::paced_storage::PacedStorage;
 
-/// Bits of a mode that are permissions and the like, not the kind of file.
+/// The permission bits of a mode, without the file type.
 const PERMISSIONS: u32 = 0o7777;
 
-/// Bits with which a program runs as its file's owner or group. No file of a volume has them: it is written by this process,
-/// as root, for which the kernel would leave them when another user changes what is in it.
+/// Bits with which a program runs as its file's owner or group. Files of a volume never have them: they are written by
+/// this process, as root, for which the kernel would keep the bits when another user changes the content.
 const SET_ID: u32 = 0o6000;
 
-/// Passed on to entries of a directory: they get its group, and directories this bit too.
+/// Inherited by entries of a directory: they get its group, and directories this bit too.
 const SET_GROUP: u32 = 0o2000;
 
-/// Flags of an open file that its real file must not have. `O_APPEND`: the kernel gives the offset of each
-/// write itself, and a real file would ignore it. `O_DIRECT`: buffers are not aligned here, and the page
-/// cache is what makes the real file fast. The others have had their effect by then.
+/// Flags of an open file that its real file must not have. `O_APPEND`: the kernel passes the offset of
+/// each write itself, and a real file would ignore it. `O_DIRECT`: buffers are not aligned here, and the
+/// page cache is what makes the real file fast. The others have already taken effect.
 const NOT_PASSED_ON: OFlags = OFlags::APPEND
     .union(OFlags::DIRECT)
     .union(OFlags::NOFOLLOW)
@@ -46,7 +46,7 @@ const NOT_PASSED_ON: OFlags = OFlags::APPEND
 pub(super) struct Tree {
     pub(super) storage: Arc<PacedStorage>,
     pub(super) trace: Option<Arc<Trace>>,
-    /// Place of the volume in the emulation.
+    /// Index of the volume in the emulation.
     pub(super) volume: usize,
     pub(super) name: String,
     /// Where the real files are.
@@ -57,14 +57,14 @@ pub(super) struct Tree {
     pub(super) directories: Handles<OpenDirectory>,
 }
 
-/// Who asks for something to be made.
+/// The user who creates something.
 #[derive(Clone, Copy)]
 pub(super) struct Caller {
     pub(super) user: u32,
     pub(super) group: u32,
 }
 
-/// What the kernel is told of an inode.
+/// What the kernel receives for an inode.
 pub(super) type Found = (Arc<Node>, Stat);
 
 impl Tree {
@@ -80,7 +80,7 @@ impl Tree {
         self.nodes.adopt(descriptor, &self.space)
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     pub(super) fn make_directory(
         &self,
         parent: u64,
@@ -102,7 +102,7 @@ impl Tree {
         Ok((found.0, stat))
     }
 
-    /// Makes a file that is no directory and no symbolic link.
+    /// Creates a file that is neither a directory nor a symbolic link.
     pub(super) fn make_node(
         &self,
         parent: u64,
@@ -128,7 +128,7 @@ impl Tree {
         Ok((found.0, stat))
     }
 
-    /// Makes a symbolic link to `target`.
+    /// Creates a symbolic link to `target`.
     pub(super) fn make_link(
         &self,
         parent: u64,
@@ -142,7 +142,7 @@ impl Tree {
         self.adopt(&parent, name)
     }
 
-    /// Makes and opens a file; the number of the open file.
+    /// Creates and opens a file; returns the number of the open file.
     pub(super) fn create(
         &self,
         parent: u64,
@@ -159,7 +159,7 @@ impl Tree {
             | durable(flags);
         let permissions = Mode::from_raw_mode(mode & PERMISSIONS & !SET_ID);
         let file = openat(&parent.descriptor, name, how, permissions)?;
-        // This process has a mask of its own, which is not the caller's.
+        // This process has its own umask, not the caller's.
         fchmod(&file, permissions)?;
         self.hand_over(&parent, name, caller)?;
         // By the open file, not by its name, which may lead elsewhere by now.
@@ -175,7 +175,7 @@ impl Tree {
         Ok((found, handle))
     }
 
-    /// Gives what was made by this process to who asked for it.
+    /// Transfers a new file to the caller.
     fn hand_over(&self, parent: &Node, name: &OsStr, caller: Caller) -> Result<(), Errno> {
         // Without root everything belongs to the one user who can use the volume.
         if !geteuid().is_root() {
@@ -193,7 +193,7 @@ impl Tree {
         )
     }
 
-    /// Sets permissions, without [`SET_ID`] but for directories.
+    /// Sets permissions, without [`SET_ID`] except for directories.
     pub(super) fn set_mode(&self, node: &Node, mode: u32) -> Result<(), Errno> {
         let is_directory = |stat: Stat| {
             rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory
@@ -206,7 +206,7 @@ impl Tree {
         chmodat(CWD, node.path(), mode, AtFlags::empty())
     }
 
-    /// Removes a name, of a directory if `flags` say so.
+    /// Removes a name; that of a directory depending on `flags`.
     pub(super) fn remove(&self, parent: u64, name: &OsStr, flags: AtFlags) -> Result<(), Errno> {
         let parent = self.nodes.get(parent)?;
         unlinkat(&parent.descriptor, name, flags)
@@ -223,22 +223,22 @@ impl Tree {
         renameat_with(&old.descriptor, from.1, &new.descriptor, to.1, flags)
     }
 
-    /// Gives an inode one more name.
+    /// Adds a hard link to an inode.
     pub(super) fn link(&self, number: u64, parent: u64, name: &OsStr) -> Result<Found, Errno> {
         let (node, parent) = (self.nodes.get(number)?, self.nodes.get(parent)?);
-        // A link by descriptor alone is for root only.
+        // Only root can link by descriptor alone.
         let follow = AtFlags::SYMLINK_FOLLOW;
         linkat(CWD, node.path(), &parent.descriptor, name, follow)?;
         self.adopt(&parent, name)
     }
 
-    /// Where a symbolic link leads.
+    /// The target of a symbolic link.
     pub(super) fn target(&self, number: u64) -> Result<Vec<u8>, Errno> {
         let node = self.nodes.get(number)?;
         Ok(readlinkat(&node.descriptor, c"", Vec::new())?.into_bytes())
     }
 
-    /// Opens a file; its number.
+    /// Opens a file; returns its number.
     pub(super) fn open(&self, number: u64, flags: OFlags) -> Result<u64, Errno> {
         let node = self.nodes.get(number)?;
         let how = flags.difference(NOT_PASSED_ON) | OFlags::CLOEXEC;
@@ -254,7 +254,7 @@ impl Tree {
         })
     }
 
-    /// Opens a directory; its number.
+    /// Opens a directory; returns its number.
     pub(super) fn open_directory(&self, number: u64) -> Result<u64, Errno> {
         let node = self.nodes.get(number)?;
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -265,8 +265,8 @@ impl Tree {
         }))
     }
 
-    /// Hands entries of an open directory to `add` from the one at `offset` on, each with the offset of the
-    /// next, until it says that it is full.
+    /// Passes entries of an open directory to `add` from the one at `offset` on, each with the offset of
+    /// the next, until `add` reports that it is full.
     pub(super) fn list(
         &self,
         handle: u64,
@@ -287,7 +287,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Makes a file shorter or longer.
+    /// Truncates or extends a file.
     pub(super) fn set_length(
         &self,
         node: &Arc<Node>,
@@ -307,14 +307,14 @@ impl Tree {
                 })
             }
         };
-        // A longer file has a hole there, which takes no space.
+        // An extended file has a hole there, which takes no space.
         self.space.grow(region, 0, || {
             rustix::fs::ftruncate(&file.file, length)?;
             rustix::fs::fstat(&file.file)
         })
     }
 
-    /// Path of a file below the volume's root, the last one it had if it is deleted.
+    /// Path of a file below the volume's root; the last one it had if it is deleted.
     pub(super) fn path_below_root(&self, node: &Node) -> String {
         let Ok(path) = readlinkat(CWD, node.path(), Vec::new()) else {
             return String::new();
@@ -326,7 +326,7 @@ impl Tree {
         below.to_string_lossy().into_owned()
     }
 
-    /// Counts the space of files that are there from an earlier emulation.
+    /// Counts the space of existing files from an earlier emulation.
     pub(super) fn take_stock(&self) -> Result<(), Errno> {
         let root = self.nodes.get(ROOT)?;
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

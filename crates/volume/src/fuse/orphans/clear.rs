@@ -1,4 +1,4 @@
-//! Taking away what processes left that are no more.
+//! Cleans up what processes that no longer run left behind.
 
 use std::fs;
 use std::io;
@@ -14,12 +14,12 @@ use super::mounts::{self, UnmountError};
 use super::{folders, lock, state_directory, wait_until, work};
 use crate::fuse::loop_device;
 
-/// What was found and taken away, in sentences for people.
+/// What was found and removed, as human-readable sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleared {
-    /// What is no longer there.
+    /// What was removed.
     pub done: Vec<String>,
-    /// What still is, and why.
+    /// What still exists, and why.
     pub failed: Vec<String>,
 }
 
@@ -33,19 +33,19 @@ impl Cleared {
     }
 }
 
-/// Takes away what emulations of this user left whose process is no more: ends their servers, unmounts,
-/// detaches, removes. Does nothing, and says nothing, where nothing was left.
+/// Cleans up what this user's emulations left whose process no longer runs: ends their servers,
+/// unmounts, detaches, removes. Does nothing, and reports nothing, if nothing was left.
 ///
 /// # Errors
-/// When the state directory cannot be used. What could not be taken away is in the result, and is tried
-/// again the next time.
+/// When the state directory cannot be used. What could not be removed is in the result, and is retried
+/// the next time.
 pub fn clear() -> io::Result<Cleared> {
     let state = state_directory()?;
     let mut found = None;
     wait_until(PATIENCE, || {
         let looked = look(&state);
         let over = !matches!(&looked, Ok(found) if found.ending);
-        // Without the lock in between: whoever is about to end may need it for that.
+        // Without the lock in between: a process that is ending may need it for that.
         found = over.then_some(looked);
         over
     });
@@ -57,7 +57,7 @@ pub fn clear() -> io::Result<Cleared> {
     };
     let (left, folders): (Vec<Made>, Vec<PathBuf>) = left.into_iter().unzip();
     let (left, _locks) = without_taken_over(left);
-    // A run's directories hold the mounts of its emulator, which has a folder of its own.
+    // A run's directories hold the mounts of its emulator, which has its own folder.
     let undone: Vec<Cleared> = left.iter().map(take_down).collect();
     for ((made, folder), mut one) in left.iter().zip(&folders).zip(undone) {
         remove_all(made, folder, PATIENCE, &mut one);
@@ -67,12 +67,12 @@ pub fn clear() -> io::Result<Cleared> {
     Ok(cleared)
 }
 
-/// What there is to clear.
+/// What is to be cleaned up.
 struct Found {
     _lock: fs::File,
-    /// Of processes that are no more.
+    /// Of processes that no longer run.
     left: Vec<(Made, PathBuf)>,
-    /// Whether a process still runs that ends because one of those is no more: an emulator.
+    /// Whether an emulator still runs that ends because one of those is gone.
     ending: bool,
     failed: Vec<String>,
 }
@@ -89,8 +89,8 @@ fn look(state: &Path) -> io::Result<Found> {
         match Made::read(&folder) {
             Ok(made) if made.owner.is_alive() => running.push(made),
             Ok(made) => found.left.push((made, folder)),
-            // Killed before it wrote anything down, it made nothing. The lock is ours, so nobody is about
-            // to write; a list that was half written may lie there.
+            // Killed before it recorded anything, it created nothing. The lock is ours, so no process is
+            // about to write; an incomplete list may be left there.
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound && remove_folder(&folder).is_ok() => {}
             Err(error) => found.failed.push(format!(
@@ -106,7 +106,7 @@ fn look(state: &Path) -> io::Result<Found> {
     Ok(found)
 }
 
-/// Takes away what `made` lists, last things first, and `folder` if nothing is left.
+/// Removes what `made` lists, in reverse order, and `folder` if nothing is left.
 pub(super) fn undo(made: &Made, folder: &Path) -> Cleared {
     let (ours, _locks) = without_taken_over(vec![made.clone()]);
     let mut cleared = Cleared::default();
@@ -117,8 +117,8 @@ pub(super) fn undo(made: &Made, folder: &Path) -> Cleared {
     cleared
 }
 
-/// What was written down, less what another run has taken over since: a directory whose mark is locked, and
-/// all that lies beneath it. The marks of the others are locked as long as the files are held.
+/// The list, without what another run has taken over since: a directory whose mark is locked, and
+/// everything beneath it. The marks of the others are locked as long as the files are held.
 fn without_taken_over(mut all: Vec<Made>) -> (Vec<Made>, Vec<fs::File>) {
     let mut locks = Vec::new();
     let mut taken = Vec::new();
@@ -143,9 +143,9 @@ fn without_taken_over(mut all: Vec<Made>) -> (Vec<Made>, Vec<fs::File>) {
 /// Another run has locked a mark.
 struct TakenOver;
 
-/// Locks a mark; `None` where there is none.
+/// Locks a mark; `None` if it does not exist.
 fn lock_mark(mark: &Path) -> Result<Option<fs::File>, TakenOver> {
-    // Opened for reading, so that a FIFO in its place makes nobody wait.
+    // Opened for reading and non-blocking, so that a FIFO in its place does not block.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let opened = fs::File::options()
         .read(true)
@@ -161,7 +161,7 @@ fn lock_mark(mark: &Path) -> Result<Option<fs::File>, TakenOver> {
 /// Ends processes, unmounts, and detaches.
 fn take_down(made: &Made) -> Cleared {
     let mut cleared = Cleared::default();
-    // Before any directory goes: an initdb that was left could write to the next one of that name, or
+    // Before any directory is removed: a leftover initdb could write to the next one of that name, or
     // remove it.
     for work in &made.work {
         match work::end(work) {
@@ -179,7 +179,7 @@ fn take_down(made: &Made) -> Cleared {
         let what = format!("removed the control group {}", group.display());
         cleared.note(what, work::remove_group(group));
     }
-    // A file system lies on a loop device, which lies on an image that FUSE shows.
+    // A file system lies on a loop device, which lies on an image that FUSE exposes.
     let (on_loops, others): (Vec<&Mount>, Vec<&Mount>) = made
         .mounts
         .iter()
@@ -221,7 +221,7 @@ fn unmount_all(those: &[&Mount], cleared: &mut Cleared) {
     }
 }
 
-/// Unmounts what is still there, lazily if it is busy: whoever uses it has lost its disks already.
+/// Unmounts what still exists, lazily if it is busy: its users have lost their disks already.
 fn unmount(mount: &Mount) -> io::Result<Option<String>> {
     let same = mounts::at(&mount.directory)?.is_some_and(|found| found.source == mount.source);
     if !same {
@@ -253,10 +253,10 @@ fn detach(backing: &Path) -> io::Result<bool> {
     Ok(!devices.is_empty())
 }
 
-/// How long an emulator may take to notice that whoever started it is gone, and to unmount.
+/// How long an emulator may take to notice that its parent is gone, and to unmount.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Removes a directory, unless it is another one by now, or something is mounted in it and stays.
+/// Removes a directory, unless it has been replaced, or a mount in it remains.
 fn remove(directory: &Directory, patience: Duration) -> io::Result<bool> {
     let path = &directory.path;
     let metadata = match fs::symlink_metadata(path) {
@@ -264,7 +264,7 @@ fn remove(directory: &Directory, patience: Duration) -> io::Result<bool> {
         metadata => metadata?,
     };
     let Some(inode) = directory.inode else {
-        // Killed before it was sure to have made it: an empty directory of this user is taken for it.
+        // Killed before it recorded the inode: an empty directory of this user is assumed to be it.
         let ours = metadata.is_dir() && metadata.uid() == geteuid().as_raw();
         return Ok(ours && remove_planned(path, directory.mark.as_deref()));
     };
@@ -288,7 +288,7 @@ fn remove(directory: &Directory, patience: Duration) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Removes a directory that holds nothing but, possibly, a mark. Gives whether it did.
+/// Removes a directory that is empty or holds only a mark. Returns whether it did.
 fn remove_planned(path: &Path, mark: Option<&str>) -> bool {
     let names = fs::read_dir(path).into_iter().flatten().flatten();
     let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
@@ -303,7 +303,7 @@ fn remove_planned(path: &Path, mark: Option<&str>) -> bool {
     fs::remove_dir(path).is_ok()
 }
 
-/// Removes a process's folder. One without a list may have been removed by somebody else who clears.
+/// Removes a process's folder. One without a list may have been removed by another cleanup.
 fn remove_folder(folder: &Path) -> io::Result<()> {
     match remove_known(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => Ok(()),
@@ -312,7 +312,7 @@ fn remove_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Removes a process's folder, by its known contents only: an image that is still mounted there must not
-/// be entered. The list goes last, so that a folder without one never stays.
+/// be entered. The list goes last, so that a folder without one never remains.
 fn remove_known(folder: &Path) -> io::Result<()> {
     if let Some(mount) = mounts::within(folder)?.first() {
         let why = format!("something is mounted at {}", mount.display());
@@ -383,7 +383,7 @@ mod tests {
         assert!(!outer.exists());
         assert!(used.join("theirs").exists());
         assert!(cleared.failed.len() == 1 && cleared.failed[0].contains("used"));
-        // What could not be done stays written down.
+        // What could not be done stays registered.
         assert!(folder.path().join(FILE).exists());
     }
 

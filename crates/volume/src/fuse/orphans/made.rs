@@ -1,4 +1,4 @@
-//! The file that says what a process made.
+//! The file that lists what a process created.
 
 use std::fs;
 use std::io;
@@ -10,21 +10,21 @@ use serde::{Deserialize, Serialize};
 use super::process::Identity;
 use files::{Readers, write_whole};
 
-/// What a process made outside of itself.
+/// What a process created outside of itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Made {
-    /// Whose it is.
+    /// The owning process.
     pub(super) owner: Identity,
     /// The process that started its owner: an emulator ends with it.
     #[serde(default)]
     pub(super) parent: Option<Identity>,
-    /// Mounts, in the order in which they were made.
+    /// Mounts, in the order in which they were created.
     pub(super) mounts: Vec<Mount>,
     /// Backing files of loop devices.
     pub(super) loops: Vec<PathBuf>,
-    /// Directories, each after the one it lies in.
+    /// Directories, each after its parent.
     pub(super) directories: Vec<Directory>,
-    /// Where processes of servers are at work.
+    /// Where processes of servers run.
     #[serde(default)]
     pub(super) work: Vec<Work>,
     /// Control groups.
@@ -35,43 +35,43 @@ pub(super) struct Made {
 /// A mount.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Mount {
-    /// Where.
+    /// The mount point.
     pub(super) directory: PathBuf,
-    /// The device, or the name that a FUSE file system gives.
+    /// The device, or the source name of a FUSE file system.
     pub(super) source: String,
 }
 
 /// A directory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Directory {
-    /// Where.
+    /// Its path.
     pub(super) path: PathBuf,
-    /// Which one it is; not known before it is made.
+    /// Its identity; not known before it is created.
     pub(super) inode: Option<Inode>,
-    /// A file in it that is locked by whoever uses it, where it may be there already.
+    /// A file in it that is locked by its user, if the directory may already exist.
     #[serde(default)]
     pub(super) mark: Option<String>,
-    /// Whether its contents go with it.
+    /// Whether its contents are removed with it.
     pub(super) with_contents: bool,
 }
 
-/// A directory that cannot be mistaken for another one of its name.
+/// Identifies a directory beyond its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Inode {
     /// Device it lies on.
     pub(super) device: u64,
-    /// Its number there.
+    /// Its inode number there.
     pub(super) number: u64,
 }
 
-/// Processes of a server, known by where they are at work.
+/// Processes of a server, identified by their working directory.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Work {
-    /// What people call the server.
+    /// The server's display name.
     pub(super) name: String,
     /// The working directory of its processes is this one, or one beneath it; without links.
     pub(super) directory: PathBuf,
-    /// As whom they run.
+    /// The user they run as.
     pub(super) user: u32,
 }
 
@@ -88,7 +88,7 @@ impl Inode {
 pub(super) const FILE: &str = "made.json";
 
 impl Made {
-    /// Nothing yet.
+    /// An empty list.
     pub(super) fn of(owner: Identity) -> Made {
         Made {
             owner,
@@ -101,7 +101,7 @@ impl Made {
         }
     }
 
-    /// Writes it into `folder`, whole or not at all.
+    /// Writes it into `folder` atomically.
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(self)?;
         write_whole(&folder.join(FILE), &text, Readers::OwnerOnly).map_err(io::Error::other)

@@ -1,8 +1,7 @@
-//! What an emulation has set up outside of its process, written down so that the next one can take it away.
+//! What an emulation has set up outside of its process, recorded so that the next one can clean it up.
 //!
-//! Mounts, loop devices, directories and servers outlive a process that is killed. Each emulation
-//! therefore has a folder in the state directory, and says there what it is about to make *before* it makes
-//! it:
+//! Mounts, loop devices, directories and servers outlive a process that is killed. Each emulation therefore
+//! has a folder in the state directory, and records there what it is about to create *before* it does so:
 //!
 //! ```text
 //!   /run/dbstow/<pid>-<start>-<n>/ root; else $XDG_RUNTIME_DIR/dbstow, else a folder in the temporary one
@@ -12,10 +11,10 @@
 //!       images/<volume>/           where block mode sees its image
 //! ```
 //!
-//! [`clear`] finds the folders of processes that are no more. It touches nothing whose identity does not
-//! match what was written down: a loop device by its backing file, a mount by its source, a directory by its
-//! inode, a process by where it works and as whom. (A server's number is known only once it runs, and then
-//! somebody may have to end it already.)
+//! [`clear`] finds the folders of processes that no longer run. It touches nothing whose identity does not
+//! match the record: a loop device by its backing file, a mount by its source, a directory by its inode, a
+//! process by its working directory and user. (A server's process id is known only once it runs, and by then
+//! it may already have to be ended.)
 
 mod clear;
 mod made;
@@ -41,7 +40,7 @@ use process::Identity;
 use crate::clock::Clock;
 use files::{FileError, Folder};
 
-/// A process's folder in the state directory: what it made, for whoever comes after it.
+/// A process's folder in the state directory: what it created, for a later cleanup.
 ///
 /// Dropping it, without [`Registration::finish`], leaves the folder for [`clear`].
 #[derive(Debug)]
@@ -54,7 +53,7 @@ impl Registration {
     /// Opens a folder for this process.
     ///
     /// # Errors
-    /// When the state directory cannot be made or is not this user's own.
+    /// When the state directory cannot be created or is not this user's own.
     pub fn new() -> io::Result<Registration> {
         let state = state_directory()?;
         let _lock = lock(&state)?;
@@ -74,7 +73,7 @@ impl Registration {
         })
     }
 
-    /// Its folder, for files of its own.
+    /// Its folder, for its own files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -82,7 +81,7 @@ impl Registration {
     /// `source` is about to be mounted at `directory`.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn mounting(&self, directory: &Path, source: &str) -> io::Result<()> {
         self.change(|made| {
             made.mounts.push(Mount {
@@ -95,35 +94,35 @@ impl Registration {
     /// Nothing is mounted at `directory` any more.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn unmounted(&self, directory: &Path) -> io::Result<()> {
         self.change(|made| made.mounts.retain(|mount| mount.directory != directory))
     }
 
-    /// A loop device is about to get `backing` as its file.
+    /// A loop device is about to be attached to `backing`.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn attaching(&self, backing: &Path) -> io::Result<()> {
         self.change(|made| made.loops.push(backing.to_owned()))
     }
 
-    /// No loop device has `backing` as its file any more.
+    /// `backing` has been detached from its loop device.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn detached(&self, backing: &Path) -> io::Result<()> {
         self.change(|made| made.loops.retain(|other| other != backing))
     }
 
-    /// Makes `directory`, to be taken away at the end: with everything in it, or only if it is empty.
-    /// Gives whether it was made; one that exists is not registered.
+    /// Creates `directory`, to be removed at the end: with everything in it, or only if it is empty.
+    /// Returns whether it was created; an existing one is not registered.
     ///
     /// # Errors
-    /// When it cannot be made or written down.
+    /// When it cannot be created or recorded.
     pub fn make_directory(&self, directory: &Path, with_contents: bool) -> io::Result<bool> {
         self.plan(directory, None, with_contents)?;
-        // What goes with its contents holds what others have no business to read.
+        // A directory removed with its contents holds private data.
         let mode = if with_contents { 0o700 } else { 0o755 };
         let inode = match fs::DirBuilder::new().mode(mode).create(directory) {
             Ok(()) => Some(Inode::of(&open_directory(directory)?.metadata()?)),
@@ -137,22 +136,22 @@ impl Registration {
         Ok(inode.is_some())
     }
 
-    /// `directory` is about to be made, or taken over from a killed process: whoever uses it has locked the
-    /// file `mark` in it. It is to be taken away with everything in it, once it is [claimed]; before that,
-    /// only if nobody uses it and there is nothing else in it.
+    /// `directory` is about to be created, or taken over from a killed process: its user has locked the
+    /// file `mark` in it. It is to be removed with everything in it, once it is [claimed]; before that,
+    /// only if it is not in use and contains nothing else.
     ///
     /// [claimed]: Registration::claimed
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn claiming(&self, directory: &Path, mark: &str) -> io::Result<()> {
         self.plan(directory, Some(mark), true)
     }
 
-    /// `directory` is this process's own now.
+    /// `directory` now belongs to this process.
     ///
     /// # Errors
-    /// When it is not there, or it cannot be written down.
+    /// When it does not exist, or it cannot be recorded.
     pub fn claimed(&self, directory: &Path) -> io::Result<()> {
         let inode = Inode::of(&open_directory(directory)?.metadata()?);
         self.settle(directory, Some(inode))
@@ -169,7 +168,7 @@ impl Registration {
         })
     }
 
-    /// What became of a directory that was about to be made.
+    /// Records the outcome for a directory that was about to be created.
     fn settle(&self, directory: &Path, inode: Option<Inode>) -> io::Result<()> {
         let planned = |one: &Directory| one.path == directory && one.inode.is_none();
         self.change(|made| match inode {
@@ -181,19 +180,19 @@ impl Registration {
         })
     }
 
-    /// `directory` is there no more, or is to stay.
+    /// `directory` no longer exists, or is to stay.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn removed(&self, directory: &Path) -> io::Result<()> {
         self.change(|made| made.directories.retain(|one| one.path != directory))
     }
 
-    /// Processes of server `name` are about to work in `directory` or beneath it, as `user`. The directory
-    /// need not exist yet, but the one it lies in. They are to be ended when this process is gone.
+    /// Processes of server `name` are about to run in `directory` or beneath it, as `user`. The directory
+    /// need not exist yet, but its parent must. The processes are to be ended when this process is gone.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn serving(&self, name: &str, directory: &Path, user: u32) -> io::Result<()> {
         let directory = without_links(directory)?;
         self.change(|made| {
@@ -205,36 +204,37 @@ impl Registration {
         })
     }
 
-    /// No process works in `directory` any more.
+    /// No process runs in `directory` any more.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn served(&self, directory: &Path) -> io::Result<()> {
         let directory = without_links(directory)?;
         self.change(|made| made.work.retain(|work| work.directory != directory))
     }
 
-    /// Control group `group` is about to be made; what is in it is to be ended when this process is gone.
+    /// Control group `group` is about to be created; its processes are to be ended when this process is
+    /// gone.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn grouping(&self, group: &Path) -> io::Result<()> {
         self.change(|made| made.groups.push(group.to_owned()))
     }
 
-    /// Control group `group` is there no more, or never was.
+    /// Control group `group` no longer exists, or never did.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When it cannot be recorded.
     pub fn ungrouped(&self, group: &Path) -> io::Result<()> {
         self.change(|made| made.groups.retain(|other| other != group))
     }
 
-    /// Takes away whatever is still there of what was written down, and the folder. Once that is done,
-    /// doing it again does nothing.
+    /// Removes whatever is left of what was recorded, and the folder. Repeating it after success does
+    /// nothing.
     ///
     /// # Errors
-    /// What is left, and why. It stays written down, for [`clear`].
+    /// What is left, and why. It stays recorded, for [`clear`].
     pub fn finish(&self) -> Result<(), Vec<String>> {
         let made = self.made.lock();
         if !self.folder.exists() {
@@ -275,7 +275,7 @@ pub(crate) fn running() -> io::Result<Vec<(PathBuf, Vec<PathBuf>)>> {
     Ok(running)
 }
 
-/// Where this user's emulations are written down; made if missing.
+/// Where this user's emulations are recorded; created if missing.
 fn state_directory() -> io::Result<PathBuf> {
     let user = geteuid();
     let directory = match std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty()) {
@@ -290,8 +290,8 @@ fn state_directory() -> io::Result<PathBuf> {
     Ok(directory)
 }
 
-/// The directory `name` in `parent`, which is for this user alone. One that others could write to is refused:
-/// it may hold what they wrote.
+/// The directory `name` in `parent`, accessible to this user only. One writable by others is refused: its
+/// content cannot be trusted.
 fn private_folder(parent: &Path, name: &OsStr) -> Result<Folder, FileError> {
     let parent = Folder::open(parent)?;
     parent.check_parent()?;
@@ -304,7 +304,7 @@ fn open_directory(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(flags).open(path)
 }
 
-/// `path` as the kernel knows it; its last part need not exist.
+/// `path` with links resolved; its last part need not exist.
 fn without_links(path: &Path) -> io::Result<PathBuf> {
     match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
@@ -318,7 +318,7 @@ fn private() -> fs::DirBuilder {
     builder
 }
 
-/// Folders of the state directory, a process's later ones first: they may lie on what earlier ones made.
+/// Folders of the state directory, a process's later ones first: they may depend on earlier ones.
 fn folders(state: &Path) -> io::Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in fs::read_dir(state)? {
@@ -331,7 +331,7 @@ fn folders(state: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Keeps others from clearing or registering at the same time, until it is dropped.
+/// Locks the state directory against concurrent cleanup and registration, until it is dropped.
 fn lock(state: &Path) -> io::Result<File> {
     let file = Folder::open(state).and_then(|state| state.own_file("lock".as_ref()));
     let file = file.map_err(io::Error::other)?;
@@ -339,7 +339,7 @@ fn lock(state: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Looks every few milliseconds whether `condition` holds, for as long as `patience`; gives whether it did.
+/// Polls `condition` every few milliseconds for up to `patience`; returns whether it held.
 pub(crate) fn wait_until(patience: Duration, mut condition: impl FnMut() -> bool) -> bool {
     const PAUSE: Duration = Duration::from_millis(10);
     let clock = Clock::start();
@@ -375,7 +375,7 @@ mod tests {
 
         assert!(error.to_string().contains("run `chmod 700`"), "{error}");
         assert_eq!(mode(&state), 0o755);
-        // One that is missing is made for this user alone.
+        // A missing one is created for this user only.
         private_folder(place.path(), "made".as_ref()).unwrap();
         assert_eq!(mode(&place.path().join("made")), 0o700);
     }
@@ -405,7 +405,7 @@ mod tests {
 
         let error = private_folder(place.path(), "link".as_ref()).unwrap_err();
         assert!(error.to_string().contains("is a symbolic link"), "{error}");
-        // Root alone can give a directory away.
+        // Only root can give a directory away.
         if geteuid().is_root() {
             chown(&theirs, Some(65_534), None).unwrap();
             let error = private_folder(place.path(), "theirs".as_ref()).unwrap_err();

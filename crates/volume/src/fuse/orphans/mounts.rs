@@ -1,4 +1,4 @@
-//! What is mounted where, who keeps it busy, and taking it away.
+//! Mounts, their users, and unmounting.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::fuse::transport::MountPoint;
 /// What is mounted at a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mounted {
-    /// The device, or the name that a FUSE file system gave.
+    /// The device, or the source name of a FUSE file system.
     pub(crate) source: String,
     /// `ext4`, `fuse.dbstow`, ..
     pub(crate) kind: String,
@@ -27,7 +27,7 @@ impl Mounted {
     }
 }
 
-/// What is mounted at `directory`, the last one where several lie on each other.
+/// The mount at `directory`; the topmost if several are stacked.
 ///
 /// # Errors
 /// When the table of mounts cannot be read.
@@ -41,7 +41,7 @@ pub(crate) fn at(directory: &Path) -> io::Result<Option<Mounted>> {
     }))
 }
 
-/// Directories below `directory` that something is mounted at; `directory` itself counts too.
+/// Mount points below `directory`, including `directory` itself.
 ///
 /// # Errors
 /// When the table of mounts cannot be read.
@@ -61,20 +61,20 @@ fn table() -> io::Result<Vec<procfs::process::MountInfo>> {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UnmountError {
     /// Processes use it.
-    // With the words of `IN_USE`.
+    // Uses the words of `IN_USE`.
     #[error("{} is still in use by {}", directory.display(), names(users))]
     Busy {
         /// Where it is mounted.
         directory: PathBuf,
-        /// Their names and numbers, as far as they can be seen.
+        /// Their names and process ids, if visible.
         users: Vec<String>,
     },
-    /// Something else.
+    /// Another failure.
     #[error("unmounting {} failed: {why}", directory.display())]
     Failed {
         /// Where it is mounted.
         directory: PathBuf,
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
 }
@@ -87,13 +87,14 @@ fn names(users: &[String]) -> String {
     }
 }
 
-/// How long a directory may be busy before that is said: indexers and shells look in for a moment.
+/// How long a directory may be busy before that is reported: indexers and shells use it for a
+/// moment.
 const PATIENCE: model::Duration = model::Duration::from_millis(500);
 
-/// Takes away what is mounted at `directory`.
+/// Unmounts `directory`.
 ///
 /// # Errors
-/// When it is in use, for longer than a moment, or cannot be unmounted.
+/// When it is in use for longer than a moment, or cannot be unmounted.
 pub(crate) fn unmount(directory: &Path) -> Result<(), UnmountError> {
     let mut outcome = Ok(());
     wait_until(PATIENCE, || {
@@ -112,19 +113,18 @@ pub(crate) fn unmount(directory: &Path) -> Result<(), UnmountError> {
     })
 }
 
-/// Takes what is mounted at `directory` out of sight at once; it ends when its last user does.
+/// Lazily unmounts `directory`: it ends when its last user does.
 ///
 /// # Errors
-/// When it cannot be unmounted even so.
+/// When even that fails.
 pub(crate) fn unmount_lazily(directory: &Path) -> io::Result<()> {
     try_unmount(directory, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)
 }
 
-/// Takes away what is mounted at `directory`, from under its users if they stay: their requests would have
-/// no answer anyway.
+/// Unmounts `directory`, lazily if it stays in use: the requests of its users would have no answer anyway.
 ///
 /// # Errors
-/// When it was in use to the end, although it is out of sight then; or when it cannot be unmounted at all.
+/// When it stayed in use, although it is then detached; or when it cannot be unmounted at all.
 pub(crate) fn take_down(directory: &Path) -> io::Result<()> {
     match unmount(directory) {
         Ok(()) => Ok(()),
@@ -137,7 +137,7 @@ pub(crate) fn take_down(directory: &Path) -> io::Result<()> {
 }
 
 fn try_unmount(directory: &Path, flags: UnmountFlags) -> io::Result<()> {
-    // What is unmounted may be on a disk that this process serves.
+    // The mount may be on a disk that this process serves.
     let done = without_open_files(|| unmount_now(directory, flags));
     match done.map_err(io::Error::from) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -147,7 +147,7 @@ fn try_unmount(directory: &Path, flags: UnmountFlags) -> io::Result<()> {
     }
 }
 
-/// Without root, FUSE mounts are taken away by the program that made them.
+/// Without root, FUSE mounts are removed by the program that created them.
 fn unmount_as_user(directory: &Path, lazily: bool) -> io::Result<()> {
     let mut command = child::command("fusermount3");
     command
@@ -168,8 +168,8 @@ fn unmount_as_user(directory: &Path, lazily: bool) -> io::Result<()> {
     Err(io::Error::new(kind, said))
 }
 
-/// Processes with an open file, a working directory, a root or mapped memory below `directory`:
-/// `name (number)`. Processes of others can be seen by root only.
+/// Processes with an open file, a working directory, a root or mapped memory below `directory`, as
+/// `name (pid)`. Only root can see processes of other users.
 pub(crate) fn users(directory: &Path) -> Vec<String> {
     let Ok(processes) = all_processes() else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Processes that cannot be mistaken for later ones of the same number.
+//! Processes identified beyond their process id.
 
 use std::io;
 
@@ -6,14 +6,14 @@ use procfs::process::{ProcState, Process};
 use rustix::process::getppid;
 use serde::{Deserialize, Serialize};
 
-/// A process by number, start and boot: numbers are used again, the three together are not.
+/// A process by id, start time and boot: ids are reused, the combination is not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    /// Its number.
+    /// Its process id.
     pub(crate) pid: i32,
     /// When it started, in clock ticks since the boot.
     pub(crate) start_ticks: u64,
-    /// Which boot.
+    /// The boot.
     pub(crate) boot: String,
 }
 
@@ -29,15 +29,15 @@ impl Identity {
         })
     }
 
-    /// The process that started this one, if it is still there and can be seen.
+    /// The process that started this one, if it still runs and is visible.
     pub(crate) fn parent() -> Option<Identity> {
         Identity::of(getppid()?.as_raw_nonzero().get()).ok()
     }
 
-    /// The process numbered `pid`.
+    /// The process with id `pid`.
     ///
     /// # Errors
-    /// When there is none.
+    /// When it does not exist.
     pub(crate) fn of(pid: i32) -> io::Result<Identity> {
         let stat = Process::new(pid).and_then(|process| process.stat());
         let stat = stat.map_err(io::Error::other)?;
@@ -48,7 +48,7 @@ impl Identity {
         })
     }
 
-    /// Whether it still runs. One that has ended and was not waited for does not.
+    /// Whether it still runs. A zombie does not.
     pub(crate) fn is_alive(&self) -> bool {
         let stat = Process::new(self.pid).and_then(|process| process.stat());
         let Ok(stat) = stat else { return false };

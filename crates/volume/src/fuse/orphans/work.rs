@@ -1,13 +1,13 @@
-//! Ending processes that are known by where they work, not by number.
+//! Ends processes that are identified by their working directory, not by id.
 //!
-//! Whoever starts a server learns its number only when it runs already, and a number says nothing of the
-//! processes that it starts in turn: initdb has shells, which have servers for a moment. All of them work in
-//! directories that are known before.
+//! A server's process id is known only once it already runs, and reveals nothing about the processes that it
+//! starts in turn: initdb has shells, which briefly run servers. All of them run in directories that are
+//! known in advance.
 //!
-//! A process is taken for one of the server's if its working directory is the server's or lies beneath it,
-//! it runs as the server's user, and it has no terminal. Another user can put processes of their own there
-//! and nobody else's, so that this one, who may be root, cannot be made to end a third one's; and whoever
-//! only looks around in a server's directory is spared by the other two conditions.
+//! A process counts as one of the server's if its working directory is the server's or lies beneath it, it
+//! runs as the server's user, and it has no terminal. Another user can only place their own processes
+//! there, so this one, possibly root, cannot be tricked into ending those of a third user; and someone who
+//! only inspects a server's directory is spared by the other two conditions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -25,21 +25,22 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 use super::made::Work;
 use super::wait_until;
 
-/// How long processes may take that end by themselves, since whoever started them is gone: a server that
-/// does so frees what it shares with its sessions.
+/// How long processes may take that end on their own because their parent is gone: a server that does so
+/// frees what it shares with its sessions.
 const BY_THEMSELVES: Duration = Duration::from_secs(1);
 
 /// How long they may take after a signal.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Ends the processes of a server, and waits until there are none; gives their names and numbers.
+/// Ends the processes of a server, and waits until none are left; returns their names and process
+/// ids.
 ///
 /// # Errors
 /// When some are left.
 pub(super) fn end(work: &Work) -> io::Result<Vec<String>> {
-    // By number: one that was just started takes another name in between.
+    // By process id: one that just started changes its name in between.
     let mut seen = BTreeMap::new();
-    // How a PostgreSQL server is told to go at once and to take its sessions along; then without asking.
+    // `SIGQUIT` stops a PostgreSQL server at once, with its sessions; then `SIGKILL`.
     let steps = [
         (None, BY_THEMSELVES),
         (Some(Signal::QUIT), PATIENCE),
@@ -67,7 +68,7 @@ pub(super) fn end(work: &Work) -> io::Result<Vec<String>> {
     Err(survived(&left, &work.directory))
 }
 
-/// Ends the processes in a control group, and removes it; gives whether there was one. Only root can have
+/// Ends the processes in a control group, and removes it; returns whether it existed. Only root can have
 /// put a process there.
 ///
 /// # Errors
@@ -104,15 +105,15 @@ fn survived(left: &[Left], place: &Path) -> io::Error {
     ))
 }
 
-/// A process that was left, held so that a later one of its number is not mistaken for it.
+/// A leftover process, held so that a later one with its id is not mistaken for it.
 struct Left {
     pid: i32,
     name: String,
-    /// Kernels before 5.3 have none.
+    /// Not available on kernels before 5.3.
     held: Option<OwnedFd>,
 }
 
-/// For people.
+/// Human-readable.
 impl std::fmt::Display for Left {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.name, self.pid)
@@ -121,7 +122,8 @@ impl std::fmt::Display for Left {
 
 impl Left {
     fn signal(&self, signal: Signal) {
-        // One that has ended in the meantime needs no signal; one that may not be signalled is said to survive.
+        // One that has ended in the meantime needs no signal; one that may not be signalled is reported as
+        // left.
         let _ = match (&self.held, Pid::from_raw(self.pid)) {
             (Some(held), _) => pidfd_send_signal(held, signal),
             (None, Some(pid)) => kill_process(pid, signal),
@@ -130,13 +132,13 @@ impl Left {
     }
 }
 
-/// Those processes for which `wanted` holds, and which have not ended.
+/// Running processes for which `wanted` holds.
 fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Left> {
     let all = all_processes().into_iter().flatten().flatten();
     all.filter(|process| wanted(process))
         .filter_map(|process| {
             let held = pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok();
-            // It is still the same one: what was read before may have been of one that has ended since.
+            // Check again: what was read before may belong to a process that has ended since.
             let stat = process.stat().ok().filter(|_| wanted(&process))?;
             Some(Left {
                 pid: process.pid,
@@ -149,7 +151,7 @@ fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Left> {
 
 /// Whether it is a running process of the server.
 fn is_of(process: &Process, work: &Work) -> bool {
-    // Cheapest first; of processes of others, only root is told.
+    // Cheapest first; only root can see this for processes of other users.
     let Ok(directory) = process.cwd() else {
         return false;
     };
@@ -164,7 +166,7 @@ fn is_of(process: &Process, work: &Work) -> bool {
 }
 
 fn is_within(directory: &Path, outer: &Path) -> bool {
-    // What the kernel says of a directory that was removed.
+    // The kernel's suffix for a removed directory.
     let bytes = directory.as_os_str().as_bytes();
     let removed = bytes.strip_suffix(b" (deleted)");
     let removed = removed.map(|bytes| Path::new(OsStr::from_bytes(bytes)));
@@ -201,7 +203,7 @@ mod tests {
         }
     }
 
-    /// A process that works in `directory`, as a shell with a process of its own.
+    /// A process that works in `directory`: a shell with its own process.
     fn start(directory: &Path, text: &str) -> Child {
         let mut command = Command::new("sh");
         command
@@ -221,7 +223,7 @@ mod tests {
         child.try_wait().unwrap().is_none()
     }
 
-    /// With its child, which ends as its input closes.
+    /// With its child, which ends when its input closes.
     fn finish(mut child: Child) {
         child.kill().unwrap();
         drop(child.stdin.take());

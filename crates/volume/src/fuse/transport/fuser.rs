@@ -1,4 +1,4 @@
-//! Requests through reads and writes of `/dev/fuse`, by the `fuser` crate.
+//! Requests through reads and writes of `/dev/fuse`, using the `fuser` crate.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use super::{MountPoint, Session, Transport};
 use crate::child;
 use crate::clock::Clock;
 
-/// Threads that read requests: one is enough while the backing files are in memory, more keep going while
+/// Threads that read requests: one is enough while the backing files are in memory; more keep going while
 /// one of them waits for a real disk.
 const THREADS: usize = 4;
 
-/// How often, and at what interval, a busy mount is tried again before it is taken away from its users:
-/// what has just been killed holds its files a moment longer.
+/// How often, and at what interval, unmounting a busy mount is retried before it is detached from its
+/// users: a process that was just killed holds its files a moment longer.
 const UNMOUNT_TRIES: u32 = 20;
 const UNMOUNT_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -65,7 +65,7 @@ impl Device {
     /// Runs a session that is mounted at `directory`.
     ///
     /// # Errors
-    /// When the operating system gives no thread.
+    /// When the operating system cannot start a thread.
     pub(super) fn start<F: Filesystem>(
         directory: &Path,
         mut session: ::fuser::Session<F>,
@@ -83,13 +83,13 @@ impl Device {
         })
     }
 
-    /// Unmounts, from under its users if they stay.
+    /// Unmounts, even while it is in use.
     ///
     /// # Errors
-    /// When it was in use to the end, although it is unmounted then; or when it cannot be unmounted.
+    /// When it stayed in use, although it is then unmounted; or when it cannot be unmounted.
     pub(super) fn unmount(&mut self) -> io::Result<()> {
-        // What the session unmounts itself, it does not unmount again when it ends: that would take away
-        // what is mounted below. Its way for who is not root does not say what went wrong.
+        // What the session unmounts itself, it does not unmount again when it ends: that would remove
+        // the mount below. Its unmount for non-root users does not report what went wrong.
         if geteuid().is_root() && self.unmounter.unmount().is_ok() {
             return Ok(());
         }
@@ -123,16 +123,16 @@ impl Session for Device {
 impl Drop for Device {
     fn drop(&mut self) {
         if self.thread.is_some() && self.unmounter.unmount().is_err() {
-            // Nobody is left to hear of a failure; the next start finds what is still mounted.
+            // No caller to report to; the next start finds what is still mounted.
             let _ = detach(&self.directory);
         }
     }
 }
 
-/// Unmounts `directory`, from under its users if they stay.
+/// Unmounts `directory`, even while it is in use.
 ///
 /// # Errors
-/// When it was in use to the end, although it is unmounted then; or when it cannot be unmounted.
+/// When it stayed in use, although it is then unmounted; or when it cannot be unmounted.
 fn take_down(directory: &Path) -> io::Result<()> {
     for _ in 0..UNMOUNT_TRIES {
         match unmount(directory, UnmountFlags::empty()) {
@@ -150,7 +150,7 @@ fn take_down(directory: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::ResourceBusy, message))
 }
 
-/// Takes the mount out of the tree of directories, whoever uses it.
+/// Lazily unmounts `directory`, even while it is in use.
 fn detach(directory: &Path) -> io::Result<()> {
     match unmount(directory, UnmountFlags::DETACH) {
         Err(Errno::PERM) => helper(directory, &["-z"]),
@@ -158,7 +158,7 @@ fn detach(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// What unmounts for users who are not root.
+/// Unmounts for users other than root.
 fn helper(directory: &Path, options: &[&str]) -> io::Result<()> {
     let output = child::command("fusermount3")
         .arg("-u")

@@ -1,8 +1,8 @@
 //! How requests get from the kernel to a front, and replies back.
 //!
-//! A transport mounts a [`fuser::Filesystem`] and runs it. Reads, writes and flushes may take another way:
-//! a transport that can carry them itself calls the front's [`DataPath`] and keeps replies until they are
-//! due; the others leave them to the filesystem, which hands them to [`Replies`].
+//! A transport mounts a [`fuser::Filesystem`] and runs it. Reads, writes and flushes may take another
+//! path: a transport that can carry them itself calls the front's [`DataPath`] and holds replies until
+//! they are due; the others leave them to the filesystem, which passes them to [`Replies`].
 
 mod fuser;
 mod replies;
@@ -23,20 +23,20 @@ pub(crate) use replies::Replies;
 /// Longest read or write in one request.
 pub(crate) const REQUEST_MAX: u32 = 1 << 20;
 
-/// Requests that the kernel hands over before it makes asynchronous callers wait: the default of 16 would
+/// Requests that the kernel passes on before it makes asynchronous callers wait: the default of 16 would
 /// be a queue that no modelled disk has.
 const BACKGROUND_MAX: u16 = 1024;
 
 /// A way for requests.
 pub(crate) trait Transport {
-    /// What pacing and records call it.
+    /// Its name in pacing statistics and records.
     fn name(&self) -> &'static str;
 
     /// Where a program's request is answered.
     fn answers(&self) -> Answers;
 
-    /// Mounts `filesystem` and runs it in threads of its own; its clones are the same filesystem, and all
-    /// of them are started and destroyed.
+    /// Mounts `filesystem` and runs it in its own threads; its clones are the same filesystem, and all of
+    /// them are started and destroyed.
     ///
     /// # Errors
     /// When it cannot be mounted.
@@ -49,12 +49,12 @@ pub(crate) trait Transport {
     ) -> io::Result<Box<dyn Session>>;
 }
 
-/// A mounted filesystem with its threads; dropping it unmounts, even from under programs that use it.
+/// A mounted filesystem with its threads; dropping it unmounts, even while programs use it.
 pub(crate) trait Session: Send + Sync {
     /// Unmounts and waits for the threads to end.
     ///
-    /// # Errors
-    /// When some program still uses it, which has it taken away all the same, or when it cannot be
+    /// When a program still uses it, in which case it is unmounted all the same, or when it cannot
+    /// be unmounted at all.
     /// unmounted at all.
     fn unmount(self: Box<Self>) -> io::Result<()>;
 }
@@ -64,13 +64,13 @@ pub(crate) trait Session: Send + Sync {
 pub(crate) struct MountPoint<'a> {
     /// The directory.
     pub(crate) directory: &'a Path,
-    /// Whether all users may use it, or its owner alone; only root can give it to all.
+    /// Whether all users may use it, or its owner only; only root can allow all.
     pub(crate) all_users: bool,
 }
 
 impl MountPoint<'_> {
-    /// What the kernel's table of mounts names as source, and, after `fuse.`, as type: how a mount of this
-    /// program is recognised.
+    /// Source in the kernel's table of mounts and, after `fuse.`, the type: identifies mounts of this
+    /// program.
     pub(crate) const NAME: &'static str = "dbstow";
 
     /// How a session mounts it.
@@ -85,7 +85,7 @@ impl MountPoint<'_> {
         config
     }
 
-    /// Who may use it.
+    /// The access control setting.
     fn acl(&self) -> SessionACL {
         match self.all_users {
             true => SessionACL::All,
@@ -103,10 +103,10 @@ enum Kind {
 }
 
 impl Chosen {
-    /// The transport that was asked for.
+    /// The requested transport.
     ///
     /// # Errors
-    /// When this kernel does not have it.
+    /// When this kernel does not support it.
     pub(crate) fn new(choice: TransportChoice) -> io::Result<Chosen> {
         Ok(Chosen(match choice {
             TransportChoice::Fuser => Kind::Fuser(fuser::Fuser),
@@ -144,9 +144,9 @@ impl Transport for Chosen {
     }
 }
 
-/// What every front asks of the kernel, in its [`Filesystem::init`].
+/// Options that every front requests from the kernel, in its [`Filesystem::init`].
 pub(crate) fn negotiate(config: &mut KernelConfig) {
-    // Each of these is bounded by what the kernel offers; where it offers less, it gets that.
+    // Each is bounded by what the kernel offers.
     let _ = config.set_max_background(BACKGROUND_MAX);
     let _ = config.set_congestion_threshold(BACKGROUND_MAX);
     let _ = config.set_max_write(REQUEST_MAX);

@@ -12,10 +12,10 @@ use super::super::deadlines::{Deadlines, Reply};
 use super::super::front::{DataPath, Done, Errno};
 use super::super::pace::Pace;
 
-/// Carries reads, writes and flushes out at once, and answers them when they are due.
+/// Executes reads, writes and flushes at once, and answers them when they are due.
 ///
-/// A front has one, and hands it what its [`fuser::Filesystem`] is asked. One thread serves all fronts of
-/// an emulation.
+/// A front has one, and passes it the requests of its [`fuser::Filesystem`]. One thread serves all fronts
+/// of an emulation.
 #[derive(Clone)]
 pub(crate) struct Replies {
     deadlines: Arc<Deadlines<Answer>>,
@@ -29,10 +29,10 @@ enum Answer {
 }
 
 impl Replies {
-    /// Starts the thread that sends what has to wait.
+    /// Starts the thread that sends delayed replies.
     ///
     /// # Errors
-    /// When the operating system gives none.
+    /// When the operating system cannot start one.
     pub(crate) fn start(pace: Arc<Pace>) -> io::Result<Replies> {
         Ok(Replies {
             deadlines: Arc::new(Deadlines::start(pace)?),
@@ -70,7 +70,7 @@ impl Replies {
     ) {
         match data.write(handle, offset, bytes) {
             Ok(Done { length, due }) => {
-                // No longer than one request, which is counted in 32 bits.
+                // No longer than one request, whose length has 32 bits.
                 let length = u32::try_from(length).unwrap_or(u32::MAX);
                 self.deadlines.reply(due, Answer::Written(reply, length));
             }
@@ -94,7 +94,7 @@ impl Replies {
 }
 
 impl Replies {
-    /// Answers something that is done when it is due.
+    /// Answers a completed operation when it is due.
     pub(crate) fn done(&self, due: Instant, reply: ReplyEmpty) {
         self.deadlines.reply(Some(due), Answer::Done(reply));
     }
@@ -110,15 +110,15 @@ impl Reply for Answer {
     }
 }
 
-/// Buffers that are not in use: to make a new one for each read, and clear it, would cost a long read more
-/// than the reading.
+/// Unused buffers: creating and clearing a new one for each read would cost a long read more than the
+/// reading.
 #[derive(Default)]
 struct Spare(Mutex<Vec<Vec<u8>>>);
 
-/// Spare buffers that are kept; more are in use only while more replies than that wait.
+/// Most spare buffers kept; more are in use only while more replies are pending.
 const SPARE_MAX: usize = 64;
 
-/// A buffer, which goes back when it is dropped.
+/// A buffer that is returned when dropped.
 struct Buffer {
     memory: Vec<u8>,
     length: usize,

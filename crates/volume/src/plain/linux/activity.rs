@@ -1,12 +1,13 @@
-//! Bytes at the disks that neither this program nor what it started asked for.
+//! Bytes at the disks that neither this program nor its children requested.
 //!
-//! Two bounds, both from above. What the disks moved less own bytes: that also holds filesystems' journals,
-//! and what was changed before and is written now. And what all other processes asked for, which also
-//! holds their bytes at other disks and pages that were changed twice and written once. The smaller one is
-//! the better one.
+//! Two bounds, both from above. First, the bytes of the disks minus own bytes: that includes filesystem
+//! journals, and earlier changes that are written back now. Second, the bytes requested by all other
+//! processes, which includes their bytes at other disks, and counts pages changed twice and written once
+//! twice. The smaller one is the better one.
 //!
-//! Own bytes are what the control group of this program counts by device, where it has one of its own;
-//! otherwise what `/proc/<pid>/io` counts of this process and its descendants, over all devices together.
+//! Own bytes are what the control group of this program counts per device, if it has one of its own;
+//! otherwise what `/proc/<pid>/io` counts for this process and its descendants, over all devices
+//! together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -18,14 +19,14 @@ use procfs::process::{Process, all_processes};
 use super::device::Number;
 use super::{MountedOn, SECTOR_BYTES, cgroup, counters_of};
 
-/// Volumes whose disks' bytes cannot be told apart.
+/// Volumes whose disks' bytes cannot be distinguished.
 #[derive(Debug, PartialEq, Eq)]
 struct Together {
     volumes: Vec<String>,
     watched: BTreeSet<Number>,
 }
 
-/// What is watched, and how own bytes are counted.
+/// The monitored volumes, and how own bytes are counted.
 #[derive(Debug)]
 pub(crate) struct Activity {
     together: Vec<Together>,
@@ -33,7 +34,7 @@ pub(crate) struct Activity {
 }
 
 impl Activity {
-    /// Watches the disks of `places`, each with the name of its volume.
+    /// Monitors the disks of `places`, each with the name of its volume.
     pub(crate) fn of<'a>(places: impl Iterator<Item = (&'a str, &'a MountedOn)>) -> Activity {
         let own = std::process::id();
         let own_group = processes().ok().and_then(|parents| {
@@ -50,7 +51,7 @@ impl Activity {
         }
     }
 
-    /// How own bytes are told from others', in words.
+    /// How own bytes are distinguished from others', as text.
     pub(crate) fn basis(&self) -> String {
         match (&self.own_group, self.together.is_empty()) {
             (_, true) => "not looked for: no device is known".into(),
@@ -63,8 +64,8 @@ impl Activity {
         }
     }
 
-    /// `device_bytes.<volumes>`, `other_bytes.<volumes>` and, for those who may read it,
-    /// `foreign_bytes.<volumes>`; how they grow means something, single values do not.
+    /// `device_bytes.<volumes>`, `other_bytes.<volumes>` and, for users who may read it,
+    /// `foreign_bytes.<volumes>`; only differences are meaningful, not single values.
     ///
     /// # Errors
     /// When the counters of the disks or of own processes cannot be read.
@@ -94,7 +95,7 @@ impl Activity {
     }
 }
 
-/// Volumes on one disk are together, and all are where own bytes are not known by device.
+/// Groups volumes that share a disk; all form one group if own bytes are not known per device.
 fn together<'a>(
     watched: impl Iterator<Item = (&'a str, Number)>,
     by_device: bool,
@@ -131,12 +132,12 @@ fn group_bytes(group: &Path, watched: &BTreeSet<Number>) -> io::Result<u64> {
     bytes.sum()
 }
 
-/// Bytes that processes asked for so far. What a child did is its parent's once the parent has collected
-/// it, so that nothing is lost when it ends.
+/// Bytes that processes requested so far. A child's bytes are added to its parent's once the parent has
+/// reaped it, so nothing is lost when it ends.
 struct Asked {
     /// This process and its descendants.
     own: u64,
-    /// All others; `None` when this user may not look at some of them.
+    /// All others; `None` if this user may not inspect some of them.
     foreign: Option<u64>,
 }
 
@@ -164,12 +165,12 @@ impl Asked {
     }
 }
 
-/// Bytes that a process asked for; none of one that has ended.
+/// Bytes that a process requested; zero for one that has ended.
 fn bytes_of(pid: i32) -> Result<u64, ProcError> {
     match Process::new(pid).and_then(|process| process.io()) {
         Ok(io) => Ok(io.read_bytes + io.write_bytes),
         Err(ProcError::NotFound(_)) => Ok(0),
-        // The file was there, and its process is not any more.
+        // The file existed, but its process has ended.
         Err(ProcError::Io(why, _)) if why.raw_os_error() == Some(libc::ESRCH) => Ok(0),
         Err(why) => Err(why),
     }
@@ -178,15 +179,15 @@ fn bytes_of(pid: i32) -> Result<u64, ProcError> {
 /// The parent of every process.
 fn processes() -> io::Result<BTreeMap<i32, i32>> {
     let all = all_processes().map_err(io::Error::other)?;
-    // A process that ends in the meantime has no parent any more.
+    // A process that ends in the meantime is skipped.
     let living = all.filter_map(|process| process.and_then(|process| process.stat()).ok());
     Ok(living.map(|stat| (stat.pid, stat.ppid)).collect())
 }
 
-/// Whether `pid` is `ancestor` or comes from it.
+/// Whether `pid` is `ancestor` or one of its descendants.
 fn descends(parents: &BTreeMap<i32, i32>, pid: i32, ancestor: i32) -> bool {
     let mut at = Some(pid);
-    // No chain is longer than there are processes, whatever changed while they were read.
+    // No chain is longer than the number of processes, whatever changed while they were read.
     for _ in 0..=parents.len() {
         match at {
             Some(pid) if pid == ancestor => return true,

@@ -1,4 +1,4 @@
-//! Letting go what the page cache holds of a directory's files.
+//! Drops a directory's files from the page cache.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,22 +9,22 @@ use model::Bytes;
 use rustix::fs::{Advice, fadvise, statfs, syncfs};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Bytes of a file that are looked at with one question.
+/// Bytes of a file that are checked with one call.
 const WINDOW: Bytes = Bytes::gib(1);
 
-/// Filesystems whose files are nowhere but in memory, by the magic number of `statfs`.
+/// Filesystems whose files only exist in memory, by the magic number of `statfs`.
 ///
 /// Source: `TMPFS_MAGIC` and `RAMFS_MAGIC` of Linux's `include/uapi/linux/magic.h`, 6.18.
 const IN_MEMORY: [i64; 2] = [0x0102_1994, 0x8584_58f6];
 
-/// ZFS, which keeps a cache of its own beside the page cache (`ZFS_SUPER_MAGIC` of OpenZFS).
+/// ZFS, which keeps its own cache beside the page cache (`ZFS_SUPER_MAGIC` of OpenZFS).
 const ZFS: i64 = 0x2fc1_2fc1;
 
-/// Writes back all of the filesystem of `directory` and lets go what is cached of the files below it.
-/// Gives what could not be done.
+/// Writes back the whole filesystem of `directory` and drops the cached pages of the files below it.
+/// Returns what could not be done.
 ///
 /// # Errors
-/// When the directory cannot be read or not be written back.
+/// When the directory cannot be read or written back.
 pub(crate) fn forget(directory: &Path) -> io::Result<Vec<String>> {
     let folder = File::open(directory)?;
     syncfs(&folder)?;
@@ -51,16 +51,16 @@ pub(crate) fn forget(directory: &Path) -> io::Result<Vec<String>> {
     Ok(left.words().into_iter().chain(own_cache).collect())
 }
 
-/// Lets go the page cache of the whole machine.
+/// Drops the page cache of the whole machine.
 ///
 /// # Errors
 /// When this program is not root.
 pub(crate) fn drop_caches() -> io::Result<()> {
-    // 1: the page cache, and neither directories nor inodes.
+    // 1: the page cache, but not directories and inodes.
     fs::write("/proc/sys/vm/drop_caches", "1")
 }
 
-/// What stayed in the page cache.
+/// What remained in the page cache.
 #[derive(Default)]
 struct Left {
     files: usize,
@@ -80,7 +80,7 @@ impl Left {
                 self.size += size;
                 self.warm.get_or_insert_with(|| file.to_owned());
             }
-            // A file that went away in the meantime keeps nothing.
+            // A file that was removed in the meantime keeps nothing.
             Err(why) if why.kind() == io::ErrorKind::NotFound => {}
             Err(why) => self.refused.push((file.to_owned(), why)),
         }
@@ -108,7 +108,7 @@ impl Left {
     }
 }
 
-/// Lets go one file; gives the bytes of it that are cached nevertheless, and its size.
+/// Drops one file from the cache; returns its bytes that are still cached, and its size.
 fn forget_file(path: &Path) -> io::Result<(u64, u64)> {
     let file = File::open(path)?;
     fadvise(&file, 0, None, Advice::DontNeed)?;
@@ -116,7 +116,7 @@ fn forget_file(path: &Path) -> io::Result<(u64, u64)> {
     if cached(&file, size)? == 0 {
         return Ok((0, size));
     }
-    // Pages on their way through the kernel's per-processor lists are let go at the second time.
+    // Pages on their way through the kernel's per-processor lists are dropped the second time.
     fadvise(&file, 0, None, Advice::DontNeed)?;
     Ok((cached(&file, size)?, size))
 }
@@ -140,7 +140,7 @@ fn pages_cached(file: &File, offset: u64, length: usize, page: usize) -> io::Res
     };
     let mut resident = vec![0_u8; length.get().div_ceil(page)];
     let (protection, flags) = (ProtFlags::empty(), MapFlags::SHARED);
-    // SAFETY: a new mapping at a place of the kernel's choice, which nothing reads or writes.
+    // SAFETY: a new mapping at an address of the kernel's choice, which nothing reads or writes.
     let map = unsafe {
         mmap(
             std::ptr::null_mut(),
@@ -186,7 +186,8 @@ mod tests {
         fs::write(&path, [1; 8_192]).unwrap();
         let file = File::open(&path).unwrap();
         let (null, flags) = (std::ptr::null_mut(), MapFlags::SHARED | MapFlags::POPULATE);
-        // SAFETY: a new mapping at a place of the kernel's choice, which nothing reads or writes.
+        // SAFETY: a new mapping at an address of the kernel's choice, which nothing reads or
+        // writes.
         let map = unsafe { mmap(null, 8_192, ProtFlags::READ, flags, &file, 0) }.unwrap();
 
         let left = forget(directory.path()).unwrap();

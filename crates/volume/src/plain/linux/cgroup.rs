@@ -1,4 +1,4 @@
-//! The control groups of this process: what they limit, and what they count.
+//! The control groups of this process: their limits and counters.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ const SPLIT: [(&str, &str); 6] = [
     ("blkio", "blkio.throttle.write_iops_device"),
 ];
 
-/// A folder of a control group, and the mount that it is under.
+/// A folder of a control group, and its mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Group {
     folder: PathBuf,
@@ -49,14 +49,13 @@ pub(super) fn limits() -> BTreeMap<String, String> {
     limits
 }
 
-/// The group of version 2 that this process is in, where it counts its bytes by device and holds
-/// nothing but `family`.
+/// The version 2 group of this process, if it counts its bytes per device and holds only `family`.
 ///
-/// The root group counts everything, and so tells nothing. Version 1 does not say who caused a write
-/// that went through the page cache.
+/// The root group counts everything, and is therefore useless here. Version 1 does not attribute
+/// writes that went through the page cache.
 pub(super) fn counting(family: impl Fn(i32) -> bool) -> Option<PathBuf> {
     let folder = unified()?.folder;
-    // The root group alone has no type.
+    // Only the root group has no type.
     let counts = folder.join("cgroup.type").exists() && folder.join("io.stat").exists();
     let members = fs::read_to_string(folder.join("cgroup.procs")).ok()?;
     let own = members
@@ -101,9 +100,9 @@ fn note(limits: &mut BTreeMap<String, String>, group: &Group, file: &str) {
     }
 }
 
-/// `value` on one line, unless it says that there is no limit.
+/// `value` on one line, unless it means "unlimited".
 fn limiting(value: &str) -> Option<String> {
-    // Version 1 has the largest whole number of pages for no limit of memory.
+    // Version 1 represents unlimited memory as the largest whole number of pages.
     let huge = value.parse::<u64>().is_ok_and(|bytes| bytes > 1 << 62);
     let unlimited = value.starts_with("max") || value == "-1" || huge;
     (!unlimited).then(|| value.replace('\n', ", "))
@@ -123,7 +122,7 @@ fn split(controller: &str) -> Option<Group> {
     Some(group(&mount, &path))
 }
 
-/// The folder of `path`, of which the mount may show a part only.
+/// The folder of `path`; the mount may show only part of the hierarchy.
 fn group(mount: &MountInfo, path: &str) -> Group {
     let inside = path.strip_prefix(mount.root.as_str()).unwrap_or(path);
     let inside = inside.trim_start_matches('/');

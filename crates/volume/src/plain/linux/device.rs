@@ -1,4 +1,4 @@
-//! From a device number to the disks under it, by `/sys/dev/block`.
+//! From a device number to the disks under it, through `/sys/dev/block`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{major, minor};
 
-/// Layers of devices on devices that are followed; a chain longer than this is a mistake.
+/// Most layers of devices on devices that are followed; a longer chain is an error.
 const LAYERS_MAX: usize = 16;
 
 /// Major and minor number of a block device.
@@ -21,11 +21,11 @@ pub(super) struct Device {
     pub(super) number: Number,
     /// The kernel's name for it: `sda1`, `dm-0`, `loop3`.
     pub(super) name: String,
-    /// The whole disks that it stands on at last, through partitions, mappings, arrays and loops.
+    /// The whole disks at the bottom, through partitions, mappings, arrays and loops.
     pub(super) disks: BTreeSet<Disk>,
 }
 
-/// A disk that stands on no other.
+/// A disk that is not on top of another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Disk {
     /// Its number.
@@ -37,10 +37,10 @@ pub(super) struct Disk {
 }
 
 impl Device {
-    /// The device under the files at `path`, by the tables under `sys` (`/sys`).
+    /// The device under the files at `path`, using the tables under `sys` (`/sys`).
     ///
     /// # Errors
-    /// When there is none that the kernel counts requests of: the message says why.
+    /// When there is none whose requests the kernel counts; the message gives the reason.
     pub(super) fn under(sys: &Path, path: &Path) -> io::Result<Device> {
         let number = number_of(path)?;
         if number.0 == 0 {
@@ -52,7 +52,7 @@ impl Device {
         Device::of(sys, number)
     }
 
-    /// The device of a number.
+    /// The device with this number.
     ///
     /// # Errors
     /// When `sys` does not have it.
@@ -67,8 +67,8 @@ impl Device {
         })
     }
 
-    /// The device whose bytes to compare with what programs asked for: the disk where there is one, and
-    /// the device itself where an array would count a write several times.
+    /// The device whose bytes are compared with what programs requested: the disk if there is exactly
+    /// one, and the device itself otherwise, since an array would count a write several times.
     pub(super) fn watched(&self) -> Number {
         match self.disks.iter().next() {
             Some(disk) if self.disks.len() == 1 => disk.number,
@@ -113,7 +113,7 @@ fn descend(sys: &Path, folder: &Path, layers: usize, disks: &mut BTreeSet<Disk>)
         }
     }
     if let Ok(file) = fs::read_to_string(whole.join("loop/backing_file")) {
-        // The file may be gone, or in memory: then the loop device is all there is to count.
+        // The file may be gone, or in memory: then only the loop device can be counted.
         let number = number_of(Path::new(file.trim_end())).ok();
         below.extend(number.and_then(|number| self::folder(sys, number).ok()));
     }
@@ -130,7 +130,7 @@ fn descend(sys: &Path, folder: &Path, layers: usize, disks: &mut BTreeSet<Disk>)
     Ok(())
 }
 
-/// The number that `dev` in a device's folder tells.
+/// The number in the file `dev` of a device's folder.
 fn number_in(folder: &Path) -> io::Result<Number> {
     let file = folder.join("dev");
     let text = fs::read_to_string(&file)

@@ -1,4 +1,4 @@
-//! What a directory stands on: its mount, and what the queues of its device tell.
+//! The storage under a directory: its mount, and what the queues of its device report.
 
 use std::fs;
 use std::io;
@@ -10,10 +10,11 @@ use super::device::Device;
 use super::{mount_of, text};
 use crate::plain::DeviceInfo;
 
-/// Where the kernel tells it of a device: <https://docs.kernel.org/filesystems/ext4/atomic_writes.html>, read 2026-11-25.
+/// Where the kernel reports it for a device: <https://docs.kernel.org/filesystems/ext4/atomic_writes.html>, read
+/// 2026-11-25.
 const ATOMIC_WRITE: &str = "queue/atomic_write_unit_max_bytes";
 
-/// All but the sizes, which every platform tells alike.
+/// Everything but the sizes, which every platform reports in the same way.
 pub(in crate::plain) fn device_info(directory: &Path) -> io::Result<DeviceInfo> {
     let mount = mount_of(directory)?;
     let sys = Path::new("/sys");
@@ -42,7 +43,7 @@ fn of_device(sys: &Path, device: &Device) -> (Vec<String>, Option<bool>, Option<
     (names, solid_state, atomic_write(sys, device))
 }
 
-/// Of the device itself, which may be able to do less than the disks under it: an array splits a write.
+/// Of the device itself, which may support less than the disks under it: an array splits a write.
 fn atomic_write(sys: &Path, device: &Device) -> Option<Bytes> {
     let (major, minor) = device.number;
     let folder = fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()?;
@@ -58,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// A `/sys` with a disk of one partition, whose queue tells these values.
+    /// A `/sys` with a disk of one partition, whose queue reports these values.
     fn sys(rotational: &str, atomic: Option<&str>) -> tempfile::TempDir {
         let sys = tempfile::tempdir().unwrap();
         let disk = sys.path().join("devices/sda");

@@ -1,20 +1,20 @@
-//! Which cloud a machine is in, as its firmware tells without a network.
+//! The cloud a machine runs in, as its firmware reports without a network.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::text;
 
-/// What every virtual machine of Azure has as its chassis asset tag.
+/// The chassis asset tag of every Azure virtual machine.
 ///
 /// Source: <https://github.com/canonical/cloud-init/blob/main/cloudinit/sources/DataSourceAzure.py>,
 /// read 2026-11-21.
 const AZURE_CHASSIS: &str = "7783-7084-3265-9085-8269-3286-77";
 
-/// Asset tags that name a cloud; any other is its owner's own mark and not recorded.
+/// Asset tags that identify a cloud; others are the owner's and not recorded.
 const CLOUD_CHASSIS: [&str; 3] = [AZURE_CHASSIS, "Amazon EC2", "OracleCloud.com"];
 
-/// Vendor, product and cloud by `/sys/class/dmi/id`.
+/// Vendor, product and cloud from `/sys/class/dmi/id`.
 pub(super) fn facts(folder: &Path) -> BTreeMap<String, String> {
     let read = |file: &str| text(&folder.join(file));
     let (vendor, product) = (read("sys_vendor"), read("product_name"));

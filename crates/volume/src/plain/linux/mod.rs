@@ -30,7 +30,7 @@ const SECTOR_BYTES: u64 = 512;
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// What a disk's queue tells of itself, as files of `/sys/block/<disk>`.
+/// What a disk's queue reports, as files of `/sys/block/<disk>`.
 const QUEUE: [(&str, &str); 10] = [
     ("model", "device/model"),
     ("vendor", "device/vendor"),
@@ -52,7 +52,7 @@ pub(super) struct MountedOn {
 }
 
 impl MountedOn {
-    /// The place of `directory`, as far as it can be known.
+    /// The location of `directory`, as precisely as can be determined.
     pub(super) fn of(directory: &Path) -> MountedOn {
         MountedOn {
             mount: mount_of(directory).map_err(|why| why.to_string()),
@@ -130,7 +130,7 @@ pub(super) fn machine() -> BTreeMap<String, String> {
     facts
 }
 
-/// The mount of `directory`: the innermost above it, and of several at one point the last.
+/// The mount of `directory`: the innermost above it, and the last of several at one point.
 fn mount_of(directory: &Path) -> io::Result<MountInfo> {
     let directory = fs::canonicalize(directory)?;
     let mounts = mounts()?.into_iter();
@@ -210,7 +210,7 @@ fn queue_facts(disk: &Disk) -> Vec<(&'static str, String)> {
     told.flatten().collect()
 }
 
-/// The one in brackets, where a file lists what could be chosen: `none [mq-deadline]`.
+/// The selected value in brackets, where a file lists alternatives: `none [mq-deadline]`.
 fn chosen(value: &str) -> String {
     let inside = value
         .split_once('[')
@@ -218,7 +218,7 @@ fn chosen(value: &str) -> String {
     inside.map_or(value, |(chosen, _)| chosen).to_owned()
 }
 
-/// The text of a small file of the kernel; `None` when it is not there, not for us, or empty.
+/// The text of a small kernel file; `None` if it is missing, unreadable or empty.
 fn text(file: &PathBuf) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let text = text.trim();

@@ -1,11 +1,12 @@
-//! The filesystem's side that stays at `/dev/fuse`: what the kernel sends no ring.
+//! The part of the filesystem that stays at `/dev/fuse`: what the kernel does not send to rings.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
 
 use ::fuser::{Filesystem, INodeNo, InitFlags, KernelConfig, Request};
 
-/// Agrees with the kernel on rings, and passes on what it forgets; everything else goes through the rings.
+/// Negotiates rings with the kernel, and passes on `forget` requests; everything else goes through the
+/// rings.
 pub(super) struct Gate<F> {
     pub(super) filesystem: F,
     /// What the kernel offers.

@@ -9,8 +9,8 @@
 //!     └── what is forgotten ─► /dev/fuse ─► fuser session ──────┘
 //! ```
 //!
-//! Beside `/dev/fuse` it saves two system calls and most changes of processor per request: measured, a third of
-//! the latency and half of the processor time.
+//! Compared with `/dev/fuse` it saves two system calls and most processor switches per request: measured, a
+//! third of the latency and half of the processor time.
 
 mod gate;
 mod protocol;
@@ -37,33 +37,33 @@ use gate::Gate;
 use relay::Relay;
 use ring::Ring;
 
-/// Whether the kernel takes FUSE to rings at all; `Y` or `N`.
+/// Whether the kernel allows FUSE over io_uring at all; `Y` or `N`.
 const SWITCH: &str = "/sys/module/fuse/parameters/enable_uring";
 
-/// Processors that this machine may ever have: the kernel wants a queue for each.
+/// Processors that this machine may ever have: the kernel requires a queue for each.
 const POSSIBLE: &str = "/sys/devices/system/cpu/possible";
 
-/// Requests that a processor's queue holds: more than that wait, unseen, in the kernel, as if the program
-/// had asked later.
+/// Requests that a processor's queue holds: more than that wait, unseen, in the kernel, as if they had
+/// arrived later.
 const SLOTS_PER_QUEUE: usize = 256;
 
-/// The same on machines with so many processors that their slots would be a burden.
+/// The same on machines with so many processors that their slots would take too much memory.
 const SLOTS_PER_QUEUE_MIN: usize = 64;
 
-/// How many slots a machine with many processors is to have.
+/// Target number of slots on a machine with many processors.
 const SLOTS_TARGET: usize = 4096;
 
 /// FUSE over io_uring.
 pub(super) struct Uring {
-    /// How many queues the kernel has.
+    /// Number of the kernel's queues.
     queues: u16,
 }
 
 impl Uring {
-    /// The transport, where it may be used.
+    /// The transport, if it may be used.
     ///
     /// # Errors
-    /// When the kernel does not have it or does not allow it, with what to do.
+    /// When the kernel does not support or allow it, with the remedy.
     pub(super) fn new() -> io::Result<Uring> {
         allowed(fs::read_to_string(SWITCH).ok().as_deref())?;
         ring::build(1).map_err(|error| {
@@ -78,7 +78,7 @@ impl Uring {
     }
 }
 
-/// What the kernel's switch says; `None`: it has none.
+/// Checks the kernel's switch; `None`: it does not exist.
 fn allowed(switch: Option<&str>) -> io::Result<()> {
     match switch.map(str::trim) {
         Some("Y") => Ok(()),
@@ -89,7 +89,7 @@ fn allowed(switch: Option<&str>) -> io::Result<()> {
     }
 }
 
-/// Why there is no FUSE over io_uring.
+/// The error that FUSE over io_uring is not available.
 fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, why.to_owned())
 }
@@ -134,7 +134,7 @@ impl Transport for Uring {
     }
 }
 
-/// What all rings of a mount have in common.
+/// What all rings of a mount share.
 #[derive(Clone)]
 struct Shared<F> {
     filesystem: F,
@@ -156,7 +156,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// Starts the rings and waits until the kernel has them all.
+    /// Starts the rings and waits until the kernel has registered them all.
     fn start<F: Filesystem + Clone>(
         &mut self,
         shared: &Shared<F>,
@@ -195,7 +195,7 @@ fn serve<F: Filesystem>(
 ) -> io::Result<()> {
     let mut here = CpuSet::new();
     here.set(station.processor);
-    // Elsewhere it is slower, no worse.
+    // Elsewhere it is slower, but works.
     let _ = sched_setaffinity(None, &here);
     pace::exact_timers();
     let queues = station.queues.iter();
@@ -213,7 +213,7 @@ fn serve<F: Filesystem>(
     });
     match ring {
         Ok(ring) => {
-            // Who started it waits for this, or has failed and unmounts.
+            // The starting thread waits for this, or has failed and unmounts.
             let _ = ready.send(Ok(()));
             ring.serve()
         }

@@ -1,4 +1,4 @@
-//! What the kernel and a ring tell each other: headers in shared memory, and commands.
+//! The protocol between the kernel and a ring: headers in shared memory, and commands.
 //!
 //! Source: `struct fuse_uring_req_header`, `fuse_uring_ent_in_out` and `fuse_uring_cmd_req` of
 //! `include/uapi/linux/fuse.h`, Linux 6.14, and `fs/fuse/dev_uring.c`, read 2026-11-21. All other
@@ -18,10 +18,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use super::super::super::front::Errno;
 
 /// Longest answer to a request for directory entries: a longer one does not fit a socket's buffer, and a
-/// shorter one only has the kernel ask again.
+/// shorter one only makes the kernel ask again.
 const DIRECTORY_MAX: u32 = 32 << 10;
 
-/// What a request is, without its data.
+/// A request without its data.
 #[repr(C)]
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
 pub(super) struct Header {
@@ -37,13 +37,13 @@ pub(super) struct Header {
 pub(super) struct EntryHeader {
     flags: u64,
     commit_id: u64,
-    /// Bytes of data that come or go with this header.
+    /// Bytes of data that accompany this header.
     payload_size: u32,
     padding: u32,
     reserved: u64,
 }
 
-/// What a ring does with a request.
+/// A request as a ring handles it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
     /// Reads `length` bytes of an open file.
@@ -60,12 +60,12 @@ pub(super) enum Operation {
     },
     /// Makes an open file durable.
     Sync { handle: u64, data_only: bool },
-    /// Something for the filesystem.
+    /// A request for the filesystem.
     Other,
 }
 
 impl Header {
-    /// What is asked for.
+    /// The requested operation.
     pub(super) fn operation(&self) -> Operation {
         let code = self.request().opcode;
         if code == fuse_opcode::FUSE_READ as u32 {
@@ -93,12 +93,12 @@ impl Header {
         }
     }
 
-    /// The number by which the kernel knows the request.
+    /// The kernel's id of the request.
     pub(super) fn unique(&self) -> u64 {
         self.request().unique
     }
 
-    /// The number under which the kernel wants the answer.
+    /// The id for the commit of the answer.
     pub(super) fn commit_id(&self) -> u64 {
         self.entry.commit_id
     }
@@ -126,7 +126,8 @@ impl Header {
         self.entry.payload_size = length;
     }
 
-    /// Writes the request, with its data, to `message` as a read of `/dev/fuse` would have given it.
+    /// Writes the request, with its data, to `message` as a read of `/dev/fuse` would have returned
+    /// it.
     ///
     /// # Errors
     /// `EIO` when its lengths contradict each other.
@@ -158,7 +159,7 @@ impl Header {
     }
 }
 
-/// Lets a request for directory entries ask for no more than the answer may have.
+/// Limits the size in a request for directory entries to what an answer may have.
 fn shorten_directory(code: u32, message: &mut [u8]) {
     let directory = [fuse_opcode::FUSE_READDIR, fuse_opcode::FUSE_READDIRPLUS];
     if !directory.iter().any(|own| *own as u32 == code) {
@@ -181,8 +182,8 @@ pub(super) fn written(length: usize, payload: &mut [u8]) -> usize {
     size_of::<fuse_write_out>()
 }
 
-/// A filesystem's answer, as it would have written it to `/dev/fuse`: which request it is for, its error or
-/// 0, and its data; `None` for something else, such as a notification.
+/// A filesystem's answer, as it would have written it to `/dev/fuse`: the request's id, its error or 0, and
+/// its data; `None` for anything else, such as a notification.
 pub(super) fn answered(message: &[u8]) -> Option<(u64, i32, &[u8])> {
     let (header, data) = fuse_out_header::read_from_prefix(message).ok()?;
     (header.unique != 0).then_some((header.unique, header.error, data))
@@ -205,7 +206,7 @@ const REGISTER: u32 = 1;
 /// `FUSE_IO_URING_CMD_COMMIT_AND_FETCH`
 const COMMIT_AND_FETCH: u32 = 2;
 
-/// What goes with a command: `struct fuse_uring_cmd_req`.
+/// Data of a command: `struct fuse_uring_cmd_req`.
 #[repr(C)]
 #[derive(IntoBytes, Immutable)]
 struct Command {
@@ -215,7 +216,7 @@ struct Command {
     padding: [u8; 6],
 }
 
-/// Gives the kernel a slot of `queue`; it completes with the first request.
+/// Gives the kernel a slot of `queue`; completes with the first request.
 pub(super) fn register(device: BorrowedFd<'_>, queue: u16, vectors: &Vectors) -> Entry128 {
     let start: *const Vectors = vectors;
     let command = command(device, REGISTER, queue, 0).addr(Some(start as u64));
@@ -224,7 +225,8 @@ pub(super) fn register(device: BorrowedFd<'_>, queue: u16, vectors: &Vectors) ->
     entry
 }
 
-/// Gives the kernel the answer in a slot, and the slot back; it completes with the next request.
+/// Commits the answer in a slot, and returns the slot to the kernel; completes with the next
+/// request.
 pub(super) fn commit(device: BorrowedFd<'_>, queue: u16, commit_id: u64) -> Entry128 {
     command(device, COMMIT_AND_FETCH, queue, commit_id).build()
 }
@@ -244,7 +246,7 @@ fn command(device: BorrowedFd<'_>, code: u32, queue: u16, commit_id: u64) -> Uri
 
 /// Sets the entry's `len`, which the crate `io-uring` leaves 0 in a command.
 fn set_length(entry: &mut Entry128, length: u32) {
-    /// Place of `len` in `struct io_uring_sqe`.
+    /// Offset of `len` in `struct io_uring_sqe`.
     const PLACE: usize = 24;
     let start: *mut Entry128 = entry;
     // SAFETY: an entry is `struct io_uring_sqe`, `repr(C)`, 128 bytes long and aligned to 8; every value

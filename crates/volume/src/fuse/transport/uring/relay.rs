@@ -1,6 +1,6 @@
-//! What a ring does not execute itself goes to the filesystem through a socket.
+//! Relays requests that a ring does not execute itself to the filesystem through a socket.
 //!
-//! The filesystem's session takes the socket for `/dev/fuse`: it reads requests from it and writes answers
+//! The filesystem's session uses the socket as `/dev/fuse`: it reads requests from it and writes answers
 //! to it, so that `fuser` decodes every kind of request.
 
 use std::collections::{HashMap, VecDeque};
@@ -25,7 +25,7 @@ use crate::fuse::front;
 /// Longest answer: an extended attribute has up to 64 KiB, all others are shorter.
 const MESSAGE_MAX: usize = (64 << 10) + 4096;
 
-/// How much the kernel reads ahead: nothing, files have no page cache.
+/// How much the kernel reads ahead: nothing, since files have no page cache.
 const READ_AHEAD: u32 = 0;
 
 /// One ring's way to the filesystem.
@@ -33,9 +33,9 @@ pub(super) struct Relay {
     /// The ring's end; closed once the session is gone.
     socket: OwnedFd,
     session: BackgroundSession,
-    /// Slots whose requests were sent, by the requests' numbers.
+    /// Slots whose requests were sent, by the requests' ids.
     sent: HashMap<u64, usize>,
-    /// Slots whose requests have to wait until the socket takes more.
+    /// Slots whose requests must wait until the socket accepts more.
     unsent: VecDeque<usize>,
     /// The request being sent.
     request: Vec<u8>,
@@ -47,7 +47,7 @@ impl Relay {
     /// Runs `filesystem` behind a socket, on the processors of this thread.
     ///
     /// # Errors
-    /// When there is no socket or thread, or the filesystem does not start.
+    /// When no socket or thread is available, or the filesystem does not start.
     pub(super) fn start<F: Filesystem>(
         filesystem: F,
         acl: SessionACL,
@@ -55,7 +55,7 @@ impl Relay {
     ) -> io::Result<Relay> {
         let flags = SocketFlags::CLOEXEC;
         let (socket, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
-        // The session reads its greeting as soon as it is made.
+        // The session reads its greeting as soon as it is created.
         send(&socket, &greeting(offered), SendFlags::NOSIGNAL)?;
         let session = Session::from_fd(filesystem, other, acl, Config::default())?;
         let mut answer = vec![0; MESSAGE_MAX].into_boxed_slice();
@@ -74,13 +74,13 @@ impl Relay {
         })
     }
 
-    /// What becomes readable when there are answers.
+    /// Readable when there are answers.
     pub(super) fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// Sends the request in `slot` to the filesystem; gives back the slots that are answered already, with
-    /// an error.
+    /// Sends the request in `slot` to the filesystem; returns the slots that are already answered, with an
+    /// error.
     pub(super) fn send(&mut self, slots: &mut Slots, slot: usize) -> Vec<usize> {
         self.unsent.push_back(slot);
         self.send_waiting(slots)
@@ -118,7 +118,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Takes the answers that have come into their slots, and gives those slots.
+    /// Moves the received answers into their slots, and returns those slots.
     pub(super) fn receive(&mut self, slots: &mut Slots) -> Vec<usize> {
         let mut answers = Vec::new();
         loop {
@@ -156,7 +156,7 @@ impl Relay {
         Some(slot)
     }
 
-    /// The session is gone: nothing that was sent will be answered.
+    /// The session is gone: what was sent will not be answered.
     fn fail(&mut self, slots: &mut Slots) -> Vec<usize> {
         let lost: Vec<_> = self.sent.drain().map(|(_, slot)| slot).collect();
         for slot in &lost {
@@ -172,7 +172,7 @@ impl Relay {
     /// When it ended with an error.
     pub(super) fn stop(self) -> io::Result<()> {
         let farewell = message(fuse_opcode::FUSE_DESTROY, &[]);
-        // A session that is gone already cannot take it, and has its error below.
+        // A session that is already gone cannot take it; its error is returned below.
         let _ = send(&self.socket, &farewell, SendFlags::NOSIGNAL);
         self.session.join()
     }
@@ -197,7 +197,7 @@ fn message(code: fuse_opcode, own: &[u8]) -> Vec<u8> {
     let header = fuse_in_header {
         len: u32::try_from(length).expect("greetings and farewells are short"),
         opcode: code as u32,
-        // Numbers of requests begin at 2, and 0 is for what is none.
+        // Ids of requests begin at 2, and 0 means none.
         unique: 1,
         ..fuse_in_header::new_zeroed()
     };

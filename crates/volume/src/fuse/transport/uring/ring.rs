@@ -21,7 +21,7 @@ use super::syncs::Syncs;
 use crate::fuse::front::{DataPath, Done, Errno};
 use crate::fuse::pace::{Pace, Tally};
 
-/// Completion of the wait for answers of the filesystem; slots have smaller numbers.
+/// Completion of the wait for the filesystem's answers; slots have smaller numbers.
 const RELAY: u64 = u64::MAX;
 
 /// Completion of the wait for flushes.
@@ -30,17 +30,17 @@ const SYNCS: u64 = u64::MAX - 1;
 /// Completions that are taken before replies are sent.
 const BATCH: usize = 16;
 
-/// A ring, and all that its requests need.
+/// A ring with everything that its requests need.
 pub(super) struct Ring {
     ring: IoUring<Entry128>,
     device: OwnedFd,
     slots: Slots,
     /// The kernel's queue of each slot.
     queues: Vec<u16>,
-    /// Slots that the kernel still knows.
+    /// Slots that the kernel still owns or may use.
     live: usize,
     parked: BinaryHeap<Reverse<(Instant, usize)>>,
-    /// Whether the filesystem is unmounted: nobody waits for replies any more.
+    /// Whether the filesystem is unmounted: replies are not needed any more.
     unmounted: bool,
     data: Arc<dyn DataPath>,
     pace: Arc<Pace>,
@@ -49,10 +49,10 @@ pub(super) struct Ring {
     syncs: Syncs,
 }
 
-/// Makes a ring that can be registered from this thread alone.
+/// Creates a ring that can be registered from this thread only.
 ///
 /// # Errors
-/// When this kernel, or who watches over this process, does not allow it.
+/// When this kernel, or a sandbox of this process, does not allow it.
 pub(super) fn build(slots: usize) -> io::Result<IoUring<Entry128>> {
     // Each slot may complete at once, and so may both waits.
     let entries = u32::try_from(slots + 2).map_or(ENTRIES_MAX, |count| count.min(ENTRIES_MAX));
@@ -64,12 +64,12 @@ pub(super) fn build(slots: usize) -> io::Result<IoUring<Entry128>> {
         .build(entries.next_power_of_two())
 }
 
-/// Most entries of a submission queue that every kernel allows, halved for what comes on top.
+/// Most entries of a submission queue that every kernel allows, halved to leave room for the rest.
 const ENTRIES_MAX: u32 = 16 << 10;
 
 impl Ring {
-    /// Registers a slot with the kernel for each of `queues`, which says its queue. To be called from the
-    /// thread that will [`Ring::serve`].
+    /// Registers a slot with the kernel for each queue number in `queues`. Call it from the thread that
+    /// will [`Ring::serve`].
     ///
     /// # Errors
     /// When the kernel refuses a slot.
@@ -104,7 +104,7 @@ impl Ring {
             ring.push(entry.user_data(slot as u64));
         }
         ring.submit()?;
-        // A refusal is there at once, before any request.
+        // A refusal is available at once, before any request.
         ring.complete()?;
         Ok(ring)
     }
@@ -116,20 +116,20 @@ impl Ring {
     pub(super) fn serve(mut self) -> io::Result<()> {
         while self.live > 0 {
             self.wait()?;
-            // Slots lost on the way are what ends this.
+            // Errors are ignored: the loop ends once all slots are lost.
             let _ = self.complete();
             self.send_due();
         }
         let Ring {
             ring, slots, relay, ..
         } = self;
-        // The kernel lets go of the slots before they are gone.
+        // The kernel releases the slots before they are dropped.
         drop(ring);
         drop(slots);
         relay.stop()
     }
 
-    /// Submits what is to be submitted, and waits for a completion or for the first reply to be due.
+    /// Submits pending entries, and waits for a completion or for the first reply to be due.
     fn wait(&mut self) -> io::Result<()> {
         let Some(Reverse((send_at, _))) = self.parked.peek() else {
             return bearable(self.ring.submit_and_wait(1));
@@ -146,12 +146,13 @@ impl Ring {
         bearable(self.ring.submitter().submit_with_args(1, &arguments))
     }
 
-    /// Submits, and lets the kernel deliver what it has; waits for nothing.
+    /// Submits, and lets the kernel deliver completions; does not wait.
     fn submit(&mut self) -> io::Result<()> {
         bearable(self.ring.submit())
     }
 
-    /// Takes completions: so many that replies to the first of a burst need not wait for the last.
+    /// Takes a limited batch of completions, so that replies to the first of a burst need not wait
+    /// for the last.
     ///
     /// # Errors
     /// The last of the kernel's refusals.
@@ -190,7 +191,7 @@ impl Ring {
         result
     }
 
-    /// Does what the request in `slot` asks for, or hands it to who does.
+    /// Executes the request in `slot`, or passes it on.
     fn execute(&mut self, slot: usize) {
         let (header, payload) = self.slots.parts(slot);
         match header.operation() {
@@ -254,7 +255,7 @@ impl Ring {
         self.parked.push(Reverse((send_at, slot)));
     }
 
-    /// Sends every reply whose time has come.
+    /// Sends every reply that is due.
     fn send_due(&mut self) {
         while let Some(Reverse((send_at, slot))) = self.parked.peek().copied() {
             let now = self.pace.clock().now();
@@ -310,7 +311,7 @@ fn too_long() -> Errno {
     Errno(Code::INVAL.raw_os_error())
 }
 
-/// What is no failure: the time is up, a signal came, or completions have to be taken first.
+/// Ignores what is not a failure: a timeout, a signal, or completions that must be taken first.
 fn bearable(result: io::Result<usize>) -> io::Result<()> {
     let passing = [Code::TIME, Code::INTR, Code::BUSY, Code::AGAIN];
     match result {

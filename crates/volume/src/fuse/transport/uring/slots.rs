@@ -1,7 +1,8 @@
-//! Memory that a ring shares with the kernel: a header and room for data for every request under way.
+//! Memory that a ring shares with the kernel: a header and space for data for every request in
+//! progress.
 //!
-//! A slot belongs to the kernel or to the ring, never to both: it is the kernel's from the command that
-//! gives it away until that command completes. Whose it is, is checked at every access.
+//! A slot belongs to either the kernel or the ring, never to both: it is the kernel's from the command
+//! that gives it away until that command completes. Ownership is checked at every access.
 
 use std::io;
 use std::ptr::{self, NonNull};
@@ -11,7 +12,7 @@ use zerocopy::FromBytes;
 
 use super::protocol::{Header, Vector, Vectors};
 
-/// From one header to the next: keeps them out of each other's cache lines.
+/// Distance between headers: keeps them out of each other's cache lines.
 const HEADER_STRIDE: usize = 512;
 
 /// All slots of a ring.
@@ -21,18 +22,18 @@ pub(super) struct Slots {
     length: usize,
     /// Bytes of data in a slot.
     payload_length: usize,
-    /// Whether a slot is the ring's at present.
+    /// Whether the ring currently owns a slot.
     owned: Vec<bool>,
-    /// What the kernel is told of the slots; it reads them when they are registered.
+    /// Addresses of the slots for the kernel, which reads them when they are registered.
     vectors: Vec<Vectors>,
 }
 
 impl Slots {
-    /// `count` slots with room for `payload_length` bytes of data each; memory is taken where it is
-    /// used.
+    /// `count` slots with space for `payload_length` bytes of data each; memory is allocated on
+    /// use.
     ///
     /// # Errors
-    /// When there is not so much address space.
+    /// When there is not enough address space.
     pub(super) fn new(count: usize, payload_length: usize) -> io::Result<Slots> {
         let page = rustix::param::page_size();
         let payload_length = payload_length.next_multiple_of(page);
@@ -62,25 +63,25 @@ impl Slots {
         })
     }
 
-    /// How many there are.
+    /// The number of slots.
     pub(super) fn count(&self) -> usize {
         self.owned.len()
     }
 
-    /// The slot is the kernel's from now on; what the kernel needs to know of it.
+    /// Gives the slot to the kernel; returns its addresses.
     ///
     /// # Panics
-    /// When it is the kernel's already.
+    /// When the kernel already owns it.
     pub(super) fn give(&mut self, slot: usize) -> &Vectors {
         let owned = std::mem::replace(&mut self.owned[slot], false);
         assert!(owned, "slot {slot} was given to the kernel twice");
         &self.vectors[slot]
     }
 
-    /// The kernel gave the slot back.
+    /// Takes the slot back from the kernel.
     ///
     /// # Panics
-    /// When it was not the kernel's.
+    /// When the kernel did not own it.
     pub(super) fn take(&mut self, slot: usize) {
         let owned = std::mem::replace(&mut self.owned[slot], true);
         assert!(!owned, "slot {slot} came back from the kernel twice");
@@ -89,13 +90,13 @@ impl Slots {
     /// A slot's header and the room for its data.
     ///
     /// # Panics
-    /// When the slot is the kernel's.
+    /// When the kernel owns the slot.
     pub(super) fn parts(&mut self, slot: usize) -> (&mut Header, &mut [u8]) {
         assert!(self.owned[slot], "slot {slot} is the kernel's");
         let Vectors([header, payload]) = &self.vectors[slot];
         // SAFETY: both point to memory mapped until `self` is dropped, which is initialised (zero at
-        // first); no two slots overlap, nor do the two parts; the slot is not the kernel's, so nobody
-        // else reads or writes it; and `&mut self` keeps it from being borrowed twice.
+        // first); no two slots overlap, nor do the two parts; the kernel does not own the slot, so
+        // nothing else reads or writes it; and `&mut self` keeps it from being borrowed twice.
         let (header, payload) = unsafe {
             (
                 std::slice::from_raw_parts_mut(header.start, header.length),
@@ -111,20 +112,21 @@ impl Slots {
 
 impl Drop for Slots {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this one's alone; whoever drops it has closed the ring, so that the
-        // kernel writes to it no more. (If it did, it would find no memory there, and fail the request.)
+        // SAFETY: the mapping belongs to this value alone, and its owner has closed the ring before
+        // dropping it, so the kernel writes to it no more. (If it did, it would find no memory there,
+        // and fail the request.)
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
 
-/// New zeroed memory, which takes up none until it is used.
+/// New zeroed memory, which is only allocated on use.
 fn map(length: usize) -> io::Result<NonNull<u8>> {
     let protection = ProtFlags::READ | ProtFlags::WRITE;
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-    // SAFETY: a new mapping at a place of the kernel's choice touches no other memory.
+    // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
     let start = unsafe { mmap_anonymous(ptr::null_mut(), length, protection, flags) }?;
     // SAFETY: the range is the one just mapped. Without this, each slot used would take 2 MiB where
-    // the system hands out huge pages; where it has none, the advice fails and is not needed.
+    // the system hands out huge pages; otherwise the advice fails and is not needed.
     let _ = unsafe { madvise(start, length, Advice::LinuxNoHugepage) };
     NonNull::new(start.cast()).ok_or_else(|| io::Error::other("memory mapped at address 0"))
 }

@@ -1,5 +1,5 @@
-//! Flushes, in a thread of their own: a real disk may take long over one, and a ring that waited for it
-//! would send everybody's replies late.
+//! Flushes, in their own thread: a real disk may take long over one, and a ring that waited for it
+//! would delay the replies to all sessions.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,7 +12,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use crate::fuse::front::{DataPath, Done, Errno};
 
-/// A ring's thread for flushes. Dropping it waits for those under way.
+/// A ring's thread for flushes. Dropping it waits for those in progress.
 pub(super) struct Syncs {
     orders: Option<Sender<Order>>,
     finished: Arc<Finished>,
@@ -25,7 +25,7 @@ struct Order {
     data_only: bool,
 }
 
-/// What is done, and how the ring hears of it.
+/// Completed flushes, and how the ring is notified.
 struct Finished {
     results: Mutex<Vec<(usize, Result<Done, Errno>)>>,
     /// Readable when there are results.
@@ -36,7 +36,7 @@ impl Syncs {
     /// Starts the thread.
     ///
     /// # Errors
-    /// When the operating system gives none.
+    /// When the operating system cannot start one.
     pub(super) fn start(data: Arc<dyn DataPath>) -> io::Result<Syncs> {
         let (orders, inbox) = mpsc::channel();
         let finished = Arc::new(Finished {
@@ -54,7 +54,7 @@ impl Syncs {
         })
     }
 
-    /// What becomes readable when flushes are done.
+    /// Readable when flushes are done.
     pub(super) fn bell(&self) -> BorrowedFd<'_> {
         self.finished.bell.as_fd()
     }
@@ -78,7 +78,7 @@ impl Syncs {
 
     /// Flushes that are done, with the slots of their requests.
     pub(super) fn finished(&self) -> Vec<(usize, Result<Done, Errno>)> {
-        // Silences the bell; if it had not rung, that fails, and there is nothing.
+        // Clears the notification; without one the read fails, and there is nothing to take.
         let _ = rustix::io::read(&self.finished.bell, &mut [0; 8]);
         std::mem::take(&mut *self.finished.results.lock())
     }
@@ -89,7 +89,7 @@ impl Finished {
         while let Ok(order) = inbox.recv() {
             let result = data.sync(order.handle, order.data_only);
             self.results.lock().push((order.slot, result));
-            // Fails only after 2^64 rings that nobody heard.
+            // Fails only after 2^64 unread notifications.
             let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
         }
     }
@@ -99,7 +99,7 @@ impl Drop for Syncs {
     fn drop(&mut self) {
         self.orders = None;
         if let Some(thread) = self.thread.take() {
-            // It ends by itself; if it panicked, that was reported where it did.
+            // It ends on its own; a panic was reported by the thread itself.
             let _ = thread.join();
         }
     }
