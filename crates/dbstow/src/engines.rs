@@ -4,7 +4,7 @@ use engine::Engines;
 #[cfg(not(all(unix, feature = "postgres", feature = "mariadb", feature = "sqlserver")))]
 use engine::LeftOut;
 
-/// The engines of this build: a product is a line here.
+/// The engines of this build: one line per product.
 pub const ENGINES: Engines = Engines {
     built: &[
         &sqlite::Provider,

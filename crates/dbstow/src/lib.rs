@@ -1,6 +1,6 @@
-//! dbstow's command line: what a user types, and what is printed.
+//! dbstow's command line: arguments and output.
 //!
-//! Everything that dbstow knows lies in other crates; `ARCHITECTURE.md` has the list.
+//! All functionality is in other crates; `ARCHITECTURE.md` has the list.
 
 pub mod command;
 pub mod engines;

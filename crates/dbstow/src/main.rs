@@ -80,7 +80,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // A shell asks what could be meant: nothing else is to be printed then.
+    // A shell requests completions: nothing else may be printed then.
     match completions::answer(Arguments::command) {
         Ok(false) => {}
         Ok(true) => return ExitCode::SUCCESS,
@@ -135,8 +135,8 @@ fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// The error and its causes, but for a cause whose text is in the message already; with the remedy, where the system is the last
-/// to speak.
+/// The error and its causes, except a cause whose text is already in the message; with the remedy, where the last cause
+/// is a system error.
 fn message(error: &anyhow::Error) -> String {
     let causes = error.chain().skip(1).map(ToString::to_string);
     let text = causes.fold(error.to_string(), |text, cause| {
@@ -152,7 +152,7 @@ fn message(error: &anyhow::Error) -> String {
     text + remedy
 }
 
-/// What helps where the system refuses to read or write.
+/// The remedy where the system refuses to read or write.
 fn remedy(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -165,7 +165,7 @@ fn remedy(kind: io::ErrorKind) -> &'static str {
     }
 }
 
-/// The exit code that an error ends with.
+/// The exit code for an error.
 fn code(error: &anyhow::Error) -> u8 {
     if error.is::<command::ExpectationFailed>() {
         3
@@ -176,7 +176,7 @@ fn code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// Whether the user asked for something that cannot be, rather than something going wrong.
+/// Whether it is a usage error, rather than a failure.
 fn is_mistake(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<command::UsageError>()
@@ -202,7 +202,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Whether something is in the way that another user put there, or that is not to be replaced.
+/// Whether the cause is a file that belongs to another user, or must not be replaced.
 fn is_of_a_file(cause: &(dyn std::error::Error + 'static)) -> bool {
     let plain = match cause.downcast_ref() {
         Some(RawError::File(error)) => Some(error),

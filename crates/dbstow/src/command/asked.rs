@@ -1,4 +1,4 @@
-//! Which experiment a user asks for, and what of it is changed.
+//! The requested experiment, and the changes to it.
 
 use crate::engines::ENGINES;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ use files::input::{self, Reach};
 use lab::inventory::Inventory;
 use lab::trial;
 
-/// What an experiment has to say that runs, and what stands for it where only its placements count: section, key, value.
+/// Keys that an experiment must have to run, with defaults for when only its placements count: section, key, value.
 #[cfg(all(target_os = "linux", feature = "postgres"))]
 const NOT_RUN: [(&str, &str, &str); 3] = [
     ("workload", "name", "trade"),
@@ -86,17 +86,17 @@ pub struct Asked {
     pub real_time: RealTimeArgs,
 }
 
-/// What was asked, understood: nothing has run yet.
+/// The resolved request: nothing has run yet.
 pub struct ResolvedRun {
-    /// What its names stand for.
+    /// The inventory that its names refer to.
     pub inventory: Inventory,
-    /// What will be done.
+    /// The plan.
     pub plan: Plan,
-    /// Keys that were given and change nothing.
+    /// Given keys that have no effect.
     pub idle: Vec<Idle>,
 }
 
-/// Says which keys change nothing, those with the same reason together.
+/// Reports the keys that have no effect, grouped by reason.
 pub(super) fn tell_idle(idle: &[Idle]) {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Idle { key, why } in idle {
@@ -110,7 +110,7 @@ pub(super) fn tell_idle(idle: &[Idle]) {
     }
 }
 
-/// Keys of `set` that only what runs has a use for, but for those that are `used`, with the reason.
+/// Keys of `set` that only matter for runs, except those that are `used`, with the reason.
 pub(super) fn idle_without_run(set: &[(String, String)], used: &[&str], why: &str) -> Vec<Idle> {
     let of_runs = ["workload", "engine", "protocol"];
     let is_in = |key: &str, section: &str| {
@@ -130,7 +130,7 @@ pub(super) fn idle_without_run(set: &[(String, String)], used: &[&str], why: &st
 }
 
 impl Asked {
-    /// Nothing in particular, simulated.
+    /// The default: simulated.
     pub(super) fn simulated() -> Asked {
         Asked {
             experiment: None,
@@ -151,10 +151,10 @@ impl Asked {
         }
     }
 
-    /// Reads and checks all that was asked; with `aa`, the baseline has a twin.
+    /// Reads and checks the whole request; with `aa`, the baseline has a twin.
     ///
     /// # Errors
-    /// When something cannot be read, has a mistake, or does not go together.
+    /// When something cannot be read, has a mistake, or is inconsistent.
     pub fn understand(&self, aa: bool) -> Result<ResolvedRun> {
         let (file, text) = self.text()?;
         if let (Some(engine), Some(_), Mode::Simulate) = (&self.engine, &self.profile, self.mode) {
@@ -167,7 +167,7 @@ impl Asked {
         self.resolve(&file, &text, Vec::new(), aa)
     }
 
-    /// The profile on the layout in the file `today`, or, without one, on the disks that the profile itself names.
+    /// The profile on the layout in the file `today`, or, without one, on the disks named in the profile.
     ///
     /// # Errors
     /// When there is no such layout, or it has a mistake.
@@ -177,7 +177,7 @@ impl Asked {
         self.understand_layout(&file, &text)
     }
 
-    /// The profile on the layout that `text` of `file` describes.
+    /// The profile on the layout in `text` of `file`.
     ///
     /// # Errors
     /// When it has a mistake.
@@ -195,7 +195,7 @@ impl Asked {
         ];
         let named = named.into_iter().filter(|(key, _)| !is_given(key));
         let named = named.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        // Another demand than the recorded one is held against nothing.
+        // A modified demand cannot be compared with the recorded one.
         let is_window = |(key, _): &&(String, String)| key == "workload.window";
         let of_demand = |(key, _): &&(String, String)| key.starts_with("workload.");
         let is_other = |set: &&(String, String)| of_demand(set) && !is_window(set);
@@ -212,7 +212,7 @@ impl Asked {
             ..self.clone()
         };
         let layout = match self.experiment {
-            // What is set, is set of the layout.
+            // Keys that are set apply to the layout.
             None => simulated,
             Some(_) => Asked {
                 set: self.set.iter().filter(is_window).cloned().collect(),
@@ -223,7 +223,7 @@ impl Asked {
         layout.resolve(file, text, named.collect(), false)
     }
 
-    /// The placements in the experiment, or in `text` of `file`, which need no workload.
+    /// The placements in the experiment, or in `text` of `file`, without the need for a workload.
     ///
     /// # Errors
     /// When it has a mistake.
@@ -246,8 +246,8 @@ impl Asked {
         self.resolve(&file, &text, added.collect(), false)
     }
 
-    /// The layout in the file `today`, or, without one, of the disks that the profile itself names: what its file is called,
-    /// and its text. `or_else` is what helps a user besides `--today`.
+    /// The layout in the file `today`, or, without one, of the disks named in the profile: its file name, and its text.
+    /// `or_else` is the remedy besides `--today`.
     ///
     /// # Errors
     /// When there is no such layout.
@@ -263,7 +263,7 @@ impl Asked {
         })
     }
 
-    /// Reads and checks `text` of `file`, with `added` keys and what was asked for.
+    /// Reads and checks `text` of `file`, with `added` keys and those of the request.
     fn resolve(
         &self,
         file: &str,
@@ -276,7 +276,7 @@ impl Asked {
             engine: match (&self.engine, &self.profile) {
                 (Some(engine), _) => engine.clone(),
                 (None, None) => EngineName::meant_by(text),
-                // What it counts, an engine did elsewhere.
+                // Its counters come from an engine elsewhere.
                 (None, Some(_)) => EngineName::default(),
             },
             quick: self.quick,
@@ -304,7 +304,7 @@ impl Asked {
         let plan = Plan::new(&spec, aa).at(self.real_time.facts(engine, &spec.arms)?);
         let plan = plan.reading(self.catalogues());
         let mut idle = spec.idle(&inventory);
-        // All disks are meant, whichever have credits.
+        // Applies to all disks with credits.
         let spent = self.without_credits(text)?;
         idle.retain(|idle| !spent.iter().any(|(key, _)| *key == idle.key));
         // A twin is compared with its arm.
@@ -316,7 +316,7 @@ impl Asked {
         })
     }
 
-    /// Refuses to simulate an engine that the file names, in the words of the file.
+    /// Refuses to simulate an engine named in the file, with an error about the file.
     fn check_simulated(&self, spec: &Spec, engine: &dyn EngineProvider) -> Result<(), SpecError> {
         let is_possible = self.mode != Mode::Simulate || engine.simulated().is_some();
         let is_possible = is_possible || self.profile.is_some();
@@ -331,7 +331,7 @@ impl Asked {
         Err(spec.mistake(&["engine", "name"], message))
     }
 
-    /// The error with the option that was given, where that is not `--set` but short for one.
+    /// The error rewritten for the given option, where that is a shorthand for `--set`.
     fn in_options(&self, error: SpecError) -> anyhow::Error {
         let SpecError::Override {
             key,
@@ -356,7 +356,7 @@ impl Asked {
         UsageError(format!("{option}: {message}")).into()
     }
 
-    /// The experiment's text, and what its file is called.
+    /// The experiment's text and file name.
     fn text(&self) -> Result<(String, String)> {
         let Some(name) = &self.experiment else {
             let message = "no experiment is named; give one of `dbstow experiments`, or a file";
@@ -371,7 +371,7 @@ impl Asked {
         Ok((name.clone(), named(name)?))
     }
 
-    /// Nobody published figures of the user's own workload, and nothing was fitted to real disks.
+    /// Removed, as there are no published figures for the user's own workload, and nothing was fitted to real disks.
     fn without_what_does_not_apply(&self, spec: Spec) -> Spec {
         let spec = match self.workload.as_ref().or(self.profile.as_ref()) {
             None => spec,
@@ -383,7 +383,7 @@ impl Asked {
         }
     }
 
-    /// The catalogue files that are read: those of `--disk` too, whose disks the plan calls by name.
+    /// All catalogue files, including those of `--disk`, whose disks the plan refers to by name.
     fn catalogues(&self) -> Vec<String> {
         let files = self
             .catalogue
@@ -398,7 +398,7 @@ impl Asked {
         names
     }
 
-    /// Reads the user's own disks, but for files that are `read`, with the names of the disks in them. Gives volumes and
+    /// Reads the user's own disks, except for files in `read`, with the names of the disks in them. Returns volumes and
     /// the names of their entries.
     fn add_disks<'a>(
         &'a self,
@@ -429,8 +429,8 @@ impl Asked {
         Ok(disks)
     }
 
-    /// `--workload` or `--profile`, `--disk` and `--sustained`, then `--set` in its order, so that it can set the workload's parameters
-    /// and the volume's cache, then `--blocks` and `--seed`: all are short for a key.
+    /// `--workload` or `--profile`, `--disk` and `--sustained`, then `--set` in order, so that it can set the workload's
+    /// parameters and the volume's cache, then `--blocks` and `--seed`: all are shorthands for keys.
     fn overrides(&self, text: &str, disks: &[(String, String)]) -> Result<Vec<(String, String)>> {
         let blocks = self
             .blocks
@@ -456,7 +456,7 @@ impl Asked {
         Ok(first.chain(set).chain(named).collect())
     }
 
-    /// What `--sustained` is short for, of an experiment with this text.
+    /// The keys that `--sustained` stands for, in an experiment with this text.
     fn without_credits(&self, text: &str) -> Result<Vec<(String, String)>, UsageError> {
         if !self.sustained {
             return Ok(Vec::new());
@@ -485,7 +485,7 @@ fn named(file: &str) -> Result<String> {
     described(file, text)
 }
 
-/// The same of the layout that a server has today.
+/// The same for a server's current layout.
 fn today_named(file: &str) -> Result<String> {
     let wanted = |why: &str| {
         UsageError(format!(
@@ -511,7 +511,7 @@ fn described(file: &str, text: String) -> Result<String> {
     Ok(text)
 }
 
-/// The layout that a profile itself names, as an experiment's file has it; `or_else` is what helps besides `--today`.
+/// The layout named in a profile, in the form of an experiment's file; `or_else` is the remedy besides `--today`.
 fn layout_of(file: &str, or_else: &str) -> Result<String> {
     let profile = super::profile::load(Path::new(file))?.in_common_roles();
     let disks = profile.volumes.iter().map(|volume| volume.disk.as_deref());
@@ -543,7 +543,7 @@ fn layout_of(file: &str, or_else: &str) -> Result<String> {
     let mut placement = build::Placement::on(&name(0));
     for role in Role::COMMON {
         let own = holding(role);
-        // Files of which nothing was recorded are with the data.
+        // Files without recorded requests are placed with the data.
         let volumes = if own.is_empty() {
             holding(Role::Data)
         } else {
@@ -556,7 +556,7 @@ fn layout_of(file: &str, or_else: &str) -> Result<String> {
     Ok(layout.workload(build::Workload::profile(file)).text())
 }
 
-/// Where the files of a workload may be.
+/// Where a workload's files may be.
 pub(super) fn reach(allow_outside: bool) -> Reach {
     match allow_outside {
         true => Reach::Anywhere,
@@ -564,7 +564,7 @@ pub(super) fn reach(allow_outside: bool) -> Reach {
     }
 }
 
-/// Refuses an arm that may take more memory than there is.
+/// Refuses an arm that may need more memory than available.
 fn check_memory(arm: &Arm) -> Result<(), UsageError> {
     let needed = trial::memory_needed(&arm.settings);
     let Some(there) = trial::memory().filter(|there| needed > *there) else {
@@ -609,17 +609,17 @@ fn catalogue_text(file: &Path) -> Result<String, UsageError> {
     }
 }
 
-/// A name that is built in is that experiment, whatever the current folder holds.
+/// A built-in name is always that experiment, whatever the current folder contains.
 pub(super) fn is_path(experiment: &str) -> bool {
     !builtin_names().contains(&experiment)
         && (experiment.contains(['/', '\\', '.']) || Path::new(experiment).exists())
 }
 
-/// Without a workload that replays a profile, which no server runs: `advise` writes experiments with one.
+/// Removes a workload that replays a profile, which no server runs: `advise` writes experiments with one.
 #[cfg(all(target_os = "linux", feature = "postgres"))]
 fn without_profile(text: String) -> String {
     let Ok(mut document) = text.parse::<toml_edit::DocumentMut>() else {
-        // What is wrong with it is reported with its place later.
+        // Its mistakes are reported with their place later.
         return text;
     };
     let workload = document.get("workload");

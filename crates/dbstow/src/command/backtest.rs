@@ -1,4 +1,4 @@
-//! `dbstow run --profile .. --today ..`: a profile held against the disks that its server has.
+//! `dbstow run --profile .. --today ..`: compares a profile with replays on its server's current disks.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,8 +20,8 @@ use lab::trial::Cancel;
 /// Steps of the progress bar.
 const STEPS: u64 = 500;
 
-/// Replays a profile on the layout that its server has today, prints recorded beside simulated, and refuses to go on where
-/// they are too far apart.
+/// Replays a profile on its server's current layout, prints recorded beside simulated figures, and stops where they
+/// differ too much.
 ///
 /// # Errors
 /// When the layout or the profile has a mistake, or, unless `untested`, the profile does not fit.
@@ -46,10 +46,10 @@ fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
     of(&prepared(layout)?)
 }
 
-/// The layout, with everything looked up; it has one placement.
+/// The layout, with everything resolved; it has one placement.
 ///
 /// # Errors
-/// When it has several, or something has a mistake.
+/// When it has several, or contains a mistake.
 pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
     let ResolvedRun {
         inventory,
@@ -70,10 +70,10 @@ pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
     Ok(prepared)
 }
 
-/// The profile held against replays on its layout.
+/// The profile compared with replays on its layout.
 ///
 /// # Errors
-/// When a replay comes to no end.
+/// When a replay does not complete.
 pub(super) fn of(prepared: &Prepared) -> Result<BackTest> {
     let progress = Progress::new(STEPS, "back-test {wide_bar}");
     let shown = Cell::new(0);
@@ -89,7 +89,7 @@ pub(super) fn of(prepared: &Prepared) -> Result<BackTest> {
     Ok(backtest)
 }
 
-/// Refuses to go on with a profile that does not fit.
+/// Refuses to continue with a profile that does not fit.
 ///
 /// # Errors
 /// When it does not, unless `untested`.
@@ -111,7 +111,7 @@ pub(super) fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
     Err(ExpectationFailed(format!("{message}; use --untested to continue anyway")).into())
 }
 
-/// Recorded beside simulated, and the verdict.
+/// Recorded beside simulated figures, and the verdict.
 pub(super) fn text(backtest: &BackTest) -> String {
     let row = |figure: &Figure| {
         vec![
@@ -138,7 +138,7 @@ pub(super) fn text(backtest: &BackTest) -> String {
     )
 }
 
-/// What a figure says.
+/// The meaning of a figure.
 fn judged(figure: &Figure) -> &'static str {
     match (figure.decides, figure.fits()) {
         (true, true) => "fits",

@@ -1,4 +1,4 @@
-//! `dbstow calibrate`: measures a directory, and writes a disk of the catalogue that behaves like it.
+//! `dbstow calibrate`: benchmarks a directory and generates a matching disk model.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use analysis::quantity;
 use lab::calibrate::{self, About, Agreement, DEVIATION_MAX, Fitted, JOBS_MAX, Job, LARGE};
 use raw::{Files, Fio, RawError, RawOutcome};
 
-/// Shortest time a job is given: less would be all start and end.
+/// Shortest duration of a job: a shorter one would be all ramp-up and ramp-down.
 const EACH_MIN: Duration = Duration::from_millis(100);
-/// Seed of where requests go; another one shows nothing else.
+/// Seed of request offsets; another seed gives equivalent results.
 const SEED: u64 = 1;
 
 /// Arguments of `calibrate`.
@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<()> {
     let text = calibrate::entry(&fitted, &about(args, &fio, each, &measured)?);
     let disk = calibrate::disk_of(&text, &out.display().to_string(), &args.name)?;
     let agreements = calibrate::check(&measured.samples, &disk, args.size, each, &stop)?;
-    // Something may have come to be there in the meantime.
+    // Something may have been created there in the meantime.
     match files::is_stream(&out) {
         true => files::write_named(&out, text.as_bytes())?,
         false => files::write_new(&out, text.as_bytes(), files::Readers::Umask)?,
@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(args.format.print(&text)?)
 }
 
-/// The file to write, which is not there yet.
+/// The file to write, which must not exist yet.
 fn out(args: &Args) -> Result<PathBuf> {
     let default = || PathBuf::from(format!("{}.toml", args.name));
     let out = args.out.clone().unwrap_or_else(default);
@@ -114,13 +114,13 @@ fn out(args: &Args) -> Result<PathBuf> {
         );
     }
     if !files::is_stream(&out) {
-        // Before minutes of measuring that would be lost.
+        // Checked before minutes of measuring that would be lost.
         files::check_new(&out)?;
     }
     Ok(out)
 }
 
-/// How long a job may take so that all keep to the time, even where every sweep goes to its end.
+/// Duration of a job such that all stay within the time limit, even where every sweep runs to its end.
 fn each(args: &Args) -> Result<Duration> {
     let each = Duration::from_millis(args.time.as_nanos() / JOBS_MAX as u64 / 1_000_000);
     if each < EACH_MIN {
@@ -133,7 +133,7 @@ fn each(args: &Args) -> Result<Duration> {
     Ok(each)
 }
 
-/// Everything that was measured.
+/// All measurements.
 struct Measured {
     samples: Vec<calibrate::Sample>,
     /// When it ended, in seconds from 1970.
@@ -190,7 +190,7 @@ fn about(args: &Args, fio: &Fio, each: Duration, measured: &Measured) -> Result<
     })
 }
 
-/// What the measurement cannot show.
+/// The limits of the measurement.
 fn too_short(args: &Args, each: Duration, measured: &Measured) -> String {
     format!(
         "{} measurements of {each} each in a file of {}: too short to see burst credits run out; what a \
@@ -215,7 +215,7 @@ fn progress() -> Progress {
     )
 }
 
-/// What is printed.
+/// The output.
 struct Shown<'a> {
     args: &'a Args,
     out: &'a Path,

@@ -9,23 +9,23 @@ use sqlserver::capture::{Capture, Greeting};
 use super::{ServerLogin, ServerTimeout, UsageError};
 use files::input;
 
-/// How URLs of MariaDB and MySQL begin; everything else is a SQL Server.
+/// URL schemes of MariaDB and MySQL; everything else is a SQL Server.
 const MYSQL: [&str; 2] = ["mysql://", "mariadb://"];
 
 /// A captured server.
 #[derive(Clone, Debug)]
 pub(crate) enum Captured {
-    /// A SQL Server, and who asked it, where that was just now.
+    /// A SQL Server, and the login that queried it, where that was just now.
     SqlServer(Box<Capture>, Option<Greeting>),
-    /// A MariaDB or MySQL, and its URL without a password, where it was asked just now.
+    /// A MariaDB or MySQL, and its URL without a password, where it was queried just now.
     MariaDb(Box<mysql::Capture>, Option<String>),
 }
 
 impl Captured {
-    /// Asks a server everything that a capture holds. Names are as they are.
+    /// Queries a server for everything in a capture. Names are kept.
     ///
     /// # Errors
-    /// When it is no server, it does not let us in, or does not say what it is.
+    /// When there is no server, it refuses the login, or does not identify itself.
     pub(crate) fn take(
         server: &str,
         login: &ServerLogin,
@@ -47,7 +47,7 @@ impl Captured {
     /// Reads a capture's file.
     ///
     /// # Errors
-    /// When it cannot be read, or is no capture.
+    /// When it cannot be read, or is not a capture.
     pub(crate) fn load(file: &Path) -> Result<Captured> {
         let name = file.display().to_string();
         let text = input::named(file).map_err(|error| {
@@ -63,7 +63,7 @@ impl Captured {
         })
     }
 
-    /// How to name a server that was asked for as `given`: without a password.
+    /// The display name of a server given as `given`: without a password.
     pub(crate) fn shown<'a>(&'a self, given: &'a str) -> &'a str {
         match self {
             Captured::MariaDb(_, Some(url)) => url,
@@ -79,7 +79,7 @@ impl Captured {
         }
     }
 
-    /// As a file holds it, with stand-ins for names unless `plain`.
+    /// The file content, with names replaced by stand-ins unless `plain`.
     pub(crate) fn json(&self, plain: bool) -> Result<String> {
         let text = match (self, plain) {
             (Captured::SqlServer(capture, _), true) => serde_json::to_string_pretty(capture),
@@ -107,7 +107,7 @@ fn take_sql_server(
     /// Name under which the server lists our session.
     const APPLICATION: &str = "dbstow doctor";
     let access = Access::new(server, &login.0).map_err(in_words)?;
-    // Ctrl-C ends the program, which has nothing to clean up.
+    // Ctrl-C ends the program, as there is nothing to clean up.
     let access = access.with_patience(&timeout.patience(Default::default()));
     let mut session = access.connect(APPLICATION)?;
     sqlserver::capture::capture(&mut session)
@@ -134,7 +134,7 @@ fn take_mysql(_: &str, _: &ServerTimeout) -> Result<(mysql::Capture, String)> {
     Err(left_out("MariaDB", "mariadb"))
 }
 
-/// What is missing before anything was tried is a mistake in what was asked.
+/// Missing input detected before any attempt is a usage error.
 #[cfg(any(feature = "sqlserver", all(unix, feature = "mariadb")))]
 fn in_words(error: engine::EngineError) -> anyhow::Error {
     use engine::EngineError;

@@ -1,5 +1,5 @@
-//! `dbstow check`: reads an experiment and says whether it can be run. In simulate it executes every script once, on
-//! few rows, and says how large the data becomes.
+//! `dbstow check`: reads an experiment and reports whether it can run. In simulate mode it executes every script once, on
+//! few rows, and reports the size of the data.
 
 use anyhow::Result;
 
@@ -18,7 +18,7 @@ pub struct Args {
     pub asked: Asked,
 }
 
-/// Prints that all is well, what is taken to hold, and, of simulated arms, how large the data is.
+/// Prints the success, the assumptions, and for simulated arms the size of the data.
 ///
 /// # Errors
 /// The first mistake.
@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<()> {
     ))?)
 }
 
-/// How much data each arm has for its memory, arms with the same amounts on one line.
+/// The data size of each arm relative to its memory; arms with the same amounts share a line.
 fn sizes(arms: &[Rehearsed<'_>]) -> String {
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for rehearsed in arms {

@@ -1,4 +1,4 @@
-//! Arguments whose values other crates define: how each is written, and what `--help` says of it.
+//! Arguments whose values other crates define: their spelling and their help.
 
 use crate::engines::ENGINES;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -6,10 +6,10 @@ use engine::{FrontKind, TransportKind};
 use experiment::spec::{EngineName, Mode};
 use layout::{Engine, Platform};
 
-/// A value: how it is written, what it is, its help.
+/// A value: its spelling, the value itself, its help.
 type Choice<T> = (&'static str, T, &'static str);
 
-/// Takes one of `choices`.
+/// Accepts one of `choices`.
 pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
     choices: &'static [Choice<T>],
 ) -> impl TypedValueParser<Value = T> {
@@ -41,8 +41,8 @@ pub(super) const MODES: &[Choice<Mode>] = &[
     ),
 ];
 
-/// Takes the name of an engine. One that this build does not have is taken too: why it does not is said where it is
-/// looked up.
+/// Accepts the name of an engine, including one that this build lacks: the error with the reason comes when it is
+/// resolved.
 pub(super) fn engine() -> impl TypedValueParser<Value = EngineName> {
     let engines = ENGINES.built.iter();
     let values = engines.map(|engine| PossibleValue::new(engine.name()).help(engine.about()));

@@ -1,7 +1,7 @@
 //! `dbstow completions`: a script that completes commands in a shell.
 //!
-//! The script asks the program for candidates at each TAB, with `DBSTOW_COMPLETE` set; only so can names of disks
-//! and experiments be completed, each with a line about it. Script and program have to be of one version.
+//! The script calls the program for candidates at each TAB, with `DBSTOW_COMPLETE` set; only this way can names of disks
+//! and experiments be completed, each with a description. Script and program must be of the same version.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 use clap_complete::Shell;
 use clap_complete::env::{CompleteEnv, Shells};
 
-/// Set to a shell's name when a script asks for candidates. Not clap's own `COMPLETE`, which anybody may have
-/// set for something else.
+/// Set to a shell's name when a script requests candidates. Not clap's own `COMPLETE`, which may be set for another
+/// program.
 const VARIABLE: &str = "DBSTOW_COMPLETE";
 
 /// Arguments of `completions`.
@@ -42,10 +42,10 @@ pub fn run(args: &Args, command: &clap::Command) -> Result<()> {
     Ok(super::print(&String::from_utf8(script)?)?)
 }
 
-/// Prints the candidates that a script asks for. Whether it did.
+/// Prints the candidates that a script requests. Returns whether one did.
 ///
 /// # Errors
-/// When a script asks for a shell that there is not.
+/// When a script names an unknown shell.
 pub fn answer(command: fn() -> clap::Command) -> clap::error::Result<bool> {
     let folder = std::env::current_dir().ok();
     CompleteEnv::with_factory(command)
@@ -53,7 +53,7 @@ pub fn answer(command: fn() -> clap::Command) -> clap::error::Result<bool> {
         .try_complete(std::env::args_os(), folder.as_deref())
 }
 
-/// What a script calls: the program as it was called now, with its whole path unless `PATH` has it.
+/// The command in the script: the program as it was called now, with its absolute path unless it is in `PATH`.
 fn program(name: &str) -> Result<String> {
     let called = std::env::args_os().next();
     let called = PathBuf::from(called.unwrap_or_else(|| OsString::from(name)));

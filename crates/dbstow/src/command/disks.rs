@@ -39,16 +39,16 @@ pub struct Args {
     pub format: ListFormat,
 }
 
-/// Prints what was asked for.
+/// Prints the list or the disk.
 ///
 /// # Errors
-/// When a catalogue file cannot be read, nothing is found, or a disk cannot be had as asked.
+/// When a catalogue file cannot be read, nothing is found, or a disk cannot be provisioned as requested.
 pub fn run(args: &Args) -> anyhow::Result<()> {
     args.format.print(&rendered(args)?)?;
     Ok(())
 }
 
-/// What [`run`] prints.
+/// The output of [`run`].
 ///
 /// # Errors
 /// As [`run`].
@@ -107,7 +107,7 @@ fn found(disk: &DiskEntry, pattern: &str) -> bool {
     listing::matches(pattern, &texts)
 }
 
-/// The disk as asked; nothing when nothing was asked of a disk that needs asking.
+/// The disk as provisioned; `None` without options for a disk that needs them.
 fn provisioned(disk: &DiskEntry, asked: &Provision) -> Result<Option<Provisioned>, CatalogueError> {
     match disk.provision(asked) {
         Err(_) if *asked == Provision::default() => Ok(None),
@@ -157,7 +157,7 @@ fn price_shown(price: Option<&Price>) -> String {
     }
 }
 
-/// The price with all its parts, and the region and date of the list that it is from.
+/// The price with all its parts, and the region and date of its price list.
 fn price_parts_shown(disk: &DiskEntry) -> String {
     let price = disk.price.as_ref();
     let mut text = price_shown(price);

@@ -1,5 +1,5 @@
-//! `dbstow doctor`: looks at a server, or at a capture of one, and says what it is and where its files are; of a SQL Server
-//! also what dbstow can do there and what is missing for the rest. It changes nothing.
+//! `dbstow doctor`: inspects a server, or a capture of one, and reports what it is and where its files are; for a SQL
+//! Server also what dbstow can do there and what is missing for the rest. It changes nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -55,17 +55,17 @@ pub struct Args {
     pub login: ServerLogin,
 }
 
-/// Prints what there is to say, and writes the capture where that is asked for.
+/// Prints the report, and writes the capture where requested.
 ///
 /// # Errors
-/// When there is no such server or capture, and when the capture cannot be written.
+/// When the server or capture does not exist, or the capture cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let captured = match (&args.capture, &args.server) {
         (Some(file), _) => Captured::load(file)?,
         (None, Some(server)) => Captured::take(server, &args.login, &args.timeout)?,
         (None, None) => return Err(UsageError("give --server or a capture".to_owned()).into()),
     };
-    // First of all, so that nothing printed promises a file that is not there.
+    // Done first, so that no output promises a file that does not exist.
     if let Some(file) = &args.out {
         write_named(file, captured.json(args.plain)?.as_bytes())?;
     }
@@ -84,7 +84,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(args.format.print(&text)?)
 }
 
-/// What was written, and what to do next.
+/// What was written, and the next step.
 fn next(args: &Args, captured: &Captured) -> String {
     let shown = |file: &Path| argument(&file.display().to_string());
     match (&args.out, &args.capture, &args.server) {

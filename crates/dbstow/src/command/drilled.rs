@@ -1,4 +1,4 @@
-//! What an earlier drill found, for the reports of other commands (`--drill FOLDER`).
+//! Findings of an earlier drill, for the reports of other commands (`--drill FOLDER`).
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use super::output::note;
 /// Name of the document in the folder of a drill.
 pub(super) const DOCUMENT: &str = "drill.json";
 
-/// Reads the document in the folder of a drill. `asked` is what the user gave, for errors: `--drill wal-apart-drill`.
+/// Reads the document in the folder of a drill. `asked` is the user's option, for errors: `--drill wal-apart-drill`.
 ///
 /// # Errors
-/// When there is none, or it is of another version.
+/// When it does not exist, or has another version.
 pub(super) fn read(folder: &Path, asked: &str) -> Result<Drill, UsageError> {
     let own = Folder::open(folder);
     let text = own.and_then(|own| input::inside(&own, DOCUMENT, input::BYTES_MAX));
@@ -31,10 +31,10 @@ pub(super) fn read(folder: &Path, asked: &str) -> Result<Drill, UsageError> {
     })
 }
 
-/// Reads a drill that may stand in advice: of a server, which proves something.
+/// Reads a drill that is valid for advice: of a server, with all controls detected.
 ///
 /// # Errors
-/// When there is none, one of its controls was not noticed, or it is of SQLite.
+/// When it does not exist, one of its controls was not detected, or it is of SQLite.
 pub(super) fn of_server(folder: &Path) -> Result<Drill, UsageError> {
     let drill = proven(folder)?;
     match drill.asked.engine == "sqlite" {
@@ -46,10 +46,10 @@ pub(super) fn of_server(folder: &Path) -> Result<Drill, UsageError> {
     }
 }
 
-/// Reads a drill that proves something.
+/// Reads a drill whose controls were all detected.
 ///
 /// # Errors
-/// When there is none, or one of its controls was not noticed.
+/// When it does not exist, or one of its controls was not detected.
 fn proven(folder: &Path) -> Result<Drill, UsageError> {
     let asked = format!("--drill {}", folder.display());
     let drill = read(folder, &asked)?;
@@ -62,10 +62,10 @@ fn proven(folder: &Path) -> Result<Drill, UsageError> {
     }
 }
 
-/// Reads a drill that may stand in a report of the experiment.
+/// Reads a drill that is valid for a report of the experiment.
 ///
 /// # Errors
-/// When there is none, it proves nothing, or it is of another experiment.
+/// When it does not exist, a control was not detected, or it is of another experiment.
 pub(super) fn of_experiment(folder: &Path, experiment: &str) -> Result<Drill, UsageError> {
     let drill = proven(folder)?;
     match drill.experiment == experiment {
@@ -78,7 +78,7 @@ pub(super) fn of_experiment(folder: &Path, experiment: &str) -> Result<Drill, Us
     }
 }
 
-/// Adds what a drill found to the arms of the same names and disks.
+/// Adds a drill's findings to the arms with the same names and disks.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -90,14 +90,14 @@ pub(super) fn add_to_findings(folder: &Path, findings: &mut Findings) -> Result<
     Ok(())
 }
 
-/// Adds what a drill found to the layouts with the same files on the same disks.
+/// Adds a drill's findings to the layouts with the same files on the same disks.
 pub(super) fn add_to_advice(folder: &Path, drill: &Drill, advice: &mut Advice) {
     if drill.add_to_advice(advice) == 0 {
         none(folder, "a layout");
     }
 }
 
-/// What was asked is answered all the same.
+/// The request itself is still answered.
 fn none(folder: &Path, what: &str) {
     note(&format!(
         "dbstow: --drill {}: none of its placements is {what} here, on the same disks",

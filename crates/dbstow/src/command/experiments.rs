@@ -1,4 +1,4 @@
-//! `dbstow experiments`: lists the experiments that are built in, or shows one as a file to start from.
+//! `dbstow experiments`: lists the built-in experiments, or shows one as a file to start from.
 
 use anyhow::Result;
 
@@ -24,7 +24,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// One line for each: its name, and what it asks.
+/// One line for each: its name and its question.
 fn list() -> Result<String> {
     let names = builtin_names();
     let width = names.iter().map(|name| name.len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! `dbstow layout`: from a placement to scripts that bring it about on a server, and back.
+//! `dbstow layout`: generates apply and rollback scripts for a placement.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -105,13 +105,13 @@ Examples:
     dbstow layout --engine mariadb --role log,binlog --volume logs=/mnt/logs --out logs
     dbstow layout --engine mariadb --role temp --volume ssd=/mnt/ssd --ephemeral ssd --out temp";
 
-/// Keys of a run that say which engine has the files, and which files it has.
+/// Keys of a run that determine which engine has the files, and which files it has.
 const USED: [&str; 3] = ["engine.name", "engine.like", "engine.mariadb.binlog"];
 
 /// Writes the scripts.
 ///
 /// # Errors
-/// When something was asked that cannot be, or the folder cannot be written.
+/// When the request is invalid, or the folder cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     args.check_product()?;
     let request = args.request()?;
@@ -280,7 +280,7 @@ impl Args {
         }
     }
 
-    /// Refuses roles that the scripts of this product do not place, asked for or in the arm.
+    /// Refuses roles that the scripts of this product do not place, whether requested or in the arm.
     fn check_roles(&self, request: &LayoutRequest) -> Result<()> {
         let placed: &[Role] = match self.engine {
             Engine::Mariadb => &Role::ALL,
@@ -386,7 +386,7 @@ impl Args {
     }
 }
 
-/// Files distributed over volumes in turn. A managed instance has no volumes to name.
+/// Files distributed over volumes in rotation. A managed instance has no volumes to name.
 fn distributed(volumes: &[&str], count: Option<u32>, size: Option<Bytes>) -> Vec<File> {
     let volumes = if volumes.is_empty() { &[""] } else { volumes };
     let count = count.map_or(volumes.len(), |count| count as usize);
@@ -420,7 +420,7 @@ fn read(path: &Path) -> Result<Capture> {
     Ok(capture)
 }
 
-/// Writes all or nothing that is there already: a script may have been changed by hand.
+/// Writes all files, or none if one exists: a script may have been edited by hand.
 fn write(folder: &Path, scripts: &[Script]) -> Result<()> {
     let folder = Folder::to_fill(folder, Readers::Umask)?;
     let mut names = scripts.iter().map(|script| &script.name);

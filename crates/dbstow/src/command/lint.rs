@@ -1,5 +1,5 @@
-//! `dbstow lint`: looks at a server or a capture of one with the rules for its product, and holds them against what was
-//! measured.
+//! `dbstow lint`: checks a server or a capture of one against the rules for its product, and compares them with the
+//! user's own measurements.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -113,8 +113,8 @@ pub enum Ladder {
 /// Runs `dbstow lint`.
 ///
 /// # Errors
-/// When the capture, the host's file or the results cannot be read, a rule is not known, or, with
-/// `--fail-on`, a finding stands that is as severe.
+/// When the capture, the host's file or the results cannot be read, a rule is unknown, or, with `--fail-on`, a finding
+/// has at least that severity.
 pub fn run(args: &Args) -> Result<()> {
     match (&args.server, &args.capture) {
         (Some(server), _) => look(
@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// Looks at a server, wherever its capture came from, and prints what was found; `given` is where it came from.
+/// Checks a server, whatever the source of its capture, and prints the outcomes; `given` is the source.
 fn look(given: &str, captured: Captured, args: &Args) -> Result<()> {
     let name = &captured.shown(given).to_owned();
     let told = told(args)?;
@@ -196,7 +196,7 @@ fn print(text: &str, format: Format) -> Result<()> {
     Ok(())
 }
 
-/// What somebody told of the host, with the name of its file.
+/// The host facts, with the name of their file.
 fn told(args: &Args) -> Result<Option<(String, Told)>> {
     let Some(file) = &args.host else {
         return Ok(None);
@@ -216,7 +216,7 @@ fn strange(file: &str, mounts: &[String]) {
     }
 }
 
-/// A results folder, and what was found in it.
+/// A results folder and its findings.
 struct Opened {
     folder: String,
     results: Results,
@@ -247,7 +247,7 @@ fn open(folder: &Path) -> Result<Opened> {
     })
 }
 
-/// The rules that were asked for, of those of a product.
+/// The selected rules of a product.
 fn selection<I: Iterator<Item = &'static str>>(
     args: &Args,
     known: impl Fn() -> I,
@@ -287,7 +287,7 @@ fn profile(ladder: Ladder) -> Profile {
     }
 }
 
-/// Whether no finding is as severe as was told not to stand.
+/// Checks that no finding reaches the severity of `--fail-on`.
 fn held(document: &Document, fail_on: Option<FailOn>) -> Result<()> {
     let limit = match fail_on {
         None => return Ok(()),

@@ -1,4 +1,4 @@
-//! What `disks`, `machines` and `workloads` share: loading, matching, and tables as wide as the terminal.
+//! Shared by `disks`, `machines` and `workloads`: loading, matching, and tables as wide as the terminal.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub enum ListFormat {
 }
 
 impl ListFormat {
-    /// Prints what is in this format.
+    /// Prints in this format.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -35,7 +35,7 @@ impl ListFormat {
     }
 }
 
-/// The catalogue that ships, with the user's own files.
+/// The built-in catalogue, with the user's own files.
 pub(super) fn catalogue(files: &[PathBuf]) -> anyhow::Result<Catalogue> {
     let mut catalogue = Catalogue::builtin();
     for file in files {
@@ -54,7 +54,7 @@ pub(super) fn add(catalogue: &mut Catalogue, file: &Path) -> anyhow::Result<()> 
     Ok(catalogue.add(&text, &name)?)
 }
 
-/// Whether one of the texts contains the pattern, upper and lower case alike.
+/// Whether one of the texts contains the pattern, case-insensitive.
 pub(super) fn matches(pattern: &str, texts: &[&str]) -> bool {
     let wanted = pattern.to_lowercase();
     texts
@@ -103,7 +103,7 @@ pub(super) fn report_table(table: &analysis::report::Table) -> String {
     self::table(&head, table.lines())
 }
 
-/// Two columns without lines: what, and its value.
+/// Two columns without lines: name and value.
 pub(super) fn pairs(rows: Vec<(&str, String)>) -> String {
     let mut table = Table::new();
     table
@@ -128,7 +128,7 @@ fn trimmed(table: &Table) -> String {
         .collect()
 }
 
-/// The sources, one a paragraph; addresses stay on one line, so that they can be copied.
+/// The sources, one per paragraph; addresses stay on one line, so that they can be copied.
 pub(super) fn sources_shown(sources: &[Source]) -> String {
     let mut text = String::from(" sources\n");
     for source in sources {

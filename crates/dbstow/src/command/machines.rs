@@ -59,7 +59,7 @@ pub enum Sort {
     Memory,
 }
 
-/// Prints what was asked for.
+/// Prints the list or the machine.
 ///
 /// # Errors
 /// When a catalogue file cannot be read or nothing is found.
@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What [`run`] prints.
+/// The output of [`run`].
 ///
 /// # Errors
 /// As [`run`].
@@ -207,7 +207,7 @@ fn overview(machines: &[&MachineEntry]) -> String {
     }
 }
 
-/// How much it holds, as far as that is known.
+/// Its memory, where known.
 fn host_cache_shown(machine: &MachineEntry) -> String {
     match (&machine.host_caching, &machine.spec.host_cache) {
         (HostCaching::Sized, Some(cache)) => cache.size.to_string(),
@@ -217,7 +217,7 @@ fn host_cache_shown(machine: &MachineEntry) -> String {
     }
 }
 
-/// How many, how large, and whether they come without a file system.
+/// Number and size of its disks, and whether they come without a file system.
 fn local_disks_shown(machine: &MachineEntry) -> String {
     let Some(disk) = &machine.spec.local_disk else {
         return String::new();

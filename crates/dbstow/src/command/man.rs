@@ -1,4 +1,4 @@
-//! `dbstow man`: manual pages, made from the same definitions as `--help`.
+//! `dbstow man`: manual pages, generated from the same definitions as `--help`.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub struct Args {
     pub out: Option<PathBuf>,
 }
 
-/// A manual page: the name of its file, and its text as roff.
+/// A manual page: its file name, and its text as roff.
 struct Page {
     name: String,
     roff: Vec<u8>,
@@ -38,7 +38,7 @@ struct Page {
 /// Runs `dbstow man` for the program that `command` describes.
 ///
 /// # Errors
-/// When there is no such command, or a page cannot be written.
+/// When the command does not exist, or a page cannot be written.
 pub fn run(args: &Args, command: Command) -> Result<()> {
     let command = built(command);
     if let Some(folder) = &args.out {
@@ -52,7 +52,7 @@ pub fn run(args: &Args, command: Command) -> Result<()> {
     Ok(super::print(&String::from_utf8(page.roff)?)?)
 }
 
-/// The program with all that clap adds by itself, but for `help`, of which there is no page.
+/// The program with everything that clap adds, except `help`, which has no page.
 fn built(command: Command) -> Command {
     let mut command = command.disable_help_subcommand(true);
     command.build();
@@ -70,7 +70,7 @@ fn find<'a>(program: &'a Command, name: &str) -> Result<&'a Command, UsageError>
     })
 }
 
-/// Commands that have a page of their own.
+/// Commands with their own page.
 fn pages(program: &Command) -> impl Iterator<Item = &Command> {
     program
         .get_subcommands()
@@ -93,14 +93,14 @@ fn write(program: &Command, folder: &Path) -> Result<()> {
     Ok(super::print(&text)?)
 }
 
-/// The page of one command. Its examples keep their lines, which [`Man::render`] would fill.
+/// The page of one command. Its examples keep their line breaks, which [`Man::render`] would reflow.
 fn page(command: &Command, program: &Command) -> Result<Page> {
     let version = program.get_version().unwrap_or_default();
     let without_notes = command
         .clone()
         .after_help(Resettable::Reset)
         .after_long_help(Resettable::Reset);
-    // A page is the same on every day; an empty date would be left out, and what follows taken for it.
+    // Pages carry no build date; an empty date would be left out, and the next field taken for it.
     let man = Man::new(without_notes)
         .date(" ")
         .source(format!("{} {version}", program.get_name()))
@@ -114,7 +114,7 @@ fn page(command: &Command, program: &Command) -> Result<Page> {
     })
 }
 
-/// What `--help` prints behind the options, line by line.
+/// The text that `--help` prints after the options, line by line.
 fn notes(command: &Command) -> Roff {
     let mut roff = Roff::new();
     let notes = command.get_after_long_help().or(command.get_after_help());

@@ -1,22 +1,22 @@
-//! What a file is that was given in place of another: its own reader would complain about a character in it.
+//! Identifies a file given in place of another: its own parser would only complain about a character in it.
 
 use serde_json::Value;
 
-/// A file of dbstow's, by what is in it.
+/// A dbstow file, by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing, or blanks.
+    /// Empty, or blank.
     Empty,
     Experiment,
     Profile,
     Plan,
     Catalogue,
-    /// A document of another kind, in JSON.
+    /// A JSON document of another kind.
     Document,
 }
 
 impl Kind {
-    /// What `text` looks like; `None` where it looks like nothing of dbstow's.
+    /// The kind of `text`; `None` where it resembles no file of dbstow.
     pub(super) fn of(text: &str) -> Option<Kind> {
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// Why `file` is not `wanted`, where it is another kind of file, with what it is for.
+    /// Why `file` is not `wanted`, where it is another kind of file, and what it is used for.
     pub(super) fn instead_of(wanted: Kind, file: &str, text: &str) -> Option<String> {
         let found = Kind::of(text).filter(|found| *found != wanted)?;
         let remedy = match (wanted, found) {
@@ -74,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// How one comes into being.
+    /// How such a file is created.
     fn made(self) -> &'static str {
         match self {
             Kind::Empty | Kind::Document | Kind::Experiment => {

@@ -1,4 +1,4 @@
-//! What a user can ask of the program: one file a subcommand, and the only place that prints.
+//! The program's commands: one file per subcommand, and the only place that prints.
 
 mod asked;
 mod backtest;
@@ -56,8 +56,8 @@ use clap::error::{ContextKind, ContextValue};
 use experiment::spec::near;
 use output::{print, print_json};
 
-/// Adds the subcommand that was meant to an error about an unknown one, where clap has found none: it does not take two letters in
-/// the wrong order for likeness.
+/// Adds a suggested subcommand to the error about an unknown one, where clap found none: it does not count transposed
+/// letters as similar.
 pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
         return;
@@ -72,13 +72,13 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
     }
 }
 
-/// Something that cannot be as it was asked for, with the remedy.
+/// A request that cannot be fulfilled, with the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);
 
-/// An expectation that was stated, such as with `--fail-on`, and is not met: what was asked for was carried
-/// out and printed, and its answer is no.
+/// A stated expectation, such as with `--fail-on`, was not met: the command ran and printed its results, and the answer
+/// is no.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ExpectationFailed(pub String);

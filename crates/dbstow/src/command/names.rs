@@ -1,5 +1,4 @@
-//! Names that a shell completes: what is built in, each with a line about it, and files where an argument
-//! also takes one.
+//! Names that a shell completes: built-in ones, each with a description, and files where an argument also accepts them.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -70,7 +69,7 @@ pub(super) fn path_of_volume() -> ArgValueCompleter {
     })
 }
 
-/// Names that begin as `current` does, then paths that do and are wanted, with the folders on their way.
+/// Names that begin with `current`, then matching paths that are wanted, with the folders leading to them.
 fn names_or_paths(
     names: fn() -> Vec<CompletionCandidate>,
     is_wanted: impl Fn(&Path) -> bool + Copy + Send + Sync + 'static,
@@ -127,7 +126,7 @@ fn machines() -> Vec<CompletionCandidate> {
         .collect()
 }
 
-/// A name with the first sentence about it: shells show one line.
+/// A name with the first sentence of its description: shells show one line.
 fn candidate(name: &str, about: &str) -> CompletionCandidate {
     let first = about.split(". ").next().unwrap_or_default();
     let help = (!first.is_empty()).then(|| first.to_owned().into());

@@ -1,7 +1,7 @@
-//! The edge of the program: everything that it prints goes through here.
+//! Output of the program: everything that it prints goes through here.
 //!
-//! Names, messages and figures come from files, servers and other programs. Printed as they are, they could
-//! move the cursor, set the terminal's title or change the order in which text is read.
+//! Names, messages and figures come from files, servers and other programs. Printed unchanged, they could move the
+//! cursor, set the terminal's title or reorder text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -17,8 +17,8 @@ use parking_lot::Mutex;
 /// Passwords in URLs on the command line, with the colon before them and the `@` behind.
 static PASSWORDS: OnceLock<Vec<String>> = OnceLock::new();
 
-/// `text` as a terminal may have it: control characters and invisible or reordering ones are written as
-/// `\x1b` or `\u{202e}`; line feeds (with a carriage return before them or not) and tabs stay.
+/// `text` made safe for a terminal: control characters and invisible or reordering ones are escaped as `\x1b` or
+/// `\u{202e}`; line feeds (with or without a carriage return before them) and tabs stay.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unfit) {
         return Cow::Borrowed(text);
@@ -36,8 +36,8 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(fit)
 }
 
-/// The same for JSON, where these characters can only stand in strings: in JSON's own notation, so that the
-/// document says what it said.
+/// The same for JSON, where these characters only occur in strings: escaped in JSON's own notation, so that the
+/// document's content is unchanged.
 pub fn printable_json(text: &str) -> Cow<'_, str> {
     let unfit = |character: char| is_unfit(character) && character != '\r';
     if !text.contains(unfit) {
@@ -56,7 +56,7 @@ pub fn printable_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(fit)
 }
 
-/// Whether a terminal could do something else with it than show it.
+/// Whether a terminal could interpret it instead of displaying it.
 ///
 /// Source: Unicode 16, general categories Cc and Cf with the line and paragraph separators, without those of
 /// single scripts; "Trojan Source" (CVE-2021-42574) for the order of text.
@@ -74,14 +74,14 @@ fn is_unfit(character: char) -> bool {
     }
 }
 
-/// Keeps what looks like a password in a URL among `arguments` out of everything that is printed.
+/// Redacts anything in `arguments` that looks like a password in a URL from all output.
 pub fn hide_passwords(arguments: impl Iterator<Item = String>) {
     let passwords = arguments.filter_map(|argument| password(&argument).map(str::to_owned));
-    // Set once, by `main`; a second call has nothing to add.
+    // Set once, by `main`; later calls have no effect.
     let _ = PASSWORDS.set(passwords.collect());
 }
 
-/// `:secret@` of `scheme://user:secret@host`. A password may hold an `@` that nobody encoded.
+/// `:secret@` of `scheme://user:secret@host`. A password may contain an unencoded `@`.
 fn password(argument: &str) -> Option<&str> {
     let start = argument.find("://")? + "://".len();
     let from = start + argument[start..].find(':')?;
@@ -100,7 +100,7 @@ fn hidden(text: Cow<'_, str>) -> Cow<'_, str> {
     text
 }
 
-/// Prints a result; that its reader went away early, as `head` does, is no failure.
+/// Prints a result; a reader that closes the pipe early, as `head` does, is not a failure.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -108,13 +108,13 @@ pub(super) fn print(text: &str) -> io::Result<()> {
     write_out(&printable(&hidden(text.into())))
 }
 
-/// How wide the terminal is that results are printed to; what is no terminal has the usual width.
+/// Width of the terminal for results, or the usual width where output is not a terminal.
 pub(super) fn width() -> Width {
     let size = terminal_size::terminal_size_of(io::stdout());
     size.map_or_else(Width::default, |(columns, _)| Width::of(columns.0.into()))
 }
 
-/// Prints a result, in colours where the terminal takes them and `NO_COLOR` is not set.
+/// Prints a result, in colours where the terminal supports them and `NO_COLOR` is not set.
 ///
 /// # Errors
 /// As [`print`].
@@ -128,12 +128,12 @@ pub(super) fn print_styled(text: &Styled) -> io::Result<()> {
     }
 }
 
-/// `text` with the escape sequences of its colours: these, and none that it brings along.
+/// `text` with the escape sequences of its colours, and no others from its content.
 fn coloured(text: &Styled) -> String {
     let pieces = text.pieces().map(|(tone, piece)| {
         let style = style(tone);
         let piece = hidden(piece.into());
-        // On a line of its own, so that a pager that colours line by line shows it.
+        // On a separate line, so that a pager that colours line by line shows it.
         let lines = printable(&piece);
         let lines = lines.split_inclusive('\n').map(|line| {
             let (line, end) = line
@@ -155,7 +155,7 @@ fn style(tone: Tone) -> Style {
     }
 }
 
-/// Prints a result that is JSON.
+/// Prints a JSON result.
 ///
 /// # Errors
 /// As [`print`].
@@ -189,16 +189,16 @@ fn written(to: &mut dyn Write, text: &str) -> io::Result<()> {
     }
 }
 
-/// Lines that are held while a screen is shown; `None` while none is.
+/// Lines held while a screen is shown; `None` while none is.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
-/// Holds what is noted from now on.
+/// Holds notes from now on.
 #[cfg(feature = "live")]
 pub(super) fn hold() {
     HELD.lock().get_or_insert_default();
 }
 
-/// Prints what was held, and holds nothing any more.
+/// Prints the held notes, and stops holding.
 #[cfg(feature = "live")]
 pub(super) fn release() {
     let held = HELD.lock().take();
@@ -207,13 +207,13 @@ pub(super) fn release() {
     }
 }
 
-/// Where a screen is drawn; its texts are made fit by whoever draws it.
+/// The stream a screen is drawn on; the caller sanitizes its text.
 #[cfg(feature = "live")]
 pub(super) fn screen() -> io::Stderr {
     io::stderr()
 }
 
-/// Prints a line on stderr. Where nobody reads it, there is nobody to tell.
+/// Prints a line on stderr. Write errors are ignored, as they could not be reported anywhere.
 pub fn note(line: &str) {
     if let Some(held) = &mut *HELD.lock() {
         held.push(line.to_owned());
@@ -223,13 +223,13 @@ pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(&text));
 }
 
-/// Prints what was wrong with the arguments, or the help that was asked for, and gives the exit code.
+/// Prints an error about the arguments, or the requested help, and returns the exit code.
 pub fn usage(error: &clap::Error) -> u8 {
     if error.use_stderr() {
         // Without colours: its text repeats arguments.
         note(error.render().to_string().trim_end());
     } else {
-        // All of it is our own. A reader that went away early is no failure.
+        // All of it is our own text. A reader that closes the pipe early is not a failure.
         let _ = error.print();
     }
     u8::try_from(error.exit_code()).unwrap_or(2)

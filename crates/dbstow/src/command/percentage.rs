@@ -1,8 +1,9 @@
-//! Percentages on the command line: one way to write them, whatever the option.
+//! Percentages on the command line: one syntax for all options.
 
 use analysis::quantity::percent;
 
-/// The share that `5%`, `5 %` or `0.05` is, from 0 to below `end`. What could be 5 % or five times is asked about.
+/// The share written as `5%`, `5 %` or `0.05`, from 0 to below `end`. Input that could mean 5 % or a factor of five is
+/// rejected as ambiguous.
 pub(super) fn percentage(text: &str, end: f64) -> Result<f64, String> {
     let text = text.trim();
     let (number, unit) = match text.strip_suffix('%') {

@@ -70,10 +70,10 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(super::print(&text)?)
 }
 
-/// Writes the plan with all that it refers to.
+/// Writes the plan with everything that it refers to.
 ///
 /// # Errors
-/// When a file of the user's own cannot be read any more, or the plan cannot be written.
+/// When a user's file can no longer be read, or the plan cannot be written.
 pub(super) fn write(file: &Path, plan: Plan, inventory: &Inventory) -> Result<()> {
     let trials = plan.trials().len();
     let text = PlanFile::new(plan, inventory)
@@ -88,11 +88,11 @@ pub(super) fn write(file: &Path, plan: Plan, inventory: &Inventory) -> Result<()
     Ok(())
 }
 
-/// How long all of the plan takes, after earlier trials in `folder` if it holds any.
+/// The duration of the whole plan, estimated from earlier trials in `folder` if there are any.
 fn estimate(plan: &Plan, folder: &Path) -> Estimate {
     let earlier = match Results::open(folder) {
         Ok(results) => results.durations(),
-        // None has run yet, or elsewhere.
+        // None has run yet, or it ran elsewhere.
         Err(_) => Default::default(),
     };
     Estimate::of(plan, plan.trials(), &earlier)

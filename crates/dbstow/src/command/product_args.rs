@@ -1,4 +1,4 @@
-//! Options that one product alone takes, as arguments: each engine of the build declares its own.
+//! Options specific to one product, as arguments: each engine of the build declares its own.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use model::Duration;
 
 use crate::engines::ENGINES;
 
-/// How to log in to a server. No password is taken here: it would be in the list of processes.
+/// Login options for a server. Passwords are not accepted here: they would show in the process list.
 pub type ServerLogin = ProductArgs<true>;
 
-/// Options of products: those of a login, or the others.
+/// Options of products: those for the login, or the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProductArgs<const LOGIN: bool>(pub ProductOptions);
 

@@ -1,4 +1,4 @@
-//! `dbstow profile`: shows what a server asked of its disks.
+//! `dbstow profile`: shows a server's demand on its disks.
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ pub struct Args {
 /// Runs `dbstow profile`.
 ///
 /// # Errors
-/// When the file cannot be read or is no profile, or a page that was asked for cannot be written.
+/// When the file cannot be read or is not a profile, or a requested page cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let profile = load(&args.file)?;
     let text = match args.format {
@@ -83,7 +83,7 @@ fn text(profile: &Profile) -> String {
     text
 }
 
-/// A list of sentences below a title; nothing where there are none.
+/// A list of sentences below a title; empty where there are none.
 pub(super) fn bullets(title: &str, sentences: &[String]) -> String {
     if sentences.is_empty() {
         return String::new();

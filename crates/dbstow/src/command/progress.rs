@@ -1,4 +1,4 @@
-//! A bar on stderr, where somebody looks at it.
+//! A progress bar on stderr, shown on a terminal.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -7,12 +7,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
 
-/// A bar with words beside it; they may come from anywhere.
+/// A bar with a message; messages may come from any source.
 #[derive(Clone)]
 pub(super) struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar of `steps`, drawn as indicatif's `template` says; hidden where stderr is no terminal.
+    /// A bar of `steps`, with indicatif's `template`; hidden where stderr is not a terminal.
     pub(super) fn new(steps: u64, template: &str) -> Progress {
         let target = match io::stderr().is_terminal() {
             true => ProgressDrawTarget::stderr(),
@@ -24,33 +24,33 @@ impl Progress {
         Progress(bar)
     }
 
-    /// Shows what is done now.
+    /// Shows the current step.
     pub(super) fn set_message(&self, text: &str) {
         self.0.set_message(output::printable(text).into_owned());
     }
 
-    /// Shows what else the template has a place for.
+    /// Shows the template's additional text.
     pub(super) fn set_prefix(&self, text: &str) {
         self.0.set_prefix(output::printable(text).into_owned());
     }
 
-    /// There are more steps than was known.
+    /// Adds steps to the total.
     #[cfg(all(target_os = "linux", feature = "postgres"))]
     pub(super) fn more(&self, steps: u64) {
         self.0.inc_length(steps);
     }
 
-    /// Some more steps are done.
+    /// Advances by some steps.
     pub(super) fn step(&self, steps: u64) {
         self.0.inc(steps);
     }
 
-    /// Takes the bar away while `what` is done.
+    /// Hides the bar while `what` runs.
     pub(super) fn suspend<R>(&self, what: impl FnOnce() -> R) -> R {
         self.0.suspend(what)
     }
 
-    /// Shows no bar until [`Progress::show`].
+    /// Hides the bar until [`Progress::show`].
     #[cfg(feature = "live")]
     pub(super) fn hide(&self) {
         self.0.set_draw_target(ProgressDrawTarget::hidden());
@@ -62,7 +62,7 @@ impl Progress {
         self.0.set_draw_target(ProgressDrawTarget::stderr());
     }
 
-    /// Takes the bar away for good.
+    /// Removes the bar permanently.
     pub(super) fn end(&self) {
         self.0.finish_and_clear();
     }

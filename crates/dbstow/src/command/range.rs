@@ -1,8 +1,8 @@
-//! A range of amounts, as options take it: `8`, `8-16`, `8-`, `-16`.
+//! A range of amounts, in the syntax of options: `8`, `8-16`, `8-`, `-16`.
 
 use std::str::FromStr;
 
-/// From one amount to another, both of them in it; either end may be open.
+/// From one amount to another, both inclusive; either end may be open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range<T> {
     from: Option<T>,
@@ -10,7 +10,7 @@ pub struct Range<T> {
 }
 
 impl<T: PartialOrd> Range<T> {
-    /// Whether `amount` lies in it.
+    /// Whether `amount` is within it.
     pub fn holds(&self, amount: T) -> bool {
         self.from.as_ref().is_none_or(|from| *from <= amount)
             && self.to.as_ref().is_none_or(|to| amount <= *to)

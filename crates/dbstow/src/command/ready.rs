@@ -1,4 +1,4 @@
-//! Whether a plan can run here: what its mode needs of this machine, how long it takes, and whether it fits.
+//! Checks whether a plan can run here: requirements of its mode, duration, and memory and disk space.
 
 use anyhow::Result;
 use model::{Bytes, Duration};
@@ -11,14 +11,14 @@ use lab::Prepared;
 use lab::run::Rehearsed;
 use lab::trial::{Forecast, memory};
 
-/// Time from which on a run says how long it takes.
+/// Duration from which on it is announced.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Looks for what `prepared` needs on this machine, executes each simulated script on few rows, and says how long a run
-/// takes where that is more than a minute.
+/// Checks that this machine meets the requirements of `prepared`, executes each simulated script on few rows, and
+/// announces the duration of a run of more than a minute.
 ///
 /// # Errors
-/// What is missing or does not fit, with the remedy; a script that does not run.
+/// What is missing or does not fit, with the remedy; a script that fails.
 pub(super) fn check<'a>(
     prepared: &'a Prepared,
     trials: &[Trial],
@@ -40,16 +40,16 @@ pub(super) fn check<'a>(
 
 /// A plan that can run here.
 pub(super) struct Ready<'a> {
-    /// How many of the jobs asked for this machine has the memory for.
+    /// How many of the requested jobs fit into this machine's memory.
     pub(super) jobs: usize,
-    /// What is known of its arms; nothing where they are not simulated, or few rows were not enough.
+    /// What is known of its arms; empty where they are not simulated, or few rows were not enough.
     pub(super) arms: Vec<Rehearsed<'a>>,
 }
 
-/// Says what [`check`] would refuse or say of a simulated plan.
+/// Reports what [`check`] would refuse or announce for a simulated plan.
 ///
 /// # Errors
-/// A script that does not run.
+/// A script that fails.
 pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<()> {
     let trials = prepared.plan().trials();
     let arms = rehearse(prepared, trials, true)?;
@@ -66,7 +66,7 @@ pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result
     Ok(())
 }
 
-/// Executes each simulated script on few rows. What does not fit into this machine is refused, unless `allow_large`.
+/// Executes each simulated script on few rows. Refuses what does not fit into this machine, unless `allow_large`.
 fn rehearse<'a>(
     prepared: &'a Prepared,
     trials: &[Trial],
@@ -84,7 +84,7 @@ fn rehearse<'a>(
     }
 }
 
-/// Where the sessions' read-ahead together is more than the buffer pool, which then evicts pages before they are read.
+/// Warns where the sessions' total read-ahead exceeds the buffer pool, which then evicts pages before they are read.
 fn reads_too_far(rehearsed: &Rehearsed<'_>) -> Option<String> {
     let settings = &rehearsed.arm.settings;
     let (ahead, sessions) = (settings.engine.read_ahead, settings.workload.sessions);
@@ -99,7 +99,7 @@ fn reads_too_far(rehearsed: &Rehearsed<'_>) -> Option<String> {
     })
 }
 
-/// What the trials take together of time, and the largest of them of memory and disk.
+/// Total time of the trials, and the memory and disk space of the largest.
 fn together(arms: &[Rehearsed<'_>]) -> Forecast {
     arms.iter().fold(Forecast::default(), |all, arm| Forecast {
         time: all.time + arm.forecast.time * u64::from(arm.trials),
@@ -109,8 +109,8 @@ fn together(arms: &[Rehearsed<'_>]) -> Forecast {
     })
 }
 
-/// Says how long a run takes where that is more than a minute. Gives how many of `jobs` trials at the same time this
-/// machine has the memory for.
+/// Announces the duration of a run of more than a minute. Returns how many of `jobs` parallel trials fit into this
+/// machine's memory.
 fn say(forecast: &Forecast, trials: usize, jobs: usize) -> usize {
     let jobs = jobs.min(trials);
     let jobs = jobs.min(fitting(forecast)).max(1);
@@ -131,7 +131,7 @@ fn say(forecast: &Forecast, trials: usize, jobs: usize) -> usize {
     jobs
 }
 
-/// How many trials fit into memory together.
+/// Number of trials that fit into memory together.
 fn fitting(forecast: &Forecast) -> usize {
     let times = memory().map(|there| there.0 / forecast.memory.0.max(1));
     times.map_or(usize::MAX, |times| {

@@ -1,4 +1,4 @@
-//! Where a user wants a run in real time to have its files, and on what.
+//! Options for the location of a real-time run's files, and their storage.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub struct RealTimeArgs {
 }
 
 impl RealTimeArgs {
-    /// What was given.
+    /// The given options.
     pub fn options(&self) -> Options {
         Options {
             volumes: self.volume.iter().cloned().collect(),
@@ -61,11 +61,11 @@ impl RealTimeArgs {
         }
     }
 
-    /// What of it decides the outcome of a trial, with absolute paths; those of a server that makes
-    /// its files itself are its own.
+    /// The options that affect the outcome of a trial, with absolute paths; those of a server that creates its own files
+    /// are the server's.
     ///
     /// # Errors
-    /// When the current directory is not known.
+    /// When the current directory is unknown.
     pub(super) fn facts(
         &self,
         engine: &dyn EngineProvider,

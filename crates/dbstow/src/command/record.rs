@@ -1,4 +1,5 @@
-//! `dbstow record`: watches a running PostgreSQL, MariaDB, MySQL or SQL Server, and writes a profile. It changes nothing there.
+//! `dbstow record`: monitors a running PostgreSQL, MariaDB, MySQL or SQL Server, and writes a profile. It changes nothing
+//! there.
 
 mod kept;
 
@@ -12,7 +13,7 @@ use profile::INTERVALS_MAX;
 use super::{PublishArgs, ServerLogin, ServerTimeout, UsageError};
 use crate::engines::ENGINES;
 
-/// Shortest interval: servers count at most once a second.
+/// Shortest interval: servers update their counters at most once a second.
 const EVERY_MIN: Duration = Duration::from_secs(1);
 
 /// Arguments of `record`.
@@ -110,7 +111,7 @@ pub fn run(args: &Args) -> Result<()> {
     live::record(args, engine)
 }
 
-/// A recording under way: progress, and Ctrl-C.
+/// A recording in progress: its progress bar, and Ctrl-C.
 mod live {
     use std::path::Path;
     use std::sync::Arc;
@@ -174,7 +175,7 @@ mod live {
         }
     }
 
-    /// What is missing before anything was tried is a mistake in what was asked.
+    /// Missing input detected before any attempt is a usage error.
     pub(super) fn in_words(error: EngineError) -> anyhow::Error {
         match error {
             EngineError::Missing(text) => UsageError(text).into(),
@@ -186,7 +187,7 @@ mod live {
         kept: Kept,
         length: Duration,
         progress: Progress,
-        /// Seconds that the bar shows.
+        /// Seconds shown by the bar.
         done: AtomicU64,
         stopped: Arc<AtomicBool>,
         metrics: Arc<ServerMetrics>,
@@ -197,7 +198,7 @@ mod live {
             let stopped = Arc::<AtomicBool>::default();
             let seen = Arc::clone(&stopped);
             let on_signal = move || {
-                // What was recorded is written at the first one; the second is for a name that is looked up without end.
+                // The first one writes what was recorded; the second is for a name lookup that hangs.
                 if seen.swap(true, Ordering::Relaxed) {
                     exit();
                 }
@@ -228,7 +229,7 @@ mod live {
             self.progress.end();
         }
 
-        /// Writes the whole recording; what can be kept in no file is printed.
+        /// Writes the whole recording; prints it if no file can be written.
         fn keep(&self, profile: &Profile) -> Result<()> {
             let Err(error) = self.write(profile) else {
                 return Ok(());
@@ -238,7 +239,7 @@ mod live {
                 .context("the recording is on standard output, since no file could be written"))
         }
 
-        /// Writes the file, or replaces what this recording wrote before, and notes where it has gone.
+        /// Writes the file, or replaces what this recording wrote before, and notes its new location.
         fn write(&self, profile: &Profile) -> Result<()> {
             if let Written::Elsewhere(why) = self.kept.write(profile)? {
                 let file = self.kept.file();
@@ -267,7 +268,7 @@ mod live {
         }
 
         fn so_far(&self, profile: &Profile) {
-            // What reads a stream gets the whole, once.
+            // A stream gets the whole recording, once.
             if files::is_stream(&self.kept.file()) {
                 return;
             }

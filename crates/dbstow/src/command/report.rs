@@ -1,4 +1,4 @@
-//! `dbstow report`: says what recorded trials show, from the records alone.
+//! `dbstow report`: reports on recorded trials, from the records alone.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use analysis::report::{csv, json, markdown, terminal};
 use experiment::record::Record;
 use experiment::results::Results;
 
-/// What the page is called in a results folder.
+/// The page's file name in a results folder.
 const PAGE: &str = "report.html";
 
 /// Arguments of `report`.
@@ -70,10 +70,10 @@ pub struct Output {
 }
 
 impl Output {
-    /// Whether what was printed is as good as `--fail-if-slower` asks.
+    /// Checks the reported results against `--fail-if-slower`.
     ///
     /// # Errors
-    /// [`ExpectationFailed`] when it is not; a [`UsageError`] when nothing was compared.
+    /// [`ExpectationFailed`] when they are worse; a [`UsageError`] when nothing was compared.
     pub fn judge(&self, judged: impl Fn(f64) -> Slower) -> Result<()> {
         let Some(share) = self.fail_if_slower else {
             return Ok(());
@@ -124,7 +124,7 @@ pub enum Format {
 /// Runs `dbstow report`.
 ///
 /// # Errors
-/// When a folder holds no results, or a page that was asked for cannot be written.
+/// When a folder holds no results, or a requested page cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let results = Results::open(&args.folder)?;
     if args.output.format == Format::Parquet {
@@ -172,7 +172,7 @@ fn write_table(results: &Results, args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Records as Parquet, where this build has it.
+/// Records as Parquet, where this build supports it.
 fn table(results: &Results, records: &[Record]) -> Option<Vec<u8>> {
     #[cfg(feature = "parquet")]
     return Some(analysis::report::parquet::render(
@@ -186,10 +186,10 @@ fn table(results: &Results, records: &[Record]) -> Option<Vec<u8>> {
     }
 }
 
-/// Prints what a folder's records say, and writes it as a page. Gives what they say.
+/// Prints the findings for a folder, and writes them as a page. Returns them.
 ///
 /// # Errors
-/// When nothing can be printed, or a page that was asked for cannot be written.
+/// When nothing can be printed, or a requested page cannot be written.
 pub fn show(results: &Results, output: &Output) -> Result<Findings> {
     let (records, mut findings) = found(results);
     if let Some(folder) = &output.drill {
@@ -208,14 +208,14 @@ pub fn show(results: &Results, output: &Output) -> Result<Findings> {
         Format::Markdown => super::print(&markdown::render(&findings))?,
         Format::Parquet => return Err(not_printed()),
     }
-    // Only now: what was found is not to be lost over it.
+    // Only now, so that a failure here does not lose the findings.
     if let Some(page) = page?.filter(|_| output.open) {
         open(&page)?;
     }
     Ok(findings)
 }
 
-/// A table of records is written to a file.
+/// Parquet is binary; it needs a file.
 pub(super) fn not_printed() -> anyhow::Error {
     let message = "--format parquet: `dbstow report FOLDER --format parquet --out FILE` writes it; choose another format here";
     UsageError(message.to_owned()).into()
@@ -228,7 +228,7 @@ fn page_line(page: &Result<Option<PathBuf>>) -> String {
     }
 }
 
-/// Prints two results side by side, and writes them as a page where that is asked for.
+/// Prints two results side by side, and writes them as a page where requested.
 fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
     if args.output.drill.is_some() {
         let message = "--drill is for the report of one result; leave it out";
@@ -263,7 +263,7 @@ fn show_both(before: &Results, after: &Results, args: &Args) -> Result<()> {
     args.output.judge(judged)
 }
 
-/// Refuses to judge results in which an arm has no trial that counts.
+/// Refuses to judge results in which an arm has no valid trial.
 ///
 /// # Errors
 /// When there is one.
@@ -280,7 +280,7 @@ pub(super) fn all_completed(findings: &Findings) -> Result<()> {
     }
 }
 
-/// A folder's records and what they say, unreadable ones named.
+/// The records of a folder and their findings; unreadable records are reported.
 fn found(results: &Results) -> (Vec<Record>, Findings) {
     let (records, unreadable) = results.records();
     let mut findings = findings::make(&results.question, &records);
@@ -288,7 +288,7 @@ fn found(results: &Results) -> (Vec<Record>, Findings) {
     (records, findings)
 }
 
-/// Writes the page where it is wanted, or into the results folder if that can be written. Says where.
+/// Writes the page to the requested path, or into the results folder if that is writable. Prints the path.
 fn write_page(
     results: &Results,
     records: &[Record],
@@ -307,7 +307,7 @@ fn write_page(
         write_named(file, text.as_bytes())?;
         return Ok(Some(file.clone()));
     }
-    // In a folder that may be anybody's, nothing is written.
+    // Nothing is written to a folder that may belong to another user.
     let folder = Folder::to_fill(results.folder(), Readers::Umask);
     let write = |folder: Folder| folder.write(PAGE.as_ref(), text.as_bytes(), Readers::Umask);
     match folder.and_then(write) {
@@ -321,10 +321,10 @@ fn write_page(
     }
 }
 
-/// Shows a page in the browser.
+/// Opens a page in the browser.
 ///
 /// # Errors
-/// When there is none.
+/// When there is no browser.
 pub(super) fn open(page: &Path) -> Result<()> {
     opener::open(page).with_context(|| format!("{}: no browser would show it", page.display()))
 }

@@ -1,7 +1,7 @@
-//! The terminal while a screen is shown: entered once, and left on every way out.
+//! The terminal while a screen is shown: entered once, and restored on every exit path.
 //!
-//! What is said meanwhile is held and printed when the screen is left. The screen is on stderr, where progress is; results
-//! go to stdout as ever.
+//! Messages are held meanwhile and printed when the screen is left. The screen is on stderr, like progress; results still
+//! go to stdout.
 
 use std::io::{self, BufWriter, IsTerminal};
 use std::sync::Once;
@@ -22,26 +22,26 @@ use ratatui::crossterm::terminal::{
 use super::{UsageError, output};
 use crate::live::{Screen, draw};
 
-/// How often it is drawn, and how soon a key is noticed.
+/// The frame interval, and the longest delay of a key.
 const EVERY: Duration = Duration::from_millis(200);
 
-/// How long leaving waits for a frame that is being drawn.
+/// How long leaving waits for a frame in progress.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Whether a screen is shown.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Held while the screen is entered, a frame is drawn or a key is read, so that none of it happens after the screen was
+/// Held while the screen is entered, a frame is drawn or a key is read, so that none of this happens after the screen was
 /// left.
 static DRAWING: Mutex<()> = Mutex::new(());
 
-/// Held while the screen is left: whoever comes second may end the process, and waits until the terminal is restored.
+/// Held while the screen is left: a second caller may end the process, and waits until the terminal is restored.
 static LEAVING: Mutex<()> = Mutex::new(());
 
-/// What follows on leaving.
+/// Runs after leaving.
 static AFTER: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
-/// A screen that is shown; dropping it leaves it.
+/// A shown screen; dropping it leaves it.
 pub(super) struct Shown(Option<JoinHandle<()>>);
 
 /// What the keys do.
@@ -51,7 +51,7 @@ enum Key {
     Other,
 }
 
-/// Whether there is a terminal for it.
+/// Checks that there is a terminal for it.
 ///
 /// # Errors
 /// When there is none.
@@ -64,11 +64,11 @@ pub(super) fn check() -> Result<(), UsageError> {
     }
 }
 
-/// Shows what `now` gives until `q` is pressed, [`leave`] is called or the result is dropped; `interrupt` is Ctrl-C,
-/// and `after` is called once the screen was left.
+/// Shows the output of `now` until `q` is pressed, [`leave`] is called or the result is dropped; `interrupt` handles
+/// Ctrl-C, and `after` runs once the screen was left.
 ///
 /// # Errors
-/// When the terminal refuses it.
+/// When the terminal rejects it.
 pub(super) fn show(
     now: impl Fn() -> Screen + Send + 'static,
     interrupt: impl Fn() + Send + 'static,
@@ -85,7 +85,7 @@ pub(super) fn show(
     *AFTER.lock() = Some(Box::new(after));
     output::hold();
     let entered = {
-        // A signal that comes meanwhile waits here, and leaves what was entered.
+        // A signal that arrives meanwhile waits here, and then leaves the screen.
         let _entering = DRAWING.lock();
         SHOWN.store(true, Ordering::SeqCst);
         enable_raw_mode().and_then(|()| execute!(output::screen(), EnterAlternateScreen))
@@ -122,16 +122,16 @@ pub(super) fn show(
     Ok(Shown(Some(thread.context("--live: a thread")?)))
 }
 
-/// Leaves the screen, where one is shown: the terminal is as it was before.
+/// Leaves the screen, where one is shown, and restores the terminal.
 pub(super) fn leave() {
-    // A panic may have come from here.
+    // A panic may have originated here.
     let leaving = LEAVING.try_lock_for(2 * PATIENCE);
     if !SHOWN.swap(false, Ordering::SeqCst) {
         return;
     }
-    // A panic may have come from within a frame.
+    // A panic may have originated within a frame.
     let drawing = DRAWING.try_lock_for(PATIENCE);
-    // There is nobody to tell that a terminal is gone.
+    // Errors are ignored: without a terminal they cannot be reported.
     let _ = execute!(output::screen(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
     output::release();
@@ -147,8 +147,8 @@ pub(super) fn is_shown() -> bool {
     SHOWN.load(Ordering::SeqCst)
 }
 
-/// The next key, or `Other` after a while without one. Two keys need no parser; crossterm's reader of events never
-/// returns once its terminal is gone (0.29: it ignores the end of the file and errors).
+/// The next key, or `Other` after a timeout. Two keys need no parser; crossterm's event reader never returns once its
+/// terminal is gone (0.29: it ignores the end of the file and errors).
 ///
 /// # Errors
 /// When the terminal is gone.
@@ -170,10 +170,10 @@ fn key() -> io::Result<Key> {
     }
     let _reading = DRAWING.lock();
     if !is_shown() {
-        // It was left meanwhile: this key is for whoever reads next.
+        // The screen was left meanwhile: this key is for the next reader.
         return Ok(Key::Other);
     }
-    // Past std's buffer, so that whoever asks a question later finds all of its answer there.
+    // Bypasses std's buffer, so that a later prompt finds its complete answer.
     let mut terminal = File::from(stdin.as_fd().try_clone_to_owned()?);
     let mut keys = [0; 64];
     let read = terminal.read(&mut keys)?;
@@ -181,14 +181,14 @@ fn key() -> io::Result<Key> {
         [] => Err(io::ErrorKind::UnexpectedEof.into()),
         // Arrows and the like.
         [0x1b, ..] => Ok(Key::Other),
-        // The terminal sends no signal while keys are read one by one.
+        // The terminal sends no signal in raw mode.
         keys if keys.contains(&0x03) => Ok(Key::Interrupt),
         keys if keys.contains(&b'q') => Ok(Key::Leave),
         _ => Ok(Key::Other),
     }
 }
 
-/// The next key, or `Other` after a while without one.
+/// The next key, or `Other` after a timeout.
 ///
 /// # Errors
 /// When the terminal is gone.
@@ -218,7 +218,7 @@ impl Drop for Shown {
     fn drop(&mut self) {
         leave();
         if let Some(thread) = self.0.take() {
-            // If it panicked, that was said.
+            // A panic was already reported.
             let _ = thread.join();
         }
     }

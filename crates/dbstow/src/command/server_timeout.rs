@@ -1,4 +1,4 @@
-//! How long a server may take.
+//! Time limit for a server.
 
 use model::Duration;
 
@@ -12,7 +12,7 @@ pub struct ServerTimeout {
 }
 
 impl ServerTimeout {
-    /// How long to wait for the server, and what ends the wait.
+    /// The timeout for the server, and the interruption of a wait.
     pub(super) fn patience(
         &self,
         stop: std::sync::Arc<std::sync::atomic::AtomicBool>,
@@ -23,7 +23,7 @@ impl ServerTimeout {
     }
 }
 
-/// A time that is not zero.
+/// A nonzero duration.
 fn some_time(text: &str) -> Result<Duration, String> {
     match text.parse() {
         Ok(Duration::ZERO) => Err("no server answers in no time; give 1s or more".to_owned()),

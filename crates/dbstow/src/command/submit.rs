@@ -19,7 +19,7 @@ use lab::Prepared;
 use lab::plan_file::PlanFile;
 use layout::job::{Claim, Job, KUBERNETES_TASKS_MAX, Pods};
 
-/// What the program takes of memory beside its trials.
+/// Memory of the program in addition to its trials.
 const MEMORY_OWN: Bytes = Bytes::mib(128);
 
 /// Task memory is rounded up to a multiple of this.
@@ -93,7 +93,7 @@ pub enum Scheduler {
 /// Runs `dbstow submit`.
 ///
 /// # Errors
-/// When the plan cannot be used, or options do not go together.
+/// When the plan cannot be used, or options conflict.
 pub fn run(args: &Args) -> Result<()> {
     let file = load(&args.plan)?;
     check(args, &file.plan)?;
@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(print(&format!("{}\n", submission.commands.join("\n")))?)
 }
 
-/// What cannot be.
+/// Checks for conflicting options.
 fn check(args: &Args, plan: &Plan) -> Result<(), UsageError> {
     if plan.variant.mode != Mode::Simulate {
         return Err(UsageError(format!(
@@ -170,7 +170,7 @@ fn job(args: &Args, file: &PlanFile) -> Result<Job> {
         plan: args.plan.display().to_string(),
         results: match &args.results {
             Some(results) => results.clone(),
-            // Tasks run on Unix, wherever this is written.
+            // Tasks run on Unix, wherever this file is generated.
             None => {
                 let folder = default_folder(plan);
                 let parts = folder.iter().map(|part| part.to_string_lossy());
@@ -195,7 +195,7 @@ fn job(args: &Args, file: &PlanFile) -> Result<Job> {
     Ok(job)
 }
 
-/// What a task is expected to take of memory, which executes each script of the plan on few rows.
+/// The expected memory of a task; executes each script of the plan on few rows.
 fn memory(file: &PlanFile, cores: u32) -> Result<Bytes> {
     let prepared = Prepared::new(&file.plan, &file.inventory(ENGINES)?, &Options::default())?;
     let forecast = match prepared.rehearse(file.plan.trials()) {

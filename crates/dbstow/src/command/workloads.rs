@@ -37,10 +37,10 @@ pub struct Args {
     allow_outside: bool,
 }
 
-/// Prints what was asked for.
+/// Prints the list or the workload.
 ///
 /// # Errors
-/// When there is no such workload, or its folder is not a sound one.
+/// When the workload does not exist, or its folder is invalid.
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let text = match &args.name {
         None => list().context("built-in workloads")?,
@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 fn find(name: &str, engine: &EngineName, reach: Reach) -> anyhow::Result<Workload> {
-    // Said first, where this build lacks it; an inventory would read in another dialect.
+    // Reported first, where this build lacks the engine; an inventory would use another dialect.
     ENGINES.find(engine)?;
     let inventory = Inventory::with_engines(ENGINES)
         .of_engine(engine)
@@ -73,7 +73,7 @@ fn script(name: &str) -> Script {
     }
 }
 
-/// Whether it is a path; a name that is built in is that workload, whatever the current folder holds.
+/// Whether it is a path; a built-in name is always that workload, whatever the current folder contains.
 fn is_own(name: &str) -> bool {
     let path = Path::new(name);
     let is_file = path
@@ -83,7 +83,7 @@ fn is_own(name: &str) -> bool {
     is_path && !Workload::builtin_names().contains(&name)
 }
 
-/// How large the database of a workload becomes: what `check` finds out of an experiment with nothing else in it.
+/// The size of a workload's database, as `check` computes it for an experiment with nothing else in it.
 fn size(name: &str, parameters: &[(String, String)], args: &Args) -> anyhow::Result<String> {
     let workload = match is_own(name) {
         true => build::Workload::folder(name),
@@ -98,7 +98,7 @@ fn size(name: &str, parameters: &[(String, String)], args: &Args) -> anyhow::Res
     for (name, value) in parameters {
         let key = format!("workload.parameters.{name}");
         experiment = match value.replace('_', "").parse::<f64>() {
-            // 1e6 is as whole as 1_000_000.
+            // 1e6 is as integral as 1_000_000.
             Ok(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
                 experiment.set(&key, number as i64)
             }

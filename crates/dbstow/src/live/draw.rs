@@ -1,4 +1,4 @@
-//! The screen as a frame of the terminal: a pure function of what it shows.
+//! The screen as a frame of the terminal: a pure function of its content.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ const VOLUME_LINES: u16 = 4;
 /// Columns of an arm's bar.
 const BAR: usize = 20;
 
-/// Draws `screen`. What there is no room for is left out from below, and said where it is an arm or a volume.
+/// Draws `screen`. What does not fit is left out from below; omitted arms and volumes are counted.
 pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     let arms = lines(screen.arms.len(), 8);
     let verdicts = lines(screen.verdicts.len() * 2, 8);
@@ -62,12 +62,12 @@ pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     frame.render_widget(Line::styled(fit(&screen.keys), dim), keys);
 }
 
-/// As many lines as there is to show, and no more than `most`.
+/// As many lines as there are to show, and no more than `most`.
 fn lines(count: usize, most: u16) -> u16 {
     u16::try_from(count).unwrap_or(most).min(most)
 }
 
-/// Names come from files: none may say anything to the terminal.
+/// Names come from files: they are sanitized for the terminal.
 fn fit(text: &str) -> Cow<'_, str> {
     printable(text)
 }
@@ -108,7 +108,7 @@ fn of_arm(arm: &ArmProgress, width: usize) -> Line<'_> {
     Line::from(spans)
 }
 
-/// Says which trial the volumes are of, where one of them has room below. Gives the rest of the area.
+/// Names the trial whose volumes are shown, where one of them has room below. Returns the rest of the area.
 fn draw_heading(trial: &str, frame: &mut Frame<'_>, area: Rect) -> Rect {
     if area.height <= VOLUME_LINES {
         return area;
@@ -196,11 +196,11 @@ fn draw_volume(volume: &VolumeHistory, frame: &mut Frame<'_>, area: Rect) {
 struct Chart {
     label: String,
     of: fn(&Now) -> f64,
-    /// What its top stands for; `None` for the highest of its points.
+    /// The value of its top; `None` for the maximum of its points.
     most: Option<f64>,
 }
 
-/// What the highest point of a sparkline counts, which has whole numbers only.
+/// The height of the highest point of a sparkline, which only has whole numbers.
 const HEIGHT: u64 = 1_000;
 
 /// The last points of a volume.

@@ -1,4 +1,4 @@
-//! `--live`: what a run or a mount is doing, as one screen.
+//! `--live`: the activity of a run or a mount, on one screen.
 //!
 //! ```text
 //! events of a run ──► RunLive ─┐
@@ -17,38 +17,38 @@ pub use draw::draw;
 pub use run::RunLive;
 pub use volumes::{Now, VolumeHistory, add};
 
-/// What the screen shows.
+/// The content of the screen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Screen {
-    /// What is shown, in a line.
+    /// A one-line title.
     pub title: String,
-    /// What it is doing at the moment.
+    /// The current stage.
     pub doing: String,
-    /// Share of it that is done, from 0 to 1; `None` where there is no end.
+    /// The share that is done, from 0 to 1; `None` where it is unbounded.
     pub done: Option<f64>,
     /// Placements and their trials.
     pub arms: Vec<ArmProgress>,
-    /// The trial that the figures of volumes are of; empty where there are no trials.
+    /// The trial whose volumes are shown; empty where there are no trials.
     pub volumes_of: String,
     /// Its volumes over time.
     pub volumes: Vec<VolumeHistory>,
-    /// What the finished blocks say.
+    /// The verdicts of the finished blocks.
     pub verdicts: Vec<String>,
-    /// What the keys do.
+    /// Help for the keys.
     pub keys: String,
 }
 
-/// How many trials of an arm are done.
+/// The progress of an arm's trials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArmProgress {
     /// Its name.
     pub name: String,
     /// Trials of the plan.
     pub planned: u32,
-    /// Trials that finished, in earlier runs too.
+    /// Finished trials, including those of earlier runs.
     pub finished: u32,
     /// Trials that failed.
     pub failed: u32,
-    /// Trials under way.
+    /// Running trials.
     pub running: u32,
 }

@@ -1,4 +1,4 @@
-//! The screen of a run, from its events.
+//! The screen of a run, built from its events.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use parking_lot::Mutex;
 
 use super::{ArmProgress, Screen, VolumeHistory, volumes};
 
-/// What the keys do in a run.
+/// Help for the keys in a run.
 const KEYS: &str = "q: leave this screen, the run continues   Ctrl-C: stop the run";
 
-/// The screen of a run under way. Events may come from several threads.
+/// The screen of a run in progress. Events may come from several threads.
 pub struct RunLive(Mutex<State>);
 
 struct State {
@@ -26,18 +26,18 @@ struct State {
     trials: u32,
     ended: u32,
     left: String,
-    /// Simulated trials under way, by their place in the plan, and the share of each that is done.
+    /// Running simulated trials, by their index in the plan, and the share of each that is done.
     simulated: BTreeMap<u32, f64>,
-    /// What the volumes of each arm did, trial by trial, where nothing was read before a trial ended.
+    /// The activity of each arm's volumes, trial by trial, where nothing was sampled before a trial ended.
     by_trial: BTreeMap<String, Vec<VolumeHistory>>,
-    /// Whether the volumes of the trial in real time were read.
+    /// Whether the volumes of the real-time trial were sampled.
     is_read: bool,
-    /// Blocks that were complete when verdicts were made.
+    /// Number of complete blocks at the last verdicts.
     blocks: u32,
 }
 
 impl RunLive {
-    /// A run of `plan`, of which there are `records` already.
+    /// A run of `plan`, with existing `records`.
     pub fn new(plan: &Plan, question: Question, records: Vec<Record>) -> RunLive {
         let mut arms: Vec<ArmProgress> = Vec::new();
         for arm in plan.all_arms() {
@@ -80,7 +80,7 @@ impl RunLive {
         RunLive(Mutex::new(state))
     }
 
-    /// What it shows now.
+    /// Its current content.
     pub fn screen(&self) -> Screen {
         self.0.lock().screen.clone()
     }
@@ -120,7 +120,7 @@ impl State {
         self.screen.arms.iter_mut().find(|arm| arm.name == name)
     }
 
-    /// In place of those of another arm, whose volumes may have the same names.
+    /// Replaces those of another arm, whose volumes may have the same names.
     fn show_volumes(&mut self, trial: &Trial, volumes: Vec<VolumeHistory>) {
         self.screen.volumes = volumes;
         self.screen.volumes_of = named(trial);
@@ -143,7 +143,7 @@ impl State {
         if let Some(arm) = self.arm(&trial.arm) {
             arm.running = arm.running.saturating_sub(1);
         }
-        // Of a trial in virtual time, and of plain I/O, nothing was read while it ran.
+        // In virtual time, and for plain I/O, nothing was sampled while it ran.
         if !self.is_read {
             let history = self.by_trial.entry(trial.arm.clone()).or_default();
             volumes::add_record(history, record);
@@ -163,7 +163,7 @@ impl State {
                 Outcome::Failed { .. } => arm.failed += 1,
             }
         }
-        // A verdict is made without series, which are most of a record.
+        // A verdict needs no series, which are most of a record.
         self.records.push(Record {
             series: Series::default(),
             ..record.clone()
@@ -176,7 +176,7 @@ impl State {
         self.screen.done = Some(done.min(1.0));
     }
 
-    /// Makes the verdicts once more blocks are complete.
+    /// Computes the verdicts once more blocks are complete.
     fn judge(&mut self) {
         let compared = self.screen.arms.iter().filter(|arm| arm.planned > 1);
         let complete = compared.map(|arm| arm.finished + arm.failed).min();

@@ -1,4 +1,4 @@
-//! Screens as they look.
+//! Snapshots of screens.
 
 use std::collections::VecDeque;
 
@@ -106,7 +106,7 @@ fn a_small_terminal_shows_what_fits() {
     second of one-disk (95 % CI 1.20-1.62, 2
     q: leave this screen
     ");
-    // As small as can be.
+    // The smallest possible size.
     drawn(&screen(), (1, 1));
 }
 
@@ -153,7 +153,7 @@ fn figures_of_an_ended_arm_leave_the_screen_when_the_next_one_begins() {
     });
     assert_eq!(live.screen().volumes, []);
 
-    // In virtual time nothing is read before a trial ends: what is shown is of the last one that did, and says so.
+    // In virtual time nothing is sampled before a trial ends: the screen shows the last finished trial, and labels it so.
     live.on(Event::TrialEnded {
         trial: second,
         record: &record,

@@ -1,4 +1,4 @@
-//! What volumes did, second by second or trial by trial.
+//! The activity of volumes, second by second or trial by trial.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use model::Duration;
 use reading::Reading;
 use reading::cause::{Limit, Owner};
 
-/// Points that are kept: more than a terminal has columns.
+/// Number of points kept: more than a terminal has columns.
 const POINTS_MAX: usize = 300;
 
 /// One volume over time.
@@ -19,7 +19,7 @@ pub struct VolumeHistory {
     pub points: VecDeque<Now>,
 }
 
-/// What a volume did in one second, or in one trial.
+/// The activity of a volume in one second, or in one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Now {
     /// Reads and writes per second.
@@ -28,8 +28,8 @@ pub struct Now {
     pub mb_per_s: f64,
     /// Mean latency of reads and writes; `None` where there was none.
     pub latency_ms: Option<f64>,
-    /// The limit that was used most, of its disks and of the machine, and the share that was used, from 0 to 1; `None`
-    /// where nothing limits it.
+    /// The most used limit of its disks and of the machine, and its used share, from 0 to 1; `None` where nothing limits
+    /// it.
     pub limit: Option<(String, f64)>,
 }
 
@@ -42,7 +42,7 @@ struct Sums {
     time_ns: f64,
 }
 
-/// Adds what was `done` in a `span`: the difference of two readings.
+/// Adds what was `done` in a `span`: the difference between two readings.
 pub fn add(histories: &mut Vec<VolumeHistory>, done: &Reading, span: Duration) {
     let mut volumes: Vec<Sums> = Vec::new();
     for disk in &done.disks {
@@ -76,7 +76,7 @@ pub(super) fn add_record(histories: &mut Vec<VolumeHistory>, record: &Record) {
     push(histories, &volumes, &record.limits, elapsed);
 }
 
-/// The sums of the volume that the disk `<volume>.<number>` is of.
+/// The sums of the volume that contains the disk `<volume>.<number>`.
 fn of<'a>(volumes: &'a mut Vec<Sums>, disk: &str) -> &'a mut Sums {
     let name = disk.rsplit_once('.').map_or(disk, |(volume, _)| volume);
     if let Some(place) = volumes.iter().position(|sums| sums.name == name) {
@@ -127,7 +127,7 @@ fn most_used(volume: &str, limits: &[LimitRecord]) -> Option<(String, f64)> {
     Some((most.name.to_string(), most.utilisation))
 }
 
-/// Whether a limit is one of a volume's disks, or one that all disks of the machine share.
+/// Whether a limit belongs to one of a volume's disks, or is shared by all disks of the machine.
 fn applies(limit: &Limit, volume: &str) -> bool {
     match &limit.owner {
         Owner::Machine(_) | Owner::Disks => true,

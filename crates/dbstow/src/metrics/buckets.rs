@@ -25,8 +25,8 @@ pub const BOUNDS_S: [f64; 18] = [
     f64::INFINITY,
 ];
 
-/// How many requests took how long. Counts are exact; an HDR histogram knows a latency within 1 in 1000, and so do
-/// bounds and sum.
+/// Number of requests by latency. Counts are exact; an HDR histogram resolves latencies to 1 in 1000, and so do bounds
+/// and sum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latency {
     /// Requests by bucket, not cumulative.
@@ -35,11 +35,11 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Adds all of a histogram of nanoseconds.
+    /// Adds a histogram of nanoseconds.
     pub fn add(&mut self, histogram: &Histogram<u64>) {
         for value in histogram.iter_recorded() {
             let (ns, count) = (value.value_iterated_to(), value.count_at_value());
-            // A bound belongs to its bucket, though a histogram keeps it with values above it.
+            // A bound belongs to its bucket, although a histogram stores it with the values above it.
             let least_s = histogram.lowest_equivalent(ns) as f64 / 1e9;
             let bucket = BOUNDS_S.partition_point(|bound| *bound < least_s);
             self.counts[bucket] += count;
@@ -53,12 +53,12 @@ impl Latency {
         self.sum_ns as f64 / 1e9
     }
 
-    /// How many there are.
+    /// Number of requests.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Upper bounds in seconds, and how many are above the bound before.
+    /// Upper bounds in seconds, and the number of requests between each bound and the one before.
     pub fn buckets(&self) -> Vec<(f64, u64)> {
         BOUNDS_S.into_iter().zip(self.counts).collect()
     }

@@ -12,9 +12,9 @@ pub struct Family {
     pub kind: Kind,
     /// The unit that its name ends in.
     pub unit: Option<&'static str>,
-    /// Who has it.
+    /// The processes that export it.
     pub scope: Scope,
-    /// Its labels in their order, but for `le` of histograms.
+    /// Its labels in order, except `le` of histograms.
     pub labels: &'static [&'static str],
     /// What it counts; no full stop.
     pub help: &'static str,
@@ -23,9 +23,9 @@ pub struct Family {
 /// The type of a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It only grows as long as the process lives.
+    /// It only grows during the life of the process.
     Counter,
-    /// It is what it is now.
+    /// A current value.
     Gauge,
     /// Cumulative counts by latency.
     Histogram,
@@ -33,12 +33,12 @@ pub enum Kind {
     Info,
 }
 
-/// Who has a family.
+/// The processes that export a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Every process.
     All,
-    /// Runs and mounts: whatever has volumes.
+    /// Runs and mounts, which have volumes.
     Volumes,
     /// Runs and mounts with emulated volumes.
     Emulated,
@@ -51,7 +51,7 @@ pub enum Scope {
 }
 
 impl Family {
-    /// The name that its samples have, of a histogram without `_bucket`, `_count` and `_sum`.
+    /// The name of its samples; for a histogram without `_bucket`, `_count` and `_sum`.
     pub fn sample_name(&self) -> String {
         match self.kind {
             Kind::Counter => format!("{}_total", self.name),
@@ -76,7 +76,7 @@ impl Kind {
 /// The family of this name.
 ///
 /// # Panics
-/// When there is none.
+/// When it does not exist.
 pub fn family(name: &str) -> &'static Family {
     let found = FAMILIES.iter().find(|family| family.name == name);
     found.unwrap_or_else(|| panic!("there is no family {name}"))
@@ -98,7 +98,7 @@ macro_rules! families {
     (@unit) => { None };
 }
 
-/// All of them, in the order in which they are written.
+/// All families, in the order of the output.
 pub static FAMILIES: &[Family] = families! {
     Info All "dbstow_build" ["version"] "Version of the program";
 

@@ -1,4 +1,4 @@
-//! Counters of a run, a mount or a recording while it goes on, as families of metrics in OpenMetrics.
+//! Live counters of a run, a mount or a recording, as families of metrics in OpenMetrics.
 //!
 //! ```text
 //! readings of disks ──► totals ──► volumes ─┐
@@ -6,7 +6,7 @@
 //! intervals of a server ────────► server ───┘
 //! ```
 //!
-//! Nothing here waits, prints or opens anything: `command/publish` asks for samples once a second.
+//! Nothing here waits, prints or opens anything: `command/publish` collects samples once a second.
 
 mod buckets;
 mod family;
@@ -23,33 +23,33 @@ pub use server::ServerMetrics;
 pub use text::{openmetrics, prometheus};
 pub use totals::{ClockKind, Totals};
 
-/// What stands in a label for all that is past the number of values that a label may have.
+/// The label value that collects everything beyond the maximum number of values of a label.
 pub const OTHER: &str = "other";
 
 /// A label and its value.
 pub type Label = (&'static str, String);
 
-/// One member of a family at an instant.
+/// A member of a family at a point in time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// Name of the family, see [`FAMILIES`].
     pub family: &'static str,
     /// Its labels, in the order of the family's.
     pub labels: Vec<Label>,
-    /// How much.
+    /// Its value.
     pub value: Value,
 }
 
-/// How much.
+/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of a counter in whole numbers.
+    /// Of an integer counter.
     Count(u64),
     /// Of any other counter, and of a gauge.
     Number(f64),
     /// Of a histogram.
     Latency(Latency),
-    /// Of an info: its labels say all.
+    /// Of an info: its labels contain everything.
     Info,
 }
 
@@ -57,7 +57,7 @@ impl Sample {
     /// A member of the family called `family`.
     ///
     /// # Panics
-    /// When there is no such family, or its labels are others.
+    /// When the family does not exist, or has other labels.
     pub fn new(family: &'static str, labels: Vec<Label>, value: Value) -> Sample {
         let known = self::family(family);
         let names = labels.iter().map(|(name, _)| *name);
@@ -74,7 +74,7 @@ impl Sample {
     }
 }
 
-/// What every process says of itself.
+/// Information about the process, exported by every one.
 pub fn build() -> Vec<Sample> {
     let version = ("version", env!("CARGO_PKG_VERSION").to_owned());
     vec![Sample::new("dbstow_build", vec![version], Value::Info)]

@@ -1,4 +1,4 @@
-//! What happens in a run, counted.
+//! Counters of a run's events.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use parking_lot::Mutex;
 
 use super::{ClockKind, OTHER, Sample, Totals, Value};
 
-/// Arms with metrics of their own; the others are counted together.
+/// Maximum number of arms with separate metrics; the others are aggregated.
 const ARMS_MAX: usize = 128;
 
-/// Counts of a run under way. Events may come from several threads.
+/// Counters of a run in progress. Events may come from several threads.
 pub struct RunMetrics(Mutex<State>);
 
 struct State {
     labels: [(&'static str, String); 4],
     planned: u64,
     recorded: u64,
-    /// The metric that decides.
+    /// The deciding metric.
     metric: String,
     clock: ClockKind,
     totals: Totals,
     finished: u64,
     failed: u64,
-    /// Trials under way, by their place in the plan.
+    /// Running trials, by their index in the plan.
     running: BTreeMap<u32, Running>,
     arms: BTreeMap<String, Arm>,
 }
@@ -35,11 +35,11 @@ struct State {
 struct Running {
     arm: String,
     phase: &'static str,
-    /// Whether its disks were read while it ran.
+    /// Whether its disks were sampled while it ran.
     is_read: bool,
 }
 
-/// What trials of an arm did.
+/// Totals of an arm's trials.
 #[derive(Default)]
 struct Arm {
     finished: u64,
@@ -48,12 +48,12 @@ struct Arm {
     operations: u64,
     errors: u64,
     session_ns: BTreeMap<Cause, u64>,
-    /// Sum of the metric that decides, and trials that have it.
+    /// Sum of the deciding metric, and number of trials that have it.
     metric: (f64, u64),
 }
 
 impl RunMetrics {
-    /// A run of `plan`, of whose trials `recorded` have records already.
+    /// Counters for a run of `plan`, where trials in `recorded` already have records.
     pub fn new(plan: &Plan, recorded: usize) -> RunMetrics {
         let clock = match plan.variant.mode {
             Mode::Simulate => ClockKind::Virtual,
@@ -78,7 +78,7 @@ impl RunMetrics {
         }))
     }
 
-    /// All that was counted so far.
+    /// Everything counted so far.
     pub fn samples(&self) -> Vec<Sample> {
         let state = self.0.lock();
         let mut samples = state.totals.samples();
@@ -190,7 +190,7 @@ impl Arm {
         let of = |name: &str| record.metrics.get(name).copied();
         let elapsed = of("elapsed_s").unwrap_or(0.0);
         self.measured_s += elapsed;
-        // A record has the rate alone.
+        // A record only has the rate.
         let operations = of("operations_per_s").unwrap_or(0.0) * elapsed;
         self.operations += operations.round() as u64;
         self.errors += record.errors.count;

@@ -1,4 +1,4 @@
-//! What a recorded server did, counted.
+//! Counters of a recorded server's activity.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use reading::cause::operation_name;
 
 use super::{Sample, Value};
 
-/// Counts of a recording under way.
+/// Counters of a recording in progress.
 pub struct ServerMetrics {
     product: &'static str,
     planned: Duration,
@@ -31,7 +31,7 @@ struct State {
     roles: BTreeMap<(Role, &'static str), Sums>,
 }
 
-/// Sums of requests, as far as they were recorded.
+/// Sums of requests, where recorded.
 #[derive(Default)]
 struct Sums {
     count: Option<f64>,
@@ -49,12 +49,12 @@ impl ServerMetrics {
         }
     }
 
-    /// So much time of the recording is over.
+    /// Sets the elapsed time of the recording.
     pub fn elapsed(&self, time: Duration) {
         self.state.lock().elapsed = time;
     }
 
-    /// Adds an interval that took `length`.
+    /// Adds an interval of this `length`.
     pub fn add(&self, length: Duration, interval: &Interval) {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -65,7 +65,7 @@ impl ServerMetrics {
         add(&mut state.commits, interval.commits);
         let cpu = interval.processor.map(Duration::as_secs_f64);
         add(&mut state.cpu_s, cpu);
-        // On average so many, all the time.
+        // An average rate, held for the whole interval.
         let running = interval.running.map(|sessions| sessions * length_s);
         add(&mut state.running_s, running);
         for (wait, sessions) in &interval.waiting {
@@ -84,7 +84,7 @@ impl ServerMetrics {
         }
     }
 
-    /// All that was counted so far.
+    /// Everything counted so far.
     pub fn samples(&self) -> Vec<Sample> {
         let state = self.state.lock();
         let product = vec![("product", self.product.to_owned())];
@@ -133,7 +133,7 @@ impl Sums {
     }
 }
 
-/// Adds a figure; one that was never recorded is not 0. What a server counts never shrinks within an interval.
+/// Adds a figure; one that was never recorded is not 0. A server's counters never decrease within an interval.
 fn add(sum: &mut Option<f64>, figure: Option<f64>) {
     if let Some(figure) = figure {
         *sum.get_or_insert_default() += figure.max(0.0);

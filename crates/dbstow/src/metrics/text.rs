@@ -9,7 +9,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::{FAMILIES, Family, Kind, Sample, Value};
 
-/// Samples in OpenMetrics 1.0, complete with its end mark.
+/// Samples in OpenMetrics 1.0, including the end marker.
 ///
 /// Source: <https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md>, read 2026-11-25.
 pub fn openmetrics(samples: Vec<Sample>) -> String {
@@ -20,8 +20,8 @@ pub fn openmetrics(samples: Vec<Sample>) -> String {
     text
 }
 
-/// The same in the text format 0.0.4 of Prometheus, which older scrapers, `promtool check metrics` and
-/// `node_exporter` read. It names a family of counters as its samples, has no infos and no units.
+/// The same in Prometheus' text format 0.0.4, which older scrapers, `promtool check metrics` and `node_exporter` read. It
+/// names a family of counters after its samples, and has neither infos nor units.
 ///
 /// Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>, read 2026-11-25.
 pub fn prometheus(openmetrics: &str) -> String {
@@ -60,7 +60,7 @@ impl Collector for Samples {
             };
             let unit = family.unit.map(unit);
             let name = match family.unit {
-                // The encoder puts it at the end.
+                // The encoder appends it at the end.
                 Some(unit) => family.name.trim_end_matches(unit).trim_end_matches('_'),
                 None => family.name,
             };

@@ -1,4 +1,4 @@
-//! What all disks of a process did so far: sums that only grow, though each trial has disks of its own.
+//! Totals over all disks of a process: monotonic sums, although each trial has its own disks.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use reading::{DiskReading, Latencies, Pacing, Reading};
 
 use super::{Latency, OTHER};
 
-/// Disks with metrics of their own; the others are counted together. A machine has a hundred at most, but each arm of a
-/// sweep may name its own.
+/// Maximum number of disks with separate metrics; the others are aggregated. A machine has a hundred at most, but each
+/// arm of a sweep may name its own.
 const DISKS_MAX: usize = 128;
 
-/// Limits with metrics of their own; others are left out.
+/// Maximum number of limits with separate metrics; others are left out.
 const LIMITS_MAX: usize = 2 * DISKS_MAX;
 
-/// The clock by which time is counted.
+/// The clock that measures time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockKind {
-    /// That of this machine.
+    /// This machine's clock.
     #[default]
     Real,
-    /// That of a simulation.
+    /// A simulation's clock.
     Virtual,
 }
 
@@ -36,25 +36,25 @@ impl ClockKind {
     }
 }
 
-/// Sums over all that was read of disks and limits, by one clock.
+/// Sums over all readings of disks and limits, by one clock.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     pub(super) clock: ClockKind,
-    /// Time that they cover.
+    /// Time covered by the readings.
     pub(super) span: Duration,
     pub(super) disks: BTreeMap<DiskName, Disk>,
     pub(super) limits: BTreeMap<Limit, LimitTotal>,
     pub(super) pacing: Option<PacingTotal>,
 }
 
-/// Which disk.
+/// Identity of a disk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct DiskName {
     pub(super) volume: String,
     pub(super) disk: String,
 }
 
-/// What one disk did.
+/// Totals of one disk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disk {
     pub(super) reads: Requests,
@@ -62,7 +62,7 @@ pub(super) struct Disk {
     pub(super) flushes: Requests,
     pub(super) cache_hits: u64,
     pub(super) busy_ns: Option<u64>,
-    /// Requests under way at the last look; `None` where nobody looked.
+    /// Requests in flight at the last reading; `None` before any.
     pub(super) in_flight: Option<u64>,
     pub(super) spent_ns: BTreeMap<Spent, u64>,
 }
@@ -72,12 +72,12 @@ pub(super) struct Disk {
 pub(super) struct Requests {
     pub(super) count: u64,
     pub(super) bytes: u64,
-    /// Sum of their latencies; `None` where it is not counted.
+    /// Sum of their latencies; `None` where not counted.
     pub(super) time_ns: Option<u64>,
     pub(super) latency: Option<Latency>,
 }
 
-/// What passed a limit, and what it is now.
+/// Use of a limit, and its current value.
 #[derive(Clone, Debug)]
 pub(super) struct LimitTotal {
     pub(super) used: u64,
@@ -86,7 +86,7 @@ pub(super) struct LimitTotal {
     pub(super) credits: Option<f64>,
 }
 
-/// How well an emulator kept time.
+/// Timing accuracy of an emulator.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PacingTotal {
     pub(super) transport: String,
@@ -97,7 +97,7 @@ pub(super) struct PacingTotal {
 }
 
 impl Totals {
-    /// Nothing yet, by this clock.
+    /// Zero totals, by this clock.
     pub fn new(clock: ClockKind) -> Totals {
         Totals {
             clock,
@@ -105,7 +105,7 @@ impl Totals {
         }
     }
 
-    /// Adds what was `done` in a `span`: the difference of two readings.
+    /// Adds what was `done` in a `span`: the difference between two readings.
     pub fn add(&mut self, done: &Reading, span: Duration) {
         self.span += span;
         for disk in &done.disks {
@@ -119,7 +119,7 @@ impl Totals {
         }
     }
 
-    /// Its disks are at rest: what is said of the last second is that nothing happened.
+    /// Its disks are idle: the last second shows no activity.
     pub fn idle(&mut self) {
         for in_flight in self.disks.values_mut().flat_map(|disk| &mut disk.in_flight) {
             *in_flight = 0;
@@ -129,7 +129,7 @@ impl Totals {
         }
     }
 
-    /// Adds what a trial recorded of the disks in its measured phases, where nothing was read while it ran.
+    /// Adds the disk figures that a trial recorded in its measured phases, where none were read while it ran.
     pub fn add_record(&mut self, record: &Record) {
         let measured = record.phases.iter().filter(|phase| phase.measured);
         let spans = measured.map(|phase| phase.end_ns.saturating_sub(phase.start_ns));
@@ -231,7 +231,7 @@ impl Requests {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Adds a record's histogram; one that cannot be read is left out.
+    /// Adds a record's histogram; a damaged one is left out.
     fn add_text(&mut self, text: Option<&str>) {
         if let Some(Ok(histogram)) = text.map(histogram::decode) {
             self.latency.get_or_insert_default().add(&histogram);

@@ -9,7 +9,7 @@ use super::totals::{Disk, DiskName, LimitTotal, PacingTotal, Requests, Totals};
 use super::{Label, Sample, Value};
 
 impl Totals {
-    /// All of it.
+    /// All samples of volumes.
     pub fn samples(&self) -> Vec<Sample> {
         let clock: Label = ("clock", self.clock.name().to_owned());
         let span = Value::Number(self.span.as_secs_f64());
@@ -77,8 +77,8 @@ fn of_disk(samples: &mut Vec<Sample>, clock: &Label, name: &DiskName, disk: &Dis
     }
 }
 
-/// The same, with 0 where requests were served and never queued, or the other way round: a counter that appears only
-/// with its first value hides that value from rates.
+/// The same, but with 0 where requests were served and never queued, or vice versa: a counter that only appears with its
+/// first value hides that value from rates.
 fn with_zeros(spent: &BTreeMap<Spent, u64>) -> BTreeMap<Spent, u64> {
     let mut all = spent.clone();
     for known in spent.keys() {
@@ -102,7 +102,7 @@ fn of_requests(
         Operation::Read | Operation::Write => {
             push("dbstow_disk_bytes", Value::Count(requests.bytes));
         }
-        // It moves none.
+        // It transfers no bytes.
         Operation::Flush => {}
     }
     if let Some(latency) = &requests.latency {
@@ -129,7 +129,7 @@ fn of_limit(
         Some(Measure::Throughput) => {
             Some(("dbstow_limit_used_bytes", "dbstow_limit_bytes_per_second"))
         }
-        // Readings have a limit as what it limits.
+        // Readings name a limit by what it limits.
         Some(Measure::Credits) | None => None,
     };
     if let Some((used, rate)) = families {

@@ -1,21 +1,22 @@
-//! What the catalogue assumes of the machines and disks of an answer.
+//! The catalogue's assumptions about the machines and disks of an answer.
 
 use advise::System;
 use analysis::report::advice::document::{Advice, Layout};
 use catalogue::{Catalogue, MachineEntry};
 
-/// What a volume's disk inside the machine is called.
+/// The name of a volume's disk inside the machine.
 const LOCAL: &str = "local";
 
-/// An assumption, what it is of, and the answers that rest on it.
+/// An assumption, its subject, and the answers that rely on it.
 struct Assumed<'a> {
     text: String,
     of: Vec<&'a str>,
     answers: Vec<&'static str>,
 }
 
-/// Every assumption of the catalogue that an answer uses, each once; a sentence for those of the same disks or machines in
-/// the same answers. The answer's own come first, then those of its rivals, of today's layout, and of the frontier.
+/// Every catalogue assumption that an answer uses, without duplicates; one sentence for those of the same disks or
+/// machines in the same answers. The answer's own come first, then those of its rivals, of today's layout, and of the
+/// frontier.
 pub(super) fn of_layouts(advice: &Advice, system: System, catalogue: &Catalogue) -> Vec<String> {
     let mut all: Vec<Assumed<'_>> = Vec::new();
     for (answer, layout) in in_order(advice) {
@@ -41,7 +42,7 @@ pub(super) fn of_layouts(advice: &Advice, system: System, catalogue: &Catalogue)
     sentences(all)
 }
 
-/// The layouts that are shown, what the answer is first.
+/// The layouts that are shown, the recommended one first.
 fn in_order(advice: &Advice) -> Vec<(&'static str, &Layout)> {
     // Today's layout is the first of the answers.
     let mut answers = advice.answers();
@@ -67,7 +68,7 @@ fn sentences(all: Vec<Assumed<'_>>) -> Vec<String> {
     together.iter().map(sentence).collect()
 }
 
-/// What is assumed of a layout, each with the name of its machine or disk.
+/// Assumptions about a layout, each with the name of its machine or disk.
 fn of_layout<'a>(
     layout: &'a Layout,
     system: System,
@@ -92,7 +93,7 @@ fn of_layout<'a>(
     all
 }
 
-/// What is assumed of the price that was asked for.
+/// Assumptions about the price that was requested.
 fn of_price(entry: &MachineEntry, system: System) -> &[String] {
     match system {
         System::Linux => &entry.price_assumed.linux,

@@ -1,4 +1,4 @@
-//! What was found, as a document.
+//! Builds the advice document from the search results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,10 +28,10 @@ const MARIADB: &str = "mariadb";
 /// What `--engine` calls SQL Server.
 const SQL_SERVER: &str = "sqlserver";
 
-/// Limits that are told of a layout.
+/// Number of limits reported per layout.
 const LIMITS_TOLD: usize = 4;
 
-/// What was asked and found.
+/// Request and results.
 pub(super) struct Described<'a> {
     pub(super) args: &'a Args,
     pub(super) need: &'a Need,
@@ -183,7 +183,7 @@ impl Described<'_> {
         format!("{nothing} {goal}{budget}; {nearest}.")
     }
 
-    /// Today's layout, which is as long as it takes.
+    /// Today's layout, which defines today's time.
     fn of_today(&self) -> document::Layout {
         let stage = self.today.stage;
         let machine = self
@@ -242,7 +242,7 @@ impl Described<'_> {
         }
     }
 
-    /// Dollars a month for a volume of today, by the prices that are asked for.
+    /// Dollars a month for one of today's volumes, at the requested prices.
     fn volume_usd(&self, volume: &Volume) -> Option<f64> {
         let Disk::Catalogue(name) = &volume.disk else {
             return (volume.disk == Disk::Local).then_some(0.0);
@@ -321,7 +321,7 @@ impl Described<'_> {
         }
     }
 
-    /// Whose prices are in the answers.
+    /// The sources of the prices in the answers.
     fn price_lists(&self, document: &document::Advice) -> Vec<String> {
         let mut lists = BTreeSet::new();
         let layouts = [
@@ -344,7 +344,7 @@ impl Described<'_> {
         lists.into_iter().collect()
     }
 
-    /// What was taken for granted: in the catalogue, by whoever recorded the profile, and here.
+    /// Assumptions: in the catalogue, in the recorded profile, and here.
     fn assumptions(&self, document: &document::Advice) -> Vec<String> {
         let mut all = assumed::of_layouts(document, self.need.system, self.catalogue);
         let of_today = self.today.stage.notes.iter();
@@ -410,9 +410,9 @@ impl Described<'_> {
             let mut scripts = words(&["layout", &file, "--arm", folder::CHEAPEST]);
             scripts.extend(words(&["--engine", engine]));
             scripts.extend(words(match engine {
-                // Databases that are there are moved by hand.
+                // Existing databases are moved by hand.
                 SQL_SERVER => &["--role", "temp"],
-                // The scripts ask the server where its files are.
+                // The scripts query the server for the location of its files.
                 MARIADB => &["--role", "data,temp,log"],
                 _ => &[
                     "--role",
@@ -460,9 +460,9 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// What a simulation found of a layout with these volumes.
+/// The simulation results of a layout with these volumes.
 fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> document::Layout {
-    // Disks of a stripe have limits alike, the most used first.
+    // Disks of a stripe have the same limits; the most used comes first.
     let mut used: Vec<Used> = Vec::new();
     for limit in measured.used.iter().map(|used| limit(used, volumes)) {
         if !used.iter().any(|known| known.limit == limit.limit) {
@@ -504,7 +504,7 @@ fn limit(used: &Utilisation, volumes: &[String]) -> Used {
     }
 }
 
-/// What an operation spends its time on, as shares of it.
+/// What an operation's time is spent on, as shares of it.
 fn spent(split: &TimeSplit) -> BTreeMap<String, f64> {
     let within = || split.iter().filter(|(spent, _)| *spent != Spent::Think);
     let all: f64 = within().map(|(_, time)| time.as_secs_f64()).sum();

@@ -1,4 +1,4 @@
-//! The folder of advice: page, document, and an experiment of the finalists.
+//! The folder of advice: page, document, and an experiment with the finalists.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,13 +13,13 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
 use super::{Args, UsageError};
 
-/// The arm of the answer.
+/// The arm of the recommended layout.
 pub(super) const CHEAPEST: &str = "cheapest";
 
-/// Share of their burst credits that new layouts have: they are advised as they are in the long run.
+/// Remaining share of burst credits of new layouts, which are judged by their long-run performance.
 const WITHOUT_BURSTS: i64 = 0;
 
-/// Sections of an experiment that are about what it compares and asks; the finalists have their own.
+/// Sections of an experiment about what it compares and asks; the finalists have their own.
 const LEFT_OUT: [&str; 8] = [
     "arm",
     "published",
@@ -34,7 +34,7 @@ const LEFT_OUT: [&str; 8] = [
 /// Files of the folder: the page, the document, the experiment of the finalists.
 const FILES: [&str; 3] = ["advice.html", "advice.json", "finalists.toml"];
 
-/// Where the folder is.
+/// The location of the folder.
 pub(super) fn name(args: &Args) -> PathBuf {
     match &args.out {
         Some(out) => out.clone(),
@@ -47,10 +47,10 @@ pub(super) fn name(args: &Args) -> PathBuf {
     }
 }
 
-/// Refuses a folder that has an answer already, whose finalists may have been changed by hand.
+/// Refuses a folder that already contains an answer, whose finalists may have been edited by hand.
 ///
 /// # Errors
-/// When it has one, unless `--force` says that it is to be replaced.
+/// When it has one, unless `--force` allows replacing it.
 pub(super) fn check_free(args: &Args) -> Result<(), UsageError> {
     let folder = name(args);
     let there = FILES.iter().find(|name| folder.join(name).exists());
@@ -63,10 +63,10 @@ pub(super) fn check_free(args: &Args) -> Result<(), UsageError> {
     }
 }
 
-/// The folder, made where it is not there.
+/// The folder, created if missing.
 ///
 /// # Errors
-/// When it cannot be written to, or is not this user's own.
+/// When it is not writable, or does not belong to this user.
 pub(super) fn made(args: &Args) -> Result<Folder> {
     Ok(Folder::to_fill(&name(args), Readers::Umask)?)
 }
@@ -83,8 +83,8 @@ pub(super) fn write(folder: &Folder, advice: &Advice, finalists: &str, page: &st
     Ok(())
 }
 
-/// `file` relative to `folder`, so that both can be used from everywhere, and moved together. A path that the user gave
-/// as an absolute one stays so.
+/// `file` relative to `folder`, so that both can be used from any directory, and moved together. An absolute path given
+/// by the user stays absolute.
 pub(super) fn seen_from(folder: &Path, file: &Path) -> String {
     let relative = match file.is_absolute() {
         true => None,
@@ -96,8 +96,8 @@ pub(super) fn seen_from(folder: &Path, file: &Path) -> String {
         .to_string()
 }
 
-/// `file` relative to `folder`; `None` where there is no such path, or one of them cannot be looked at. Links are
-/// followed: `..` of what a link leads to is not `..` of the link.
+/// `file` relative to `folder`; `None` where there is no such path, or one of them cannot be resolved. Links are
+/// followed: `..` of a link's target is not `..` of the link.
 fn relative(folder: &Path, file: &Path) -> Option<PathBuf> {
     let parent = match file.parent()? {
         parent if parent.as_os_str().is_empty() => Path::new("."),
@@ -108,14 +108,14 @@ fn relative(folder: &Path, file: &Path) -> Option<PathBuf> {
     let (from, to): (Vec<_>, Vec<_>) = (from.components().collect(), to.components().collect());
     let common = from.iter().zip(&to).take_while(|(one, other)| one == other);
     let common = common.count();
-    // Without a common root there is no way from one to the other: two drives.
+    // Without a common root there is no path from one to the other: two drives.
     (common > 0).then(|| {
         let up = from[common..].iter().map(|_| Component::ParentDir);
         up.chain(to[common..].iter().copied()).collect()
     })
 }
 
-/// Where an experiment of the finalists comes from.
+/// The sources of an experiment with the finalists.
 pub(super) struct Finalists<'a> {
     /// Text of today's layout.
     pub(super) today: &'a str,
@@ -130,10 +130,10 @@ pub(super) struct Finalists<'a> {
     pub(super) sessions: u32,
 }
 
-/// An experiment of today's layout and the layouts that were found.
+/// An experiment with today's layout and the layouts that were found.
 ///
 /// # Errors
-/// When the text of today's layout is no TOML, which it was when it was read before.
+/// When the text of today's layout is not TOML, although it parsed before.
 pub(super) fn finalists(of: &Finalists<'_>, advice: &Advice) -> Result<String> {
     let Finalists {
         today,
@@ -190,7 +190,7 @@ pub(super) fn finalists(of: &Finalists<'_>, advice: &Advice) -> Result<String> {
         let mut set = InlineTable::new();
         if let Some(machine) = &layout.machine {
             set.insert("machine.type", machine.as_str().into());
-            // What today's layout says of its own machine is not said of this one.
+            // Settings of today's layout for its own machine do not apply to this one.
             if let Ok(entry) = catalogue.machine(machine) {
                 if entry.spec.limits.values().flatten().any(bursts) {
                     set.insert("machine.credits", WITHOUT_BURSTS.into());
@@ -210,7 +210,7 @@ pub(super) fn finalists(of: &Finalists<'_>, advice: &Advice) -> Result<String> {
     Ok(document.to_string())
 }
 
-/// The layouts that are answers, each once.
+/// The layouts that are answers, without duplicates.
 fn named(advice: &Advice) -> Vec<(&'static str, &Layout)> {
     let mut all: Vec<(&'static str, &Layout)> = Vec::new();
     for (name, layout) in [
@@ -230,7 +230,7 @@ fn named(advice: &Advice) -> Vec<(&'static str, &Layout)> {
     all
 }
 
-/// What a volume of an arm is called there.
+/// The name of an arm's volume there.
 pub(super) fn volume_name(arm: &str, volume: &Volume) -> String {
     format!("{arm}-{}", volume.name)
 }
@@ -245,7 +245,7 @@ fn bursts(limit: &LimitSpec) -> bool {
     limit.burst.is_some()
 }
 
-/// Whether a disk has credits to be without.
+/// Whether a disk has burst credits.
 fn has_credits(volume: &Volume, catalogue: &Catalogue) -> bool {
     let asked = Provision {
         size: volume.size.map(Bytes),

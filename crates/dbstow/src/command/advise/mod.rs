@@ -34,10 +34,10 @@ use folder::Finalists;
 /// Steps of the progress bar.
 const STEPS: u64 = 1_000;
 
-/// Most dollars a month that a layout may cost: more than all machines of a cloud.
+/// Maximum price of a layout in dollars a month: more than all machines of a cloud.
 const BUDGET_MAX: f64 = 1e12;
 
-/// Layouts on which an operation takes longer than this many times today's time are not looked at.
+/// Layouts on which an operation takes longer than this many times today's time are skipped.
 const SLOWEST: f64 = 2.0;
 
 /// Arguments of `advise`.
@@ -147,8 +147,7 @@ pub enum Temp {
 /// Runs `dbstow advise`.
 ///
 /// # Errors
-/// When something that is read has a mistake, the profile does not fit today's layout, or nothing within the budget is fast
-/// enough.
+/// When an input has a mistake, the profile does not fit today's layout, or nothing within the budget is fast enough.
 pub fn run(args: &Args) -> Result<()> {
     folder::check_free(args)?;
     let drill = args.drill.as_deref().map(drilled::of_server).transpose()?;
@@ -238,7 +237,7 @@ pub fn run(args: &Args) -> Result<()> {
     Err(UsageError(advice.answer).into())
 }
 
-/// The experiment of the finalists, as `run` is asked for it.
+/// The experiment of the finalists, in the form of arguments for `run`.
 fn finalists_in(args: &Args, folder: &Path) -> Asked {
     Asked {
         experiment: Some(folder.join("finalists.toml").display().to_string()),
@@ -247,7 +246,7 @@ fn finalists_in(args: &Args, folder: &Path) -> Asked {
     }
 }
 
-/// Today's layout, as other commands are asked for it.
+/// Today's layout, in the form of arguments for other commands.
 fn today(args: &Args) -> Asked {
     let window = args
         .window
@@ -261,7 +260,7 @@ fn today(args: &Args) -> Asked {
     }
 }
 
-/// Puts the user's prices in place of list prices.
+/// Replaces list prices by the user's prices.
 fn price(args: &Args, catalogue: &mut Catalogue) -> Result<()> {
     if let Some(share) = args.discount {
         catalogue.discount(share);
@@ -280,7 +279,7 @@ fn price(args: &Args, catalogue: &mut Catalogue) -> Result<()> {
     Ok(())
 }
 
-/// What is looked for.
+/// The inputs of the search.
 struct Sought<'a> {
     args: &'a Args,
     catalogue: &'a Catalogue,
@@ -291,7 +290,7 @@ struct Sought<'a> {
 }
 
 impl Sought<'_> {
-    /// Searches, and gives what `told` makes of what was found.
+    /// Searches, and returns the result of `told` on what was found.
     fn search<T>(&self, told: impl FnOnce(&Layouts<'_>, &Advice) -> Result<T>) -> Result<T> {
         let args = self.args;
         let mistake = |error: profile::ReplayError| UsageError(format!("today's layout: {error}"));
@@ -314,7 +313,7 @@ impl Sought<'_> {
     }
 }
 
-/// Runs a search, until Ctrl-C.
+/// Runs a search; Ctrl-C interrupts it.
 fn interruptible(search: &Search<'_>) -> Result<Advice, profile::ReplayError> {
     let stopped = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stopped);

@@ -1,4 +1,4 @@
-//! What a layout has to hold and to be, from what is asked and what there is today.
+//! Requirements for a layout, from the request and today's layout.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,17 @@ use super::{Args, Temp, UsageError};
 
 /// Today's layout.
 pub(super) struct Today<'a> {
-    /// The machine's name in the catalogue, where it has one.
+    /// The machine's name in the catalogue, if it has one.
     pub(super) machine: Option<&'a str>,
     pub(super) stage: &'a Stage,
     pub(super) placement: &'a Placement,
     pub(super) profile: &'a Profile,
 }
 
-/// What a layout has to hold and to be.
+/// The requirements for a layout.
 ///
 /// # Errors
-/// What is asked and cannot be, with the remedy.
+/// A requirement that cannot be met, with the remedy.
 pub(super) fn of(
     args: &Args,
     today: &Today<'_>,
@@ -77,7 +77,7 @@ pub(super) fn of(
     })
 }
 
-/// The cloud that is asked for, or else today's.
+/// The requested cloud, or else today's.
 fn cloud(args: &Args, today: &Today<'_>, catalogue: &Catalogue) -> Result<String, UsageError> {
     let begins = |name: &str| {
         name.split_once('.')
@@ -126,7 +126,7 @@ fn check_region(args: &Args, cloud: &str, catalogue: &Catalogue) -> Result<(), U
     )))
 }
 
-/// The machine of today, which is to stay.
+/// Today's machine, which is to stay.
 fn kept(today: &Today<'_>, catalogue: &Catalogue) -> Result<String, UsageError> {
     let Some(name) = today.machine else {
         let message =
@@ -139,7 +139,7 @@ fn kept(today: &Today<'_>, catalogue: &Catalogue) -> Result<String, UsageError> 
     Ok(machine.name.clone())
 }
 
-/// Main memory that the server has now, where that is known: with less it would read more.
+/// The server's current main memory, where known: with less it would read more.
 fn memory(today: &Today<'_>) -> Bytes {
     let of_machine = Some(today.stage.machine.memory);
     let unlimited = MachineSpec::unlimited().memory;
@@ -149,7 +149,7 @@ fn memory(today: &Today<'_>) -> Bytes {
         .unwrap_or(Bytes::ZERO)
 }
 
-/// What has to fit: what is asked, or the size of today's volumes.
+/// The required space: as requested, or the size of today's volumes.
 fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, UsageError> {
     let mut asked: BTreeMap<Role, Bytes> = BTreeMap::new();
     for (name, size) in &args.capacity {
@@ -169,7 +169,7 @@ fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, UsageError> 
     for volume in &today.stage.volumes {
         let roles = Role::COMMON.into_iter().filter(|role| {
             let mut files = today.placement.files(*role).iter();
-            // Files that stay with the data are in what was asked for these.
+            // Files that stay with the data are included in the space requested for it.
             let is_in_data = asked.contains_key(&Role::Data) && !separate.contains(role);
             let is_left = !asked.contains_key(role) && !is_in_data;
             is_left && files.any(|file| file.volume == volume.name)
@@ -210,7 +210,7 @@ fn holdings(args: &Args, today: &Today<'_>) -> Result<Vec<Holding>, UsageError> 
     Ok(holdings)
 }
 
-/// Where a price is from.
+/// The source of a price.
 pub(super) fn price_list_of_disk(catalogue: &Catalogue, name: &str) -> Option<String> {
     catalogue.disk(name).ok().and_then(DiskEntry::price_list)
 }

@@ -1,4 +1,4 @@
-//! What was found, as a document.
+//! Builds the document from a drill's findings.
 
 use analysis::report::drill::document::{
     Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
@@ -248,7 +248,7 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// What a verdict is called in the document.
+/// The name of a verdict in the document.
 pub(super) fn verdict_name(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Intact => "intact",

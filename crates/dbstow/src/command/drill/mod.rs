@@ -1,4 +1,4 @@
-//! `dbstow drill`: what a placement survives.
+//! `dbstow drill`: tests what a placement survives.
 //!
 //! ```text
 //! experiment ──arms──> placements ──lab::drill──> outcomes ──> document ──> terminal, JSON, folder
@@ -41,7 +41,7 @@ use super::progress::Progress;
 use super::{Asked, ExpectationFailed, UsageError, names};
 use document::document;
 
-/// Keys of a run that the PostgreSQL of a drill gets too.
+/// Keys of a run that also apply to a drill's PostgreSQL.
 const POSTGRES_USES: &[&str] = &["engine.name", "engine.commit", "engine.postgres"];
 
 /// Arguments of `drill`.
@@ -146,7 +146,7 @@ fn atomic(text: &str) -> Result<Atomic, String> {
     }
 }
 
-/// A size that a server can at least be started in.
+/// A size sufficient at least to start a server.
 fn space(text: &str) -> Result<Bytes, String> {
     let size: Bytes = text.parse().map_err(|why| format!("{why}"))?;
     match size >= Bytes::mib(1) {
@@ -187,7 +187,7 @@ pub enum WriteCache {
 }
 
 impl WriteCache {
-    /// What it is called in the document.
+    /// Its name in the document.
     fn name(self) -> &'static str {
         match self {
             WriteCache::Volatile => "volatile",
@@ -238,17 +238,17 @@ pub enum FailOn {
     Loss,
 }
 
-/// Name of the page beside it.
+/// Name of the page next to it.
 const PAGE: &str = "drill.html";
 
-/// The version that brought `verify_heapam`.
+/// The first version with `verify_heapam`.
 const DRILLED_SINCE: u32 = 14;
 
 /// Runs `dbstow drill`.
 ///
 /// # Errors
-/// When the experiment has a mistake, the server does not run, a control is not noticed, or, where that was asked for, a placement
-/// does not survive.
+/// When the experiment has a mistake, the server does not run, a control is not detected, or, where requested, a
+/// placement does not survive.
 pub fn run(args: &Args) -> Result<()> {
     let Some(experiment) = &args.experiment else {
         return list(args);
@@ -265,11 +265,11 @@ pub fn run(args: &Args) -> Result<()> {
     let drilled = with_progress(|observe| drill(&tools, &placed, &spec, &folder, observe));
     close(&tools);
     let drilled = drilled.inspect_err(|_| {
-        // Nothing in it is of use.
+        // Nothing in it is needed.
         let _ = own.remove();
     })?;
     let document = document(args, engine, &experiment, &placed, &drilled);
-    // Where the folder's disk is full, what was found is printed all the same.
+    // Where the folder's disk is full, the findings are still printed.
     let written = own.write(&document);
     args.format.print(&match args.format {
         ListFormat::Text => text(&Shown::of(&document), &folder),
@@ -290,21 +290,21 @@ pub fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// Takes away what is left of a drill, and says what cannot be.
+/// Removes the remains of a drill, and reports what cannot be removed.
 fn close(tools: &Tools) {
     if let Err(left) = tools.finish() {
         note(&format!("dbstow: left behind: {}", left.join("; ")));
     }
 }
 
-/// Whether something is lost that was on disks which are still there.
+/// Whether data is lost that was on disks which still exist.
 fn has_loss(placement: &Placement) -> bool {
     let mut volumes = placement.volumes.iter();
     placement.crash_events().any(|event| event.failed() > 0)
         || volumes.any(|volume| volume.event != "lost" && volume.verdict != "intact")
 }
 
-/// Lists the drills that are built in.
+/// Lists the built-in drills.
 fn list(args: &Args) -> Result<()> {
     let drills = drill_names().into_iter().map(|name| {
         let text = drill_text(name).expect("it was listed");
@@ -350,7 +350,7 @@ impl Args {
         }
     }
 
-    /// What is drilled: what a built-in drill names, unless the user does.
+    /// The drilled server: the built-in drill's, unless the user names one.
     fn engine_of(&self, experiment: &str) -> Engine {
         let text = drill_text(experiment).unwrap_or_default();
         self.engine
@@ -514,7 +514,7 @@ impl Own {
     }
 }
 
-/// Drills, and shows on stderr what is done.
+/// Runs the drill, showing progress on stderr.
 fn with_progress(
     drill: impl FnOnce(&(dyn Fn(Step<'_>) + Sync)) -> Result<Drilled, DrillError>,
 ) -> Result<Drilled> {

@@ -1,4 +1,4 @@
-//! `dbstow drill --replay`: a state of an earlier drill once more, from a folder that anybody may have made.
+//! `dbstow drill --replay`: replays a state of an earlier drill, from an untrusted folder.
 //!
 //! ```text
 //! folder ──► document, finding      checked, regular files beneath a handle of the folder
@@ -22,10 +22,10 @@ use super::{Args, Engine, WriteCache, close};
 use crate::command::listing::ListFormat;
 use crate::command::{UsageError, drilled};
 
-/// Looks again at a state of an earlier drill.
+/// Rechecks a state of an earlier drill.
 ///
 /// # Errors
-/// When the folder is none of a drill, is not trusted, has what cannot be, or the state has another verdict than in the drill.
+/// When the folder is not a drill's, is not trusted, has invalid content, or the verdict differs from the drill's.
 pub(super) fn run(args: &Args, name: &str, folder: &Path) -> Result<()> {
     let document = drilled::read(folder, &format!("--replay {name}"))?;
     let (placement, finding) = found(&document, name, folder)?;
@@ -85,7 +85,7 @@ fn found<'a>(
     })
 }
 
-/// What becomes of the server in the finding's state, on disks that hold the same as in the drill.
+/// The server's outcome in the finding's state, on disks with the same content as in the drill.
 fn looked(recorded: Recorded, finding: &Finding, spec: &DrillSpec) -> Result<Verdict> {
     let cut = recorded.state(&finding.cut, spec)?;
     let digest = recorded.digest(&cut, spec)?;
@@ -96,12 +96,12 @@ fn looked(recorded: Recorded, finding: &Finding, spec: &DrillSpec) -> Result<Ver
             finding.digest
         );
     }
-    // What keeps this machine's server from starting at all is no finding.
+    // A problem that keeps this machine's server from starting at all is not a finding.
     recorded.check(spec)?;
     Ok(recorded.look(&cut, spec)?.0)
 }
 
-/// Prints it, beside what the drill found.
+/// Prints the outcome beside the drill's.
 fn tell(
     format: ListFormat,
     placement: &Placement,
@@ -142,7 +142,7 @@ fn tell(
     Ok(())
 }
 
-/// What a replay would trust, and how to say that it may.
+/// What a replay would trust, and the option that allows it.
 fn untrusted(folder: &Path, engine: Engine) -> String {
     let executes = match engine {
         Engine::Postgres => {

@@ -1,4 +1,4 @@
-//! `dbstow emulator`: the process that answers modelled disks. Started by dbstow itself, never by people.
+//! `dbstow emulator`: the process that serves simulated disks. Started by dbstow itself, never by users.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;
@@ -24,26 +24,26 @@ pub struct Args {
 /// The command that starts an emulator which ends when its standard input closes.
 ///
 /// # Errors
-/// When this program does not know where it is itself.
+/// When this program cannot determine its own path.
 pub fn attached() -> Result<std::process::Command> {
     let mut command = detached()?;
     command.arg("--attached");
     Ok(command)
 }
 
-/// The command that starts an emulator which goes on until it is asked to end.
+/// The command that starts an emulator which runs until it is asked to end.
 pub(super) fn detached() -> Result<std::process::Command> {
     let mut command = volume::child::itself().context("where this program is")?;
-    // Otherwise it would keep the directory it was started in busy.
+    // Otherwise it would keep its start directory busy.
     command.arg("emulator").current_dir("/");
     Ok(command)
 }
 
-/// Reads an order from standard input, says on standard output when it is mounted, and answers until it is
-/// told to end.
+/// Reads an order from standard input, reports on standard output when it is mounted, and serves requests until it is
+/// asked to end.
 ///
 /// # Errors
-/// When the order cannot be read; what was wrong with running it is said on standard output too.
+/// When the order cannot be read; errors while running it are also reported on standard output.
 pub fn run(args: &Args) -> Result<()> {
     leave_session();
     answers_disks();
@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
     if args.attached {
         when_input_closes(leaving.leave());
     }
-    // What is wrong with them is said before anything is mounted.
+    // Their errors are reported before anything is mounted.
     let outlet = match args.publish.open() {
         Ok(outlet) => outlet,
         Err(error) => return say(&Err(format!("{error:#}"))),
@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> Result<()> {
     ended
 }
 
-/// Runs an emulation in this very process, until a signal or `dbstow unmount` ends it.
+/// Runs an emulation in this process, until a signal or `dbstow unmount` ends it.
 pub(super) fn stay(
     order: &Order,
     publish: &PublishArgs,
@@ -113,13 +113,13 @@ fn on_signal(leave: Leave) -> Result<()> {
 
 fn when_input_closes(leave: Leave) {
     thread::spawn(move || {
-        // Whether it ends or breaks, whoever started this is gone.
+        // Regardless of how it ends, the starting process is gone.
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         leave.leave();
     });
 }
 
-/// The one line that whoever started this waits for.
+/// The one line that the starting process waits for.
 fn say(ready: &Result<&Path, String>) -> Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}", serde_json::to_string(ready)?)?;

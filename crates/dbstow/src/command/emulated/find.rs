@@ -1,4 +1,4 @@
-//! Which emulator serves a directory that a user names.
+//! Finds the emulator that serves a directory given by the user.
 
 use std::fs;
 use std::io;
@@ -10,14 +10,14 @@ use volume::fuse::orphans;
 
 use crate::command::output::note;
 
-/// `directory` as the kernel's table of mounts has it, however it is spelled; its last part need not exist yet, and its emulator may
-/// be gone.
+/// `directory` as in the kernel's mount table, however it is spelled; its last component need not exist yet, and its
+/// emulator may be gone.
 pub(super) fn absolute(directory: &Path) -> Result<PathBuf> {
     if let Ok(path) = fs::canonicalize(directory) {
         return Ok(path);
     }
     let whole = std::path::absolute(directory).context("the current directory")?;
-    // The name of a directory that is there is no link's any more, and one that is still to be made is none yet.
+    // An existing directory's name is no longer a link's, and one to be created is not a link yet.
     let (Some(parent), Some(name)) = (whole.parent(), whole.file_name()) else {
         return Ok(whole);
     };
@@ -27,7 +27,7 @@ pub(super) fn absolute(directory: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Takes away what killed runs left, and says so.
+/// Removes what killed runs left behind, and reports it.
 ///
 /// # Errors
 /// When the state directory cannot be used.

@@ -1,4 +1,4 @@
-//! Commands about emulated volumes for any program. They need Linux.
+//! Commands for emulated volumes that any program can use. They need Linux.
 
 pub mod emulator;
 mod find;
@@ -38,7 +38,7 @@ pub enum Command {
 /// Runs a command.
 ///
 /// # Errors
-/// What it says.
+/// That of the command.
 pub fn run(command: &Command, inventory: Inventory) -> Result<()> {
     match command {
         Command::Mount(args) => mount::run(args, inventory),

@@ -1,4 +1,4 @@
-//! `dbstow mount`: gives any program a directory on modelled disks.
+//! `dbstow mount`: mounts a directory on simulated disks for any program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ pub enum TransportKind {
 /// Runs `dbstow mount`.
 ///
 /// # Errors
-/// When the spec has a mistake, or something on this machine is in the way: what, and what to do about it.
+/// When the spec has a mistake, or this machine lacks something: what, and the remedy.
 pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     for file in &args.catalogue {
         listing::add(&mut inventory.catalogue, file)?;
@@ -156,7 +156,7 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a port that nobody would know.
+/// Refuses a port chosen by the system, as the user could not learn it.
 fn check_port(publish: &PublishArgs) -> Result<(), UsageError> {
     match publish.listen {
         Some(address) if address.port() == 0 => Err(UsageError(format!(
@@ -166,13 +166,13 @@ fn check_port(publish: &PublishArgs) -> Result<(), UsageError> {
     }
 }
 
-/// The volumes that are asked for, and whether each has a directory of its own inside DIR.
+/// The requested volumes, and whether each has a separate directory inside DIR.
 struct Asked {
     volumes: Volumes,
     many: bool,
 }
 
-/// Name of the only volume: there is nothing to tell it from.
+/// Name of the only volume, which needs no distinguishing name.
 const ONLY: &str = "volume";
 
 fn asked(args: &Args, catalogue: &Catalogue) -> Result<Asked> {
@@ -194,12 +194,12 @@ fn asked(args: &Args, catalogue: &Catalogue) -> Result<Asked> {
     })
 }
 
-/// Names of the catalogue have dots, but no such ending, and no slash.
+/// Catalogue names contain dots, but neither this suffix nor a slash.
 fn is_file(spec: &str) -> bool {
     spec.contains('/') || spec.ends_with(".toml")
 }
 
-/// One volume of one disk, provisioned with the size wanted where its vendor lets one choose.
+/// One volume of one disk, provisioned with the requested size where its vendor offers a choice.
 fn one(disk: &str, size: Option<Bytes>, catalogue: &Catalogue) -> Volumes {
     let entry = catalogue.disk(disk).ok();
     let chosen = entry.filter(|entry| matches!(entry.size, SizeRule::Choice { .. }));
@@ -230,13 +230,13 @@ fn order(
     machine: MachineSpec,
     volumes: Vec<VolumeSpec>,
 ) -> Result<Order> {
-    // Its owner could lead it elsewhere afterwards, and programs would write beside the volume.
+    // A foreign link's owner could redirect it afterwards, and programs would write next to the volume.
     Folder::check_no_foreign_link(&args.directory)?;
     let directory = absolute(&args.directory)?;
     let owner = args.owner.as_deref().map(owner).transpose()?;
     let (backing, temporary) = match &args.backing {
         Some(backing) => {
-            // As it was named: behind a link of another user's, it would be found to be this user's own.
+            // The path as given: resolved through another user's link, it would appear to be this user's own.
             Folder::to_fill(backing, Readers::OwnerOnly)?;
             (absolute(backing)?, Vec::new())
         }
@@ -256,7 +256,7 @@ fn order(
             backing: place(&backing, &volume),
             size: size(args, &volume)?,
             owner,
-            // Whoever mounts it says so at its root.
+            // The user who mounts it controls access by others, on its root.
             others: Others::List,
             volume,
         })
@@ -297,7 +297,7 @@ fn front(args: &Args) -> Front {
     }
 }
 
-/// A directory that is not there, under a name that nobody can know before the emulator makes it.
+/// A nonexistent directory, with a name that cannot be guessed before the emulator creates it.
 fn temporary() -> PathBuf {
     std::env::temp_dir().join(unique_name("dbstow-"))
 }
@@ -339,7 +339,7 @@ fn named(user: &str) -> Result<User> {
     Ok(known.ok_or_else(|| UsageError(format!("there is no user \"{user}\"; {remedy}")))?)
 }
 
-/// Says where volumes are overcommitted.
+/// Reports where volumes are overcommitted.
 fn warn_of_space(order: &Order) {
     let volumes = &order.emulation.volumes;
     let promised: u64 = volumes
@@ -362,7 +362,7 @@ fn warn_of_space(order: &Order) {
     }
 }
 
-/// What is said once it is mounted.
+/// The message after mounting.
 fn mounted(args: &Args, order: &Order) -> String {
     let mut text = String::new();
     for mount in &order.emulation.volumes {

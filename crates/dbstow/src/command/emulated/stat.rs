@@ -1,4 +1,4 @@
-//! `dbstow stat`: what modelled disks under a directory do.
+//! `dbstow stat`: the activity of simulated disks under a directory.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub struct Args {
 /// Runs `dbstow stat`.
 ///
 /// # Errors
-/// When nothing of dbstow's is mounted there, or its emulator is gone.
+/// When nothing of dbstow is mounted there, or its emulator is gone.
 pub fn run(args: &Args) -> Result<()> {
     let (control, description) = emulator(&args.directory)?;
     loop {
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// What happened between two looks.
+/// The difference between two samples.
 struct Seen {
     span: Duration,
     reading: Reading,
@@ -208,7 +208,7 @@ fn none() -> String {
     "-".to_owned()
 }
 
-/// `0.62 1.9`: median and 99th percentile; `-` where there was none.
+/// `0.62 1.9`: median and 99th percentile; `-` for no requests.
 fn milliseconds(latency: &Histogram<u64>) -> String {
     if latency.is_empty() {
         return none();

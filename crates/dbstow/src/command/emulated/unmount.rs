@@ -1,4 +1,4 @@
-//! `dbstow unmount`: takes a directory on modelled disks away.
+//! `dbstow unmount`: unmounts a directory on simulated disks.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub struct Args {
 /// Runs `dbstow unmount`.
 ///
 /// # Errors
-/// When nothing of dbstow's is mounted there, or it is in use.
+/// When nothing of dbstow is mounted there, or it is in use.
 pub fn run(args: &Args) -> Result<()> {
     clear_leftovers()?;
     let (control, _) = emulator(&args.directory)?;

@@ -12,7 +12,7 @@ use crate::command::output::note;
 use crate::command::publish::{Outlet, Publishing};
 use crate::metrics::{ClockKind, Sample, Totals, Value};
 
-/// Publishes metrics of what `host` emulates, where somebody asked for them.
+/// Publishes metrics of what `host` emulates, where requested.
 ///
 /// # Errors
 /// When they cannot be published.
@@ -39,7 +39,7 @@ pub(super) fn publish(
 struct Watched {
     counters: Counters,
     mounts: Vec<(String, PathBuf)>,
-    /// The last reading, and all until then.
+    /// The last reading, and the totals until then.
     state: Mutex<(Option<Reading>, Totals)>,
 }
 
@@ -52,7 +52,7 @@ impl Watched {
         });
         let mut state = self.state.lock();
         let (last, totals) = &mut *state;
-        // Otherwise it is being unmounted, or caches are being dropped: what was counted until then stands.
+        // Otherwise it is being unmounted, or caches are being dropped: earlier counts remain valid.
         if let Some(now) = self.counters.reading() {
             let done = last.as_ref().and_then(|last| now.since(last).ok());
             let from = match (&done, &last) {
@@ -66,10 +66,10 @@ impl Watched {
     }
 }
 
-/// Shows what the disks at `directory` do, until somebody leaves the screen.
+/// Shows the activity of the disks at `directory`, until the user leaves the screen.
 ///
 /// # Errors
-/// When the emulator is gone, or the terminal refuses it.
+/// When the emulator is gone, or the terminal rejects the screen.
 #[cfg(feature = "live")]
 pub(super) fn show(directory: &std::path::Path) -> Result<()> {
     use std::sync::Arc;
@@ -100,7 +100,7 @@ pub(super) fn show(directory: &std::path::Path) -> Result<()> {
     while screen::is_shown() {
         if clock.now() >= due {
             due += Duration::from_secs(1);
-            // `dbstow stat` shows what came since its own last look, which this is not.
+            // `dbstow stat` shows the difference to its own last sample, which must not be this one.
             let Look { now, .. } = control.ask(Request::Reading)?;
             if let Some(last) = &last
                 && let Ok(done) = now.since(last)

@@ -1,4 +1,4 @@
-//! `dbstow import`: turns what other tools recorded of a server into a profile.
+//! `dbstow import`: converts recordings of other tools into a profile.
 
 mod results;
 
@@ -65,7 +65,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Options that were given and say something about files of other tools only.
+    /// Given options that only apply to files of other tools.
     fn of_files(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("--device", !self.device.is_empty()),
@@ -85,7 +85,7 @@ impl Args {
 /// Runs `dbstow import`.
 ///
 /// # Errors
-/// When a file cannot be read, understood or put together with the others, or the profile cannot be written.
+/// When a file cannot be read, parsed or combined with the others, or the profile cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     if !args.force {
         check_free(&args.out, "give another --out, or --force to replace it")?;
@@ -105,7 +105,7 @@ pub fn run(args: &Args) -> Result<()> {
     save(&args.out, &from, &profile, args.force)
 }
 
-/// Refuses a file that is there, or cannot be written: before anything is read or recorded for it.
+/// Refuses an existing or unwritable file, before anything is read or recorded for it.
 pub(super) fn check_free(out: &Path, remedy: &str) -> Result<()> {
     if files::is_stream(out) {
         return Ok(());
@@ -119,7 +119,7 @@ pub(super) fn check_free(out: &Path, remedy: &str) -> Result<()> {
     })
 }
 
-/// Writes a profile, in place of what is there or not, and prints what it can answer.
+/// Writes a profile, overwriting an existing file only if `replaces`, and prints what it can answer.
 fn save(file: &Path, from: &str, profile: &Profile, replaces: bool) -> Result<()> {
     let text = profile::write(&file.display().to_string(), profile)?;
     match files::is_stream(file) || replaces {
@@ -129,7 +129,7 @@ fn save(file: &Path, from: &str, profile: &Profile, replaces: bool) -> Result<()
     show(file, from, profile)
 }
 
-/// Prints what the profile in `file` can answer; to standard error where the profile itself goes to a stream.
+/// Prints what the profile in `file` can answer; on standard error where the profile itself goes to a stream.
 pub(super) fn show(file: &Path, from: &str, profile: &Profile) -> Result<()> {
     let shown = shown(&file.display().to_string(), from, profile);
     match files::is_stream(file) {
@@ -139,7 +139,7 @@ pub(super) fn show(file: &Path, from: &str, profile: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// What wrote the files, and what they say.
+/// The format of the files, and their content.
 fn imported(files: &[PathBuf], args: &Args) -> Result<(String, Profile)> {
     if args.arm.is_some() {
         let message =
@@ -180,7 +180,7 @@ fn options(args: &Args) -> Options {
     }
 }
 
-/// What was imported, what can be asked of it, and what was assumed.
+/// What was imported, what it can answer, and what was assumed.
 fn shown(out: &str, from: &str, profile: &Profile) -> String {
     let shown = Shown::of(profile);
     let intervals = intervals(profile);

@@ -1,4 +1,4 @@
-//! A profile from a results folder: what one trial of dbstow's own asked of its disks.
+//! A profile from a results folder: the disk requests of one dbstow trial.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,7 +18,7 @@ use super::super::output::note;
 /// The profile of an arm's first trial that completed.
 ///
 /// # Errors
-/// When the folder cannot be read, has more arms and none was named, or the trial has too few intervals.
+/// When the folder cannot be read, has several arms and none was named, or the trial has too few intervals.
 pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -> Result<Profile> {
     let name = folder.display();
     let results = Results::open(folder)?;
@@ -76,10 +76,10 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
     })
 }
 
-/// What the phase in which sessions run is called.
+/// The name of the phase in which sessions run.
 const RUN: &str = "run";
 
-/// Whole intervals of the time in which sessions ran; the load, which may be measured too, is no demand of theirs.
+/// Whole intervals of the time in which sessions ran; the load, which may be measured too, is not part of their demand.
 fn intervals(record: &Record) -> Vec<Interval> {
     let length = record.series.interval_ns;
     let points = record.series.values.values().map(Vec::len).max();
@@ -108,7 +108,7 @@ fn intervals(record: &Record) -> Vec<Interval> {
         .collect()
 }
 
-/// A value of a series; 0 behind the end of one that is there.
+/// A value of a series; 0 after the end of an existing one.
 fn value(record: &Record, name: &str, number: u64) -> Option<f64> {
     let values = record.series.values.get(name)?;
     let value = usize::try_from(number)
@@ -141,12 +141,12 @@ fn roles(record: &Record, number: u64) -> BTreeMap<Role, profile::Io> {
     roles
 }
 
-/// Adds what sessions did, which a record holds of the run as a whole.
+/// Adds the sessions' activity, which a record only has for the run as a whole.
 fn add_sessions(record: &Record, sessions: u32, intervals: &mut [Interval]) {
     let all: u64 = record.time_split_ns.values().sum();
     let is_of_run = |phase: &Phase| !phase.measured || phase.name == RUN;
     if all == 0 || !record.phases.iter().all(is_of_run) {
-        // Where the load is measured too, the times are of both.
+        // Where the load is measured too, the times cover both.
         return;
     }
     let share = |of: &dyn Fn(&Cause) -> bool| {
@@ -154,7 +154,7 @@ fn add_sessions(record: &Record, sessions: u32, intervals: &mut [Interval]) {
         let spent: u64 = spent.map(|(_, ns)| *ns).sum();
         spent as f64 / all as f64
     };
-    // A session waits for reads or writes of data or of temp; which, is divided as the time of these requests is.
+    // A session waits for reads or writes of data or of temp; the split follows the time of these requests.
     let took = |role: Role, requests: fn(&profile::Io) -> &Requests| {
         let io = intervals
             .iter()
@@ -198,7 +198,7 @@ fn add_sessions(record: &Record, sessions: u32, intervals: &mut [Interval]) {
     }
 }
 
-/// What a volume's requests count for.
+/// The role of a volume's requests.
 fn role<'a>(roles: impl ExactSizeIterator<Item = &'a Role> + Clone) -> Role {
     let only = roles.clone().next().filter(|_| roles.len() == 1);
     only.copied().unwrap_or(Role::Data)

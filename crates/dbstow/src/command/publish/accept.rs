@@ -1,6 +1,6 @@
-//! Which form of the text a client asks for.
+//! Negotiates the text format with a client.
 
-/// Forms that metrics are served in.
+/// The supported formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// OpenMetrics 1.0.
@@ -10,8 +10,8 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// By the header `Accept`: OpenMetrics for whoever asks for it by name, as Prometheus does from 2.5 on; the older
-    /// format for browsers, curl and all others.
+    /// By the header `Accept`: OpenMetrics for clients that name it, as Prometheus does from 2.5 on; the older format for
+    /// browsers, curl and all others.
     pub(super) fn asked_by(accept: &str) -> Form {
         let weight = |name: &str, version: &str| {
             let ranges = accept
@@ -35,7 +35,7 @@ impl Form {
     }
 }
 
-/// How much a media range wants the type called `name`, from 0 to 1; `None` where it is another type or version.
+/// The quality that a media range gives the type `name`, from 0 to 1; `None` where it is another type or version.
 fn weight_of(range: &str, name: &str, version: &str) -> Option<f64> {
     let mut parts = range.split(';').map(str::trim);
     if !parts.next()?.eq_ignore_ascii_case(name) {

@@ -1,8 +1,8 @@
-//! The endpoint that Prometheus scrapes: `GET /metrics`, and a line at `/` that leads there.
+//! The endpoint that Prometheus scrapes: `GET /metrics`, and a page at `/` that links to it.
 //!
-//! A few threads answer a client each, for a bounded time; those who come meanwhile wait in the system's queue. Every
-//! connection ends with its answer. Requests are parsed by `httparse`; an HTTP server made for more (hyper) needs an
-//! event loop, and the small blocking ones neither limit how long a client takes nor how many there are.
+//! A few threads serve one client each, for a bounded time; further clients wait in the system's queue. Every connection
+//! closes after its response. Requests are parsed by `httparse`; a full HTTP server (hyper) needs an event loop, and the
+//! small blocking ones limit neither the time of a client nor the number of clients.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,41 +16,41 @@ use volume::clock::Clock;
 use super::accept::Form;
 use super::{Page, Shared};
 
-/// Clients that are answered at a time.
+/// Clients served in parallel.
 const CLIENTS: usize = 4;
 
-/// How long a client may take to ask and to read.
+/// Time limit for a client to send its request and read the response.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Largest request, with its headers.
 const REQUEST_MAX: usize = 8 << 10;
 
-/// Most headers of a request.
+/// Maximum number of headers in a request.
 const HEADERS_MAX: usize = 64;
 
-/// How much is written at a time.
+/// Bytes per write.
 const CHUNK: usize = 64 << 10;
 
-/// An address that is taken.
+/// A bound address.
 pub(super) struct Listener {
     socket: TcpListener,
     address: SocketAddr,
 }
 
-/// What a client gets.
+/// A response.
 struct Answer<'a> {
     status: &'static str,
     media_type: &'static str,
     body: &'a str,
-    /// Whether the client asked for the headers alone.
+    /// Whether the client requested only the headers.
     head: bool,
 }
 
 impl Listener {
-    /// Takes an address.
+    /// Binds an address.
     ///
     /// # Errors
-    /// When another program has it, or this user may not.
+    /// When another program uses it, or this user may not bind it.
     pub(super) fn bind(address: SocketAddr) -> Result<Listener> {
         let socket = TcpListener::bind(address).with_context(|| {
             format!("--listen {address}: the address cannot be used; choose another port")
@@ -61,12 +61,12 @@ impl Listener {
         Ok(Listener { socket, address })
     }
 
-    /// What it is.
+    /// The bound address.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers clients with the last page, until the process ends.
+    /// Serves the last page to clients, until the process ends.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -77,9 +77,9 @@ impl Listener {
             let work = move || {
                 loop {
                     match socket.accept() {
-                        // A client that went away is nobody's loss.
+                        // A client that disconnected is ignored.
                         Ok((client, _)) => drop(Client::new(client).answer(&page)),
-                        // Too many open files, say: that passes.
+                        // For example too many open files, which is temporary.
                         Err(_) => Clock::sleep(Duration::from_millis(100)),
                     }
                 }
@@ -91,7 +91,7 @@ impl Listener {
     }
 }
 
-/// A client, and how long it has.
+/// A client, and its deadline.
 struct Client {
     stream: TcpStream,
     clock: Clock,
@@ -105,10 +105,10 @@ impl Client {
         }
     }
 
-    /// How much of its time is left.
+    /// Time left until its deadline.
     ///
     /// # Errors
-    /// When it is over.
+    /// When the deadline has passed.
     fn left(&self) -> std::io::Result<std::time::Duration> {
         let left = PATIENCE.saturating_sub(self.clock.now().since(Instant::ZERO));
         match left.as_nanos() {
@@ -164,7 +164,7 @@ impl Client {
     }
 }
 
-/// The answer to what was read so far; `None` while more of it has to come.
+/// The response to the request read so far; `None` while it is incomplete.
 fn answer<'a>(request: &[u8], page: &'a Page) -> Option<Answer<'a>> {
     let plain = |status, body| Answer {
         status,

@@ -1,7 +1,7 @@
-//! `--metrics` and `--listen`: metrics of what this process does, once a second, in a file and by HTTP.
+//! `--metrics` and `--listen`: metrics of this process, once a second, in a file and by HTTP.
 //!
-//! One thread makes the text. Whoever reads it, and however slowly, gets the last one that was made: neither a
-//! scraper nor a slow disk can hold up what is measured.
+//! One thread renders the text. Readers, however slow, get the last rendered one: neither a scraper nor a slow disk can
+//! delay what is measured.
 
 mod accept;
 mod listen;
@@ -23,10 +23,10 @@ use super::UsageError;
 use crate::metrics::{self, Sample};
 use listen::Listener;
 
-/// How often the text is made.
+/// Render interval.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// A name that ends in this is read by the textfile collector of `node_exporter`, which does not read OpenMetrics.
+/// Files with this suffix are read by the textfile collector of `node_exporter`, which does not support OpenMetrics.
 const OLDER: &str = "prom";
 
 /// Where metrics go.
@@ -43,46 +43,46 @@ pub struct PublishArgs {
     pub allow_remote: bool,
 }
 
-/// What metrics are made of, once a second.
+/// The source of metrics, called once a second.
 pub(super) type Source = Box<dyn Fn() -> Vec<Sample> + Send>;
 
 /// Messages while metrics are published.
 pub(super) type Note = Box<dyn Fn(&str) + Send>;
 
-/// Where metrics will go, with all checked.
+/// The targets of metrics, all checked.
 pub(super) struct Outlet {
     file: Option<PathBuf>,
     listener: Option<Listener>,
 }
 
-/// The file, in its directory, which is held open: nobody can put another one in its place.
+/// The file, in its directory, which is held open so that it cannot be replaced.
 struct Target {
     folder: Folder,
     name: OsString,
     is_older: bool,
 }
 
-/// Metrics that are published until this is dropped, and once more then.
+/// Metrics, published until this is dropped, and once more then.
 pub(super) struct Publishing {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// The text that was made last.
+/// The last rendered text.
 #[derive(Default)]
 struct Page {
     openmetrics: String,
     prometheus: String,
 }
 
-/// The last page, for whoever serves it.
+/// The last page, for the threads that serve it.
 type Shared = Arc<Mutex<Arc<Page>>>;
 
 impl PublishArgs {
-    /// Checks what was asked for, and takes the address; `None` where nothing was.
+    /// Checks the options, and binds the address; `None` where none was given.
     ///
     /// # Errors
-    /// When other machines could read it and that was not asked for, or the address cannot be had.
+    /// When other machines could read it without the option that allows this, or the address cannot be bound.
     pub(super) fn open(&self) -> Result<Option<Outlet>> {
         if self.metrics.is_none() && self.listen.is_none() {
             return Ok(None);
@@ -114,10 +114,10 @@ impl PublishArgs {
         )))
     }
 
-    /// The same as arguments of another process, which may have another current directory.
+    /// The same as arguments for another process, which may have another current directory.
     ///
     /// # Errors
-    /// When the current directory is gone.
+    /// When the current directory no longer exists.
     #[cfg(target_os = "linux")]
     pub(super) fn arguments(&self) -> Result<Vec<std::ffi::OsString>> {
         let mut arguments = Vec::new();
@@ -138,7 +138,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "not an address with a port; give one such as 127.0.0.1:9187".to_owned())
 }
 
-/// Whether nothing is there, or a file or a link, which is replaced.
+/// Whether the path does not exist, or is a file or a link, which is replaced.
 fn is_replaceable(file: &Path) -> bool {
     let is_other = |there: std::fs::Metadata| !there.is_file() && !there.is_symlink();
     !files::is_stream(file) && !std::fs::symlink_metadata(file).is_ok_and(is_other)
@@ -168,12 +168,12 @@ impl Target {
 }
 
 impl Outlet {
-    /// Where it listens; the port too, where that was left to the system.
+    /// The bound address, including a port chosen by the system.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         self.listener.as_ref().map(Listener::address)
     }
 
-    /// Publishes what `source` gives, from now on.
+    /// Publishes the output of `source` from now on.
     ///
     /// # Errors
     /// When the file cannot be written, or no thread can be started.
@@ -231,7 +231,7 @@ impl Drop for Publishing {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // If it panicked, that was said.
+            // A panic was already reported.
             let _ = thread.join();
         }
     }

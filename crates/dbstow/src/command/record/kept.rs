@@ -1,7 +1,7 @@
-//! The file of a recording: written again and again while it goes on, and elsewhere once it cannot be.
+//! The file of a recording: rewritten repeatedly while it runs, and moved elsewhere once it cannot be written.
 //!
-//! What was recorded cannot be recorded again, so that a folder that vanishes, a full disk, or somebody else's file under
-//! the name must not end it.
+//! A recording cannot be repeated, so a folder that vanishes, a full disk, or another program's file under its name must
+//! not end it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -11,32 +11,32 @@ use anyhow::Result;
 use files::{FileError, Folder, Readers};
 use profile::Profile;
 
-/// Where a recording is kept.
+/// The location of a recording.
 pub(super) struct Kept {
     place: Mutex<Place>,
-    /// Folders that are tried in turn, once the file cannot be written.
+    /// Fallback folders, tried in turn once the file cannot be written.
     elsewhere: Vec<PathBuf>,
 }
 
 struct Place {
     file: PathBuf,
-    /// Whether the file that is there is this recording's.
+    /// Whether the existing file is this recording's.
     is_written: bool,
-    /// Why it is not the file that was asked for, if it is not.
+    /// Why it is not the requested file, if it is not.
     moved: Option<String>,
 }
 
-/// What became of a recording that was to be written.
+/// The outcome of writing a recording.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Written {
-    /// It is where it was before.
+    /// It is still at the same path.
     There,
     /// From now on it is in another file, for this reason.
     Elsewhere(String),
 }
 
 impl Kept {
-    /// In `file`; otherwise beside it under another name, in the current folder, the user's, or that for temporary files.
+    /// In `file`; otherwise next to it under another name, in the current folder, the user's, or the temporary one.
     pub(super) fn new(file: &Path) -> Kept {
         let parent = file.parent().filter(|path| !path.as_os_str().is_empty());
         let parent = parent.map(Path::to_owned);
@@ -65,25 +65,25 @@ impl Kept {
         }
     }
 
-    /// Where it is by now.
+    /// Its current path.
     pub(super) fn file(&self) -> PathBuf {
         self.place().file.clone()
     }
 
-    /// Whether some of it is there.
+    /// Whether some of it was written.
     pub(super) fn is_written(&self) -> bool {
         self.place().is_written
     }
 
-    /// Why it is not in the file that was asked for, if it is not.
+    /// Why it is not in the requested file, if it is not.
     pub(super) fn moved(&self) -> Option<String> {
         self.place().moved.clone()
     }
 
-    /// Writes the recording so far, in place of what was written of it before.
+    /// Writes the recording so far, replacing what was written of it before.
     ///
     /// # Errors
-    /// When it cannot be written anywhere: why not to where it is.
+    /// When it cannot be written anywhere: the error for its current path.
     pub(super) fn write(&self, profile: &Profile) -> Result<Written> {
         let mut place = self.place();
         let text = profile::write(&place.file.display().to_string(), profile)?;
@@ -119,7 +119,7 @@ impl Kept {
 fn written(place: &Place, bytes: &[u8]) -> Result<(), FileError> {
     match (files::is_stream(&place.file), place.is_written) {
         (true, _) => files::write_named(&place.file, bytes),
-        // Others may read what they could before.
+        // Others keep their read permission.
         (false, true) if place.moved.is_some() => {
             files::write_whole(&place.file, bytes, Readers::OwnerOnly)
         }
@@ -128,7 +128,7 @@ fn written(place: &Place, bytes: &[u8]) -> Result<(), FileError> {
     }
 }
 
-/// A name like that of the file which nobody has taken.
+/// An unused name similar to that of the file.
 fn other_name(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or(OsStr::new("profile"));
     files::unique_name(&format!("{}-", stem.to_string_lossy())) + ".toml"

@@ -1,7 +1,7 @@
-//! Ctrl-C, a request to terminate, and a terminal that is closed.
+//! Ctrl-C, SIGTERM, and a closed terminal.
 //!
-//! The first one ends what runs: trials stop and are cleaned up. A second one ends the program at once. Once there is
-//! nothing to clean up, so does the first. A closed terminal counts as Ctrl-C, unless the program was started to
+//! The first signal stops the run: trials end and are cleaned up. A second one ends the program immediately. Once there
+//! is nothing to clean up, so does the first. A closed terminal counts as Ctrl-C, unless the program was started to
 //! survive it (`nohup`).
 
 use std::path::Path;
@@ -19,26 +19,26 @@ use crate::command::output::note;
 use crate::command::screen;
 use experiment::spec::Mode;
 
-/// Exit code of a program that Ctrl-C ended at once, as shells have it.
+/// Exit code of a program ended by Ctrl-C, as in shells.
 pub(in crate::command) const INTERRUPTED: i32 = 130;
 
-/// How long simulated trials may take to notice. They look many times a second; what does not is within one call of
-/// SQLite, such as a large sort, or gives memory back.
+/// Grace period for simulated trials. They check many times a second; one that does not is inside a single call of
+/// SQLite, such as a large sort, or is freeing memory.
 const SIMULATED_MAX: Duration = Duration::from_millis(1500);
 
-/// What the user said by Ctrl-C.
+/// The state of an interruption.
 pub(in crate::command) struct Interruption {
-    /// Set by the first one.
+    /// Set by the first signal.
     pub(in crate::command) asked: Arc<AtomicBool>,
-    /// Whether nothing is under way that has to be cleaned up.
+    /// Whether nothing is running that needs cleanup.
     idle: Arc<AtomicBool>,
-    /// What Ctrl-C does, for a terminal that sends no signal.
+    /// The effect of Ctrl-C, for a terminal in raw mode.
     #[cfg(feature = "live")]
     pub(super) act: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Interruption {
-    /// Listens from now on, in a run of `mode` into `folder`.
+    /// Handles signals from now on, in a run of `mode` into `folder`.
     pub(in crate::command) fn listen(mode: Mode, folder: &Path) -> Result<Interruption> {
         let (asked, idle) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
         let (asked_too, idle_too) = (Arc::clone(&asked), Arc::clone(&idle));
@@ -47,8 +47,8 @@ impl Interruption {
         let act: Arc<dyn Fn() + Send + Sync> = Arc::new(move || {
             #[cfg(feature = "live")]
             screen::leave();
-            // Records are written whole or not at all, so there is nothing left to save; what real time leaves
-            // behind is cleared by the next run.
+            // Records are written atomically, so there is nothing left to save; the next run removes the remains of
+            // real-time trials.
             if asked.swap(true, Ordering::Relaxed) || idle.load(Ordering::Relaxed) {
                 exit();
             }
@@ -71,18 +71,18 @@ impl Interruption {
         })
     }
 
-    /// All trials have ended: from now on Ctrl-C ends the program at once.
+    /// All trials have ended: from now on Ctrl-C ends the program immediately.
     pub(in crate::command) fn idle(&self) {
         self.idle.store(true, Ordering::Relaxed);
     }
 
-    /// Whether there was one.
+    /// Whether there was a signal.
     pub(in crate::command) fn was_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 }
 
-/// What an interrupted run says.
+/// The message of an interrupted run.
 pub(in crate::command) fn text(folder: &Path) -> String {
     format!(
         "interrupted; finished trials are kept in {}: rerun the command to resume, or run `dbstow report {}`",

@@ -131,7 +131,7 @@ pub fn run(args: &Args) -> Result<()> {
         screen::check()?;
     }
     let outlet = args.publish.open()?;
-    // Before the folder is there, so that whoever sees it can interrupt.
+    // Before the folder exists, so that a user who sees it can interrupt.
     let interruption = Interruption::listen(mode, &folder)?;
     let results = Results::create(&folder, prepared.question(), plan, args.fresh)?;
     let outstanding = results.outstanding().len();
@@ -174,13 +174,13 @@ pub fn run(args: &Args) -> Result<()> {
     args.output.judge(|share| Slower::of(&findings, share))
 }
 
-/// Holds the profile against the disks that its server has.
+/// Compares the profile with replays on its server's current disks.
 fn backtest(args: &Args) -> Result<()> {
     let layout = args.asked.understand_today(args.today.as_deref())?;
     let format = match args.output.format {
         Format::Text => ListFormat::Text,
         Format::Json if args.asked.experiment.is_none() => ListFormat::Json,
-        // One document is printed, and it is the experiment's.
+        // Only one document is printed: the experiment's.
         Format::Json | Format::Csv | Format::Markdown if args.asked.experiment.is_some() => {
             return super::backtest::quietly(&layout, args.untested);
         }
@@ -193,16 +193,16 @@ fn backtest(args: &Args) -> Result<()> {
     super::backtest::run(&layout, format, args.untested)
 }
 
-/// The trials of `plan` that `folder` has no record of.
+/// The trials of `plan` without a record in `folder`.
 fn outstanding(folder: &Path, plan: &Plan) -> Vec<Trial> {
     match Results::open(folder) {
         Ok(results) => results.outstanding_of(plan),
-        // Nothing has run yet, or what is there is refused later.
+        // Nothing has run yet, or an invalid folder is refused later.
         Err(_) => plan.trials().to_vec(),
     }
 }
 
-/// The error as a user is told, who can go on from what the folder holds.
+/// The error for the user, who can resume from what the folder contains.
 pub(super) fn told(error: RunError, folder: &Path) -> anyhow::Error {
     match error {
         RunError::GivenUp { .. } => anyhow::anyhow!(
@@ -230,7 +230,7 @@ fn check_end(findings: &Findings, left: &Orphans) -> Result<()> {
     Ok(())
 }
 
-/// What only one of the modes knows.
+/// Checks options that only apply to one of the modes.
 fn check(args: &Args, plan: &Plan) -> Result<()> {
     let mistake = |message: &str| Err(UsageError(message.to_owned()).into());
     let places_files =
@@ -258,7 +258,7 @@ pub(super) fn emulator() -> std::io::Result<std::process::Command> {
     return Err(std::io::ErrorKind::Unsupported.into());
 }
 
-/// Where the results of a plan go, unless the user says so.
+/// Default results folder of a plan.
 pub(super) fn default_folder(plan: &Plan) -> PathBuf {
     PathBuf::from(results::ALL).join(format!("{}-{}", plan.experiment, &plan.digest()[..8]))
 }

@@ -1,4 +1,4 @@
-//! Asks the user to do something, and waits for Enter.
+//! Prompts the user for an action, and waits for Enter.
 
 use std::io;
 use std::io::IsTerminal;
@@ -14,11 +14,11 @@ use crate::command::output::note;
 use crate::command::progress::Progress;
 use engine::hooks::Prompt;
 
-/// How often it is looked whether the run was interrupted.
+/// How often interruption is checked for.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What asks the user, where there is a terminal. Ctrl-C ends the waiting; asked after it, to put something back, it
-/// waits all the same.
+/// Prompts the user, where there is a terminal. Ctrl-C ends the wait; a later prompt, to restore something, waits
+/// nevertheless.
 pub(in crate::command) fn prompt(
     interrupted: Arc<AtomicBool>,
     progress: Progress,
@@ -28,12 +28,12 @@ pub(in crate::command) fn prompt(
     }
     let terminal = Mutex::new(None);
     Some(Arc::new(move |text| {
-        // It would hide the question.
+        // It would hide the prompt.
         #[cfg(feature = "live")]
         crate::command::screen::leave();
         let mut terminal = terminal.lock();
         let lines = terminal.get_or_insert_with(lines);
-        // A bar that went on would be drawn over the question.
+        // A running bar would be drawn over the prompt.
         progress.suspend(|| {
             note(&format!("\n{text}\nPress Enter once that is done."));
             enter(lines, &interrupted)
@@ -41,7 +41,7 @@ pub(in crate::command) fn prompt(
     }))
 }
 
-/// Reads lines in a thread of its own, which nothing can end while it waits for one.
+/// Reads lines in a separate thread, as a blocking read cannot be cancelled.
 fn lines() -> Receiver<io::Result<usize>> {
     let (send, lines) = mpsc::channel();
     thread::spawn(move || {
@@ -62,7 +62,7 @@ fn enter(lines: &Receiver<io::Result<usize>>, interrupted: &AtomicBool) -> io::R
         match lines.recv_timeout(LOOK_EVERY) {
             Ok(Ok(1..)) => return Ok(()),
             Ok(Err(error)) => return Err(error),
-            // The end of the input.
+            // End of input.
             Ok(Ok(0)) | Err(RecvTimeoutError::Disconnected) => {
                 return Err(io::Error::other("stdin closed before Enter was pressed"));
             }

@@ -1,4 +1,4 @@
-//! Shows on the terminal what happens in a run.
+//! Shows the progress of a run on the terminal.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -19,39 +19,39 @@ use crate::command::output::note;
 use crate::command::progress::Progress;
 use analysis::quantity::{self, number};
 
-/// A bar for the trials of a run, and lines for what stays.
+/// A bar for the trials of a run, and permanent lines.
 pub(in crate::command) struct Shown {
     experiment: String,
     pub(in crate::command) progress: Progress,
-    /// What the trial in real time is at, and its volumes with it.
+    /// The stage of the real-time trial, with its volumes.
     now: Mutex<Now>,
-    /// Steps of the bar for each simulated trial under way, by its place in the plan, and how many have ended.
+    /// Steps of the bar for each running simulated trial, by its index in the plan, and how many have ended.
     simulated: Mutex<(BTreeMap<u32, u64>, usize)>,
-    /// Of the bar, for a trial.
+    /// Steps of the bar per trial.
     steps: u64,
     trials: usize,
     clock: Clock,
-    /// When the last line was printed that nobody else asked for.
+    /// When the last periodic line was printed.
     last: Mutex<Instant>,
 }
 
-/// Steps of the bar for a trial.
+/// Steps of the bar per trial.
 const STEPS: u64 = 1_000;
 
-/// How often a run says where it is, where nobody watches a bar.
+/// How often a run prints its progress where the bar is hidden.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What a trial is doing.
+/// The stage of a trial.
 #[derive(Default)]
 struct Now {
     phase: &'static str,
     volumes: String,
-    /// How long the run may still take.
+    /// Estimated remaining time of the run.
     left: String,
 }
 
 impl Shown {
-    /// Nothing yet, of `trials` trials.
+    /// The initial state, for `trials` trials.
     pub(in crate::command) fn new(experiment: &str, mode: Mode, trials: usize) -> Shown {
         let (steps, template) = match mode {
             Mode::Simulate => (STEPS, "{bar:30} {prefix}, {eta} left: {msg}"),
@@ -72,19 +72,19 @@ impl Shown {
         }
     }
 
-    /// What prints a line that stays, from any thread.
+    /// A function that prints a permanent line, from any thread.
     pub(in crate::command) fn line(&self) -> Report {
         let (experiment, progress) = (self.experiment.clone(), self.progress.clone());
         Arc::new(move |text| progress.suspend(|| note(&format!("{experiment}: {text}"))))
     }
 
-    /// Prints a line that stays.
+    /// Prints a permanent line.
     fn say(&self, text: &str) {
         let line = format!("{}: {text}", self.experiment);
         self.progress.suspend(|| note(&line));
     }
 
-    /// Shows how far a simulated trial is.
+    /// Shows the progress of a simulated trial.
     fn simulated(&self, trial: &Trial, moment: Moment) {
         let mut simulated = self.simulated.lock();
         let (steps, at) = match moment {
@@ -122,7 +122,7 @@ impl Shown {
         self.progress.step(self.steps - before);
     }
 
-    /// Where nobody watches a bar, prints a line a minute.
+    /// Prints a line a minute where the bar is hidden.
     fn minute(&self, line: impl FnOnce() -> String) {
         if std::io::stderr().is_terminal() {
             return;
@@ -135,7 +135,7 @@ impl Shown {
         }
     }
 
-    /// Shows what a trial is at, after a change.
+    /// Shows a trial's stage after a change.
     fn draw(&self, trial: &Trial, change: impl FnOnce(&mut Now)) {
         let mut now = self.now.lock();
         change(&mut now);

@@ -1,4 +1,4 @@
-//! Who watches a run: the terminal, by lines and a bar or by a screen, and whoever scrapes metrics.
+//! Observers of a run: the terminal, by lines and a bar or by a screen, and scrapers of metrics.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::command::screen;
 use crate::live::RunLive;
 use crate::metrics::RunMetrics;
 
-/// All of them. Dropping it leaves the screen and publishes metrics once more.
+/// All observers. Dropping this leaves the screen and publishes metrics once more.
 pub(super) struct Watched {
     #[cfg(feature = "live")]
     live: Option<(Arc<RunLive>, screen::Shown)>,
@@ -26,10 +26,10 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Whoever `args` ask for, before the first trial of `results`.
+    /// The observers requested in `args`, before the first trial of `results`.
     ///
     /// # Errors
-    /// When metrics cannot be published, or the terminal refuses the screen.
+    /// When metrics cannot be published, or the terminal rejects the screen.
     pub(super) fn new(
         args: &Args,
         outlet: Option<Outlet>,

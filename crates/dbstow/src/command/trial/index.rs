@@ -1,11 +1,12 @@
-//! Which trials of a plan a task runs: by an option, or by the variable in which a scheduler numbers its tasks.
+//! Selects the trials of a plan that a task runs: by an option, or by the variable in which a scheduler numbers its
+//! tasks.
 
 use std::ops::RangeInclusive;
 
 use crate::command::UsageError;
 use experiment::plan::counted;
 
-/// Variables in which schedulers number the tasks of an array from 0, and whose they are.
+/// Variables in which schedulers number the tasks of an array from 0, and their schedulers.
 ///
 /// Sources, read 2026-11-25: <https://slurm.schedmd.com/job_array.html>,
 /// <https://kubernetes.io/docs/concepts/workloads/controllers/job/#completion-mode>,
@@ -44,17 +45,17 @@ impl std::str::FromStr for Indices {
     }
 }
 
-/// An index and where it comes from.
+/// An index and its source.
 struct Source {
     by: String,
     indices: RangeInclusive<u32>,
 }
 
-/// The places in a plan of `trials` trials that a task runs, which was given the option `asked` and these `variables`,
-/// each index standing for `chunk` trials. Of the last chunk, only what there is.
+/// The places in a plan of `trials` trials that a task runs, given the option `asked` and these `variables`, where each
+/// index stands for `chunk` trials. The last chunk may be shorter.
 ///
 /// # Errors
-/// When there is no index, two that differ, or one that the plan does not have.
+/// When there is no index, there are conflicting ones, or one that the plan does not have.
 pub(super) fn chosen(
     asked: Option<&Indices>,
     variables: &[(&str, String)],
@@ -72,7 +73,7 @@ pub(super) fn chosen(
         },
         None => of_variables(variables)?,
     };
-    // At least one trial is in every plan.
+    // Every plan has at least one trial.
     let last = trials.saturating_sub(1);
     let chunks_last = last / chunk;
     if *indices.end() > chunks_last {
@@ -93,7 +94,7 @@ pub(super) fn chosen(
     Ok(first..=end.min(last))
 }
 
-/// What the one variable says that is set, or all that are.
+/// The value of the one variable that is set, or of all that are.
 fn of_variables(variables: &[(&str, String)]) -> Result<Source, UsageError> {
     let Some(((name, value), others)) = variables.split_first() else {
         return Err(UsageError(format!(

@@ -1,4 +1,4 @@
-//! `dbstow trial`: runs some trials of a plan that was written to a file, on any machine.
+//! `dbstow trial`: runs some trials of a plan file, on any machine.
 
 mod index;
 
@@ -64,7 +64,7 @@ pub struct Args {
 /// Runs `dbstow trial`.
 ///
 /// # Errors
-/// When the plan or the folder cannot be used, no trial of the plan is named, or one failed.
+/// When the plan or the folder cannot be used, the selection contains no trial of the plan, or a trial failed.
 pub fn run(args: &Args) -> Result<()> {
     let file = load(&args.plan)?;
     let all = file.plan.trials();
@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// The plan in a file.
 ///
 /// # Errors
-/// When it cannot be read, or is none.
+/// When it cannot be read, or is not a plan.
 pub(super) fn load(path: &Path) -> Result<PlanFile> {
     let shown = path.display().to_string();
     let bytes = input::named_bytes(path).map_err(|error| {
@@ -112,7 +112,7 @@ pub(super) fn load(path: &Path) -> Result<PlanFile> {
     PlanFile::from_json(&text).context(shown)
 }
 
-/// Whether there is a record for which the trial would not be run again, as [`Results::outstanding`] has it.
+/// Whether there is a record that makes running the trial again unnecessary, as for [`Results::outstanding`].
 fn is_done(folder: &Path, plan: &Plan, trial: &Trial) -> bool {
     let record = Results::record_of(folder, plan, trial);
     let is_final = |record: &Record| {
@@ -121,7 +121,7 @@ fn is_done(folder: &Path, plan: &Plan, trial: &Trial) -> bool {
     record.as_ref().is_some_and(is_final)
 }
 
-/// Runs `trials`, and keeps their records.
+/// Runs `trials`, and stores their records.
 fn execute(args: &Args, file: &PlanFile, trials: &[Trial]) -> Result<()> {
     let plan = &file.plan;
     let mode = plan.variant.mode;
@@ -174,7 +174,7 @@ fn execute(args: &Args, file: &PlanFile, trials: &[Trial]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to run trials in real time elsewhere than where they were planned.
+/// Refuses to run real-time trials in a place other than planned.
 fn check_place(args: &Args, plan: &Plan) -> Result<()> {
     if plan.variant.mode == Mode::Simulate {
         return Ok(());
@@ -200,7 +200,7 @@ fn check_place(args: &Args, plan: &Plan) -> Result<()> {
     Err(UsageError(message).into())
 }
 
-/// What was done, in a line.
+/// A one-line summary.
 fn summary(first: &Trial, count: usize, there: usize, args: &Args) -> String {
     let out = args.out.display();
     let again = match there {
@@ -228,10 +228,10 @@ fn summary(first: &Trial, count: usize, there: usize, args: &Args) -> String {
     )
 }
 
-/// How each of the trials ended, as their records in `folder` have it.
+/// The outcomes of the trials, from their records in `folder`.
 ///
 /// # Errors
-/// When one has no record that can be read: whatever removed or damaged it, the task is not done.
+/// When a trial has no readable record: whatever removed or damaged it, the task is not done.
 fn outcomes(folder: &Path, plan: &Plan, trials: &[Trial]) -> Result<Vec<Outcome>> {
     let (mut outcomes, mut missing) = (Vec::new(), Vec::new());
     for trial in trials {
@@ -250,7 +250,7 @@ fn outcomes(folder: &Path, plan: &Plan, trials: &[Trial]) -> Result<Vec<Outcome>
     }
 }
 
-/// Refuses to call failed trials a success. They are recorded; in virtual time, running them again gives the same.
+/// Reports failed trials as an error. They are recorded; in virtual time, running them again gives the same result.
 fn check_completed<'a>(trials: impl Iterator<Item = (&'a Trial, Outcome)>) -> Result<()> {
     let failed = trials.filter_map(|(trial, outcome)| match outcome {
         Outcome::Failed { error } => Some((trial, error)),
