@@ -1,4 +1,4 @@
-//! A directory by its path, where the system does not look up names in an open one.
+//! A directory by its path, on systems that cannot look up names relative to an open directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -14,10 +14,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The directory at a path that a user gave.
+    /// The directory at a path given by the user.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a directory.
     pub fn open(path: &Path) -> Result<Folder, FileError> {
         fs::read_dir(path).map_err(FileError::at(path))?;
         Ok(Folder {
@@ -25,19 +25,19 @@ impl Folder {
         })
     }
 
-    /// The folder at `path` that is about to be filled, made if it is missing, with those above it.
+    /// The folder at `path`, about to be filled; created if missing, with its parents.
     ///
     /// # Errors
-    /// When it is something else, or cannot be made.
+    /// When it is something else, or cannot be created.
     pub fn to_fill(path: &Path, _readers: Readers) -> Result<Folder, FileError> {
         fs::create_dir_all(path).map_err(FileError::at(path))?;
         Folder::open(path)
     }
 
-    /// The same for a folder that must not be there yet.
+    /// The same for a folder that must not exist yet.
     ///
     /// # Errors
-    /// When something is under that name, or it cannot be made.
+    /// When something exists under that name, or it cannot be created.
     pub fn new_to_fill(path: &Path) -> Result<Folder, FileError> {
         fs::create_dir(path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => FileError::Exists(path.to_owned()),
@@ -46,15 +46,15 @@ impl Folder {
         Folder::open(path)
     }
 
-    /// The directory at `path`, which keeps what this user makes in it.
+    /// The directory at `path`, in which this user's files are safe.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a directory.
     pub fn that_keeps(path: &Path) -> Result<Folder, FileError> {
         Folder::open(path)
     }
 
-    /// Whether it is this user's own, and nobody else may write to it: taken for granted here.
+    /// Checks that it is owned by this user and not writable by others: assumed here.
     ///
     /// # Errors
     /// Never.
@@ -62,7 +62,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Refuses a link under this path that another user can have put there: never, here.
+    /// Refuses a link under this path that another user could have created: never fails here.
     ///
     /// # Errors
     /// Never.
@@ -70,10 +70,10 @@ impl Folder {
         Ok(())
     }
 
-    /// The directory `name` in it, made if it is missing; no link.
+    /// The directory `name` in it, created if missing; not a link.
     ///
     /// # Errors
-    /// When it is something else, or cannot be made.
+    /// When it is something else, or cannot be created.
     pub fn own_folder(&self, name: &OsStr, _mode: u32) -> Result<Folder, FileError> {
         let path = self.place(name)?;
         match fs::create_dir(&path) {
@@ -84,18 +84,18 @@ impl Folder {
         }
     }
 
-    /// The directory `name` in it, made if it is missing; no link.
+    /// The directory `name` in it, created if missing; not a link.
     ///
     /// # Errors
-    /// When it is something else, or cannot be made.
+    /// When it is something else, or cannot be created.
     pub fn folder(&self, name: &OsStr) -> Result<Folder, FileError> {
         self.own_folder(name, 0)
     }
 
-    /// The directory `name` in it, but no link.
+    /// The directory `name` in it, but not a link.
     ///
     /// # Errors
-    /// When it is not there, or none.
+    /// When it does not exist, or is not a directory.
     pub fn inner(&self, name: &OsStr) -> Result<Folder, FileError> {
         let path = self.place(name)?;
         let metadata = fs::symlink_metadata(&path).map_err(FileError::at(&path))?;
@@ -106,12 +106,12 @@ impl Folder {
         Ok(Folder { path })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it is fit to hold a directory of ours: always, here.
+    /// Checks that it can hold a directory of ours: always, here.
     ///
     /// # Errors
     /// Never.
@@ -133,7 +133,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Whether something is under that name, whatever it is.
+    /// Whether anything exists under that name.
     pub fn holds(&self, name: &OsStr) -> bool {
         self.place(name)
             .is_ok_and(|path| fs::symlink_metadata(path).is_ok())
@@ -142,18 +142,18 @@ impl Folder {
     /// Writes a file, see [`super::write_whole`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that function.
     pub fn write(&self, name: &OsStr, bytes: &[u8], _readers: Readers) -> Result<(), FileError> {
         let (path, unfinished) = (self.place(name)?, self.path.join(unfinished_name()));
         let written = filled(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, &path));
         or_removed(&unfinished, written).map_err(FileError::at(&path))
     }
 
-    /// As [`Folder::write`], but does not wait until the disk has it: for a file that is written again and again, which
-    /// nobody needs after a power cut, and whose flushes would disturb what is measured.
+    /// Like [`Folder::write`], but does not wait until the data is on disk: for a file that is rewritten often, is not
+    /// needed after a power cut, and whose flushes would disturb the measurement.
     ///
     /// # Errors
-    /// As there.
+    /// As for that function.
     pub fn write_often(
         &self,
         name: &OsStr,
@@ -167,10 +167,10 @@ impl Folder {
         or_removed(&unfinished, written).map_err(FileError::at(&path))
     }
 
-    /// Writes a file that is not there yet, see [`super::write_new`].
+    /// Writes a file that does not exist yet, see [`super::write_new`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that function.
     pub fn write_new(
         &self,
         name: &OsStr,
@@ -189,7 +189,7 @@ impl Folder {
     /// Checks that a file can be written, see [`super::check_new`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that function.
     pub(super) fn check_new(&self, name: &OsStr) -> Result<(), FileError> {
         let (path, unfinished) = (self.place(name)?, self.path.join(unfinished_name()));
         if self.holds(name) {
@@ -200,7 +200,7 @@ impl Folder {
             .map_err(FileError::at(&path))
     }
 
-    /// An empty file that takes the place of what is under the name.
+    /// Creates an empty file that replaces whatever has that name.
     ///
     /// # Errors
     /// As [`super::write_whole`].
@@ -209,10 +209,10 @@ impl Folder {
         File::create(&path).map_err(FileError::at(&path))
     }
 
-    /// A file under that name, made if it is missing; its contents as they are.
+    /// A file under that name, created if missing; existing content is kept.
     ///
     /// # Errors
-    /// When it is no file, or cannot be made.
+    /// When it is not a file, or cannot be created.
     pub fn own_file(&self, name: &OsStr) -> Result<File, FileError> {
         let path = self.place(name)?;
         let mut options = File::options();
@@ -220,10 +220,10 @@ impl Folder {
         options.open(&path).map_err(FileError::at(&path))
     }
 
-    /// The regular file under that name, but no link; opened for reading.
+    /// The regular file under that name, but not a link; opened for reading.
     ///
     /// # Errors
-    /// When there is none, or it is something else.
+    /// When it does not exist, or is something else.
     pub fn regular_file(&self, name: &OsStr) -> Result<File, FileError> {
         let path = self.place(name)?;
         let metadata = fs::symlink_metadata(&path).map_err(FileError::at(&path))?;
@@ -234,7 +234,7 @@ impl Folder {
         File::open(&path).map_err(FileError::at(&path))
     }
 
-    /// Where `name` is: in it, and nowhere else.
+    /// The path of `name` in it, which cannot lead elsewhere.
     fn place(&self, name: &OsStr) -> Result<PathBuf, FileError> {
         PlainName::new(name)?;
         Ok(self.path.join(name))
@@ -243,7 +243,7 @@ impl Folder {
     /// A new, empty file under that name. Open for reading and writing.
     ///
     /// # Errors
-    /// When something is under that name, or it cannot be made.
+    /// When something exists under that name, or it cannot be created.
     pub fn new_file(&self, name: &OsStr) -> Result<File, FileError> {
         let path = self.place(name)?;
         let mut options = File::options();
@@ -257,7 +257,7 @@ impl Folder {
     /// Removes a file or a link by its name.
     ///
     /// # Errors
-    /// When it is there and cannot be removed.
+    /// When it exists and cannot be removed.
     pub fn remove_file(&self, name: &OsStr) -> Result<(), FileError> {
         let path = self.place(name)?;
         match fs::remove_file(&path) {
@@ -268,8 +268,8 @@ impl Folder {
         }
     }
 
-    /// Whether `name` is a file that an earlier run did not finish writing: by its name, or as `former`,
-    /// which is what it was called once.
+    /// Whether `name` is a file that an earlier run did not finish writing: by its name, or by the
+    /// name `former`, which earlier versions used.
     pub fn is_remains(&self, name: &OsStr, former: Option<&str>) -> bool {
         let by_name = is_unfinished(name) || former.is_some_and(|former| name == former);
         let found = || fs::symlink_metadata(self.place(name).ok()?).ok();
@@ -283,16 +283,16 @@ fn filled(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// What was begun and failed is taken away.
+/// Removes a file that was begun and failed.
 fn or_removed(path: &Path, written: io::Result<()>) -> io::Result<()> {
     if written.is_err() {
-        // What is reported is why it failed.
+        // The failure itself is reported.
         let _ = fs::remove_file(path);
     }
     written
 }
 
-/// What is written to instead of being replaced: nothing, here.
+/// Files that are written to instead of being replaced: none, here.
 pub(super) enum StreamKind {}
 
 /// Whether the path is a stream.
@@ -300,7 +300,7 @@ pub(super) fn stream_kind(_path: &Path) -> Result<Option<StreamKind>, FileError>
     Ok(None)
 }
 
-/// The stream at `path`, where there is one.
+/// The stream at `path`, if it is one.
 pub(super) fn stream(_path: &Path) -> Result<Option<File>, FileError> {
     Ok(None)
 }

@@ -1,4 +1,4 @@
-//! A directory that is held open: names are looked up in it, wherever it is by now.
+//! A directory that is held open: names are looked up in it, wherever it has been moved.
 
 mod fill;
 mod stream;
@@ -20,10 +20,10 @@ use rustix::process::{Gid, Uid, geteuid};
 pub(super) use self::stream::{stream, stream_kind};
 use super::{FileError, PlainName, Readers, is_unfinished, unfinished_name};
 
-/// How often another name is tried, before it is said that this one is taken.
+/// How many names are tried before a conflict is reported.
 const NAMES_MAX: u32 = 16;
 
-/// Bits of a mode that let somebody else write.
+/// Bits of a mode that let other users write.
 const OTHERS_WRITE: u32 = 0o022;
 
 /// A directory that is held open.
@@ -33,7 +33,7 @@ pub struct Folder {
     handle: OwnedFd,
 }
 
-/// A file under a name that nobody waits for; removed unless it got its final one.
+/// A file under a temporary name; removed unless it was given its final one.
 struct Unfinished<'a> {
     folder: &'a Folder,
     name: String,
@@ -43,17 +43,17 @@ struct Unfinished<'a> {
 /// How long writing a file waits.
 #[derive(Clone, Copy)]
 enum Until {
-    /// Until other processes see it.
+    /// Until other processes can see it.
     Seen,
     /// Until it would survive a power cut.
     OnDisk,
 }
 
 impl Folder {
-    /// The directory at a path that a user gave: links are followed.
+    /// The directory at a path given by the user: links are followed.
     ///
     /// # Errors
-    /// When it is none, or cannot be opened.
+    /// When it is not a directory, or cannot be opened.
     pub fn open(path: &Path) -> Result<Folder, FileError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = openat(CWD, path, flags, Mode::empty());
@@ -63,11 +63,12 @@ impl Folder {
         })
     }
 
-    /// The directory `name` in it, made if it is missing, with `mode` whatever the mask. One that is there must
-    /// be this user's own, no link, closed to the writing of others, and have that mode: it is not changed.
+    /// The directory `name` in it, created if missing, with `mode` regardless of the umask. An existing one
+    /// must be owned by this user, not be a link, not be writable by others, and have that mode: it is not
+    /// changed.
     ///
     /// # Errors
-    /// When it is not, or cannot be made.
+    /// When it is not, or cannot be created.
     pub fn own_folder(&self, name: &OsStr, mode: u32) -> Result<Folder, FileError> {
         let path = self.place(name)?;
         let at = |error: Errno| FileError::at(&path)(error.into());
@@ -81,7 +82,7 @@ impl Folder {
         let found = permissions(&fstat(&folder.handle).map_err(at)?);
         match found & 0o777 == mode {
             true => {}
-            // The mask took some of it.
+            // The umask removed some of it.
             false if is_made => folder.change_mode(mode)?,
             false => {
                 return Err(FileError::OtherMode {
@@ -94,10 +95,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Makes the directory `name` in it, for this user alone.
+    /// Creates the directory `name` in it, for this user only.
     ///
     /// # Errors
-    /// When something is under that name, or it cannot be made.
+    /// When something exists under that name, or it cannot be created.
     pub fn new_folder(&self, name: &OsStr) -> Result<Folder, FileError> {
         let path = self.place(name)?;
         mkdirat(&self.handle, name, Mode::from_raw_mode(0o700)).map_err(|error| match error {
@@ -105,7 +106,7 @@ impl Folder {
             error => FileError::at(&path)(error.into()),
         })?;
         let folder = self.inner(name)?;
-        // Whoever owns this directory may have put another one in its place.
+        // The owner of this directory may have replaced it.
         let stat = fstat(&folder.handle).map_err(|error| FileError::at(&path)(error.into()))?;
         folder.check_owner(&path, &stat)?;
         Ok(folder)
@@ -114,7 +115,7 @@ impl Folder {
     /// Changes the owner of the directory itself.
     ///
     /// # Errors
-    /// When this user may not.
+    /// When this user is not permitted to.
     pub fn change_owner(&self, user: u32, group: u32) -> Result<(), FileError> {
         let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
         fchown(&self.handle, Some(user), Some(group))
@@ -124,35 +125,35 @@ impl Folder {
     /// Changes the permissions of the directory itself.
     ///
     /// # Errors
-    /// When this user may not.
+    /// When this user is not permitted to.
     pub fn change_mode(&self, mode: u32) -> Result<(), FileError> {
         fchmod(&self.handle, Mode::from_raw_mode(raw(mode)))
             .map_err(|error| FileError::at(&self.path)(error.into()))
     }
 
-    /// The directory `name` in it, made if it is missing; whoever's it is, but no link.
+    /// The directory `name` in it, created if missing; of any owner, but not a link.
     ///
     /// # Errors
-    /// When it is none, or cannot be made.
+    /// When it is not a directory, or cannot be created.
     pub fn folder(&self, name: &OsStr) -> Result<Folder, FileError> {
         self.place(name)?;
-        // Whatever the mask, nobody else writes to it.
+        // Regardless of the umask, no other user can write to it.
         match mkdirat(&self.handle, name, Mode::from_raw_mode(0o755)) {
             Ok(()) | Err(Errno::EXIST) => self.inner(name),
             Err(error) => Err(FileError::at(&self.path.join(name))(error.into())),
         }
     }
 
-    /// The directory `name` in it, whoever's it is, but no link.
+    /// The directory `name` in it, of any owner, but not a link.
     ///
     /// # Errors
-    /// When it is not there, or none.
+    /// When it does not exist, or is not a directory.
     pub fn inner(&self, name: &OsStr) -> Result<Folder, FileError> {
         let path = self.place(name)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(&self.handle, name, flags, Mode::empty()) {
             Ok(handle) => Ok(Folder { path, handle }),
-            // A link is not followed, and is no directory then.
+            // A link is not followed, and therefore not a directory.
             Err(error @ (Errno::LOOP | Errno::NOTDIR | Errno::MLINK)) => {
                 match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(stat) => {
@@ -167,15 +168,15 @@ impl Folder {
         }
     }
 
-    /// Where it was when it was opened.
+    /// Its path when it was opened.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it is fit to hold a directory of ours: not every user may put another one in its place.
+    /// Checks that it can hold a directory of ours: not every user may replace it.
     ///
     /// # Errors
-    /// When every user may.
+    /// When every user can.
     pub fn check_parent(&self) -> Result<(), FileError> {
         let stat = fstat(&self.handle).map_err(|error| FileError::at(&self.path)(error.into()))?;
         let mode = permissions(&stat);
@@ -202,7 +203,7 @@ impl Folder {
         Ok(names)
     }
 
-    /// Whether something is under that name, whatever it is; nothing is under one that leads elsewhere.
+    /// Whether anything exists under that name; always false for a name that leads elsewhere.
     pub fn holds(&self, name: &OsStr) -> bool {
         PlainName::new(name).is_ok()
             && statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
@@ -211,7 +212,7 @@ impl Folder {
     /// Writes a file, see [`super::write_whole`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that function.
     pub fn write(&self, name: &OsStr, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
         let path = self.place(name)?;
         let unfinished = self.filled(&path, bytes, readers, Until::OnDisk)?;
@@ -220,11 +221,11 @@ impl Folder {
         self.sync()
     }
 
-    /// As [`Folder::write`], but does not wait until the disk has it: for a file that is written again and again, which
-    /// nobody needs after a power cut, and whose flushes would disturb what is measured.
+    /// Like [`Folder::write`], but does not wait until the data is on disk: for a file that is rewritten often, is not
+    /// needed after a power cut, and whose flushes would disturb the measurement.
     ///
     /// # Errors
-    /// As there.
+    /// As for that function.
     pub fn write_often(
         &self,
         name: &OsStr,
@@ -237,7 +238,7 @@ impl Folder {
             .map_err(|error| FileError::at(&path)(error.into()))
     }
 
-    /// Writes a file that is not there yet, see [`super::write_new`].
+    /// Writes a file that does not exist yet, see [`super::write_new`].
     ///
     /// # Errors
     /// As there.
@@ -254,7 +255,7 @@ impl Folder {
     /// Checks that a file can be written, see [`super::check_new`].
     ///
     /// # Errors
-    /// As there.
+    /// As for that function.
     pub(super) fn check_new(&self, name: &OsStr) -> Result<(), FileError> {
         let path = self.place(name)?;
         if self.holds(name) {
@@ -264,7 +265,7 @@ impl Folder {
         unfinished.map(drop).map_err(FileError::at(&path))
     }
 
-    /// Gives a file its name, unless that is taken.
+    /// Gives a file its name, unless that exists.
     fn name_new(&self, unfinished: &str, name: &OsStr) -> Result<(), Errno> {
         let here = &self.handle;
         match linkat(here, unfinished, here, name, AtFlags::empty()) {
@@ -278,7 +279,7 @@ impl Folder {
         }
     }
 
-    /// An empty file that takes the place of what is under the name.
+    /// Creates an empty file that replaces whatever has that name.
     ///
     /// # Errors
     /// As [`super::write_whole`].
@@ -291,15 +292,15 @@ impl Folder {
         unfinished.file.try_clone().map_err(at)
     }
 
-    /// A file of this user's own under that name, made for this user alone if it is missing: regular, with
-    /// this one name and no other. Open for reading and writing, its contents as they are.
+    /// A file owned by this user under that name, created with owner-only access if missing: regular, and
+    /// without further links. Open for reading and writing, existing content is kept.
     ///
     /// # Errors
-    /// When it is something else, or cannot be made.
+    /// When it is something else, or cannot be created.
     pub fn own_file(&self, name: &OsStr) -> Result<File, FileError> {
         let path = self.place(name)?;
         let make = OFlags::CREATE | OFlags::EXCL;
-        // It may be made or removed by another run between two looks.
+        // Another run may create or remove it between the two checks.
         for _ in 0..NAMES_MAX {
             match self.open_file(name, make) {
                 Err(Errno::EXIST) => {}
@@ -313,7 +314,7 @@ impl Folder {
         Err(FileError::Exists(path))
     }
 
-    /// The file under that name, as [`Folder::own_file`], if there is one.
+    /// The file under that name, as for [`Folder::own_file`], if it exists.
     ///
     /// # Errors
     /// When it is something else, or cannot be opened.
@@ -330,18 +331,18 @@ impl Folder {
         }
     }
 
-    /// The regular file under that name, whoever's it is, but no link; opened for reading, without waiting for whoever would write
-    /// into a FIFO.
+    /// The regular file under that name, of any owner, but not a link; opened for reading, without blocking on the
+    /// writer of a FIFO.
     ///
     /// # Errors
-    /// When there is none, or it is something else.
+    /// When it does not exist, or is something else.
     pub fn regular_file(&self, name: &OsStr) -> Result<File, FileError> {
         let path = self.place(name)?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = openat(&self.handle, name, flags, Mode::empty());
         let stat = match &file {
             Ok(file) => fstat(file),
-            // What a link leads to is not looked at, and a socket cannot be opened.
+            // The target of a link is not checked, and a socket cannot be opened.
             Err(_) => statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW),
         };
         let stat = stat.map_err(|error| FileError::at(&path)(error.into()))?;
@@ -353,16 +354,16 @@ impl Folder {
         Ok(File::from(file))
     }
 
-    /// Where `name` is: in it, and nowhere else.
+    /// The path of `name` in it, which cannot lead elsewhere.
     fn place(&self, name: &OsStr) -> Result<PathBuf, FileError> {
         PlainName::new(name)?;
         Ok(self.path.join(name))
     }
 
-    /// A new, empty file under that name, for this user alone. Open for reading and writing.
+    /// A new, empty file under that name, for this user only. Open for reading and writing.
     ///
     /// # Errors
-    /// When something is under that name, or it cannot be made.
+    /// When something exists under that name, or it cannot be created.
     pub fn new_file(&self, name: &OsStr) -> Result<File, FileError> {
         let path = self.place(name)?;
         let made = self.open_file(name, OFlags::CREATE | OFlags::EXCL);
@@ -373,7 +374,7 @@ impl Folder {
     }
 
     fn open_file(&self, name: &OsStr, more: OFlags) -> Result<File, Errno> {
-        // Without NONBLOCK, a FIFO would hold us until somebody reads it.
+        // Without NONBLOCK, a FIFO would block until it has a reader.
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
         let file = openat(&self.handle, name, flags, Mode::from_raw_mode(0o600))?;
         Ok(File::from(file))
@@ -418,7 +419,7 @@ impl Folder {
     /// Removes a file or a link by its name.
     ///
     /// # Errors
-    /// When it is there and cannot be removed.
+    /// When it exists and cannot be removed.
     pub fn remove_file(&self, name: &OsStr) -> Result<(), FileError> {
         let path = self.place(name)?;
         match unlinkat(&self.handle, name, AtFlags::empty()) {
@@ -427,8 +428,8 @@ impl Folder {
         }
     }
 
-    /// Whether `name` is a file that this user's earlier run did not finish writing: by its name, or as
-    /// `former`, which is what it was called once.
+    /// Whether `name` is a file that an earlier run of this user did not finish writing: by its name,
+    /// or by the name `former`, which earlier versions used.
     pub fn is_remains(&self, name: &OsStr, former: Option<&str>) -> bool {
         if PlainName::new(name).is_err() {
             return false;
@@ -466,7 +467,7 @@ impl Folder {
 
     fn unfinished(&self, readers: Readers) -> io::Result<Unfinished<'_>> {
         let mode = Mode::from_raw_mode(match readers {
-            // Whatever the mask, nobody else writes to it.
+            // Regardless of the umask, no other user can write to it.
             Readers::Umask => 0o644,
             Readers::OwnerOnly | Readers::Group(_) => 0o600,
         });
@@ -494,10 +495,10 @@ impl Folder {
         Err(taken.into())
     }
 
-    /// Makes sure that names that were given or taken stay so when the power goes.
+    /// Makes created and renamed entries durable.
     fn sync(&self) -> Result<(), FileError> {
         match fsync(&self.handle) {
-            // Not every file system can.
+            // Not every file system supports it.
             Ok(()) | Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::ROFS) => Ok(()),
             Err(error) => Err(FileError::at(&self.path)(error.into())),
         }
@@ -533,7 +534,7 @@ fn permissions(stat: &Stat) -> u32 {
     u32::from(stat.st_mode) & 0o7777
 }
 
-/// A mode as the system's type has it.
+/// A mode in the type of the system call.
 #[allow(
     clippy::useless_conversion,
     clippy::unnecessary_fallible_conversions,

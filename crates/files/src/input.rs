@@ -1,4 +1,4 @@
-//! Reads the files that a user names, or that a file of somebody else names: whole, and never without end.
+//! Reads files named by the user or by another file: completely, and never endlessly.
 //!
 //! | file | may be |
 //! |---|---|
@@ -13,10 +13,10 @@ use std::path::{Component, Path};
 
 use super::{FileError, Folder};
 
-/// Bytes of a file that is read as a whole: experiment, catalogue, workload, script, capture.
+/// Most bytes of a file that is read at once: experiment, catalogue, workload, script, capture.
 pub const BYTES_MAX: u64 = 64 << 20;
 
-/// Bytes of a record, whose series grow with disks and seconds.
+/// Most bytes of a record, whose series grow with disks and seconds.
 pub const RECORD_BYTES_MAX: u64 = 512 << 20;
 
 /// Where the files of a workload may be.
@@ -25,11 +25,11 @@ pub enum Reach {
     /// In its folder, or below.
     #[default]
     Beneath,
-    /// Wherever its author says.
+    /// Anywhere, as its author specifies.
     Anywhere,
 }
 
-/// The text of a file that the user named. A pipe is read to its end.
+/// The text of a file named by the user. A pipe is read to its end.
 ///
 /// # Errors
 /// When it cannot be read, is a directory, is larger than [`BYTES_MAX`], or is not UTF-8.
@@ -42,7 +42,7 @@ pub fn named(path: &Path) -> io::Result<String> {
     text(file, BYTES_MAX)
 }
 
-/// The bytes of a file that the user named, for text in an encoding of another tool. A pipe is read to its end.
+/// The bytes of a file named by the user, for text in another tool's encoding. A pipe is read to its end.
 ///
 /// # Errors
 /// When it cannot be read, is a directory, or is larger than [`RECORD_BYTES_MAX`].
@@ -54,11 +54,12 @@ pub fn named_bytes(path: &Path) -> io::Result<Vec<u8>> {
     bytes(file, RECORD_BYTES_MAX)
 }
 
-/// The text of a file that holds a private key or a password: closed to everybody but its owner, or root's and open for reading to its
-/// group, as libpq has it. Where the system has no such permissions, they are not checked.
+/// The text of a file that holds a private key or a password: accessible to its owner only, or owned by root and
+/// readable by its group, as in libpq. On systems without such permissions, they are not checked.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, is open to others, is larger than [`BYTES_MAX`], or is not UTF-8.
+/// When it cannot be read, is not a regular file, is accessible to others, is larger than [`BYTES_MAX`], or is
+/// not UTF-8.
 pub fn secret(path: &Path) -> io::Result<String> {
     let file = regular_only(open(path)?)?;
     #[cfg(unix)]
@@ -83,25 +84,25 @@ fn check_closed(metadata: &std::fs::Metadata) -> io::Result<()> {
 /// The text of a regular file of at most `bytes_max`.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, is larger, or is not UTF-8.
+/// When it cannot be read, is not a regular file, is larger, or is not UTF-8.
 pub fn regular(path: &Path, bytes_max: u64) -> io::Result<String> {
     text(regular_only(open(path)?)?, bytes_max)
 }
 
-/// The text of the regular file `name` in `folder`, of at most `bytes_max`; no link is followed.
+/// The text of the regular file `name` in `folder`, of at most `bytes_max`; links are not followed.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, is larger, or is not UTF-8; with its path.
+/// When it cannot be read, is not a regular file, is larger, or is not UTF-8; with its path.
 pub fn inside(folder: &Folder, name: &str, bytes_max: u64) -> Result<String, FileError> {
     let file = folder.regular_file(name.as_ref())?;
     text(file, bytes_max).map_err(FileError::at(&folder.path().join(name)))
 }
 
-/// The text of the regular file `name`, seen from `folder`.
+/// The text of the regular file `name`, relative to `folder`.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, is larger than [`BYTES_MAX`], is not UTF-8, or lies outside of
-/// the folder, by its name or by a link, while it may not.
+/// When it cannot be read, is not a regular file, is larger than [`BYTES_MAX`], is not UTF-8, or lies outside
+/// of the folder, by its name or by a link, without permission.
 pub fn beneath(folder: &Path, name: &str, reach: Reach) -> io::Result<String> {
     let file = match reach {
         Reach::Anywhere => open(&folder.join(name))?,
@@ -144,7 +145,7 @@ fn outside() -> io::Error {
     refused("it is outside the workload's folder; --allow-outside permits this")
 }
 
-/// Opens without waiting for whoever would write into a pipe.
+/// Opens without blocking on the writer of a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
@@ -156,7 +157,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Opens what lies in `folder` or below it, whatever links on the way say.
+/// Opens a file in `folder` or below it, regardless of links on the way.
 fn open_beneath(folder: &Path, name: &Path) -> io::Result<File> {
     let plain = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
     if !name.components().all(plain) {
@@ -164,11 +165,11 @@ fn open_beneath(folder: &Path, name: &Path) -> io::Result<File> {
     }
     #[cfg(target_os = "linux")]
     match linux::open_beneath(folder, name) {
-        // An old kernel, or one that a sandbox keeps from us.
+        // An old kernel, or a sandbox that blocks the call.
         Err(error) if linux::is_unknown(&error) => {}
         result => return result,
     }
-    // Two looks, so that whoever may change the folder meanwhile could still lead out of it.
+    // Two steps, so a user who can change the folder in between could still lead out of it.
     let path = folder.join(name).canonicalize()?;
     match path.starts_with(folder.canonicalize()?) {
         true => open(&path),
@@ -178,7 +179,7 @@ fn open_beneath(folder: &Path, name: &Path) -> io::Result<File> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    //! One look: the kernel refuses to leave the folder.
+    //! A single call: the kernel refuses to leave the folder.
 
     use std::fs::File;
     use std::io;

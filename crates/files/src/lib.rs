@@ -1,14 +1,14 @@
-//! Files that are written whole or not at all, and directories that this user alone writes to.
+//! Atomic writes of files, and directories that only this user can write to.
 //!
-//! Root runs this program in directories that others own, and every user runs it in `/tmp`. Whoever may
-//! write to a directory may put a link, a FIFO or a directory of their own under a name that is known
-//! beforehand. Three rules keep root from acting on it:
+//! Root runs this program in directories that others own, and every user runs it in `/tmp`. Anyone with
+//! write access to a directory may create a link, a FIFO or a directory under a name known in advance.
+//! Three rules protect root from that:
 //!
-//! - A file is written under a new name, which `O_EXCL` makes sure of, and renamed. What is there under the
-//!   final name, a link too, is replaced; what a link leads to is left as it was.
-//! - A [`Folder`] is held open, and [names](PlainName) are looked up in it: it cannot be exchanged meanwhile, and no name
-//!   leads out of it. Its mode is that of whoever made it.
-//! - What is found under a name of ours is used only if it is this user's own and no link.
+//! - A file is written under a new name, guaranteed by `O_EXCL`, and renamed. Whatever has the final name, including a
+//!   link, is replaced; the target of a link is left unchanged.
+//! - A [`Folder`] is held open, and [names](PlainName) are looked up in it: it cannot be replaced in between, and no
+//!   name leads out of it. It has the mode that its creator gave it.
+//! - An existing file under one of our names is used only if it is owned by this user and not a link.
 //!
 //! `docs/security.md` lists every place that writes, and `tests/tidy.rs` holds the program to that list.
 
@@ -34,53 +34,54 @@ use thiserror::Error;
 pub use folder::Folder;
 pub use name::PlainName;
 
-/// Begins the name of a file that is being written, so that what a kill leaves is known as ours.
+/// Prefix of a file that is being written, so that leftovers of a kill are recognised.
 const PREFIX: &str = ".dbstow-";
-/// Ends it.
+/// Its suffix.
 const SUFFIX: &str = ".part";
 
-/// Who may read a file that is written.
+/// Who may read a written file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
-    /// Whom the user's mask lets, as with every result; nobody else writes to it, whatever the mask.
+    /// As the user's umask allows, as for every result; no other user can write to it, regardless of
+    /// the umask.
     Umask,
-    /// The user alone.
+    /// The user only.
     OwnerOnly,
-    /// The user and a group, which reads only.
+    /// The user and a group, which can only read.
     Group(u32),
 }
 
 /// Why a file or directory was not written or not used.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// Something is under the name that this user did not put there, or that is not what it should be.
+    /// Something exists under the name that this user did not create, or that is of the wrong kind.
     #[error("{} {what}; dbstow will not use it: remove it, or choose another path", path.display())]
     NotOurs {
-        /// Where.
+        /// Its path.
         path: PathBuf,
-        /// What is wrong with it, as `is a symbolic link`.
+        /// What is wrong with it, such as `is a symbolic link`.
         what: String,
     },
     /// A directory of ours that others can write to.
     #[error("{} can be written by others (mode {mode:o}); run `chmod go-w` on it, or choose another directory", path.display())]
     OthersWrite {
-        /// Which directory.
+        /// The directory.
         path: PathBuf,
         /// Its permissions.
         mode: u32,
     },
-    /// A directory of ours that is not as dbstow makes it.
+    /// A directory of ours with other permissions than dbstow gives it.
     #[error(
         "{} has mode {found:o} and not {wanted:o}, and dbstow changes no directory that it did not make; run \
          `chmod {wanted:o}` on it, or choose another directory",
         path.display()
     )]
     OtherMode {
-        /// Which directory.
+        /// The directory.
         path: PathBuf,
         /// Its permissions.
         found: u32,
-        /// Those that it is made with.
+        /// Those that dbstow gives it.
         wanted: u32,
     },
     /// A name that would lead elsewhere.
@@ -90,18 +91,18 @@ pub enum FileError {
         .0.display()
     )]
     NotPlain(PathBuf),
-    /// A directory in which every user can rename what is ours.
+    /// A directory in which every user can rename our files.
     #[error("{} lets every user rename what is in it; run `chmod +t` on it, or choose another directory", .0.display())]
     NoStickyBit(PathBuf),
-    /// There is a file already that must not be replaced.
+    /// A file exists already and must not be replaced.
     #[error("{} is there already; remove it, or give another place", .0.display())]
     Exists(PathBuf),
-    /// The system refused something.
+    /// A failed system call.
     #[error("{}: {source}", path.display())]
     Io {
-        /// Which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -116,7 +117,7 @@ impl FileError {
     }
 }
 
-/// Writes a file whole or not at all, in the place of what is under that name: also of a link.
+/// Writes a file atomically, replacing whatever has that name, including a link.
 ///
 /// # Errors
 /// When the disk is full, or the directory cannot be written.
@@ -125,38 +126,38 @@ pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), Fi
     folder.write(name, bytes, readers)
 }
 
-/// Writes a file whole or not at all, and only if nothing is under that name.
+/// Writes a file atomically, and only if nothing exists under that name.
 ///
 /// # Errors
-/// As [`write_whole`], and when something is.
+/// As for [`write_whole`], and when something exists there.
 pub fn write_new(path: &Path, bytes: &[u8], readers: Readers) -> Result<(), FileError> {
     let (folder, name) = place(path)?;
     folder.write_new(name, bytes, readers)
 }
 
-/// Checks that [`write_new`] can write a file there as things are now. Nothing stays.
+/// Checks that [`write_new`] can currently write a file there. Leaves nothing behind.
 ///
 /// # Errors
-/// When something is under that name, or no file can be made beside it.
+/// When something exists under that name, or no file can be created next to it.
 pub fn check_new(path: &Path) -> Result<(), FileError> {
     let (folder, name) = place(path)?;
     folder.check_new(name)
 }
 
-/// Makes an empty file for this user alone, only if nothing is under that name; open for reading and writing.
+/// Creates an empty file for this user only, if nothing exists under that name; open for reading and writing.
 ///
 /// # Errors
-/// When something is, or the directory cannot be written.
+/// When something exists there, or the directory cannot be written.
 pub fn new_private(path: &Path) -> Result<File, FileError> {
     let (folder, name) = place(path)?;
     folder.new_file(name)
 }
 
-/// Writes what a user wants at a path of their own choice: as [`write_whole`], but a terminal, a FIFO or
+/// Writes an output at a path chosen by the user: like [`write_whole`], but a terminal, a FIFO or
 /// `/dev/stdout` is written to.
 ///
 /// # Errors
-/// As [`write_whole`], and when the path is a block device or a socket.
+/// As for [`write_whole`], and when the path is a block device or a socket.
 pub fn write_named(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     match folder::stream(path)? {
         Some(mut stream) => stream.write_all(bytes).map_err(FileError::at(path)),
@@ -164,16 +165,16 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     }
 }
 
-/// Whether [`write_named`] writes to what is at `path`, instead of replacing it.
+/// Whether [`write_named`] writes to what exists at `path`, instead of replacing it.
 pub fn is_stream(path: &Path) -> bool {
     matches!(folder::stream_kind(path), Ok(Some(_)))
 }
 
-/// A file to be written bit by bit at a path of the user's choice, empty at first; what is there is treated
-/// as by [`write_named`].
+/// A file to be written incrementally at a path chosen by the user, empty at first; an existing one is
+/// treated as by [`write_named`].
 ///
 /// # Errors
-/// As [`write_named`].
+/// As for [`write_named`].
 pub fn create_named(path: &Path) -> Result<File, FileError> {
     match folder::stream(path)? {
         Some(stream) => Ok(stream),
@@ -184,16 +185,16 @@ pub fn create_named(path: &Path) -> Result<File, FileError> {
     }
 }
 
-/// `prefix` and a number that nobody can know beforehand.
+/// `prefix` and an unpredictable number.
 pub fn unique_name(prefix: &str) -> String {
-    // The keys of a hash map's hasher are the random numbers that std has.
+    // The keys of a hash map's hasher are std's only source of random numbers.
     format!(
         "{prefix}{:016x}",
         RandomState::new().build_hasher().finish()
     )
 }
 
-/// Whether a file of this name was being written when its writer was killed.
+/// Whether the name is that of a file whose writer was killed.
 pub fn is_unfinished(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let number = name
@@ -208,7 +209,7 @@ fn unfinished_name() -> String {
     unique_name(PREFIX) + SUFFIX
 }
 
-/// The directory that a file is in, held open, and the file's name there.
+/// The directory of a file, held open, and the file's name in it.
 fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     let name = path.file_name().ok_or_else(|| FileError::Io {
         path: path.to_owned(),
@@ -216,7 +217,7 @@ fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     })?;
     let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
     let folder = Folder::open(parent.unwrap_or(Path::new(".")));
-    // What was asked for is the file.
+    // The user named the file, not its folder.
     let folder = folder.map_err(|error| match error {
         FileError::Io { source, .. } => FileError::at(path)(source),
         other => other,

@@ -1,17 +1,17 @@
-//! A name that stands for one entry of a directory.
+//! A name of one directory entry.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
 use super::FileError;
 
-/// A name that stands for one entry of a directory: not empty, neither `.` nor `..`, without separator and prefix. Joined to
-/// a directory, it stays in it.
+/// A name of one directory entry: not empty, neither `.` nor `..`, without separator and prefix. Joined to a directory,
+/// it stays in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlainName<'a>(&'a OsStr);
 
 impl<'a> PlainName<'a> {
-    /// `name`, if it is one.
+    /// `name`, if it is plain.
     ///
     /// # Errors
     /// When it would lead elsewhere.
@@ -19,7 +19,7 @@ impl<'a> PlainName<'a> {
         let name = name.as_ref();
         let mut parts = Path::new(name).components();
         match (parts.next(), parts.next()) {
-            // A component has no separator behind it.
+            // A component has no trailing separator.
             (Some(Component::Normal(part)), None) if part == name => Ok(PlainName(name)),
             (_, _) => Err(FileError::NotPlain(name.into())),
         }

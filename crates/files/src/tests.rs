@@ -110,7 +110,7 @@ mod unix {
         create_named(&path).unwrap().write_all(b"ours").unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "theirs");
         assert_eq!(fs::read_to_string(&path).unwrap(), "ours");
-        // A new file is not made through a link that leads nowhere.
+        // A new file is not created through a dangling link.
         let nowhere = directory.path().join("nowhere");
         symlink(directory.path().join("made"), &nowhere).unwrap();
         write_new(&nowhere, b"ours", Readers::Umask).unwrap_err();
@@ -147,7 +147,7 @@ mod unix {
         write_named(Path::new("/dev/null"), b"page").unwrap();
         assert!(is_stream(Path::new("/dev/null")));
         assert!(!Path::new("/dev/null").is_file());
-        // Whoever put a link there may not choose what is written to.
+        // The creator of a link must not choose what is written to.
         let path = directory.path().join("null");
         for target in ["/dev/null", "/dev/stdout", "/proc/self/fd/1"] {
             symlink(target, &path).unwrap();
@@ -220,7 +220,7 @@ mod unix {
         let own = directory.path().join("own");
         assert_eq!(mode(&own), 0o711);
         folder.own_folder("own".as_ref(), 0o711).unwrap();
-        // One that was there before keeps its mode, whatever is wanted.
+        // An existing one keeps its mode, regardless of the requested one.
         for found in [0o700, 0o755] {
             fs::set_permissions(&own, fs::Permissions::from_mode(found)).unwrap();
             let error = folder.own_folder("own".as_ref(), 0o711).unwrap_err();
@@ -376,7 +376,7 @@ fn a_folder_of_our_own_is_one_that_nobody_else_writes_to() {
     let error = folder.check_own().unwrap_err().to_string();
     assert!(error.contains("can be written by others"), "{error}");
     mode(0o755).unwrap();
-    // Root alone can give a directory away.
+    // Only root can give a directory away.
     if rustix::process::geteuid().is_root() {
         chown(directory.path(), Some(65_534), None).unwrap();
         let error = folder.check_own().unwrap_err().to_string();
@@ -409,7 +409,7 @@ fn a_link_that_leads_nowhere_is_a_file_that_is_there() {
     assert!(matches!(error, FileError::Exists(_)), "{error}");
 }
 
-/// Not even root makes a file in `/proc`.
+/// Not even root can create a file in `/proc`.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_in_which_no_file_can_be_made_is_refused_before() {

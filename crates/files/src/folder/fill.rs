@@ -1,8 +1,8 @@
 //! A folder that dbstow fills: results, advice, scripts, pages, the bytes of a volume.
 //!
-//! Who runs dbstow in a directory that others write to, such as `/tmp`, may find a link or a folder of theirs under the
-//! name, since that is known or guessed. Through the one, files would be written wherever it leads; in the other, its
-//! owner could replace them, a script too that somebody runs afterwards.
+//! In a directory that others can write to, such as `/tmp`, another user may have created a link or a folder under the
+//! name, since that is known or guessable. Through a link, files would be written to its target; in a folder, its owner
+//! could replace them, including a script that is run afterwards.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,15 +15,15 @@ use super::{Folder, OTHERS_WRITE, kind, permissions, raw};
 use crate::{FileError, Readers};
 
 impl Folder {
-    /// The folder at `path` that is about to be filled, made if it is missing, with those above it. One that is there must be
-    /// this user's own and closed to the writing of others. It may be reached by a link of this user's or root's in a
-    /// directory that nobody else writes to.
+    /// The folder at `path`, about to be filled; created if missing, with its parents. An existing one must be owned by
+    /// this user and not writable by others. It may be reached through a link owned by this user or root in a directory
+    /// that no other user can write to.
     ///
     /// # Errors
-    /// When it is not, every user could put another one in its place, or it cannot be made.
+    /// When it is not, every user could replace it, or it cannot be created.
     pub fn to_fill(path: &Path, readers: Readers) -> Result<Folder, FileError> {
         let Some((parent, name)) = parts(path) else {
-            // `.`, `..` or `/`: a directory that nobody can have put there.
+            // `.`, `..` or `/`: a directory that no other user can have created.
             let folder = Folder::open(path)?;
             folder.check_own()?;
             return Ok(folder);
@@ -31,10 +31,10 @@ impl Folder {
         above(parent, readers)?.own_at(name, path, readers)
     }
 
-    /// The same for a folder that must not be there yet.
+    /// The same for a folder that must not exist yet.
     ///
     /// # Errors
-    /// When something is under that name, every user could put another one in its place, or it cannot be made.
+    /// When something exists under that name, every user could replace it, or it cannot be created.
     pub fn new_to_fill(path: &Path) -> Result<Folder, FileError> {
         let (parent, name) = parts(path).ok_or_else(|| FileError::Exists(path.to_owned()))?;
         let parent = Folder::open(parent)?;
@@ -42,10 +42,10 @@ impl Folder {
         parent.new_folder(name)
     }
 
-    /// The directory at `path`, in which what this user makes can be replaced or removed by no other but root.
+    /// The directory at `path`, in which only root can replace or remove this user's files.
     ///
     /// # Errors
-    /// When another user can, has put a link there, or it cannot be opened.
+    /// When another user can, or has created a link there, or it cannot be opened.
     pub fn that_keeps(path: &Path) -> Result<Folder, FileError> {
         let folder = match parts(path) {
             None => Folder::open(path)?,
@@ -64,7 +64,7 @@ impl Folder {
         }
     }
 
-    /// Whether it is this user's own, and nobody else may write to it.
+    /// Checks that it is owned by this user and not writable by others.
     ///
     /// # Errors
     /// When it is not.
@@ -77,10 +77,11 @@ impl Folder {
         }
     }
 
-    /// Refuses a link under this path that another user can have put there. Anything else is fine, and nothing too.
+    /// Refuses a link under this path that another user could have created. Anything else is fine, including
+    /// nothing.
     ///
     /// # Errors
-    /// When there is such a link.
+    /// When such a link exists.
     pub fn check_no_foreign_link(path: &Path) -> Result<(), FileError> {
         let Some((parent, name)) = parts(path) else {
             return Ok(());
@@ -100,7 +101,7 @@ impl Folder {
     fn own_at(&self, name: &OsStr, path: &Path, readers: Readers) -> Result<Folder, FileError> {
         self.check_parent()?;
         let at = |error: Errno| FileError::at(path)(error.into());
-        // The user's mask may take from it.
+        // The user's umask may restrict it.
         let mode = match readers {
             Readers::Umask => 0o755,
             Readers::OwnerOnly | Readers::Group(_) => 0o700,
@@ -114,7 +115,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The directory `name` in it, which `path` leads to; behind a link that can be trusted, too.
+    /// The directory `name` in it, which `path` leads to; also through a trusted link.
     fn found_at(&self, name: &OsStr, path: &Path) -> Result<Folder, FileError> {
         let there = statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
         let there = there.map_err(|error| FileError::at(path)(error.into()))?;
@@ -129,7 +130,7 @@ impl Folder {
         })
     }
 
-    /// What a link leads to that nobody but this user or root can have put there.
+    /// The target of a link that only this user or root can have created.
     fn behind_link(&self, name: &OsStr, path: &Path, link: &Stat) -> Result<Folder, FileError> {
         let refused = |what: String| {
             let path = path.to_owned();
@@ -139,7 +140,7 @@ impl Folder {
             return refused(format!("is a symbolic link of user {}", link.st_uid));
         }
         let parent = self.stat()?;
-        // Where they can, others may have given a link of this user's another name.
+        // If they can, others may have renamed a link of this user.
         if !is_trusted(&parent) || is_written_by_others(&parent) {
             let what = "is a symbolic link in a directory that others can write to";
             return refused(what.to_owned());
@@ -167,8 +168,8 @@ impl Folder {
     }
 }
 
-/// The directory that a folder lies in or will lie in. One that is there is the one that the user means, behind links too;
-/// one that is made is treated like the folder.
+/// The parent directory of a folder. An existing one is the one that the user named, links followed; a new one is
+/// treated like the folder.
 fn above(path: &Path, readers: Readers) -> Result<Folder, FileError> {
     match Folder::open(path) {
         Err(FileError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
@@ -178,14 +179,14 @@ fn above(path: &Path, readers: Readers) -> Result<Folder, FileError> {
     }
 }
 
-/// The directory that `path` lies in, and its name there, if it has one.
+/// The parent directory of `path`, and its name in it, if it has one.
 fn parts(path: &Path) -> Option<(&Path, &OsStr)> {
     let name = path.file_name()?;
     let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
     Some((parent.unwrap_or(Path::new(".")), name))
 }
 
-/// Whether nobody but this user and root decides about it.
+/// Whether only this user and root control it.
 fn is_trusted(stat: &Stat) -> bool {
     [0, geteuid().as_raw()].contains(&stat.st_uid)
 }

@@ -12,16 +12,16 @@ use rustix::process::geteuid;
 use super::kind;
 use crate::FileError;
 
-/// What is written to instead of being replaced.
+/// A file that is written to instead of being replaced.
 pub(crate) enum StreamKind {
-    /// A file that this program has open, by its number.
+    /// A file that this program has open, by descriptor number.
     OwnDescriptor(u32),
     /// A terminal or another device, or a FIFO.
     Special,
 }
 
-/// Whether the path is a stream: by its name one of this program's open files, or a device or FIFO that
-/// nobody else put there. A link to one is no stream; it is replaced, wherever it leads.
+/// Whether the path is a stream: the name of one of this program's open files, or a device or FIFO that
+/// no other user created. A link to one is not a stream; it is replaced, wherever it leads.
 pub(crate) fn stream_kind(path: &Path) -> Result<Option<StreamKind>, FileError> {
     if let Some(number) = own_descriptor(path) {
         return Ok(Some(StreamKind::OwnDescriptor(number)));
@@ -40,7 +40,7 @@ pub(crate) fn stream_kind(path: &Path) -> Result<Option<StreamKind>, FileError> 
     if !kind.is_fifo() && !kind.is_char_device() {
         return Ok(None);
     }
-    // Somebody else's FIFO could keep this program waiting for ever.
+    // Another user's FIFO could block this program for ever.
     let owner = metadata.uid();
     let is_trusted = owner == geteuid().as_raw() || kind.is_char_device() && owner == 0;
     match is_trusted {
@@ -49,7 +49,7 @@ pub(crate) fn stream_kind(path: &Path) -> Result<Option<StreamKind>, FileError> 
     }
 }
 
-/// The number in `/dev/fd/N` and the like.
+/// The number in paths such as `/dev/fd/N`.
 fn own_descriptor(path: &Path) -> Option<u32> {
     match path.to_str()? {
         "/dev/stdout" => Some(1),
@@ -62,7 +62,7 @@ fn own_descriptor(path: &Path) -> Option<u32> {
     }
 }
 
-/// The stream at `path`, where there is one.
+/// The stream at `path`, if it is one.
 pub(crate) fn stream(path: &Path) -> Result<Option<File>, FileError> {
     let at = FileError::at(path);
     let opened = match stream_kind(path)? {
