@@ -1,7 +1,8 @@
-//! What sessions and requests spend time on, and what limits them. Their text forms are written and read here alone;
-//! they are the names in records, findings and readings.
+//! What sessions and requests spend time on, and what limits them. Only this module writes and parses their text
+//! forms, which are the names in records, findings and readings.
 //!
-//! Everything sorts word by word, as its text does while no name has a sign that sorts before a dot.
+//! Everything sorts word by word, which equals the order of the texts as long as no name has a sign
+//! that sorts before a dot.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,22 +14,22 @@ use model::{Operation, Throttle};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a session's time went to.
+/// How a session spent its time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
-    /// `client`: dbstow itself, while the engine had nothing to do.
+    /// `client`: dbstow itself, while the engine was idle.
     Client,
-    /// `cpu`: it computed.
+    /// `cpu`: computing.
     Cpu,
-    /// `cpu.queued`: it waited for a processor.
+    /// `cpu.queued`: waiting for a processor.
     CpuQueued,
-    /// `lock`: it waited for another session.
+    /// `lock`: waiting for another session.
     Lock,
-    /// `other`: it waited for something else inside the engine.
+    /// `other`: waiting for something else inside the engine.
     Other,
-    /// `think`: it slept, between operations or because its script says so.
+    /// `think`: sleeping, between operations or because its script does.
     Think,
-    /// `read.service`, ..: it waited for I/O.
+    /// `read.service`, ..: waiting for I/O.
     Io(Io, Part),
 }
 
@@ -43,50 +44,50 @@ pub enum Io {
     Write,
 }
 
-/// What the requests of one kind spent time on at a disk.
+/// How the requests of one kind spent their time at a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Spent {
     /// Their kind.
     pub operation: Operation,
-    /// On what.
+    /// The part.
     pub part: Part,
 }
 
-/// Which part of a request takes time.
+/// The part of a request that takes time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// `queued`: it waits for a place in flight.
+    /// `queued`: waiting for a place in flight.
     Queued,
-    /// `service`: the disk serves it.
+    /// `service`: being served by the disk.
     Service,
-    /// `throttled.<limit>`: a limit holds it up.
+    /// `throttled.<limit>`: held back by a limit.
     Throttled(Limit),
 }
 
 /// A limit of disks or of their machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Limit {
-    /// Whose it is.
+    /// Its owner.
     pub owner: Owner,
-    /// What it limits; `None` for all that it limits together.
+    /// What it limits; `None` for the limit as a whole.
     pub measure: Option<Measure>,
 }
 
-/// Whose limit it is.
+/// The owner of a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
-    /// `disk`: any disk's own.
+    /// `disk`: any disk.
     Disks,
-    /// `disk.<name>`: that of one disk.
+    /// `disk.<name>`: one disk.
     Disk(String),
-    /// `machine.<limit>`: the machine's, by the limit's name.
+    /// `machine.<limit>`: the machine, by the limit's name.
     Machine(String),
 }
 
 /// What a limit limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
-    /// `credits`: the sustained rate that is left when burst credits are spent.
+    /// `credits`: the sustained rate that remains when burst credits are spent.
     Credits,
     /// `iops`: requests per second.
     Iops,
@@ -94,7 +95,7 @@ pub enum Measure {
     Throughput,
 }
 
-/// A text that is no cause, part or limit.
+/// A text that is not a cause, part or limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{text}\" is no {what}")]
 pub struct UnknownName {
@@ -102,11 +103,11 @@ pub struct UnknownName {
     text: String,
 }
 
-/// The words of a text form, joined by dots; those that are not there are empty.
+/// The words of a text form, joined by dots; absent ones are empty.
 type Words<'a> = [&'a str; 5];
 
 impl Limit {
-    /// The limit that held a request up. `machine_limits` are the names of the machine's limits in their order.
+    /// The limit that held a request back. `machine_limits` are the names of the machine's limits in order.
     ///
     /// # Panics
     /// When `by` is a limit of another machine.
@@ -134,7 +135,7 @@ impl Limit {
         }
     }
 
-    /// All that a machine's limit of this name limits together; `None` for limits of disks.
+    /// The machine limit of this name as a whole; `None` for limits of disks.
     pub fn of_machine_as_a_whole(&self) -> Option<Limit> {
         matches!(self.owner, Owner::Machine(_)).then(|| Limit {
             owner: self.owner.clone(),
@@ -178,7 +179,7 @@ impl From<model::Measure> for Measure {
 }
 
 impl Part {
-    /// As the model has it. `machine_limits` are the names of the machine's limits in their order.
+    /// Converts from the model. `machine_limits` are the names of the machine's limits in order.
     ///
     /// # Panics
     /// When it is a limit of another machine.
@@ -219,7 +220,7 @@ impl Io {
 }
 
 impl Cause {
-    /// As the model has it. `machine_limits` are the names of the machine's limits in their order.
+    /// Converts from the model. `machine_limits` are the names of the machine's limits in order.
     ///
     /// # Panics
     /// When it is a limit of another machine.
@@ -240,7 +241,7 @@ impl Cause {
         }
     }
 
-    /// The I/O that it is a wait for.
+    /// The I/O that it waits for, if any.
     pub fn io(&self) -> Option<Io> {
         match self {
             Cause::Io(io, _) => Some(*io),
@@ -317,7 +318,7 @@ impl FromStr for Limit {
             return Err(unknown());
         }
         let split = rest.rsplit_once('.');
-        // Names may have dots of their own.
+        // Names may contain dots.
         let last = split.and_then(|(name, last)| Some((name, Measure::named(last)?)));
         let (owner, measure) = match (owner, last, Measure::named(rest)) {
             ("disk", _, Some(measure)) => (Owner::Disks, Some(measure)),
@@ -384,7 +385,7 @@ impl FromStr for Spent {
     }
 }
 
-/// Display, order and serde of a type by its words.
+/// Display, order and serde of a type through its words.
 macro_rules! by_words {
     ($($name:ident),*) => {$(
         impl fmt::Display for $name {

@@ -7,7 +7,7 @@ use model::{Duration, Operation, Request};
 
 use crate::{DiskReading, Latencies, histogram};
 
-/// What one disk did so far: simulated, emulated and plain I/O are counted alike.
+/// Counters of one disk; simulated, emulated and plain I/O are counted in the same way.
 #[derive(Clone, Debug, Default)]
 pub struct DiskCounter {
     reads: Done,
@@ -16,8 +16,8 @@ pub struct DiskCounter {
     cache_hits: u64,
 }
 
-/// Requests of one kind. Memory for their latencies is taken with the first one: most disks of a machine with
-/// thousands are idle.
+/// Requests of one kind. Memory for their latencies is allocated with the first one: most disks of a machine
+/// with thousands are idle.
 #[derive(Clone, Debug, Default)]
 struct Done {
     count: u64,
@@ -41,7 +41,7 @@ impl DiskCounter {
         self.cache_hits += u64::from(cache_hit);
     }
 
-    /// All of it, as that of a disk of this name on the volume at this place.
+    /// The reading, as that of a disk with this name on the volume with this index.
     pub fn reading(&self, volume: usize, name: String) -> DiskReading {
         let idle = self.reads.count + self.writes.count + self.flushes.count == 0;
         let latency = |done: &Done| done.latency.clone().unwrap_or_else(histogram::empty);

@@ -1,12 +1,12 @@
-//! What is known of the place of a site, by name: facts of the machine, and facts of its volumes.
+//! Facts about a site by name: of the machine, and of its volumes.
 
-/// The fact that a volume is on one disk with others; its value lists them, with commas.
+/// The fact that a volume shares a disk with others; its value lists them, comma-separated.
 pub const SHARES_A_DISK: &str = "shares a disk with";
 
-/// The disks beneath a volume's device, by their names, with commas.
+/// The disks beneath a volume's device, by name, comma-separated.
 pub const DISKS: &str = "disks";
 
-/// What modelled volumes show to programs: `block`, a filesystem on a device, or `file`, a tree without a cache.
+/// How programs see modelled volumes: `block`, a filesystem on a device, or `file`, a tree without a cache.
 pub const FRONT: &str = "front";
 
 /// The name of a volume's fact: `volume d: filesystem`.

@@ -1,7 +1,6 @@
 //! Latency histograms as text: HDR histogram V2 bytes in base64.
 //!
-//! The form is the one that HdrHistogram's own tools read, so that a record's histogram can be pasted
-//! into them.
+//! HdrHistogram's own tools read this form, so a record's histogram can be pasted into them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,10 +9,10 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use model::Duration;
 use thiserror::Error;
 
-/// Digits that are kept of every latency: within 1 in 1000.
+/// Digits kept of every latency: within 1 in 1000.
 const DIGITS: u8 = 3;
 
-/// A text that holds no histogram.
+/// A text that is not a histogram.
 #[derive(Debug, Error)]
 pub enum HistogramError {
     /// It is not base64.
@@ -22,23 +21,23 @@ pub enum HistogramError {
     /// It is base64 of something else, or cut short.
     #[error("histogram is damaged: {0}")]
     Bytes(#[from] hdrhistogram::serialization::DeserializeError),
-    /// It is finer than any of ours, which takes a hundred times the memory.
+    /// It has a higher precision than ours, which takes a hundred times the memory.
     #[error("histogram has {0} significant digits; at most {DIGITS} are supported")]
     Digits(u32),
 }
 
-/// An empty histogram of nanoseconds that grows to whatever is recorded, so that nothing clips.
+/// An empty histogram of nanoseconds that grows as needed, so that nothing is clipped.
 pub fn empty() -> Histogram<u64> {
     Histogram::new(DIGITS).expect("3 digits are within the 0 to 5 allowed")
 }
 
-/// Longest latency that is told from longer ones: half of what a histogram can hold, some 146 years.
+/// Longest latency that can be distinguished: half of what a histogram can hold, some 146 years.
 pub const LATENCY_MAX: Duration = Duration::from_nanos(1 << 62);
 
-/// Records a latency: at least a nanosecond, which is all that a histogram can tell from none.
+/// Records a latency: at least a nanosecond, the smallest that a histogram can hold.
 ///
 /// # Panics
-/// When `histogram` is one that does not grow.
+/// When `histogram` does not resize.
 pub fn record(histogram: &mut Histogram<u64>, latency: Duration) {
     let ns = latency.as_nanos().clamp(1, LATENCY_MAX.as_nanos());
     histogram
@@ -58,7 +57,7 @@ pub fn encode(histogram: &Histogram<u64>) -> String {
 /// The histogram in `text`.
 ///
 /// # Errors
-/// When `text` is not base64, or its bytes are not a whole histogram.
+/// When `text` is not base64, or its bytes are not a complete histogram.
 pub fn decode(text: &str) -> Result<Histogram<u64>, HistogramError> {
     let bytes = STANDARD.decode(text)?;
     // Source: HdrHistogram, "V2 encoding": cookie, length, offset of normalisation, digits; four bytes each.
@@ -82,7 +81,7 @@ pub mod text {
     /// Writes the text of `histogram`.
     ///
     /// # Errors
-    /// What `serializer` says.
+    /// The error of `serializer`.
     pub fn serialize<S: Serializer>(
         histogram: &Histogram<u64>,
         serializer: S,
@@ -93,7 +92,7 @@ pub mod text {
     /// Reads a text.
     ///
     /// # Errors
-    /// When it is no text, or no histogram.
+    /// When it is not a text, or not a histogram.
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Histogram<u64>, D::Error> {
@@ -102,7 +101,7 @@ pub mod text {
     }
 }
 
-/// All of `texts` in one histogram, and how many of them could not be read.
+/// All of `texts` merged into one histogram, and how many of them could not be read.
 pub fn merge<'a>(texts: impl Iterator<Item = &'a str>) -> (Histogram<u64>, usize) {
     let mut merged = empty();
     let mut damaged = 0;

@@ -1,4 +1,4 @@
-//! What has happened at volumes so far: counters that only grow, read at an instant.
+//! Activity at volumes so far: monotonic counters, read at an instant.
 //!
 //! A trial takes a [`Reading`] when the measured time begins and one when it ends, and keeps the
 //! difference. Modelled volumes count every request; real ones what the operating system counts.
@@ -24,20 +24,20 @@ use cause::{Limit, Owner, Spent};
 /// Counters of all volumes of a site at one instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// When it was taken, from the start of the site.
+    /// When it was taken, relative to the start of the site.
     pub at: Instant,
     /// Every disk of every volume, in the order of the volumes and of their stripes.
     pub disks: Vec<DiskReading>,
-    /// Every limit of modelled disks and their machine; none where the disks are real.
+    /// Every limit of modelled disks and their machine; empty if the disks are real.
     pub limits: Vec<LimitReading>,
-    /// How well modelled time was kept; `None` where nothing is paced.
+    /// How accurately modelled time was kept; `None` if nothing is paced.
     pub pacing: Option<Pacing>,
 }
 
-/// What one disk did so far.
+/// Counters of one disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiskReading {
-    /// Place of its volume in the site.
+    /// Index of its volume in the site.
     pub volume: usize,
     /// `<volume>.<number from 1>`; a real directory has one disk.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct DiskReading {
     pub writes: u64,
     /// Flushes.
     pub flushes: u64,
-    /// Reads that a modelled host cache served.
+    /// Reads served by a modelled host cache.
     pub cache_hits: u64,
     /// Bytes read.
     pub read_bytes: u64,
@@ -57,13 +57,14 @@ pub struct DiskReading {
     pub read_ns: u64,
     /// Sum of the latencies of all writes.
     pub write_ns: u64,
-    /// Time during which at least one request was under way; `None` where nobody counts it.
+    /// Time during which at least one request was in flight; `None` if that is not counted.
     pub busy_ns: Option<u64>,
-    /// Requests under way at this instant.
+    /// Requests in flight at this instant.
     pub in_flight: u64,
-    /// What requests spent time on, in nanoseconds. Modelled disks only.
+    /// How requests spent their time, in nanoseconds. Modelled disks only.
     pub spent_ns: BTreeMap<Spent, u64>,
-    /// Latencies of reads, of writes and of flushes; `None` where single requests are not seen, or none was so far.
+    /// Latencies of reads, of writes and of flushes; `None` if single requests are not visible, or there were none
+    /// so far.
     pub latency: Option<Latencies>,
 }
 
@@ -84,7 +85,7 @@ pub struct Latencies {
 /// How much of one limit was used so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitReading {
-    /// Which one: of the machine, or of one disk.
+    /// Its name: of the machine, or of one disk.
     pub name: Limit,
     /// The limit.
     pub limit: LimitSpec,
@@ -92,44 +93,45 @@ pub struct LimitReading {
     pub measure: Measure,
     /// I/Os or bytes that have passed so far.
     pub used: u64,
-    /// I/Os or bytes per second sustained.
+    /// Sustained I/Os or bytes per second.
     pub rate: u64,
     /// What could pass at once when `used` began to count.
     pub ready: u64,
-    /// Burst credits; `None` where it has none.
+    /// Burst credits; `None` if it has none.
     pub credits: Option<Credits>,
 }
 
 /// Burst credits, in I/Os or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credits {
-    /// Left when the time that is read began.
+    /// Left at the start of the period.
     pub start: u64,
     /// Left at its end.
     pub left: u64,
 }
 
-/// How well the emulator kept modelled time.
+/// How accurately the emulator kept modelled time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pacing {
     /// How requests reach the emulator: `fuser` or `io_uring`.
     pub transport: String,
     /// Requests answered.
     pub requests: u64,
-    /// Those of them whose real files took longer than the model allowed: no reply can mend that.
+    /// Those of them whose real files took longer than the model allowed, for which no reply can
+    /// compensate.
     pub late: u64,
-    /// How far from its instant each reply that had to wait was sent, in nanoseconds, early or late.
+    /// The timing error of each delayed reply, in nanoseconds, early or late.
     #[serde(with = "histogram::text")]
     pub error: Histogram<u64>,
-    /// How much earlier than its instant a reply is sent, to make up for the time the caller takes to
-    /// wake up; measured when the emulator starts.
+    /// How much earlier than due a reply is sent, to compensate for the caller's wake-up time;
+    /// measured when the emulator starts.
     pub lead_ns: u64,
     /// Processor time of the emulator.
     pub cpu_ns: u64,
 }
 
 impl Reading {
-    /// What happened from `earlier` until this reading.
+    /// The activity from `earlier` until this reading.
     ///
     /// # Errors
     /// When `earlier` is not an earlier reading of the same site: some counter would have shrunk.
@@ -157,7 +159,7 @@ impl Reading {
 }
 
 impl LimitReading {
-    /// As the model counts it; `volumes` are the names of the volumes in their order.
+    /// Converts from the model; `volumes` are the names of the volumes in order.
     ///
     /// # Panics
     /// When it is a limit of another site's disk.
@@ -185,8 +187,8 @@ impl LimitReading {
         }
     }
 
-    /// Of what could have passed in `elapsed`, the share that did, from 0 to 1: at the rate in force, with the burst credits
-    /// that there were.
+    /// The share of what could have passed in `elapsed` that did, from 0 to 1: at the rate in force, with the available
+    /// burst credits.
     pub fn utilisation(&self, elapsed: Duration) -> f64 {
         let passed_at = |ready: u64, rate: u64| ready as f64 + rate as f64 * elapsed.as_secs_f64();
         let most = match (self.limit.burst, self.credits) {
@@ -196,13 +198,13 @@ impl LimitReading {
             (_, _) => passed_at(self.ready, self.rate),
         };
         match most > 0.0 {
-            // Units are counted whole, so that one too many may seem to have passed.
+            // Units are counted whole, so one too many may appear to have passed.
             true => (self.used as f64 / most).min(1.0),
             false => 0.0,
         }
     }
 
-    /// What happened from `earlier` until this reading.
+    /// The activity from `earlier` until this reading.
     ///
     /// # Errors
     /// When `earlier` is not an earlier reading of the same limit.
@@ -220,7 +222,7 @@ impl LimitReading {
     }
 }
 
-/// Two readings that do not follow on each other.
+/// Two readings out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the counters of the volumes started anew in between")]
 pub struct NotEarlier;

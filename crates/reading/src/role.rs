@@ -1,20 +1,20 @@
-//! What files are for.
+//! The roles of files.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a file is for. Roles sort by name.
+/// The role of a file. Roles sort by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The binary log of MySQL and MariaDB: what replicas and a restore to a point in time read.
+    /// The binary log of MySQL and MariaDB: read by replicas and by a point-in-time restore.
     Binlog,
     /// Tables and indexes.
     Data,
     /// The doublewrite area of InnoDB: copies of pages, from which a torn one is restored.
     Doublewrite,
-    /// The log that an engine recovers from.
+    /// The log from which an engine recovers.
     Log,
     /// Temporary space.
     Temp,
@@ -23,7 +23,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles, in the order in which reports name them: first those that every engine has.
+    /// All roles, in report order: first those that every engine has.
     pub const ALL: [Role; 6] = [
         Role::Data,
         Role::Temp,
@@ -33,7 +33,7 @@ impl Role {
         Role::Doublewrite,
     ];
 
-    /// Roles that every engine has, and the only ones of layouts and replays, in the order in which reports name them.
+    /// Roles that every engine has, and the only ones of layouts and replays, in report order.
     pub const COMMON: [Role; 3] = [Role::Data, Role::Temp, Role::Log];
 
     /// Its name in experiments, records and profiles.
