@@ -1,4 +1,4 @@
-//! Which of the open writes a state has.
+//! Which of the open writes a state contains.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,38 +9,38 @@ use serde::{Deserialize, Serialize};
 
 use super::moment::{Moment, Piece};
 
-/// Which of the open writes a state has.
+/// Which of the open writes a state contains.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
-    /// None: nothing but what is safe.
+    /// None: only safe writes.
     Nothing,
     /// All, as if there were no caches.
     Everything,
-    /// All but one, by its place among the open pieces.
+    /// All but one, by its index among the open pieces.
     AllBut(usize),
-    /// Those of one volume, and none of the others.
+    /// Those of one volume only.
     OnlyVolume(usize),
-    /// All, one of them only in part; by its place among the open pieces.
+    /// All, but one of them only in part; by its index among the open pieces.
     Torn(usize),
-    /// Of few open pieces those whose bit is set.
+    /// With few open pieces, those whose bit is set.
     Subset(u64),
-    /// Drawn by a seed: each whole, in part or not at all.
+    /// Drawn from a seed: each completely, in part or not at all.
     Drawn(u64),
     /// All but those of one disk.
     AllButDisk {
-        /// Place of its volume.
+        /// Index of its volume.
         volume: usize,
-        /// Its place in the volume.
+        /// Its index in the volume.
         disk: usize,
     },
-    /// All but those of one disk, of which each is drawn by a seed.
+    /// All writes of the other disks; those of one disk are drawn from a seed.
     DrawnOfDisk {
-        /// Place of its volume.
+        /// Index of its volume.
         volume: usize,
-        /// Its place in the volume.
+        /// Its index in the volume.
         disk: usize,
-        /// What draws.
+        /// The seed.
         seed: u64,
     },
 }
@@ -48,14 +48,14 @@ pub enum Choice {
 /// Shares of the open pieces that drawn states keep on average.
 const SHARES: [f64; 3] = [0.1, 0.5, 0.9];
 
-/// Share of a drawn state's pieces that it has only in part.
+/// Share of a drawn state's pieces that it contains only in part.
 const TORN: f64 = 0.2;
 
-/// Most open pieces of which every subset is a state.
+/// Most open pieces for which every subset is a state.
 pub(super) const SUBSETS_OF: usize = 5;
 
-/// Choices of a moment, `count` at most, in the order of how much can be learned from them: the extremes, one volume's writes
-/// without the others', all but one, all and one torn, every subset of few, and drawn ones. Each once; the same for the same seed.
+/// Choices of a moment, at most `count`, most informative first: the extremes, one volume's writes without the others',
+/// all but one, all with one torn, every subset of few, and drawn ones. No duplicates; the same for the same seed.
 pub fn choices(moment: &Moment<'_>, count: usize, seed: u64) -> Vec<Choice> {
     let open = moment.open();
     let mut all = vec![Choice::Nothing];
@@ -76,7 +76,7 @@ pub fn choices(moment: &Moment<'_>, count: usize, seed: u64) -> Vec<Choice> {
         });
         all.extend(parted.map(Choice::Torn));
         if open.len() <= SUBSETS_OF {
-            // None, all, and all but one are there already.
+            // None, all, and all but one are already included.
             let bits = 1..(1_u64 << open.len()) - 1;
             let few = bits.filter(|bits| bits.count_ones() as usize + 1 < open.len());
             all.extend(few.map(Choice::Subset));
@@ -85,7 +85,7 @@ pub fn choices(moment: &Moment<'_>, count: usize, seed: u64) -> Vec<Choice> {
             all.extend(draws.map(Choice::Drawn));
         }
     }
-    // Of a long list the extremes are kept, and the rest is thinned out evenly.
+    // From a long list the extremes are kept, and the rest is thinned out evenly.
     let extremes = all.iter().take_while(|choice| choice.is_extreme()).count();
     if all.len() > count && extremes < count {
         let rest = all.split_off(extremes);
@@ -96,8 +96,8 @@ pub fn choices(moment: &Moment<'_>, count: usize, seed: u64) -> Vec<Choice> {
     all
 }
 
-/// Choices of a moment in which one disk alone lost power, `count` at most: of each disk that something is open on, none of that,
-/// and drawn ones. The same for the same seed.
+/// Choices of a moment in which only one disk lost power, at most `count`: for each disk with open writes, none of
+/// these, and drawn ones. The same for the same seed.
 pub fn choices_of_one_disk(moment: &Moment<'_>, count: usize, seed: u64) -> Vec<Choice> {
     let open = moment.open().iter();
     let disks: BTreeSet<(usize, usize)> = open.map(|piece| (piece.volume, piece.disk)).collect();
@@ -126,7 +126,7 @@ impl Choice {
         )
     }
 
-    /// What a state has of each open piece, in their order.
+    /// What a state contains of each open piece, in order.
     pub(super) fn chosen(&self, moment: &Moment<'_>) -> Vec<Vec<Range<u64>>> {
         let open = moment.open();
         let whole = |piece: &Piece| vec![piece.range.clone()];
@@ -166,7 +166,8 @@ impl Choice {
     }
 }
 
-/// What a drawn state has of each open piece: of those that `may_lose` names some, of the others all.
+/// What a drawn state contains of each open piece: drawn for those selected by `may_lose`, everything
+/// of the others.
 fn drawn(
     moment: &Moment<'_>,
     seed: u64,

@@ -1,6 +1,6 @@
 //! A history as a file: a line of JSON about the volumes, then a row of 48 bytes for each event.
 //!
-//! The bytes that were written are in a file of their own, in the order in which they came; a row says where.
+//! The written bytes are in a separate file, in order of arrival; a row holds their offset.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -11,18 +11,18 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::history::{Action, Event};
 
-/// What happened to the disks of some volumes, from one instant to another.
+/// Requests to the disks of some volumes, from one instant to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
-    /// Names of the volumes, in the order of their places.
+    /// Names of the volumes, by index.
     pub volumes: Vec<String>,
     /// Every request that changed a disk or flushed one, in order of arrival.
     pub events: Vec<Event>,
-    /// When recording ended, where that was before its time, for want of space.
+    /// When recording ended early because space ran out, if it did.
     pub ended: Option<Instant>,
 }
 
-/// Why a file is no history.
+/// Why a file is not a valid history.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
     /// It cannot be read.
@@ -31,22 +31,22 @@ pub enum HistoryError {
     /// It is another kind of file, or of another version.
     #[error("it is no history of writes of this version of dbstow ({0}); record it again")]
     Other(String),
-    /// It ends too early, or has what cannot be.
+    /// It is truncated, or contains impossible values.
     #[error("it is damaged at event {0}; record it again")]
     Damaged(usize),
-    /// It has more than would be held in memory.
+    /// It is too large to be held in memory.
     #[error("it has {found} {what}, and at most {most} are read; record for less time")]
     TooMany {
-        /// How many it says it has.
+        /// The number it declares.
         found: u64,
-        /// Of what.
+        /// The kind.
         what: &'static str,
-        /// Most of them.
+        /// The maximum.
         most: u64,
     },
 }
 
-/// Most volumes of a history: far more than a machine has disks.
+/// Most volumes of a history: far more than the disks of a machine.
 const VOLUMES_MAX: u64 = 1024;
 
 /// Most events of a history, each of which takes 64 bytes of memory: the writes of 4 GiB in blocks of 4 KiB are an eighth of it.
@@ -55,7 +55,7 @@ const EVENTS_MAX: u64 = 1 << 23;
 /// Largest write: the kernel gives an emulator at most 1 MiB at a time.
 const WRITE_MAX: u64 = 1 << 26;
 
-/// No byte of a volume, and none of the file of all writes, lies beyond it: the largest file of Linux.
+/// Upper bound of offsets in a volume and in the file of all writes: the largest file of Linux.
 const PLACE_MAX: u64 = i64::MAX as u64;
 
 /// The first line.
@@ -82,18 +82,18 @@ struct Row {
     bytes_at: U64,
     volume: U16,
     action: U16,
-    /// Fills the row up to a multiple of its largest number.
+    /// Pads the row to a multiple of its largest number.
     unused: U32,
 }
 
 impl History {
-    /// Forgets what arrived at `at` or later.
+    /// Drops everything that arrived at `at` or later.
     pub fn end_at(&mut self, at: Instant) {
         self.events.retain(|event| event.arrived < at);
         self.ended = Some(at);
     }
 
-    /// Forgets what would be needed of the bytes from `keep` on in the file of all writes, and all that arrived after it.
+    /// Drops whatever needs bytes from `keep` on in the file of all writes, and everything that arrived after it.
     pub fn end_before_bytes(&mut self, keep: u64) {
         let writes = self.events.iter();
         let writes = writes.filter(|event| event.action == Action::Write);
@@ -143,10 +143,10 @@ impl History {
     /// Reads one.
     ///
     /// # Errors
-    /// When it is none, or damaged.
+    /// When it is not a history, or damaged.
     pub fn read(text: &mut impl BufRead) -> Result<History, HistoryError> {
         let mut line = Vec::new();
-        // Longer than any head with as many volumes as there can be.
+        // Longer than any header with the maximum number of volumes.
         text.by_ref().take(1 << 20).read_until(b'\n', &mut line)?;
         let head: Head = serde_json::from_slice(&line)
             .map_err(|error| HistoryError::Other(error.to_string()))?;
@@ -181,7 +181,7 @@ impl History {
 }
 
 impl Row {
-    /// The event, of one of `volumes`.
+    /// The event, if its volume is one of `volumes`.
     fn event(&self, volumes: usize) -> Option<Event> {
         let action = match self.action.get() {
             0 => Action::Write,
@@ -203,7 +203,7 @@ impl Row {
             action,
             range: within(self.start.get(), length)?,
             arrived: Instant::from_nanos(arrived),
-            // Nothing is acknowledged before it is there.
+            // No request is acknowledged before it arrived.
             done: Instant::from_nanos(Some(done).filter(|done| *done >= arrived)?),
             bytes_at,
         })

@@ -1,33 +1,33 @@
-//! What was asked of the disks, in order.
+//! Requests to the disks, in order.
 
 use std::ops::Range;
 
 use model::Instant;
 
-/// What a request did.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Wrote a range.
     Write,
-    /// Gave a range up, which reads as zeros from then on.
+    /// Discarded a range, which reads as zeros from then on.
     Discard,
-    /// Waited until everything acknowledged before is safe.
+    /// Waited until everything acknowledged before was safe.
     Flush,
 }
 
-/// A request of a volume, in the order in which they were carried out.
+/// A request to a volume, in the order of execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Place of the volume.
+    /// Index of the volume.
     pub volume: usize,
-    /// What it did.
+    /// Its kind.
     pub action: Action,
     /// Bytes of the volume; empty for a flush.
     pub range: Range<u64>,
-    /// When the volume got it.
+    /// When the volume received it.
     pub arrived: Instant,
     /// When it was acknowledged.
     pub done: Instant,
-    /// Where the bytes of a write begin in the file of all writes.
+    /// Offset of the bytes of a write in the file of all writes.
     pub bytes_at: u64,
 }

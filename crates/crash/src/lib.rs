@@ -1,4 +1,4 @@
-//! Which writes are on disk after a power cut, when every write and flush before it is known.
+//! Which writes are on disk after a power cut, given every earlier write and flush.
 //!
 //! ```text
 //! history ──► moment ───────────────────────────────► choice ──► state
@@ -6,11 +6,11 @@
 //!             are safe by then, and which are open      of these   every volume has
 //! ```
 //!
-//! A write is *safe* once its disk has acknowledged it without a volatile cache, or a flush that began after it was
-//! acknowledged has been. Every other write that has arrived is *open*: the disk may have it, or not, or some of its atomic
-//! units. A crash state is one choice for every open write. (Pillai and others, *All File Systems Are Not Created Equal*,
-//! OSDI 2014, and Mohan and others, *Finding Crash-Consistency Bugs with Bounded Black-Box Crash Testing*, OSDI 2018, make
-//! states in the same way for one disk.)
+//! A write is *safe* once its disk has acknowledged it without a volatile cache, or has acknowledged a flush that began
+//! after the write was acknowledged. Every other write that has arrived is *open*: the disk may have it, or not, or
+//! some of its atomic units. A crash state is one choice for every open write. (Pillai and others, *All File Systems
+//! Are Not Created Equal*, OSDI 2014, and Mohan and others, *Finding Crash-Consistency Bugs with Bounded Black-Box
+//! Crash Testing*, OSDI 2018, construct states in the same way for one disk.)
 //!
 //! ```
 //! use crash::{Action, Cache, Choice, Event, Moment, Rules};

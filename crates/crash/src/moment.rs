@@ -1,4 +1,4 @@
-//! What every disk has for sure when it stops, and what it may have.
+//! What every disk is certain to have when it stops, and what it may have.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 use super::choice::{Choice, SUBSETS_OF};
 use super::history::{Action, Event};
 
-/// What a disk does with what it has acknowledged.
+/// What a disk does with acknowledged writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
-    /// It is safe: without a write cache, or with one that outlives power cuts.
+    /// They are safe: without a write cache, or with one that survives power cuts.
     Safe,
-    /// It may be lost until the disk is flushed.
+    /// They may be lost until the disk is flushed.
     Volatile,
-    /// It may be lost until the disk has written it by itself, at the latest this long after it was acknowledged; a flush does not
-    /// wait for that.
+    /// They may be lost until the disk has written them back, at the latest this long after they were acknowledged; a
+    /// flush does not wait for that.
     WrittenBack(Duration),
 }
 
@@ -28,11 +28,11 @@ pub enum Cache {
 pub struct Rules {
     /// Its disks; more than one: a stripe.
     pub disks: usize,
-    /// Bytes on one disk before a stripe goes on to the next.
+    /// Bytes on one disk before a stripe continues on the next.
     pub interleave: Bytes,
-    /// What they do with what they have acknowledged.
+    /// What they do with acknowledged writes.
     pub cache: Cache,
-    /// A write is on disk as a whole within units of this size, which start at its multiples.
+    /// A write is atomic within aligned units of this size.
     pub atomic: Bytes,
 }
 
@@ -48,20 +48,20 @@ impl Rules {
     }
 }
 
-/// The part of a write that one disk got.
+/// The part of a write that went to one disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Place of the write among the events.
+    /// Index of the write among the events.
     pub event: usize,
-    /// Place of its volume.
+    /// Index of its volume.
     pub volume: usize,
-    /// Place of the disk in the volume.
+    /// Index of the disk in the volume.
     pub disk: usize,
     /// Bytes of the volume.
     pub range: Range<u64>,
 }
 
-/// When volumes stop, and what that leaves open.
+/// When volumes stop, and which writes are open then.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
     events: &'a [Event],
@@ -73,13 +73,13 @@ pub struct Moment<'a> {
 /// A range of a write that a volume has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Place of the write, or discard, among the events.
+    /// Index of the write, or discard, among the events.
     pub event: usize,
     /// Bytes of its volume.
     pub range: Range<u64>,
 }
 
-/// What every volume has: all of these, the later over the earlier.
+/// The content of all volumes: all of these, later ones over earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// In the order of the events.
@@ -87,13 +87,13 @@ pub struct State {
 }
 
 impl<'a> Moment<'a> {
-    /// Volumes that stop, each at its instant of `at`: all at once in a power cut, one after the other in snapshots. `rules` and
-    /// `at` have an entry for every volume.
+    /// Volumes that stop, each at its instant of `at`: simultaneously in a power cut, one after the other in snapshots.
+    /// `rules` and `at` have an entry for every volume.
     ///
     /// # Panics
     /// When an event's volume has no rules or no instant.
     pub fn new(events: &'a [Event], rules: &'a [Rules], at: &[Instant]) -> Moment<'a> {
-        // The latest arrival of a flush that was acknowledged.
+        // The latest arrival of an acknowledged flush.
         let mut flushed: Vec<Option<Instant>> = vec![None; rules.len()];
         for event in events {
             if event.action == Action::Flush && event.done <= at[event.volume] {
@@ -116,12 +116,12 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// What is open, in the order of the events.
+    /// The open pieces, in the order of the events.
     pub fn open(&self) -> &[Piece] {
         &self.open
     }
 
-    /// Whether a choice is one of this moment: what it names is there.
+    /// Whether a choice is valid for this moment: whether everything it refers to exists.
     pub fn has(&self, choice: &Choice) -> bool {
         let disks = |volume: usize| self.rules.get(volume).map_or(0, |rules| rules.disks);
         match *choice {
@@ -135,18 +135,18 @@ impl<'a> Moment<'a> {
         }
     }
 
-    /// What becomes of every open piece by a choice, in their order: the ranges of it that its volume has.
+    /// The outcome of a choice for every open piece, in order: the ranges of it that its volume has.
     ///
     /// # Panics
-    /// When it is none of this moment ([`Moment::has`]).
+    /// When it is not valid for this moment ([`Moment::has`]).
     pub fn fates(&self, choice: &Choice) -> impl Iterator<Item = (&Piece, Vec<Range<u64>>)> {
         self.open.iter().zip(choice.chosen(self))
     }
 
-    /// The state that follows from a choice.
+    /// The state that results from a choice.
     ///
     /// # Panics
-    /// When it is none of this moment ([`Moment::has`]).
+    /// When it is not valid for this moment ([`Moment::has`]).
     pub fn state(&self, choice: &Choice) -> State {
         let mut open = self.fates(choice).peekable();
         let mut kept = Vec::new();
@@ -169,9 +169,9 @@ impl<'a> Moment<'a> {
         State { kept }
     }
 
-    /// Some of a piece's atomic units, neither all nor none; `None` where there is one only.
+    /// Some of a piece's atomic units, neither all nor none; `None` if it has only one.
     pub(super) fn torn(&self, piece: &Piece, random: &mut impl Rng) -> Option<Vec<Range<u64>>> {
-        // What is given up is given up by the disk's own bookkeeping, at once.
+        // A discard is a change of the disk's metadata, and atomic.
         if self.events[piece.event].action == Action::Discard {
             return None;
         }
@@ -197,13 +197,13 @@ impl<'a> Moment<'a> {
     }
 }
 
-/// Writes and discards that volumes got before they stopped.
+/// Writes and discards that reached volumes before they stopped.
 fn arrived<'a>(events: &'a [Event], at: &'a [Instant]) -> impl Iterator<Item = (usize, &'a Event)> {
     let events = events.iter().enumerate();
     events.filter(|(_, event)| event.action != Action::Flush && event.arrived <= at[event.volume])
 }
 
-/// What each disk of a stripe gets of a write: every unit of the interleave by itself.
+/// The part of a write that each disk of a stripe receives: a separate piece per interleave unit.
 fn pieces(place: usize, event: &Event, rules: &Rules) -> Vec<Piece> {
     let interleave = match rules.disks {
         0 | 1 => u64::MAX,
@@ -218,7 +218,7 @@ fn pieces(place: usize, event: &Event, rules: &Rules) -> Vec<Piece> {
     units(&event.range, interleave).map(piece).collect()
 }
 
-/// A range, cut at the multiples of `unit`.
+/// A range, split at the multiples of `unit`.
 fn units(range: &Range<u64>, unit: u64) -> impl Iterator<Item = Range<u64>> + use<> {
     let end = range.end;
     let mut start = range.start;

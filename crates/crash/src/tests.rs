@@ -39,7 +39,7 @@ fn volatile() -> Rules {
     Rules::of_disk(Cache::Volatile, Bytes(UNIT))
 }
 
-/// Places of the events that a choice keeps something of.
+/// Indexes of the events of which a choice keeps something.
 fn kept(moment: &Moment<'_>, choice: &Choice) -> Vec<usize> {
     let state = moment.state(choice);
     state.kept.iter().map(|kept| kept.event).collect()
@@ -47,7 +47,7 @@ fn kept(moment: &Moment<'_>, choice: &Choice) -> Vec<usize> {
 
 #[test]
 fn a_flush_is_for_what_was_acknowledged_before_it_began() {
-    // The second write is still under way when the flush arrives, the third comes after it.
+    // The second write is still in progress when the flush arrives, the third comes after it.
     let events = [
         write(0, 0, 0),
         event(0, Action::Write, 1, 1, 8, 10),
@@ -61,7 +61,7 @@ fn a_flush_is_for_what_was_acknowledged_before_it_began() {
     let early = Moment::new(&events, &rules, &[at(14)]);
     assert_eq!(kept(&early, &Choice::Nothing), [0; 0]);
     assert_eq!(kept(&early, &Choice::Everything), [0, 1, 3]);
-    // A flush of another volume is none of this one.
+    // A flush of another volume does not count.
     let other = [write(0, 0, 0), flush(1, 10)];
     let rules = [volatile(), volatile()];
     let moment = Moment::new(&other, &rules, &[at(100), at(100)]);
@@ -168,7 +168,7 @@ fn a_torn_write_has_some_of_its_atomic_units() {
     let moment = Moment::new(&events, &rules, &at);
     let all = choices(&moment, 100, 7);
     assert!(all.contains(&Choice::Torn(0)));
-    // A single unit is there or not.
+    // A single unit is present or not.
     assert!(!all.contains(&Choice::Torn(1)));
     let state = moment.state(&Choice::Torn(0));
     let torn: Vec<_> = state.kept.iter().filter(|kept| kept.event == 0).collect();
@@ -323,7 +323,7 @@ fn a_history_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
     let place = other.len() - 8;
     other[place] = 2;
     assert!(refused(&other).contains("damaged at event 2"));
-    // A place, or a time, that cannot be: the columns of a row are its start, length, arrival, end and place of its bytes.
+    // An impossible offset or time: the columns of a row are its start, length, arrival, end and offset of its bytes.
     let rows = file.len() - 3 * 48;
     for (what, column, value) in [
         ("a length with which the range has no end", 1, u64::MAX),
@@ -381,8 +381,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// By the definition, write by write: what a flush or the disk itself made safe is in every state as a whole; nothing that
-    /// came later is in any; and a state has no bytes that were not written.
+    /// By the definition, write by write: what a flush or the disk itself made safe is completely in every state;
+    /// nothing that came later is in any; and a state has no bytes that were not written.
     #[test]
     fn every_state_has_what_is_safe_and_nothing_from_later(
         events in events(),
@@ -425,7 +425,8 @@ proptest! {
         }
     }
 
-    /// Whatever became of its bytes, a history is refused, or every moment of it can be looked at.
+    /// Whatever happened to its bytes, a history is refused, or every moment of it can be
+    /// evaluated.
     #[test]
     fn an_edited_history_is_refused_or_can_be_used(
         events in events(),
