@@ -1,4 +1,4 @@
-//! The workloads that travel inside the program.
+//! The workloads that are embedded in the program.
 
 use std::io;
 
@@ -26,9 +26,9 @@ impl Workload {
     /// The built-in workload of that name, in `dialect`.
     ///
     /// # Errors
-    /// When there is none.
+    /// When it does not exist.
     pub fn builtin(name: &str, dialect: Dialect) -> Result<Workload, WorkloadError> {
-        // A name with a path in it would reach past the folders that `builtin_names` lists.
+        // A name with a path in it could escape the folders that `builtin_names` lists.
         let known = Workload::builtin_names();
         match WORKLOADS.get_dir(name).filter(|_| known.contains(&name)) {
             Some(folder) => folder::read(folder, dialect),

@@ -1,4 +1,4 @@
-//! A workload's files as a value, so that it can be read where they are not.
+//! A workload's files as a value, so it can be read where the files do not exist.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ use super::folder::{self, Folder, OnDisk};
 use super::settings_file::without_logins;
 use super::sqlquerystress::read_file;
 
-/// Texts of files, by their names as the workload calls them.
+/// Texts of files, by their names in the workload.
 pub type Files = BTreeMap<String, String>;
 
-/// What [`Workload::from_path`] is led to.
+/// Kinds of paths for [`Workload::from_path`].
 enum Kind {
     Folder,
     Sql,
@@ -51,14 +51,14 @@ impl Workload {
         }
     }
 
-    /// The files that [`Workload::from_path`] reads, and all scripts beside them; settings without their logins.
+    /// The files that [`Workload::from_path`] reads, and all scripts next to them; settings without their logins.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Workload::from_path`].
     pub fn files(path: &Path, dialect: Dialect, reach: Reach) -> Result<Files, WorkloadError> {
         match Kind::of(path) {
             Kind::Sql => Ok([(name_of(path), read_file(path)?)].into()),
-            // It goes into a plan that others may read.
+            // It is stored in a plan that others may read.
             Kind::Settings => Ok([(name_of(path), without_logins(&read_file(path)?))].into()),
             Kind::Folder => {
                 let kept = Kept {
@@ -67,7 +67,7 @@ impl Workload {
                 };
                 folder::read(&kept, dialect)?;
                 for script in kept.scripts() {
-                    // Some are named and not read, such as a loop for another server.
+                    // Some are named but not read, such as a loop for another server.
                     let _ = kept.text(&script);
                 }
                 Ok(kept.read.into_inner())
@@ -75,10 +75,10 @@ impl Workload {
         }
     }
 
-    /// What [`Workload::from_path`] gives where `path` holds these files.
+    /// The result of [`Workload::from_path`] if `path` contained these files.
     ///
     /// # Errors
-    /// As there; a file that is not among them is missing.
+    /// As [`Workload::from_path`]; a file that is not among them is missing.
     pub fn from_files(
         path: &Path,
         files: &Files,
@@ -105,7 +105,7 @@ fn name_of(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A folder of which is remembered what was read.
+/// A folder that remembers which files were read.
 struct Kept<'a> {
     folder: OnDisk<'a>,
     read: RefCell<Files>,
@@ -128,7 +128,7 @@ impl Folder for Kept<'_> {
     }
 }
 
-/// A folder that is not here.
+/// A folder that exists only as a value.
 struct Carried<'a> {
     path: &'a Path,
     files: &'a Files,

@@ -1,4 +1,4 @@
-//! What a workload is: resolved and checked, whatever file it came from.
+//! A workload, resolved and checked, independent of its file format.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,23 +26,23 @@ pub struct Workload {
     pub about: String,
     /// Which sessions share a database.
     pub database: Database,
-    /// Where its tables live.
+    /// The role of the files with its tables.
     pub tables: Tables,
-    /// What an operation is called in reports.
+    /// Name of an operation in reports.
     pub operation: OperationKind,
     /// What is done before the run.
     pub load: Load,
     /// What is measured.
     pub run: Run,
-    /// What the statements of the run have to do. It decides no trial, so that it is no part of [`Run`], which a
-    /// plan's digest is made of.
+    /// What the statements of the run must do. It does not affect trials, so it is not part of [`Run`], from which a plan's
+    /// digest is computed.
     pub claim: Option<Claim>,
-    /// How many sessions it was written for, where it says so.
+    /// How many sessions it was written for, if specified.
     pub sessions: Option<u32>,
-    /// How the query runs, where the workload is one by itself.
+    /// How the query runs, if the workload is a single query file.
     pub stress: Option<Stress>,
     pub(super) parameters: BTreeMap<String, Value>,
-    /// What parameters may be, where the workload says so.
+    /// Ranges of parameters, where the workload defines them.
     pub(super) ranges: BTreeMap<String, RangeInclusive<i64>>,
     pub(super) names: Arc<Names>,
 }
@@ -53,11 +53,11 @@ pub struct Workload {
 pub enum Database {
     /// Each session has its own.
     PerSession,
-    /// There is one for all.
+    /// All sessions share one.
     Shared,
 }
 
-/// Role of the files that the tables live in.
+/// Role of the files with the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tables {
@@ -67,7 +67,7 @@ pub enum Tables {
     Temp,
 }
 
-/// What one execution of a script is called in reports.
+/// Name of one execution of a script in reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationKind {
@@ -103,20 +103,19 @@ pub struct Run {
     /// The mix as a loop on the server, for an engine that can run many operations in one round trip.
     ///
     /// One statement, which runs operations `:first` to `:first + :count - 1` of the session
-    /// ([`LOOP_FIRST`], [`LOOP_COUNT`]); whoever drives it sets both variables.
+    /// ([`LOOP_FIRST`], [`LOOP_COUNT`]); the driver sets both variables.
     pub server_loop: Option<Script>,
-    /// Operations that one turn of a script runs: more than one only in a loop on the server.
+    /// Operations per execution of a script: more than one only in a server-side loop.
     pub per_turn: u64,
 }
 
-/// What every statement of a run has to do for the run to be about what the workload says. An engine that can tell
-/// checks it.
+/// What every statement of a run must do for the run to exercise what the workload claims. Engines check it where they can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Claim {
     /// Write to temporary files, because its memory does not suffice.
     Spill,
-    /// Run on several threads, where its hint asks for that (T-SQL: `MAXDOP` above 1).
+    /// Run on several threads, if its hint requests that (T-SQL: `MAXDOP` above 1).
     Parallel,
 }
 
@@ -135,7 +134,7 @@ pub struct Weighted {
     pub weight: u32,
 }
 
-/// When a run ends, as asked.
+/// When a run ends, as requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunLength {
     /// After that many operations of all sessions together.
@@ -171,7 +170,7 @@ pub enum ParameterUse {
     Scripts,
     /// When the run ends, and nothing else.
     End,
-    /// Nothing: scripts for other engines read it.
+    /// Nothing: only scripts for other engines read it.
     Nothing,
 }
 
@@ -184,7 +183,7 @@ impl Workload {
     /// Gives a parameter another value.
     ///
     /// # Errors
-    /// When there is no such parameter, one of them is a text and the other a number, or it is out of its range.
+    /// When the parameter does not exist, one of the values is a text and the other a number, or it is out of range.
     pub fn set_parameter(&mut self, name: &str, value: Value) -> Result<(), WorkloadError> {
         let Some(current) = self.parameters.get_mut(name) else {
             return Err(WorkloadError::UnknownParameter {
@@ -216,7 +215,7 @@ impl Workload {
         Ok(())
     }
 
-    /// What parameters may be, where the workload says so.
+    /// Ranges of parameters, where the workload defines them.
     pub fn ranges(&self) -> &BTreeMap<String, RangeInclusive<i64>> {
         &self.ranges
     }
@@ -252,10 +251,10 @@ impl Workload {
         variables
     }
 
-    /// When the run of `sessions` sessions ends, under the present parameters.
+    /// When the run of `sessions` sessions ends, with the current parameters.
     ///
     /// # Errors
-    /// When a parameter that says so is no number above 0, or no span of time.
+    /// When the parameter that determines it is not a number above 0, or not a span of time.
     pub fn length(&self, sessions: u32) -> Result<Length, WorkloadError> {
         let invalid = |name: &str, value: Option<&Value>| WorkloadError::Length {
             workload: self.name.clone(),
@@ -294,7 +293,7 @@ impl Workload {
     }
 }
 
-/// Whether a parameter may have a value; a text or nothing is in no range.
+/// Whether a parameter may have a value; texts and NULL are never in range.
 pub(super) fn holds(range: &RangeInclusive<i64>, value: &Value) -> bool {
     match value {
         Value::Int(value) => range.contains(value),
@@ -311,8 +310,8 @@ impl Load {
 }
 
 impl Run {
-    /// The same mix as a loop on the server, so many operations a round trip; `None` where the workload has
-    /// none. What a turn takes is no latency of an operation, so that none is recorded.
+    /// The same mix as a server-side loop with this many operations per round trip; `None` if the workload has none. The duration
+    /// of a round trip is not an operation's latency, so latencies are not recorded.
     pub fn on_server(self, per_turn: u64) -> Option<Run> {
         let script = self.server_loop.clone()?;
         let scripts = vec![Weighted { script, weight: 1 }];
@@ -323,9 +322,8 @@ impl Run {
         })
     }
 
-    /// Draws a script of the mix by weight; gives its place in [`Run::scripts`].
-    ///
-    /// A mix of one script draws no number, so that adding a second does not shift what others draw.
+    /// Draws a script of the mix by weight; returns its index in [`Run::scripts`].
+    /// A mix of one script draws no number, so adding a second does not shift other draws.
     pub fn pick(&self, random: &mut Stream) -> usize {
         if self.scripts.len() == 1 {
             return 0;

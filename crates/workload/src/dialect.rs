@@ -17,9 +17,9 @@ pub enum Dialect {
 /// How statements of a dialect refer to their parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placeholder {
-    /// By this and a number from 1: a variable that comes twice is one parameter.
+    /// By this and a number from 1: a variable that occurs twice is one parameter.
     Numbered(&'static str),
-    /// By this alone: a variable that comes twice is two parameters.
+    /// By this alone: a variable that occurs twice is two parameters.
     InOrder(&'static str),
 }
 
@@ -78,11 +78,11 @@ const MARIADB: &[&str] = &[
 ];
 
 impl Dialect {
-    /// The dialect other than SQLite's that `sql` has words of, if any.
+    /// The dialect other than SQLite's whose keywords occur in `sql`, if any.
     pub fn looks_like(sql: &str) -> Option<Dialect> {
         let sql = sql.to_ascii_uppercase();
         let has = |words: &&[&str]| words.iter().any(|word| sql.contains(word));
-        // In the order of how sure they are: what both have is in neither list.
+        // In descending order of certainty: words that two dialects share are in neither list.
         [
             (MARIADB, Dialect::Mariadb),
             (TSQL, Dialect::SqlServer),
@@ -103,13 +103,13 @@ impl Dialect {
         }
     }
 
-    /// The file that takes the place of `script` in this dialect, where the folder has it.
+    /// The file that replaces `script` in this dialect, if the folder has it.
     pub(super) fn variant(self, script: &str) -> Option<String> {
         let name = script.strip_suffix(".sql").unwrap_or(script);
         self.suffix().map(|suffix| format!("{name}{suffix}"))
     }
 
-    /// Whose file `script` is by its name; those without a dialect in it are SQLite's.
+    /// The dialect of the file `script`, by its name; without a dialect in the name it is SQLite's.
     pub(super) fn of(script: &str) -> Dialect {
         let own = |dialect: &Dialect| {
             let suffix = dialect.suffix();

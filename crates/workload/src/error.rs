@@ -1,4 +1,4 @@
-//! What can be wrong with a workload.
+//! Errors in a workload.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use super::script::ScriptError;
 use super::value::Value;
 
-/// A mistake in a workload, with its place where it has one.
+/// An error in a workload, with its location if it has one.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
-    /// A name that no built-in workload has.
+    /// An unknown name of a built-in workload.
     #[error("no workload `{name}`{remedy}; a folder of your own is given by its path")]
     UnknownWorkload {
         /// The name.
         name: String,
-        /// The near one, or all.
+        /// The nearest one, or all.
         remedy: String,
     },
     /// A file that cannot be read.
@@ -32,7 +32,7 @@ pub enum WorkloadError {
         file: String,
         /// The line, from 1.
         line: u32,
-        /// What is wrong, and what should stand there.
+        /// What is wrong, and what is expected.
         message: String,
     },
     /// A script that the folder does not hold.
@@ -44,7 +44,7 @@ pub enum WorkloadError {
         line: u32,
         /// The script.
         script: String,
-        /// The near one, or all.
+        /// The nearest one, or all.
         remedy: String,
     },
     /// A workload that does nothing.
@@ -68,7 +68,7 @@ pub enum WorkloadError {
         key: &'static str,
         /// The value.
         given: String,
-        /// What would be right.
+        /// What is allowed.
         wanted: String,
     },
     /// A mistake in a script.
@@ -81,7 +81,7 @@ pub enum WorkloadError {
         workload: String,
         /// The parameter.
         name: String,
-        /// The near one, or all.
+        /// The nearest one, or all.
         remedy: String,
     },
     /// A text for a number, or the other way round.
@@ -95,7 +95,7 @@ pub enum WorkloadError {
         name: String,
         /// Its new value.
         given: Value,
-        /// Its present value.
+        /// Its current value.
         default: Value,
     },
     /// A parameter outside of the range that the workload gives it.
@@ -109,12 +109,12 @@ pub enum WorkloadError {
         name: String,
         /// Its new value.
         given: Value,
-        /// The least that it may be.
+        /// The minimum.
         least: i64,
-        /// The most that it may be.
+        /// The maximum.
         most: i64,
     },
-    /// A parameter from which no length of a run can be told.
+    /// A parameter that does not determine the length of a run.
     #[error(
         "workload `{workload}` runs for as long as its parameter `{name}` says, which is {given}; give a whole number of operations above 0, or a span such as \"10 s\""
     )]
@@ -128,7 +128,7 @@ pub enum WorkloadError {
     },
 }
 
-/// What helps where the reason does not say so itself.
+/// The remedy, if the reason does not imply it.
 fn remedy_of(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::InvalidInput => "",

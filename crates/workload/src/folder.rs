@@ -1,4 +1,4 @@
-//! From a folder, on disk or inside the program, to a [`Workload`].
+//! Reads a [`Workload`] from a folder, on disk or embedded.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -25,18 +25,17 @@ use super::wire::{self, LoadFile, Parameter, RunFile, WeightedFile, WorkloadFile
 /// The file that makes a folder a workload.
 pub(super) const FILE: &str = "workload.toml";
 
-/// Log written per changed row where a workload does not say: a row of 200 bytes and a header of 100.
-///
-/// A round guess for small rows, to be set wherever the log matters.
+/// Default log bytes per changed row: a row of 200 bytes and a header of 100.
+/// A rough guess for small rows; set it where the log matters.
 pub(super) const LOG_BYTES_PER_ROW: u64 = 300;
 
-/// A folder's files, wherever they are.
+/// A folder's files, independent of where they are.
 pub(super) trait Folder {
-    /// How messages name `file`.
+    /// The name of `file` in messages.
     fn place(&self, file: &str) -> String;
     /// The text of `file`.
     fn text(&self, file: &str) -> io::Result<String>;
-    /// Names of the scripts that are there.
+    /// Names of the existing scripts.
     fn scripts(&self) -> Vec<String>;
 }
 
@@ -67,11 +66,9 @@ impl Folder for OnDisk<'_> {
 }
 
 impl Workload {
-    /// Reads a folder: its `workload.toml` and the scripts this names.
-    ///
-    /// In PostgreSQL's dialect, `load.postgres.sql` takes the place of `load.sql` where it is there,
-    /// `load.sqlserver.sql` in SQL Server's, and `load.mariadb.sql` in MariaDB's. Other files are left alone. `reach` says whether scripts may be
-    /// elsewhere.
+    /// Reads a folder: its `workload.toml` and the scripts that it names.
+    /// In PostgreSQL's dialect, `load.postgres.sql` replaces `load.sql` if it exists, `load.sqlserver.sql` in SQL Server's, and
+    /// `load.mariadb.sql` in MariaDB's. Other files are ignored. `reach` controls whether scripts may be elsewhere.
     ///
     /// # Errors
     /// The first mistake, with file, line, value and remedy.
@@ -226,7 +223,7 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
         Ok(parameters)
     }
 
-    /// What parameters may be; each is there, and its own value is in its range.
+    /// Ranges of parameters; checks that each parameter exists and that its default is in range.
     fn ranges(
         &self,
         given: BTreeMap<Spanned<String>, (i64, i64)>,
@@ -287,7 +284,7 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
         }
     }
 
-    /// Place and text of a script: the dialect's own where there is one.
+    /// Location and text of a script: the dialect's own version if it exists.
     fn text(&self, name: &str) -> (String, io::Result<String>) {
         let variant = self.dialect.variant(name).and_then(|variant| {
             let text = self.folder.text(&variant);
@@ -331,7 +328,7 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
         })
     }
 
-    /// The loop, where it is in the dialect that is read; in others only whether the file is there.
+    /// The loop, if it is in the dialect being read; for others only checks that the file exists.
     fn server_loop(
         &mut self,
         file: &Spanned<String>,

@@ -1,17 +1,17 @@
-//! What is asked of a database: workloads as folders of data, and the script language they are in.
+//! Database workloads: folders of data, and their script language.
 //!
-//! A script is read once into a [`Script`], in which every variable is a numbered slot; an engine
-//! then runs it through the [`Driver`] it implements. Nothing here knows an engine.
+//! A script is read once into a [`Script`], in which every variable is a numbered slot; an engine then runs it through the
+//! [`Driver`] it implements. Nothing here depends on an engine.
 
-/// The workloads inside the program.
+/// The embedded workloads.
 mod builtin;
 /// Its files as a value.
 mod carried;
-/// What a workload is, resolved and checked.
+/// A workload, resolved and checked.
 mod definition;
-/// Whose SQL scripts are in.
+/// The SQL dialects of scripts.
 mod dialect;
-/// What can be wrong with a workload.
+/// Errors in a workload.
 mod error;
 /// Expressions of `\set` and `\if`.
 pub mod expression;
@@ -19,18 +19,18 @@ pub mod expression;
 mod folder;
 /// Scripts: statements, branches, waits.
 pub mod script;
-/// A settings file of SQLQueryStress as it stands.
+/// The file format of SQLQueryStress's settings.
 mod settings_file;
 /// Settings and single SQL files of SQLQueryStress users.
 mod sqlquerystress;
-/// How a query runs that is a file by itself.
+/// How a workload that is a single query file runs.
 mod stress;
 mod suggest;
 /// Numbers, texts and NULL.
 mod value;
 /// Variables: names at reading time, slots at run time.
 mod variables;
-/// `workload.toml` as it stands in the file.
+/// The file format of `workload.toml`.
 mod wire;
 
 pub use carried::Files;

@@ -1,7 +1,7 @@
-//! A settings file of SQLQueryStress: which of its keys say what is run, and which have no effect.
+//! A settings file of SQLQueryStress: which of its keys determine what is run, and which have no effect.
 //!
 //! Source: ErikEJ/SqlQueryStress, `QueryStressSettings.cs`, `LoadEngine.cs` and `sample.json` (read 2026-11-26).
-//! Connections are not read, so that no password is, let alone kept.
+//! Connections are not read, so passwords are neither read nor stored.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -90,7 +90,7 @@ const KEYS: [&str; 14] = [
     "ShareDbSettings",
 ];
 
-/// A settings file, its keys with their places.
+/// A settings file and the positions of its keys.
 pub(super) struct SettingsFile<'a> {
     pub(super) settings: Settings,
     file: &'a str,
@@ -98,7 +98,7 @@ pub(super) struct SettingsFile<'a> {
     members: Vec<Member>,
 }
 
-/// A key of the file and where it stands.
+/// A key of the file and its position.
 struct Member {
     key: String,
     start: usize,
@@ -106,10 +106,10 @@ struct Member {
 }
 
 impl<'a> SettingsFile<'a> {
-    /// Reads `text`; `file` is how messages name it.
+    /// Reads `text`; `file` is its name in messages.
     ///
     /// # Errors
-    /// When it is no such file, or has a key that SQLQueryStress does not write.
+    /// When it is not such a file, or has a key that SQLQueryStress does not write.
     pub(super) fn read(file: &'a str, text: &'a str) -> Result<SettingsFile<'a>, WorkloadError> {
         let text = text.trim_start_matches('\u{feff}');
         let syntax = |line, message| WorkloadError::Syntax {
@@ -147,16 +147,16 @@ impl<'a> SettingsFile<'a> {
         })
     }
 
-    /// The line of a key; 1 where it is not there.
+    /// The line of a key; 1 if it is missing.
     pub(super) fn line(&self, key: &str) -> u32 {
         let member = self.members.iter().find(|member| member.key == key);
         member.map_or(1, |member| line_of(self.text, member.start))
     }
 
-    /// Where parameters come from. Without a mapping SQLQueryStress does not run the query.
+    /// Source of the parameters. Without a mapping SQLQueryStress does not run the query.
     ///
     /// # Errors
-    /// When columns are mapped of a query that is not there, or two of one parameter.
+    /// When columns are mapped without a query, or two columns to one parameter.
     pub(super) fn parameter_query(&self) -> Result<Option<ParameterQuery>, WorkloadError> {
         let mut mappings: BTreeMap<String, String> = BTreeMap::new();
         for (name, column) in self.mapped() {
@@ -189,7 +189,7 @@ impl<'a> SettingsFile<'a> {
         text.filter(|text| !text.trim().is_empty())
     }
 
-    /// Parameters, with their `@`, and columns. Names without a column are there too, and are none of its parameters.
+    /// Parameters, with their `@`, and columns. Names without a column occur too, and are not parameters.
     fn mapped(&self) -> Vec<(String, &str)> {
         let pairs: Vec<(&str, Option<&str>)> = match &self.settings.param_mappings {
             None => Vec::new(),
@@ -225,7 +225,7 @@ impl<'a> SettingsFile<'a> {
         }
     }
 
-    /// Keys whose value asks for something that is not done, each with what is done instead.
+    /// Keys whose value requests something unsupported, each with what is done instead.
     pub(super) fn without_effect(&self) -> Vec<String> {
         let settings = &self.settings;
         let is_there = |key: &str| self.members.iter().any(|member| member.key == key);
@@ -282,10 +282,10 @@ impl<'a> SettingsFile<'a> {
     }
 }
 
-/// The text of a settings file without its logins; every key stays on its line. What is no such file stays as it is.
+/// The text of a settings file without its logins; every key stays on its line. Other files are unchanged.
 pub(super) fn without_logins(text: &str) -> String {
     let mut text = text.to_owned();
-    // From the last one on, so that the places before it stay.
+    // From the last one on, so earlier positions stay valid.
     for member in members(text.trim_start_matches('\u{feff}'))
         .into_iter()
         .flatten()
@@ -305,7 +305,7 @@ pub(super) fn without_logins(text: &str) -> String {
     text
 }
 
-/// The keys of a JSON object, in order; `None` where it is none.
+/// The keys of a JSON object, in order; `None` if it is not an object.
 fn members(text: &str) -> Option<Vec<Member>> {
     let mut rest = text.trim_start().strip_prefix('{')?.trim_start();
     let at = |rest: &str| text.len() - rest.len();
@@ -326,7 +326,7 @@ fn members(text: &str) -> Option<Vec<Member>> {
     Some(members)
 }
 
-/// The JSON value that `text` begins with, and what is behind it.
+/// The JSON value that `text` begins with, and the rest.
 fn first<T: DeserializeOwned>(text: &str) -> Option<(T, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
     let value = values.next()?.ok()?;
@@ -337,7 +337,7 @@ fn first<T: DeserializeOwned>(text: &str) -> Option<(T, &str)> {
 mod tests {
     use super::*;
 
-    /// As SQLQueryStress saves it, but for the values.
+    /// As SQLQueryStress saves it, except for the values.
     const SAVED: &str = r#"{
   "CollectIoStats": true, "CollectTimeStats": false, "CommandTimeout": 30, "ConnectionTimeout": 15,
   "DelayBetweenQueries": 0, "EnableConnectionPooling": true, "ForceDataRetrieval": false, "KillQueriesOnCancel": true,

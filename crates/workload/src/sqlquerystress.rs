@@ -1,9 +1,8 @@
-//! What SQLQueryStress users have: a settings file, or an SQL file with threads and iterations.
+//! Files of SQLQueryStress users: a settings file, or an SQL file with threads and iterations.
 //!
-//! In T-SQL the query is sent as SQLQueryStress sends it: whole, once for each iteration, whatever `;` are in it.
-//! SQLQueryStress would send a `GO` too, which no server understands; here it ends a batch, since what was
-//! saved by SQL Server Management Studio has them. For other engines the query is a script like any other: they
-//! take one statement at a time.
+//! In T-SQL the query is sent as SQLQueryStress sends it: whole, once per iteration, regardless of any `;` in it.
+//! SQLQueryStress would send a `GO` too, which no server understands; here it ends a batch, since files saved by SQL Server
+//! Management Studio contain them. For other engines the query is a normal script: they take one statement at a time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,10 +26,10 @@ impl Workload {
     /// A single SQL file, run `iterations` times by each of `threads` sessions on one database.
     ///
     /// The file is a script: statements end in `;`, and the backslash commands work. T-SQL goes batch by batch
-    /// instead; a backslash command stands behind a `;` or a `GO`.
+    /// instead; a backslash command must follow a `;` or a `GO`.
     ///
     /// # Errors
-    /// When the file cannot be read, is no script or is empty, or a count is 0.
+    /// When the file cannot be read, is not a script or is empty, or a count is 0.
     pub fn from_sql_file(
         path: &Path,
         threads: u32,
@@ -40,7 +39,7 @@ impl Workload {
         Workload::from_sql_text(path, &read_file(path)?, (threads, iterations), dialect)
     }
 
-    /// The same, of a file with this text; so many threads, and iterations of each.
+    /// As [`Workload::from_sql_file`], from the file's text.
     pub(super) fn from_sql_text(
         path: &Path,
         text: &str,
@@ -57,7 +56,7 @@ impl Workload {
             parameter_query: None,
         };
         Ok(Workload {
-            // Nobody asked for so many.
+            // These counts were not requested.
             stress: Some(Stress::default()),
             ..asked.workload(path, dialect, |_| 1)?
         })
@@ -79,7 +78,7 @@ impl Workload {
         Workload::from_sqlquerystress_text(path, &read_file(path)?, dialect)
     }
 
-    /// The same, of a file with this text.
+    /// As [`Workload::from_sqlquerystress`], from the file's text.
     pub(super) fn from_sqlquerystress_text(
         path: &Path,
         text: &str,
@@ -111,7 +110,7 @@ pub(super) fn read_file(path: &Path) -> Result<String, WorkloadError> {
     })
 }
 
-/// What either kind of file asks for.
+/// What either kind of file requests.
 struct Asked<'a> {
     file: String,
     /// Line of `sql` in the file.

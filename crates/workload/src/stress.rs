@@ -1,4 +1,4 @@
-//! What SQLQueryStress says of how its query runs, beside the script.
+//! Settings of SQLQueryStress for running its query, besides the script.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,18 @@ use model::Duration;
 
 use super::expression::permute;
 
-/// How a query runs that is a file by itself: a settings file of SQLQueryStress, or an `.sql` file, which says nothing
-/// of it.
+/// How a single query file runs: a settings file of SQLQueryStress, or an `.sql` file, which has no such settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stress {
     /// `NumThreads`
     pub threads: Option<u32>,
     /// `NumIterations`: how often each thread runs the query.
     pub iterations: Option<u64>,
-    /// `DelayBetweenQueries`: a session waits so long after each iteration, which is no part of its latency.
+    /// `DelayBetweenQueries`: pause of a session after each iteration, excluded from its latency.
     pub pause: Duration,
     /// Where the values of `@name` come from.
     pub parameter_query: Option<ParameterQuery>,
-    /// Keys of the file that change nothing, each with the reason.
+    /// Keys of the file without effect, each with the reason.
     pub without_effect: Vec<String>,
 }
 
@@ -35,10 +34,10 @@ pub struct ParameterQuery {
 }
 
 impl ParameterQuery {
-    /// Which of its `rows` rows, from 0, operation number `operation` of a session takes, whose order `seed` decides.
+    /// Index of the row among `rows` that operation number `operation` of a session takes; `seed` determines the session's order.
     ///
     /// A session takes each row once before it takes one again. SQLQueryStress gives all threads the next row of one
-    /// counter, so that which thread gets which row is another one in each run. Source: ErikEJ/SqlQueryStress,
+    /// counter, so the assignment of rows to threads differs in each run. Source: ErikEJ/SqlQueryStress,
     /// `LoadEngine.cs`, `GetNextRow_Values` (read 2026-11-26).
     ///
     /// # Panics

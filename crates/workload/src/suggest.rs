@@ -1,6 +1,6 @@
 //! "Did you mean": the remedy for a mistyped word.
 
-/// Words this alike are taken for a slip of the hand; Jaro-Winkler similarity, from 0 to 1.
+/// Words at least this similar are considered typos; Jaro-Winkler similarity, from 0 to 1.
 ///
 /// 0.8 keeps `dataabse` with `database` and leaves `rows` apart from `run`; chosen by trial.
 const ALIKE: f64 = 0.8;

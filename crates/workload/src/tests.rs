@@ -1,4 +1,4 @@
-//! Workloads: the built-in ones really run, and mistakes in a user's own are told well.
+//! Tests of workloads: the built-in ones run, and errors in a user's own are reported well.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -73,7 +73,7 @@ impl Driver for Session {
     }
 }
 
-/// Notes the texts of statements and executes nothing.
+/// Records the texts of statements and executes nothing.
 #[derive(Default)]
 struct Notebook(Vec<String>);
 
@@ -96,7 +96,7 @@ impl Driver for Notebook {
     }
 }
 
-/// A built-in workload so small that a test does not notice.
+/// A built-in workload, scaled down for tests.
 fn tiny(name: &str) -> Workload {
     tiny_in(name, Dialect::Sqlite)
 }
@@ -190,7 +190,7 @@ fn every_builtin_workload_runs_on_sqlite() {
     }
 }
 
-/// What other dialects have, and T-SQL has not.
+/// Syntax of other dialects that T-SQL lacks.
 const FOREIGN: [&str; 19] = [
     "generate_series",
     "printf(",
@@ -236,7 +236,7 @@ fn every_builtin_workload_is_there_in_tsql() {
     }
 }
 
-/// What other dialects have, and MariaDB has not, or means something else by.
+/// Syntax of other dialects that MariaDB lacks or interprets differently.
 const FOREIGN_TO_MARIADB: [&str; 14] = [
     "generate_series",
     "printf(",
@@ -301,7 +301,7 @@ fn spread_tables(name: &str, dialect: Dialect) -> Vec<String> {
 fn the_same_tables_are_spread_in_mariadb_as_in_postgresql() {
     for name in Workload::builtin_names() {
         let expected = match tiny(name).load.measured {
-            // A temporary table of MariaDB has no partitions.
+            // Temporary tables of MariaDB have no partitions.
             true => Vec::new(),
             false => spread_tables(name, Dialect::Postgres),
         };
@@ -373,7 +373,7 @@ fn a_loop_that_does_not_fit_is_refused_with_its_remedy() {
     let with = |file: &str| format!("{SOUND}server_loop = \"{file}\"\n");
     let sound = with("a.sqlserver.sql");
     let workload = read(&sound, LOOP).expect("sound");
-    // The plan's digest is made of this, so that another loop is another plan.
+    // The plan's digest is computed from this, so another loop is another plan.
     assert!(format!("{:?}", workload.run).contains("SELECT @p1, @p2, @p3;"));
     for (text, script, place, remedy) in [
         (
@@ -721,7 +721,7 @@ fn sqlquerystress_settings_import_without_their_password() {
         );
         assert_eq!(workload.run.scripts[0].script.statements, 2);
         let session = run(&workload, 2);
-        // No part of an operation, which has a latency.
+        // Not part of an operation's latency.
         assert_eq!(session.waited, Duration::ZERO);
         assert!(!format!("{workload:?}").contains("hunter2"));
     }
@@ -757,7 +757,7 @@ fn a_single_sql_file_runs_with_threads_and_iterations() {
     assert!(Workload::from_sql_file(&path.join("none"), 1, 1, Dialect::Sqlite).is_err());
 }
 
-/// What the first of the articles ran in SQLQueryStress, in short: one batch.
+/// What the first article ran in SQLQueryStress, abbreviated: one batch.
 const ARTICLE: &str = "begin SET NOCOUNT ON -- RUN TEST\n\
      if not exists (select 1 from tempdb.dbo.sysobjects where name like '%TempPerfTest%')\n\
      begin create table tempdb.dbo.TempPerfTest (MyID int NOT NULL IDENTITY(1, 1) PRIMARY KEY); end\n\
@@ -884,7 +884,7 @@ fn a_parameter_outside_of_its_range_is_refused_with_both_ends() {
 
 #[test]
 fn every_size_of_a_workload_that_is_built_in_has_a_range() {
-    // What only says how it runs, not how much is loaded.
+    // Settings that affect only the run, not how much is loaded.
     let others = [
         "a_customers",
         "a_items",

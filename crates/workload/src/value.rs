@@ -3,9 +3,8 @@
 use std::fmt;
 
 /// A number, a text, or nothing.
-///
-/// There is no truth value: conditions give 1 or 0, as SQLite has it, and any number but 0 is true.
-/// (pgbench keeps booleans apart; scripts that it accepts mean the same here.)
+/// It has no boolean: conditions yield 1 or 0, as in SQLite, and any number except 0 is true.
+/// (pgbench has separate booleans; scripts that it accepts behave the same here.)
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A whole number.
@@ -14,7 +13,7 @@ pub enum Value {
     Double(f64),
     /// A text; only parameters of a workload are texts.
     Text(String),
-    /// SQL's NULL: what a `CASE` without a matching branch gives.
+    /// SQL's NULL: the value of a `CASE` without a matching branch.
     Null,
 }
 

@@ -1,4 +1,4 @@
-//! Variables: names while scripts are read, numbered slots while they run.
+//! Variables: names while scripts are parsed, numbered slots while they run.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ const SESSIONS: usize = 2;
 const OPERATION: usize = 3;
 const SCALE: usize = 4;
 
-/// The place of a variable in [`Variables`].
+/// The index of a variable in [`Variables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(pub(super) usize);
 
-/// All variables that the scripts of a workload name; scripts that share it share variables.
+/// All variables named by the scripts of a workload; scripts that share it share variables.
 #[derive(Clone, Debug)]
 pub struct Names {
     entries: Vec<Entry>,
@@ -35,7 +35,7 @@ struct Entry {
     first_use: Option<(String, u32)>,
 }
 
-/// A variable that is read and never set.
+/// A variable that is read but never set.
 pub(super) struct Undefined<'a> {
     pub(super) name: &'a str,
     pub(super) file: &'a str,
@@ -61,7 +61,7 @@ impl Names {
         }
     }
 
-    /// Makes `name` known as something that has a value before any script runs.
+    /// Defines `name` as having a value before any script runs.
     pub fn define(&mut self, name: &str) -> Slot {
         let slot = self.slot(name);
         self.entries[slot.0].defined = true;
@@ -84,7 +84,7 @@ impl Names {
         slot.is_some_and(|slot| self.entries[slot.0].first_use.is_some())
     }
 
-    /// The first variable that is read and never set.
+    /// The first variable that is read but never set.
     pub(super) fn undefined(&self) -> Option<Undefined<'_>> {
         self.entries.iter().find_map(|entry| {
             let (file, line) = entry.first_use.as_ref()?;
@@ -96,7 +96,7 @@ impl Names {
         })
     }
 
-    /// Names of the variables that have a value at some time.
+    /// Names of the variables that are ever set.
     pub(super) fn defined(&self) -> impl Iterator<Item = &str> {
         self.entries
             .iter()
@@ -128,7 +128,7 @@ impl Names {
 pub struct Variables {
     names: Arc<Names>,
     values: Vec<Option<Value>>,
-    /// Room for the arguments of a statement, kept so that none is made per statement.
+    /// Buffer for the arguments of a statement, reused to avoid an allocation per statement.
     pub(super) arguments: Vec<Value>,
 }
 
@@ -154,7 +154,7 @@ impl Variables {
         self.values[OPERATION] = Some(Value::Int(number));
     }
 
-    /// Sets a variable by name and says whether any script knows it.
+    /// Sets a variable by name; returns whether any script uses it.
     pub fn set(&mut self, name: &str, value: Value) -> bool {
         match self.names.find(name) {
             Some(slot) => {
@@ -165,7 +165,7 @@ impl Variables {
         }
     }
 
-    /// The value of a variable, when it has one.
+    /// The value of a variable, if it has one.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.names.find(name).and_then(|slot| self.at(slot))
     }

@@ -1,4 +1,4 @@
-//! `workload.toml` as it stands in the file; [`super::definition`] is what it means.
+//! The file format of `workload.toml`; [`super::definition`] is its meaning.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +26,7 @@ pub(super) struct WorkloadFile {
     pub(super) sessions: Option<Spanned<i64>>,
     #[serde(default)]
     pub(super) parameters: BTreeMap<Spanned<String>, Parameter>,
-    /// Least and most of a parameter that is a whole number.
+    /// Minimum and maximum of an integer parameter.
     #[serde(default)]
     pub(super) range: BTreeMap<Spanned<String>, (i64, i64)>,
     #[serde(default)]
@@ -105,9 +105,8 @@ pub(super) fn read(file: &str, text: &str) -> Result<WorkloadFile, WorkloadError
     })
 }
 
-/// Adds the near word to serde's "unknown field `x`, expected one of `a`, `b`".
-///
-/// The message is the only place where serde says which words it knows.
+/// Adds the nearest word to serde's "unknown field `x`, expected one of `a`, `b`".
+/// The message is the only place where serde lists the known words.
 fn with_remedy(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let unknown = ["unknown field", "unknown variant"]

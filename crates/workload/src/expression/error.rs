@@ -1,19 +1,19 @@
-//! What can be wrong with an expression, as it is read and as it is evaluated.
+//! Errors when an expression is parsed or evaluated.
 
-/// Longest expression, in words; it bounds the depth of the tree, and so the stack that running takes.
+/// Longest expression, in words; it bounds the depth of the tree, and so the stack needed to evaluate it.
 pub(super) const WORDS_MAX: usize = 1_000;
 /// Deepest nesting of parentheses, calls and prefix operators.
 pub(super) const DEPTH_MAX: usize = 60;
 
-/// What can be wrong with an expression.
+/// An error in an expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExpressionError {
-    /// A word that cannot stand there.
+    /// An unexpected word.
     #[error("`{found}` where {wanted} should stand")]
     Unexpected {
         /// The word, or `end of line`.
         found: String,
-        /// What could stand there.
+        /// What was expected.
         wanted: &'static str,
     },
     /// A function that does not exist.
@@ -21,7 +21,7 @@ pub enum ExpressionError {
     UnknownFunction {
         /// The name.
         name: String,
-        /// The near one, or all.
+        /// The nearest one, or all.
         remedy: String,
     },
     /// A function called with too few or too many arguments.

@@ -103,7 +103,7 @@ fn unary(operator: Unary, operand: &Value) -> Result<Value, EvaluationError> {
     })
 }
 
-/// The value that the left side alone decides, so that the right side is left alone.
+/// The value if the left side alone decides it, so the right side is not evaluated.
 fn decided_by(operator: Binary, left: &Value) -> Option<Value> {
     match (operator, truth(left)) {
         (Binary::And, Some(false)) => Some(Value::from(false)),
@@ -112,7 +112,7 @@ fn decided_by(operator: Binary, left: &Value) -> Option<Value> {
     }
 }
 
-/// Truth of SQL's three: `None` for NULL.
+/// SQL's three-valued truth: `None` for NULL.
 fn truth(value: &Value) -> Option<bool> {
     (*value != Value::Null).then(|| value.is_true())
 }
@@ -148,7 +148,7 @@ fn compare(operator: Comparison, left: &Value, right: &Value) -> Result<Value, E
             (None, _) | (_, None) => return Ok(Value::Null),
         },
     };
-    // Without an order (not a number) the sides differ, and neither is less.
+    // Without an order (NaN) the sides differ, and neither is less.
     let holds = match operator {
         Comparison::Equal => order == Some(Ordering::Equal),
         Comparison::NotEqual => order != Some(Ordering::Equal),
@@ -175,7 +175,7 @@ fn arithmetic(
         Arithmetic::Multiply => x * y,
         Arithmetic::Divide if y == 0.0 => return Err(EvaluationError::DivisionByZero),
         Arithmetic::Divide => x / y,
-        // Remainder and bits are those of whole numbers, as in pgbench.
+        // Remainder and bit operations work on whole numbers, as in pgbench.
         Arithmetic::Remainder
         | Arithmetic::BitOr
         | Arithmetic::BitXor

@@ -238,7 +238,7 @@ fn exponential(range: Range, parameter: f64, random: &mut Stream) -> Result<i64,
 /// Source: pgbench's documentation, `random_gaussian`, read 2026-11-21; it asks for at least 2.0.
 fn gaussian(range: Range, parameter: f64, random: &mut Stream) -> Result<i64, EvaluationError> {
     let parameter = shape("random_gaussian", parameter, 2.0..=f64::MAX)?;
-    // At 2 standard deviations 95 % of draws pass, so the loop ends soon.
+    // At 2 standard deviations 95 % of draws are accepted, so the loop ends soon.
     let deviation = loop {
         let drawn: f64 = StandardNormal.sample(random);
         if drawn.abs() < parameter {
@@ -286,8 +286,7 @@ fn hash_murmur2(value: i64, seed: i64) -> i64 {
 }
 
 /// Where `value` (taken modulo `size`) goes in a shuffle of 0..size that `seed` chooses.
-///
-/// It is a shuffle as pgbench's is, but not the same one: each round is a bijection of the next power
+/// Like pgbench's it is a shuffle, but not the same one: each round is a bijection of the next power
 /// of two, repeated until the result falls below `size` (cycle walking; Black and Rogaway, 2002).
 pub(crate) fn permute(value: i64, size: i64, seed: i64) -> Result<i64, EvaluationError> {
     const ROUNDS: u64 = 4;

@@ -1,4 +1,4 @@
-//! Numbers of expressions, and arithmetic on whole ones that refuses what does not fit.
+//! Numbers in expressions, and checked arithmetic on whole ones.
 
 use super::super::value::Value;
 use super::error::EvaluationError;

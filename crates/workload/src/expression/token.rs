@@ -83,7 +83,7 @@ fn number(rest: &str) -> Result<(Token<'_>, usize), ExpressionError> {
             end = exponent;
         }
     }
-    // `12ab` is a slip, not the number 12 and a word.
+    // `12ab` is a typo, not the number 12 and a word.
     let end_of_word = end + word_length(&rest[end..]);
     let text = &rest[..end_of_word];
     let invalid = || ExpressionError::Number {

@@ -1,8 +1,8 @@
-//! What can be wrong with a script.
+//! Errors in a script.
 
 use super::super::expression::ExpressionError;
 
-/// A mistake in a script, with its place.
+/// An error in a script, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {problem}")]
 pub struct ScriptError {
@@ -22,7 +22,7 @@ pub enum ScriptProblem {
     UnknownCommand {
         /// As written.
         command: String,
-        /// The near one, or all.
+        /// The nearest one, or all.
         remedy: String,
     },
     /// A command of pgbench that dbstow does not have.
@@ -70,18 +70,18 @@ pub enum ScriptProblem {
         /// How many are allowed.
         limit: usize,
     },
-    /// Words behind a command that takes none.
+    /// Arguments to a command that takes none.
     #[error("`{command}` takes nothing behind it, but `{given}` stands there; remove it")]
     Surplus {
         /// As written.
         command: String,
-        /// What stands behind it.
+        /// The arguments.
         given: String,
     },
     /// A malformed `\set`.
     #[error("`\\set {given}` has no name and expression; write `\\set key random(1, 100)`")]
     Set {
-        /// What stands behind the command.
+        /// The arguments of the command.
         given: String,
     },
     /// `\set` of a built-in variable.
@@ -95,7 +95,7 @@ pub enum ScriptProblem {
         "`\\sleep {given}` is not a wait; write a whole number or a `:variable`, then us, ms or s, such as `\\sleep 10 ms`"
     )]
     Sleep {
-        /// What stands behind the command.
+        /// The arguments of the command.
         given: String,
     },
     /// A variable that nothing sets.
@@ -103,7 +103,7 @@ pub enum ScriptProblem {
     Undefined {
         /// The variable.
         name: String,
-        /// The near one, or all.
+        /// The nearest one, or all.
         remedy: String,
     },
     /// A malformed expression.

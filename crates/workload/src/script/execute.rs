@@ -1,4 +1,4 @@
-//! Runs a script, through whatever drives an engine.
+//! Runs a script through an engine's driver.
 
 use model::Duration;
 use model::random::Stream;
@@ -8,7 +8,7 @@ use super::super::value::Value;
 use super::super::variables::{Slot, Variables};
 use super::{Command, Pause, PauseUnit, Script, Statement};
 
-/// What executes statements and waits: an engine's session, or a test's notebook.
+/// Executes statements and waits: an engine's session, or a test's recorder.
 pub trait Driver {
     /// What can go wrong.
     type Error;
@@ -19,7 +19,7 @@ pub trait Driver {
     /// [`Statement::parameters`], in their order.
     ///
     /// # Errors
-    /// When the operation is not to go on; a failure that is to be counted only is the driver's.
+    /// When the operation must stop; failures that are only counted are handled by the driver.
     fn statement(
         &mut self,
         index: usize,
@@ -30,7 +30,7 @@ pub trait Driver {
     /// Waits.
     ///
     /// # Errors
-    /// When the operation is not to go on.
+    /// When the operation must stop.
     fn sleep(&mut self, span: Duration) -> Result<(), Self::Error>;
 }
 
@@ -54,11 +54,10 @@ pub enum ExecutionError<E> {
 
 impl Script {
     /// Runs one operation: evaluates, decides branches, hands statements and waits to `driver`.
-    ///
-    /// `variables` must stem from the [`super::super::Names`] that the script was read with.
+    /// `variables` must come from the [`super::super::Names`] that the script was read with.
     ///
     /// # Errors
-    /// The first error of an expression or of `driver`; what comes behind it is not executed.
+    /// The first error of an expression or of `driver`; later commands are not executed.
     pub fn execute<D: Driver>(
         &self,
         variables: &mut Variables,
@@ -167,7 +166,7 @@ impl<D: Driver> Operation<'_, D> {
     }
 }
 
-/// `None` for what is no wait, or one of more than the 292 years of nanoseconds in an `i64`.
+/// `None` if it is not a wait, or exceeds the 292 years of nanoseconds in an `i64`.
 fn span(amount: &Value, unit: PauseUnit) -> Option<Duration> {
     let unit_ns: u64 = match unit {
         PauseUnit::Microsecond => 1_000,

@@ -1,11 +1,11 @@
-//! Where MariaDB's statements end.
+//! Finds the ends of MariaDB's statements.
 
 use super::scan::{Kind, Lexeme};
 
-/// Finds the end of a statement, which may hold others between `BEGIN` and `END`.
+/// Finds the end of a statement, which may contain others between `BEGIN` and `END`.
 ///
-/// Only stored programs have such blocks; elsewhere `BEGIN` starts a transaction. A body of several statements has
-/// to be a block, since an `IF` or `LOOP` outside of one is not told from a function of that name. Source:
+/// Only stored programs have such blocks; elsewhere `BEGIN` starts a transaction. A body of several statements must be a block,
+/// since an `IF` or `LOOP` outside of one cannot be distinguished from a function of that name. Source:
 /// <https://mariadb.com/kb/en/begin-end/> (read 2026-11-25).
 #[derive(Debug, Default)]
 pub(super) struct BlockEnd {
@@ -17,14 +17,14 @@ pub(super) struct BlockEnd {
     after_end: bool,
 }
 
-/// What the first words of a statement say that it is.
+/// Kind of a statement, by its first words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Head {
     #[default]
     Start,
     /// `CREATE`, `CREATE OR REPLACE`, ..
     Makes,
-    /// `CREATE DEFINER = ..`, up to the word that says what is made.
+    /// `CREATE DEFINER = ..`, up to the kind of object.
     Definer,
     /// `BEGIN`, which is a transaction unless `NOT ATOMIC` follows.
     Begins,
@@ -51,7 +51,7 @@ impl Head {
 }
 
 impl BlockEnd {
-    /// Takes a lexeme of the statement, which stands on `line`.
+    /// Consumes a lexeme of the statement, which is on `line`.
     pub(super) fn take(&mut self, lexeme: Lexeme<'_>, line: u32) {
         let after_end = std::mem::take(&mut self.after_end);
         let word = match lexeme.kind {
@@ -90,12 +90,12 @@ impl BlockEnd {
         self.depth += 1;
     }
 
-    /// Whether a `;` that stands here ends the statement.
+    /// Whether a `;` here ends the statement.
     pub(super) fn semicolon_ends(&self) -> bool {
         self.depth == 0
     }
 
-    /// The line of a block that is open.
+    /// The line of an open block.
     pub(super) fn open(&self) -> Option<u32> {
         (self.depth > 0).then_some(self.line)
     }

@@ -1,8 +1,7 @@
 //! Scripts: SQL statements with branches, variables and waits, in pgbench's language.
 //!
 //! Source: PostgreSQL, `doc/src/sgml/ref/pgbench.sgml`, "Custom Scripts".
-//! What of it is not supported (`\gset`, `\shell`, pipelines, ..) is an error that says what to do
-//! instead; nothing is skipped in silence.
+//! Unsupported commands (`\gset`, `\shell`, pipelines, ..) are errors that say what to do instead; nothing is skipped silently.
 
 mod error;
 mod execute;
@@ -33,7 +32,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Whether a statement of it changes tables, by its first word.
+    /// Whether any of its statements changes tables, by its first word.
     pub fn writes(&self) -> bool {
         writes(&self.commands)
     }
@@ -74,7 +73,7 @@ pub enum Command {
     If {
         /// `\if` and every `\elif`, in order.
         branches: Vec<Branch>,
-        /// What `\else` holds.
+        /// Body of `\else`.
         otherwise: Vec<Command>,
     },
     /// `\sleep span`
@@ -92,8 +91,7 @@ pub struct Statement {
     /// The SQL, with `?1`, `?2`, .. (PostgreSQL: `$1`, `$2`, ..) where `:name` stood, and without the `;`.
     /// T-SQL has `@p1`, `@p2`, .., and keeps its `;`; MariaDB has `?` for each.
     pub text: String,
-    /// The variables behind these parameters, in that order. As MariaDB's have no numbers, a variable that comes
-    /// twice is there twice.
+    /// The variables for these parameters, in order. As MariaDB's have no numbers, a variable that occurs twice is listed twice.
     pub parameters: Vec<String>,
     /// Line in the file, from 1.
     pub line: u32,
@@ -105,7 +103,7 @@ pub struct Statement {
 /// A branch of `\if`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Branch {
-    /// Taken when this holds and none before did.
+    /// Taken if this is the first condition that holds.
     pub condition: Expression,
     /// Line of the condition in the file, from 1.
     pub line: u32,
@@ -118,7 +116,7 @@ pub struct Branch {
 pub struct Pause {
     /// A literal or a variable.
     pub amount: Expression,
-    /// Of what.
+    /// Its unit.
     pub unit: PauseUnit,
 }
 

@@ -1,4 +1,4 @@
-//! From the text of a script to a [`Script`].
+//! Parses the text of a script into a [`Script`].
 
 use super::super::dialect::Dialect;
 use super::super::expression::Expression;
@@ -9,16 +9,16 @@ use super::split::{Piece, Unit, pieces};
 use super::unsupported::unsupported;
 use super::{Branch, Command, Pause, PauseUnit, Script, ScriptError, ScriptProblem, Statement};
 
-/// Most `\if` inside one another; it bounds the stack that running takes.
+/// Maximum nesting of `\if`; it bounds the stack needed to run a script.
 const DEPTH_MAX: usize = 32;
 
 const COMMANDS: [&str; 6] = ["\\set", "\\if", "\\elif", "\\else", "\\endif", "\\sleep"];
 
 impl Script {
-    /// Reads a script whose SQL is in `dialect`; `name` is the file that messages name.
+    /// Reads a script whose SQL is in `dialect`; `name` is the file name for messages.
     ///
-    /// Scripts that are given the same `names` share variables. Whether every variable is set by
-    /// something is asked later, of all scripts together.
+    /// Scripts that are given the same `names` share variables. Whether every variable is set is checked later, for all scripts
+    /// together.
     ///
     /// # Errors
     /// The first mistake, with its line.
@@ -35,9 +35,9 @@ impl Script {
         )
     }
 
-    /// Reads a query of other tools. Of T-SQL each batch is one statement: what they send at once.
+    /// Reads a query for other tools. In T-SQL each batch is one statement: what they send at once.
     ///
-    /// Batches end at a line with `GO`; a backslash command may stand behind one, or behind a `;`. The words in
+    /// Batches end at a line with `GO`; a backslash command may follow one, or a `;`. The words in
     /// `mapped`, such as `@name`, are variables of these names.
     ///
     /// # Errors
@@ -92,14 +92,14 @@ struct Builder<'a> {
     names: &'a mut Names,
     statements: usize,
     commands: Vec<Command>,
-    /// The `\if` that are open, outermost first.
+    /// The open `\if`s, outermost first.
     open: Vec<Block>,
 }
 
 struct Block {
     line: u32,
     branches: Vec<Branch>,
-    /// What `\else` holds, once it was seen.
+    /// Body of `\else`, once seen.
     otherwise: Option<Vec<Command>>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Puts a command where the script stands: into the innermost open branch.
+    /// Appends a command to the innermost open branch.
     fn push(&mut self, command: Command) {
         let target = match self.open.last_mut() {
             None => &mut self.commands,

@@ -1,12 +1,11 @@
-//! SQL as a row of lexemes: enough to find the ends of statements and the `:names` within them.
-//!
-//! It is no parser of SQL: it knows quotes, comments and words. Dialects share most of them; T-SQL also has
+//! SQL as a sequence of lexemes: enough to find the ends of statements and the `:names` within them.
+//! It is not an SQL parser: it recognises quotes, comments and words. Dialects share most of them; T-SQL also has
 //! `[names]`, comments inside one another, and words that begin with `#`. MariaDB has comments that begin
-//! with `#`, and backslashes in texts; its `--` needs a blank behind it, and what is in `/*! .. */` is SQL.
+//! with `#`, and backslashes in texts; its `--` must be followed by a blank, and the content of `/*! .. */` is SQL.
 
 use super::super::dialect::Dialect;
 
-/// What a lexeme is.
+/// Kind of a lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Blanks, line ends included.
@@ -112,7 +111,7 @@ fn quoted(rest: &str, close: char) -> (Kind, usize) {
     (Kind::Unclosed, rest.len())
 }
 
-/// As [`quoted`], where a character behind a backslash is part of the text too.
+/// As [`quoted`], but a character after a backslash is part of the text too.
 ///
 /// Source: <https://mariadb.com/kb/en/string-literals/> (read 2026-11-25).
 fn escaped(rest: &str, close: char) -> (Kind, usize) {
@@ -133,7 +132,7 @@ fn line_comment(rest: &str) -> (Kind, usize) {
     (Kind::Comment, rest.find('\n').unwrap_or(rest.len()))
 }
 
-/// Whether a text begins with two minus signs that MariaDB takes for such: `5--1` is 6 there.
+/// Whether a text begins with two minus signs that MariaDB does not treat as a comment: `5--1` is 6 there.
 ///
 /// Source: <https://mariadb.com/kb/en/comment-syntax/> (read 2026-11-25).
 fn is_minus_of_minus(rest: &str) -> bool {
@@ -178,7 +177,7 @@ fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Of MariaDB's `@@variable` too, which is none of ours.
+/// Including MariaDB's `@@variable`, which is not one of ours.
 fn continues_variable(c: char) -> bool {
     continues_name(c) || c == '@'
 }

@@ -1,4 +1,4 @@
-//! Cuts the text of a script into statements and backslash commands.
+//! Splits the text of a script into statements and backslash commands.
 
 use super::super::dialect::Dialect;
 use super::ScriptProblem;
@@ -7,19 +7,19 @@ use super::scan::{Kind, Lexeme, Scanner};
 use super::tsql::{self, BlockEnd, Separator};
 use super::unsupported::unsupported;
 
-/// What is sent at once.
+/// The unit that is sent at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// What ends in `;`. In T-SQL a `GO` ends it too.
+    /// Up to a `;`. In T-SQL a `GO` ends it too.
     Statement,
-    /// All up to a `GO`: T-SQL as its own tools send it.
+    /// Up to a `GO`: T-SQL as its own tools send it.
     Batch,
 }
 
 /// A statement or a command, with the line it begins on.
 #[derive(Debug)]
 pub(super) enum Piece<'a> {
-    /// SQL without its `;`. T-SQL keeps it, since some statements need one (`MERGE`).
+    /// SQL without its `;`. T-SQL keeps it, since some statements require one (`MERGE`).
     Sql { text: &'a str, line: u32 },
     /// `\name rest`, continued lines joined.
     Command {
@@ -29,7 +29,7 @@ pub(super) enum Piece<'a> {
     },
 }
 
-/// Cuts `text` up.
+/// Splits `text`.
 ///
 /// # Errors
 /// The line of a quote or block that is not closed, or of a command inside a statement.
@@ -49,7 +49,7 @@ pub(super) fn pieces(
     while let Some(lexeme) = splitter.scanner.next() {
         splitter.take(lexeme)?;
     }
-    // As in pgbench, the last statement may go without its `;`.
+    // As in pgbench, the last statement may lack its `;`.
     splitter.close(text.len())?;
     Ok(splitter.pieces)
 }
@@ -63,7 +63,7 @@ struct Splitter<'a> {
     pieces: Vec<Piece<'a>>,
 }
 
-/// A statement whose end is not found yet.
+/// A statement whose end was not found yet.
 struct Open {
     start: usize,
     line: u32,
@@ -75,7 +75,7 @@ enum End {
     Trigger(TriggerEnd),
     Block(BlockEnd),
     Program(mariadb::BlockEnd),
-    /// A `GO` or a command, which may stand behind a `;` only.
+    /// A `GO` or a command, which may only follow a `;`.
     Batch {
         after_semicolon: bool,
     },
@@ -117,7 +117,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Whether the lexeme is no SQL, but for the program that sends it.
+    /// Whether the lexeme is not SQL, but for the client program.
     fn of_the_client(&mut self, lexeme: Lexeme<'_>) -> Result<bool, (u32, ScriptProblem)> {
         match self.dialect {
             Dialect::Sqlite | Dialect::Postgres => Ok(false),
@@ -135,7 +135,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Whether the lexeme is a `GO`, which ends what is open.
+    /// Whether the lexeme is a `GO`, which ends the open statement.
     fn separated(&mut self, lexeme: Lexeme<'_>) -> Result<bool, (u32, ScriptProblem)> {
         match tsql::separator(self.scanner.text, lexeme) {
             None => Ok(false),
@@ -262,7 +262,7 @@ impl End {
         }
     }
 
-    /// The line of a block that is open, and what to call it.
+    /// The line of an open block, and its name.
     fn open_block(&self) -> Option<(u32, &'static str)> {
         let (line, what) = match self {
             End::Trigger(_) | End::Batch { .. } => return None,
@@ -284,8 +284,7 @@ impl End {
 }
 
 /// Finds the end of `CREATE TRIGGER .. BEGIN ..; ..; END`, which has `;` inside.
-///
-/// A trigger ends at a `;` behind an `END` behind a `;`, as SQLite's `sqlite3_complete` has it.
+/// A trigger ends at `; END ;`, as in SQLite's `sqlite3_complete`.
 #[derive(Default)]
 struct TriggerEnd {
     /// Words seen, up to the three of `CREATE TEMP TRIGGER`.

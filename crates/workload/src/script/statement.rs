@@ -6,10 +6,9 @@ use super::scan::{Kind, Scanner};
 use crate::variables::Slot;
 
 impl Statement {
-    /// A statement from its SQL at `line`; a name that comes twice is one parameter where these have numbers.
-    ///
-    /// Unlike pgbench, which replaces names inside quotes too, quoted texts and comments stay as they
-    /// are: a value cannot become part of a text by accident. `mapped` are words that are variables too, with
+    /// A statement from its SQL at `line`; a name that occurs twice is one parameter if these have numbers.
+    /// Unlike pgbench, which replaces names inside quotes too, quoted texts and comments are unchanged:
+    /// a value cannot become part of a text by accident. `mapped` are words that are variables too, with
     /// their `@`.
     pub(super) fn new(
         sql: &str,
@@ -51,7 +50,7 @@ impl Statement {
     }
 }
 
-/// The parameters of a statement, as far as it is read.
+/// The parameters of a statement read so far.
 struct Parameters {
     placeholder: Placeholder,
     /// The variables behind them, in order.
@@ -59,7 +58,7 @@ struct Parameters {
 }
 
 impl Parameters {
-    /// The text that stands for variable `name` where it comes next.
+    /// The placeholder for the next occurrence of variable `name`.
     fn refer_to(&mut self, name: &str) -> String {
         match self.placeholder {
             Placeholder::Numbered(prefix) => {
@@ -74,14 +73,14 @@ impl Parameters {
         }
     }
 
-    /// Adds a parameter; its place, from 0.
+    /// Adds a parameter and returns its index.
     fn add(&mut self, name: &str) -> usize {
         self.names.push(name.to_owned());
         self.names.len() - 1
     }
 }
 
-/// The variable that a word stands for; T-SQL takes large letters for small ones.
+/// The variable that a word refers to; T-SQL ignores case.
 fn mapped_name<'a>(word: &str, mapped: &'a [String]) -> Option<&'a str> {
     let found = mapped.iter().find(|known| known.eq_ignore_ascii_case(word));
     found.map(String::as_str)

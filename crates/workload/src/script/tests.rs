@@ -1,4 +1,4 @@
-//! Scripts as their users write them.
+//! Tests of scripts as users write them.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::dialect::Dialect;
 use crate::value::Value;
 use crate::variables::{Names, Variables};
 
-/// Writes down what a script would do.
+/// Records what a script would do.
 #[derive(Default)]
 struct Notebook(Vec<String>);
 
@@ -50,7 +50,7 @@ fn error(text: &str) -> String {
     error.to_string()
 }
 
-/// What the operations 0, 1, .. of session 0 of 1 do.
+/// Records of operations 0, 1, .. of session 0 of 1.
 fn notes(text: &str, operations: u64) -> Result<Vec<String>, String> {
     let (script, names) = parse(text);
     let mut variables = Variables::new(Arc::new(names), 0, 1);
@@ -273,7 +273,7 @@ fn batches(text: &str) -> Vec<String> {
     ))
 }
 
-/// Texts of the statements, and the mistake where there is one.
+/// Texts of the statements, and the error if there is one.
 fn statements(script: Result<Script, ScriptError>) -> Vec<String> {
     let script = match script {
         Ok(script) => script,
@@ -464,7 +464,7 @@ fn depth_is_bounded_where_it_would_cost_stack() {
     assert!(error(&format!("\\set a 1{}", " is null".repeat(10_000))).contains("split it"));
 }
 
-/// Text made of what scripts are made of, so that the parser is entered deeply.
+/// Text composed of script fragments, to reach deep into the parser.
 fn scriptish() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
         "\\set ",

@@ -1,10 +1,9 @@
-//! Where T-SQL's statements and batches end.
+//! Finds the ends of T-SQL's statements and batches.
 
 use super::scan::{Kind, Lexeme};
 
-/// Finds the end of a statement, which may hold others between `BEGIN` and `END`.
-///
-/// A procedure, function or trigger goes on to the end of its batch, because its statements need no block.
+/// Finds the end of a statement, which may contain others between `BEGIN` and `END`.
+/// A procedure, function or trigger extends to the end of its batch, because its statements do not require a block.
 #[derive(Debug, Default)]
 pub(super) struct BlockEnd {
     head: Head,
@@ -15,20 +14,20 @@ pub(super) struct BlockEnd {
     after_begin: bool,
 }
 
-/// What the first words of a statement say that it is.
+/// Kind of a statement, by its first words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Head {
     #[default]
     Start,
     /// `CREATE`, `ALTER`, `CREATE OR ALTER`
     Makes,
-    /// Something whose body goes on to the end of the batch.
+    /// Something whose body extends to the end of the batch.
     Module,
     Other,
 }
 
 impl BlockEnd {
-    /// Takes a lexeme of the statement, which stands on `line`.
+    /// Consumes a lexeme of the statement, which is on `line`.
     pub(super) fn take(&mut self, lexeme: Lexeme<'_>, line: u32) {
         let after_begin = std::mem::take(&mut self.after_begin);
         let word = match lexeme.kind {
@@ -63,29 +62,28 @@ impl BlockEnd {
         }
     }
 
-    /// Whether a `;` that stands here ends the statement.
+    /// Whether a `;` here ends the statement.
     pub(super) fn semicolon_ends(&self) -> bool {
         self.depth == 0 && self.head != Head::Module
     }
 
-    /// The line of a block that is open.
+    /// The line of an open block.
     pub(super) fn open(&self) -> Option<u32> {
         (self.depth > 0).then_some(self.line)
     }
 }
 
-/// What a line with `GO` means.
+/// Meaning of a line with `GO`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Separator<'a> {
     /// The batch ends.
     End,
-    /// The batch is to run as often as this says.
+    /// The batch runs this many times.
     Repeat(&'a str),
 }
 
 /// Whether the word at `start` is the batch separator: `GO`, in any case, alone on its line.
-///
-/// It is no T-SQL: `sqlcmd` and SQL Server Management Studio look for it, and a server never sees it. Source:
+/// It is not T-SQL: `sqlcmd` and SQL Server Management Studio interpret it, and a server never sees it. Source:
 /// <https://learn.microsoft.com/sql/t-sql/language-elements/sql-server-utilities-statements-go> (read 2026-11-21).
 pub(super) fn separator<'a>(text: &'a str, lexeme: Lexeme<'_>) -> Option<Separator<'a>> {
     if !lexeme.text.eq_ignore_ascii_case("go") {

@@ -1,4 +1,4 @@
-//! What of pgbench's language dbstow does not have.
+//! Commands of pgbench's language that dbstow does not support.
 
 use super::ScriptProblem;
 
@@ -7,7 +7,7 @@ const NO_RESULTS: &str = "results of statements do not become variables; \
 const NO_SHELL: &str = "scripts start no other programs; compute the value with `\\set`";
 const NO_PIPELINE: &str = "statements run one at a time; remove this line";
 
-/// The commands of pgbench that dbstow does not have, and what to do instead.
+/// The pgbench commands that dbstow does not support, and what to do instead.
 const UNSUPPORTED: [(&str, &str); 7] = [
     ("\\gset", NO_RESULTS),
     ("\\aset", NO_RESULTS),
@@ -18,7 +18,7 @@ const UNSUPPORTED: [(&str, &str); 7] = [
     ("\\endpipeline", NO_PIPELINE),
 ];
 
-/// The message for `command` when it is one of pgbench's that dbstow does not have.
+/// The error for `command` if it is a pgbench command that dbstow does not support.
 pub(super) fn unsupported(command: &str) -> Option<ScriptProblem> {
     let (_, remedy) = UNSUPPORTED.iter().find(|(known, _)| *known == command)?;
     Some(ScriptProblem::Unsupported {
