@@ -13,10 +13,10 @@ use anyhow::{Context, Result};
 use bench::{Achieved, Mount, fio, median};
 use clap::Parser;
 
-/// Rates are to be kept this well.
+/// Required accuracy of rates.
 const RATE_GOAL: f64 = 0.02;
 
-/// Mean latency at depth 1 is to be kept this well, where the model has 0.1 to 4 ms.
+/// Required accuracy of the mean latency at depth 1, where the model has 0.1 to 4 ms.
 const LATENCY_GOAL_US: f64 = 40.0;
 
 const TRANSPORTS: [&str; 2] = ["io_uring", "fuser"];

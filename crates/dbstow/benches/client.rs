@@ -6,7 +6,7 @@
 //! | `mariadb` | the same of sysbench |
 //! | `observe` | what MariaDB's performance schema and samples of its waits cost the server |
 //!
-//! Named parts run (`cargo bench --bench client -- mariadb observe`), and all of them where none is named.
+//! The named parts run (`cargo bench --bench client -- mariadb observe`), or all of them where none is named.
 
 #[cfg(unix)]
 #[path = "client/beside.rs"]
@@ -34,7 +34,7 @@ fn main() {
         ("mariadb", sysbench::run),
         ("observe", observe::run),
     ];
-    // Cargo adds options of its own.
+    // Cargo adds its own options.
     let named: Vec<String> = std::env::args()
         .skip(1)
         .filter(|word| !word.starts_with("--"))

@@ -97,7 +97,7 @@ type Rates = BTreeMap<(&'static str, &'static str), Vec<f64>>;
 fn main() -> Result<()> {
     let args = Args::parse();
     let folder = tempfile::tempdir()?;
-    // PostgreSQL does not run as root, and has to get there.
+    // PostgreSQL does not run as root, and must be able to get there.
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
     let targets = targets(folder.path())?;
     for target in &targets {
@@ -126,7 +126,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Everything that can be mounted on this machine; says what cannot, and why.
+/// Everything that can be mounted on this machine; reports what cannot, and why.
 fn targets(folder: &Path) -> Result<Vec<Target>> {
     let below = |name: &str| -> Result<PathBuf> {
         let directory = folder.join(name);
@@ -230,7 +230,7 @@ fn values(rates: &Rates, names: &[&'static str]) -> comfy_table::Table {
     bench::table(2, head, rows.collect())
 }
 
-/// Ratios that are to be kept, and whether they are.
+/// Required ratios, and whether they are met.
 fn goals(rates: &Rates) -> comfy_table::Table {
     let mut rows = Vec::new();
     let mut add = |measurement, candidate, baseline, goal: f64| {

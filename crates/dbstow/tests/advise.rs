@@ -74,7 +74,7 @@ impl Place {
         serde_json::from_slice(&assert.get_output().stdout).expect("it is JSON")
     }
 
-    /// What is said of something that cannot be.
+    /// The error for something impossible.
     fn refused(&self, more: &[&str], code: i32) -> String {
         let assert = self.advise(more).code(code);
         said(&assert)
@@ -613,7 +613,7 @@ fn what_is_assumed_is_of_what_the_answers_use_and_begins_with_the_answer() {
     assert!(remote[0].contains(" (cheapest"), "{remote:?}");
     assert!(!any(&remote, "price with Windows"), "{remote:?}");
     assert!(!any(&remote, "its own disk"), "{remote:?}");
-    // One sentence for what is assumed of one disk in the same answers.
+    // One sentence for the assumptions about one disk in the same answers.
     let of_one = |told: &&String| told.starts_with("azure.premium_v2 (");
     assert_eq!(remote.iter().filter(of_one).count(), 1, "{remote:?}");
     with_temp_apart(&place);
@@ -625,7 +625,7 @@ fn what_is_assumed_is_of_what_the_answers_use_and_begins_with_the_answer() {
     assert!(any(&local, "its own disk: "), "{local:?}");
 }
 
-/// Standard SSDs have latencies that nobody published, and a price without their transactions.
+/// Standard SSDs have unpublished latencies, and a price without their transactions.
 #[test]
 fn what_the_catalogue_assumes_of_a_layout_stands_beside_it() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! The questions of the four articles, asked of `advise`: a run is recorded on one of an article's layouts, and the disks of its
-//! time are searched for another. What their authors found is at the top of each test.
+//! The questions of the four articles, given to `advise`: a run is recorded on one of an article's layouts, and
+//! contemporary disks are searched for another. The authors' findings are at the top of each test.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use assert_cmd::assert::Assert;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Prices that no list has any more: plausible ones, so that one disk is cheaper than two.
+/// Prices that are no longer listed: plausible ones, so that one disk is cheaper than two.
 const PRICES: &str = "\
 name,usd,per
 azure.DS2,0.2,hour
@@ -77,7 +77,7 @@ impl Place {
             .assert()
     }
 
-    /// Runs an arm of an experiment once, and makes a profile of it.
+    /// Runs an arm of an experiment once, and converts it to a profile.
     fn record(&self, experiment: &str, arm: &str) {
         let run = [
             "run",
@@ -121,7 +121,7 @@ fn said(assert: &Assert) -> String {
     String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
 }
 
-/// Which disk a layout has the files of a role on, and how many.
+/// The disk that holds a role's files in a layout, and how many.
 fn disk_of(layout: &Value, role: &str) -> (String, u64) {
     let volumes = layout["volumes"].as_array().expect("a list");
     let holds = |volume: &&Value| {
@@ -147,7 +147,7 @@ fn spent(layout: &Value, on: &str) -> f64 {
 #[test]
 fn tempdb_is_advised_onto_the_disk_that_is_paid_for_already() {
     let place = Place::new();
-    // As in the article, but for a volume that tempdb has for itself, whose requests are known, and no cache.
+    // As in the article, except for a separate tempdb volume, whose requests are known, and no cache.
     place.write(
         "article.toml",
         r#"
@@ -202,7 +202,7 @@ log = { volumes = "g" }
         "temp=7GiB",
     ];
     let ask = [&["--disk", "azure.premium.p30"][..], &capacity].concat();
-    // Writes of tempdb come in bursts, of which a profile keeps the mean.
+    // Writes of tempdb come in bursts, but a profile only has the mean.
     let refused = said(&place.advise(today, &ask).code(3));
     assert!(refused.contains("temp: write ms is"), "{refused}");
     let untested = [&ask[..], &["--untested"]].concat();
@@ -214,7 +214,7 @@ log = { volumes = "g" }
     );
 }
 
-/// The article's own layout has a host cache in front of everything, whose hits a profile takes for the disk's.
+/// The article's own layout has a host cache in front of everything, whose hits a profile attributes to the disk.
 #[test]
 fn behind_a_host_cache_there_is_no_advice_and_the_cache_is_named() {
     let place = Place::new();
@@ -314,7 +314,7 @@ log = { volumes = "log" }
         "{}",
         fastest["spent"]
     );
-    // The steps on the way there have more disks.
+    // The intermediate steps have more disks.
     let frontier = advice["frontier"].as_array().expect("a list");
     let disks = frontier.iter().map(|layout| disk_of(layout, "temp").1);
     let disks: Vec<u64> = disks.collect();
@@ -374,7 +374,8 @@ log = { volumes = "pool" }
     assert!(time < 0.95, "{time}");
 }
 
-/// Found: four files are twice as fast as one. The article's query is one operation, of which a profile has too little to go by.
+/// Found: four files are twice as fast as one. The article's query is one operation, so that a profile has too little
+/// data.
 #[test]
 fn of_a_single_query_there_is_no_advice() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Disks whose limits hold on some machines only: refused where the vendor says that they do not, else said beside the answer.
+//! Disks whose limits only hold on some machines: refused where the vendor says so, otherwise reported beside the answer.
 
 mod place;
 
@@ -42,7 +42,7 @@ metric = \"mb_per_s\"
     )
 }
 
-/// What the program does with the experiment: its exit code, and what it prints and says.
+/// Exit code and output of the program on the experiment.
 fn dbstow(words: &[&str], machine: &str, volume: &str) -> (Option<i32>, String, String) {
     let place = Place::new();
     let text = experiment(machine, volume);

@@ -1,4 +1,4 @@
-//! What another user of the machine can put in the way of root: `nobody` plays that user.
+//! Obstacles that another user of the machine can create for root: `nobody` plays that user.
 //!
 //! Needs root; elsewhere the tests say that they are skipped.
 #![cfg(target_os = "linux")]
@@ -15,7 +15,7 @@ use std::process::{Command, Output};
 use other_user::{NOBODY, SMALL, is_root};
 use place::{Place, dbstow, said, wait_for};
 
-/// A temporary directory for all users, and a file of root's that is to stay as it is.
+/// A temporary directory for all users, and a file of root's that must stay unchanged.
 struct Scene {
     place: Place,
 }
@@ -45,12 +45,12 @@ impl Scene {
         self.place.path("target")
     }
 
-    /// A shell of another user's in the temporary directory; `$T` is the file that is to stay.
+    /// A shell of another user in the temporary directory; `$T` is the file that must stay unchanged.
     fn nobody(&self, script: &str) {
         self.place.shell(NOBODY, ("T", "target"), script);
     }
 
-    /// Root runs the experiment on modelled disks, with their bytes in the temporary directory.
+    /// Root runs the experiment on modelled disks, with their data in the temporary directory.
     fn run(&self) -> Output {
         let mut run = dbstow(&[
             "run",
@@ -68,7 +68,7 @@ impl Scene {
         run.expect("it was built")
     }
 
-    /// The directory that a run makes in the temporary one: known to everybody who knows the plan.
+    /// The directory that a run creates in the temporary one: its name follows from the plan.
     fn root(&self) -> PathBuf {
         let plan = dbstow(&[
             "plan",
@@ -101,11 +101,11 @@ fn a_directory_that_another_user_made_first_is_refused() {
     let root = scene.root();
     let name = root.file_name().expect("it has one").to_string_lossy();
     let makes = [
-        // A mark that leads to a file of root's.
+        // A marker that links to a file of root's.
         format!("mkdir -m 777 {name}; ln -s $T {name}/.dbstow-volumes"),
-        // The directory itself leads elsewhere.
+        // The directory itself is a link.
         format!("mkdir -m 777 elsewhere; ln -s $PWD/elsewhere {name}"),
-        // A mark that is another name of a file of the other user's, or never ends.
+        // A marker that is a hard link to a file of the other user's, or never ends.
         format!("mkdir -m 777 {name}; echo x > own; ln own {name}/.dbstow-volumes"),
         format!("mkdir -m 777 {name}; mkfifo {name}/.dbstow-volumes"),
         format!("mkdir -m 755 {name}"),
@@ -142,7 +142,7 @@ fn a_temporary_directory_whose_entries_anybody_may_rename_is_refused() {
     assert!(said(&run).contains("chmod +t"), "{}", said(&run));
 }
 
-/// Results in a folder that belongs to another user, with something in it for root to run into.
+/// Results in a folder of another user, with a trap for root in it.
 fn hostile(scene: &Scene) -> PathBuf {
     let run = dbstow(&["run", "small.toml", "--out", "r"])
         .current_dir(scene.place.0.path())
@@ -178,7 +178,7 @@ fn a_report_of_a_hostile_folder_follows_none_of_its_links() {
         let report = report.expect("it was built");
         assert!(report.status.success(), "{}", said(&report));
         scene.is_untouched();
-        // What was found is printed; a page that its owner could replace is not written.
+        // The findings are printed; a page that its owner could replace is not written.
         assert!(said(&report).contains("belongs to user 65534"));
         let page = fs::symlink_metadata(results.join("report.html"));
         assert!(page.is_ok_and(|page| !page.is_file()) || links.contains("report.part"));
@@ -221,7 +221,7 @@ fn a_run_into_a_hostile_folder_is_refused() {
         assert!(theirs.exists(), "{make}");
         assert_eq!(fs::read_dir(&elsewhere).expect("it is there").count(), 1);
     }
-    // In a copy that root has made, the links are still the other user's, and are not followed.
+    // In a copy made by root, the links are still the other user's, and are not followed.
     for make in makes {
         let copy = scene.place.path("copy");
         let script = format!(
@@ -260,7 +260,7 @@ fn a_page_touches_no_neighbour() {
     let report = report.expect("it was built");
     assert!(report.status.success(), "{}", said(&report));
     assert_eq!(fs::read_to_string(&notes).expect("it is there"), "mine");
-    // And what is no file is written to.
+    // Targets that are not regular files are written to.
     let device = dbstow(&["report"])
         .arg(&results)
         .args(["--html", "/dev/stdout"])
@@ -297,7 +297,7 @@ fn a_page_in_another_users_directory_follows_no_link_and_waits_for_no_fifo() {
     }
 }
 
-/// Runs until the results folder has something in it, and kills: what is left is taken over.
+/// Runs until the results folder has content, and kills the run: the remains are taken over.
 #[test]
 fn what_a_kill_leaves_of_a_head_does_not_block_the_folder() {
     let place = Place::new();
@@ -318,7 +318,7 @@ fn what_a_kill_leaves_of_a_head_does_not_block_the_folder() {
             assert!(!place.path("r").join(name).exists(), "{name}");
         }
     }
-    // And somebody's file of a like name stays.
+    // Another user's file of a similar name stays.
     let _ = fs::remove_dir_all(place.path("r"));
     fs::create_dir(place.path("r")).expect("the folder is ours");
     fs::write(place.path("r/notes.part"), "mine").expect("the folder is ours");
@@ -326,7 +326,7 @@ fn what_a_kill_leaves_of_a_head_does_not_block_the_folder() {
     assert!(place.path("r/notes.part").exists());
 }
 
-/// A file system that is full while the head is written.
+/// A file system that fills up while the head is written.
 #[test]
 fn a_full_disk_leaves_no_half_file_and_does_not_block_the_folder() {
     let Some(scene) = Scene::new() else { return };

@@ -1,5 +1,5 @@
-//! Calibration: what is measured of a modelled disk leads back to that disk, and a real directory to an
-//! entry that the catalogue reads.
+//! Calibration: measurements of a modelled disk reproduce that disk, and those of a real directory give an entry that the
+//! catalogue can read.
 
 use std::path::Path;
 use std::process::Output;
@@ -13,11 +13,11 @@ use model::{
 };
 use raw::Fio;
 
-/// Time of a job; 3 s at 2,500 reads a second leave the p99 uncertain by about 4 %.
+/// Duration of a job; 3 s at 2,500 reads a second leave the p99 uncertain by about 4 %.
 const EACH: Duration = Duration::from_secs(3);
 const SPAN: Bytes = Bytes::gib(1);
 
-/// What a calibration would measure of a volume that is `disk`.
+/// What a calibration would measure on a volume that is `disk`.
 fn samples(disk: &DiskSpec) -> Vec<Sample> {
     let volumes = [VolumeSpec::of("v", disk.clone())];
     let machine = MachineSpec::unlimited();

@@ -1,4 +1,4 @@
-//! The program as a user runs it, in a folder of its own.
+//! The program as a user runs it, in a separate folder.
 
 use std::fs;
 use std::path::Path;
@@ -60,14 +60,13 @@ fn dbstow(folder: &TempDir, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a run that goes well writes to stdout.
+/// Stdout of a successful run.
 fn stdout(folder: &TempDir, arguments: &[&str]) -> String {
     let output = dbstow(folder, arguments).assert().success();
     String::from_utf8(output.get_output().stdout.clone()).expect("output is text")
 }
 
-/// Asserts that the program refuses: exit 2, nothing on stdout, one line that holds all of `parts`, and no
-/// results.
+/// Asserts that the program refuses: exit 2, nothing on stdout, one line that contains all of `parts`, and no results.
 fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
     let output = dbstow(folder, arguments).assert().code(2).stdout("");
     let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
@@ -308,11 +307,11 @@ fn what_is_slower_than_allowed_exits_with_3_and_what_is_not_settled_does_not() {
     code(&["report", "s", "--fail-if-slower", "900%"], 0, "");
     code(&["report", "r", "s", "--fail-if-slower", "20%"], 3, "p30: ");
     code(&["report", "s", "r", "--fail-if-slower", "20%"], 0, "");
-    // Complete already: what is recorded is judged.
+    // Complete already: the records are judged.
     let again = [&many[..], &["s", "--fail-if-slower", "20%"]].concat();
     code(&again, 3, "p30 vs local-ssd: ");
     code(&["report", "r", "--fail-if-slower", "5"], 2, "Give 5%");
-    // With one block nothing is settled.
+    // One block settles nothing.
     stdout(
         &folder,
         &["run", EXAMPLE, "--quick", "--blocks", "1", "--out", "t"],
@@ -404,7 +403,7 @@ fn a_folder_of_scripts_runs_in_the_place_of_the_workload() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
-    // given: more output than a pipe holds, 64 KiB, and nobody who reads it
+    // given: more output than a pipe holds, 64 KiB, and no reader
     let folder = folder();
     let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("dbstow"))
         .args(["disks", "--details"])
@@ -421,7 +420,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert!(output.status.success(), "{}", output.status);
 }
 
-// Records and folders that are not as they should be.
+// Invalid records and folders.
 
 #[test]
 fn a_truncated_record_is_left_out_with_a_warning_and_replaced_by_the_next_run() {
@@ -496,7 +495,7 @@ fn a_damaged_head_names_its_file_once() {
     assert_eq!(text.matches("EOF while parsing").count(), 1, "{text}");
 }
 
-// Mistakes in what is asked.
+// Mistakes in the request.
 
 #[test]
 fn an_unknown_experiment_is_refused_with_the_near_one() {

@@ -34,7 +34,7 @@ fn with_placement(layout: &str) -> String {
     )
 }
 
-/// A server on a modelled disk, on which four clients change rows for as long as it is there.
+/// A server on a modelled disk, on which four clients change rows until it is dropped.
 struct Working {
     server: Theirs,
     clients: Child,
@@ -71,7 +71,7 @@ impl Working {
         })
     }
 
-    /// Records what it does for some seconds.
+    /// Records it for some seconds.
     fn record(&self, place: &Place, name: &str) -> String {
         let out = place.text(name);
         let url = self.server.url(ENCODED);
@@ -86,7 +86,7 @@ impl Drop for Working {
     fn drop(&mut self) {
         let _ = self.clients.kill();
         let _ = self.clients.wait();
-        // The device keeps it for whoever uses it next.
+        // The device keeps it for its next user.
         let _ = fs::write(&self.write_cache, "write back");
     }
 }
@@ -117,7 +117,7 @@ fn what_a_server_does_on_a_faster_disk_is_predicted_from_a_recording_on_a_slower
     drop(working);
     succeeds(&["unmount", &place.text("volumes")]);
 
-    // The recording is of the disk that it was made on, and of no other.
+    // The recording fits the disk that it was made on, and no other.
     for (name, latency) in [("today.toml", "40 ms"), ("other.toml", "10 ms")] {
         fs::write(place.path(name), with_placement(&layout(latency))).unwrap();
     }
@@ -133,7 +133,7 @@ fn what_a_server_does_on_a_faster_disk_is_predicted_from_a_recording_on_a_slower
         "json",
     ];
     let backtest: Value = serde_json::from_str(&succeeds(&backtest)).expect("it prints JSON");
-    // Seconds of a small machine are no measurement: wider than the 20 % that a user's recording has to keep.
+    // Seconds on a small machine are not a measurement: wider than the 20 % that a user's recording must keep.
     let off = backtest["figures"][0]["off"].as_f64().unwrap();
     assert!(off.abs() < 0.4, "{backtest:#}");
     let (code, said) = fails(&["run", "--profile", &slow, "--today", &other]);
@@ -166,14 +166,14 @@ fn what_a_server_does_on_a_faster_disk_is_predicted_from_a_recording_on_a_slower
     let fast = working.record(&place, "fast.toml");
     drop(working);
     let (before, run) = (operations_per_s(&slow), operations_per_s(&fast));
-    // Four times as fast a disk: nearly four times as much, less what is not the disk's.
+    // A disk four times as fast: nearly four times the rate, less what does not depend on the disk.
     assert!(run > 2.0 * before, "{before}, then {run}");
     let ratio = predicted / run;
     assert!(
         (0.7..1.4).contains(&ratio),
         "{predicted} predicted, {run} run, {before} before"
     );
-    // The other way round, a recording of the fast disk is none of the slow one.
+    // Conversely, a recording of the fast disk does not fit the slow one.
     let (code, said) = fails(&["run", "--profile", &fast, "--today", &today]);
     assert_eq!(code, 3, "{said}");
     assert!(

@@ -1,4 +1,4 @@
-//! What a shell offers at TAB: names of what is built in, options, and files.
+//! Completions that a shell offers at TAB: built-in names, options, and files.
 
 #![cfg(unix)]
 
@@ -8,7 +8,7 @@ use std::process::Command;
 use assert_cmd::prelude::*;
 use tempfile::TempDir;
 
-/// What bash offers for a line whose last word is not complete, in a folder with `mine.toml` and `notes.txt`.
+/// bash's completions for a line with an incomplete last word, in a folder with `mine.toml` and `notes.txt`.
 fn bash(words: &[&str]) -> Vec<String> {
     // As bash does at TAB: COMP_WORDS and COMP_CWORD, then the function that is registered for the program.
     let script = r#"

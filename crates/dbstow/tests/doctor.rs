@@ -22,7 +22,7 @@ fn doctor(arguments: &[&str]) -> Command {
     command
 }
 
-/// What doctor says when it goes well.
+/// Output of a successful doctor.
 fn stdout(arguments: &[&str]) -> String {
     let output = doctor(arguments).assert().success();
     String::from_utf8(output.get_output().stdout.clone()).expect("output is text")
@@ -149,7 +149,7 @@ fn help_says_how_far_it_was_checked_and_shows_examples() {
     }
 }
 
-// Against a double, which says nothing about SQL Server: that the conversation is held, and its end.
+// Against a double, which says nothing about SQL Server: tests that the dialogue works, and its end.
 
 const PASSWORD: &str = "Correct-horse-1433";
 

@@ -1,9 +1,9 @@
-//! What the documents say is so: links lead to files, commands and options exist, and transcripts are what
-//! the program prints.
+//! The documents are correct: links lead to files, commands and options exist, and transcripts match the program's
+//! output.
 //!
-//! A block ```` ```console ```` holds commands behind `$` and what they print on stdout; those of dbstow are run
-//! here, and a line `[...]` stands for any lines; with `DBSTOW_WRITE_DOCUMENTS=1` in the environment, blocks that
-//! differ are written anew, for a look at the difference before it is committed. Transcripts of real time, which no run repeats, are
+//! A block ```` ```console ```` contains commands after `$` and their stdout; those of dbstow are run here, and a line
+//! `[...]` stands for any lines; with `DBSTOW_WRITE_DOCUMENTS=1` in the environment, blocks that differ are rewritten, so
+//! that the difference can be reviewed before it is committed. Transcripts of real time, which no run reproduces, are
 //! ```` ```text ````: of those, only the commands are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ const README_LINES_MAX: usize = 120;
 /// Lines of a terminal's or a page's first screen.
 const SCREEN_LINES: usize = 24;
 
-/// What has to stand on each page that shows dbstow at work on SQL Server.
+/// Text required on each page that shows dbstow on SQL Server.
 const SQL_SERVER: &str = "t-sql and client run against babelfish 4.4 (all loads equal to sqlite's); not yet run on sql server";
 
 #[test]
@@ -52,7 +52,7 @@ fn demo_runs_the_experiments_of_the_published_table_and_demo_all_the_others() {
     assert_eq!(published.len(), 4, "{published:?}");
     assert_eq!(runs_of("demo"), owned(&published));
 
-    // A real server alone has asynchronous reads.
+    // Only a real server has asynchronous reads.
     let mut every: BTreeSet<&str> = experiment::spec::builtin_names().into_iter().collect();
     every.remove("postgres-io-method");
     assert_eq!(runs_of("demo-all"), owned(&every));
@@ -163,7 +163,7 @@ fn commands_in_documents_exist() {
     assert_eq!(wrong, [""; 0]);
 }
 
-/// Help of a subcommand, or nothing where there is none of that name. `mount` and its like are Linux's.
+/// Help of a subcommand, or nothing if it does not exist. `mount` and the like exist only on Linux.
 fn help(subcommand: &str) -> String {
     if cfg!(not(target_os = "linux")) && ["mount", "stat", "unmount"].contains(&subcommand) {
         return "--".to_owned();
@@ -434,7 +434,7 @@ fn words(command: &str) -> Vec<String> {
     shell_words::split(command).unwrap_or_else(|error| panic!("{command}: {error}"))
 }
 
-/// Commands of dbstow in a transcript, each with what stands below it.
+/// Commands of dbstow in a transcript, each with the output below it.
 #[cfg(unix)]
 fn steps(transcript: &str) -> Vec<(String, String)> {
     let mut steps: Vec<(String, String)> = Vec::new();
@@ -459,7 +459,7 @@ fn steps(transcript: &str) -> Vec<(String, String)> {
     steps
 }
 
-/// What a command prints in a folder of its own, from which it sees the sources as from the repository.
+/// Output of a command in a separate folder, from which it sees the sources as from the repository.
 #[cfg(unix)]
 fn printed(command: &str) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -473,7 +473,7 @@ fn printed(command: &str) -> String {
     String::from_utf8(assert.get_output().stdout.clone()).expect("output is text")
 }
 
-/// Whether `actual` is `expected`, where a line `[...]` stands for any lines; otherwise what is not there.
+/// Whether `actual` matches `expected`, where a line `[...]` stands for any lines; otherwise the part that is missing.
 #[cfg(unix)]
 fn matches(expected: &str, actual: &str) -> Result<(), String> {
     let expected: Vec<&str> = expected.trim_end().lines().collect();
@@ -498,8 +498,8 @@ fn matches(expected: &str, actual: &str) -> Result<(), String> {
     }
 }
 
-/// `expected` with what is printed now. A part between elisions that is still printed stays; another begins at
-/// the line that begins as its first one does, and has as many paragraphs as before.
+/// `expected` with the current output. A part between elisions that is still printed stays; another begins at the line
+/// that begins like its first one, and has as many paragraphs as before.
 #[cfg(unix)]
 fn renewed(expected: &str, actual: &str) -> String {
     let expected: Vec<&str> = expected.trim_end().lines().collect();
@@ -536,7 +536,7 @@ fn renewed(expected: &str, actual: &str) -> String {
     renewed.join("[...]\n")
 }
 
-/// Lines without what stands before and behind them.
+/// Lines without their context.
 fn without_margin(text: &str) -> String {
     text.lines()
         .map(|line| format!("{}\n", line.trim()))
@@ -563,7 +563,7 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// The README and what lies in `docs`.
+/// The README and the files in `docs`.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
     pages.extend(markdown(&root().join("docs")));

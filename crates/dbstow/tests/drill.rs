@@ -57,7 +57,7 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
             "{drilled}"
         );
     }
-    // What each control had to do, and not only that something happened.
+    // What each control was meant to detect, and not just that something happened.
     let noticed = |control: usize| {
         drilled["controls"][control]["noticed"]
             .as_str()
@@ -89,7 +89,7 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
         .expect("snapshots taken apart spoil a server");
     assert_eq!(finding["event"], "snapshots");
 
-    // In the volumes that are left of the drill, and of another name than before.
+    // In the remaining volumes of the drill, and under another name than before.
     let moved = folder.path().join("elsewhere");
     std::fs::rename(folder.path().join("snapshots-apart-drill"), &moved).expect("both are here");
     let name = finding["name"].as_str().expect("a text");
@@ -118,7 +118,7 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
     assert!(said(&again).contains("exists already"), "{}", said(&again));
 }
 
-/// Found by what SQLite's documentation says of each mode.
+/// Consistent with SQLite's documentation of each mode.
 #[test]
 fn sqlite_keeps_its_commits_in_the_modes_that_are_durable_and_loses_them_in_others() {
     let folder = tempfile::tempdir().expect("there is room");
@@ -181,9 +181,9 @@ fn the_drills_are_listed_and_an_unknown_one_is_answered_with_the_known() {
     assert!(!Path::new(&folder.path().join("wal-apart-drill")).exists());
 }
 
-/// PostgreSQL before 12 repeated a checkpoint whose fsync had failed; the second one succeeded, because the kernel reports an
-/// error once and takes the pages for clean. `data_sync_retry = on` brings that back.
-/// Source: <https://wiki.postgresql.org/wiki/Fsync_Errors>.
+/// PostgreSQL before 12 retried a checkpoint whose fsync had failed; the retry succeeded, because the kernel reports an
+/// error once and marks the pages clean. `data_sync_retry = on` restores that. Source:
+/// <https://wiki.postgresql.org/wiki/Fsync_Errors>.
 #[test]
 fn a_server_that_repeats_a_failed_fsync_is_corrupt_and_one_that_stops_is_intact() {
     let verdicts = |settings: &[&str]| -> Vec<String> {
@@ -279,7 +279,7 @@ fn sqlite_loses_commits_on_a_disk_that_ignores_flushes() {
     let names = drilled["placements"].as_array().map(Vec::len);
     assert_eq!(names, Some(1), "{drilled}");
 
-    // Where there is no space for more, what came before is covered.
+    // Where space runs out, everything before that is covered.
     let small = ["--space", "1 MiB", "--out", "small", "--fail-on", "loss"];
     let drilled = json(&drill(&small).success());
     let recorded = &drilled["placements"][0]["recorded"];
@@ -296,7 +296,7 @@ fn sqlite_loses_commits_on_a_disk_that_ignores_flushes() {
     assert!(!folder.path().join("none").exists());
 }
 
-/// Where reports show a price, they show what a drill found of the same placement.
+/// Where reports show a price, they also show a drill's findings for the same placement.
 #[test]
 fn a_report_shows_what_a_drill_found_of_its_arms() {
     let folder = tempfile::tempdir().expect("there is room");

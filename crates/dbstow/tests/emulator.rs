@@ -100,7 +100,7 @@ fn an_emulator_in_another_process_is_a_site() {
             .any(|(name, value)| name == "volume.d" && value.contains("ext4"))
     );
 
-    // In use it stays; then it goes.
+    // While in use it stays; then it is removed.
     let held = File::open(&file).expect("it is there");
     let refused = site.stop().expect_err("it is in use").to_string();
     assert!(

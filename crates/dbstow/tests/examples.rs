@@ -1,4 +1,4 @@
-//! The examples of the crates run, and print what they promise. `cargo test --workspace` builds them.
+//! The crates' examples run, and print what they promise. `cargo test --workspace` builds them.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Every folder and file that dbstow fills, under names that another user has taken before: `nobody` is that user, and root
-//! runs dbstow in a directory that everybody writes to.
+//! Every folder and file that dbstow fills, under names that another user has taken before: `nobody` is that user, and
+//! root runs dbstow in a world-writable directory.
 //!
 //! Needs root; elsewhere the tests say that they are skipped.
 #![cfg(target_os = "linux")]
@@ -16,7 +16,7 @@ use std::process::Output;
 use other_user::{NOBODY, SMALL, is_root};
 use place::{Place, dbstow, said};
 
-/// `tmp`, which everybody writes to, with what commands read beside it; and `precious`, a folder of root's.
+/// `tmp`, which is world-writable, with the commands' inputs next to it; and `precious`, a folder of root's.
 struct Scene {
     place: Place,
 }
@@ -58,7 +58,7 @@ impl Scene {
         self.place.path("tmp")
     }
 
-    /// Root's dbstow in the directory that everybody writes to.
+    /// Root's dbstow in the world-writable directory.
     fn dbstow(&self, arguments: &[&str]) -> Output {
         let mut command = dbstow(arguments);
         command
@@ -191,10 +191,10 @@ fn a_folder_that_another_user_put_there_is_refused_and_what_it_leads_to_is_left(
             (NOBODY, "echo x > IT"),
             (0, "mkdir -m 777 IT"),
             (0, "mkdir -m 775 IT"),
-            // Others may have given a link of root's this name.
+            // Another user may have created a link of root's by this name.
             (0, "ln -s $P IT"),
         ];
-        // A search takes its time.
+        // A search takes a while.
         let count = if fills.command[0] == "advise" {
             3
         } else {
@@ -230,13 +230,13 @@ fn a_folder_that_another_user_put_there_is_refused_and_what_it_leads_to_is_left(
 }
 
 impl Fills {
-    /// Whether it is said who owns what is there, and what can be done.
+    /// Whether the message names the owner of what exists, and the remedy.
     fn says(&self, who: u32, make: &str, said: &str) -> bool {
         let remedies = ["remove it", "choose another", "chmod go-w", "make it"];
         let has_remedy = remedies.iter().any(|remedy| said.contains(remedy));
         let is_named = who == 0 || said.contains(&format!("user {NOBODY}"));
         match self.command[0] {
-            // Whatever is there.
+            // Whatever exists there.
             "drill" => said.contains("exists already; remove it"),
             // Only a directory can be filled with pages.
             "man" if !make.starts_with("mkdir") => said.contains("make it") || is_named,
@@ -332,7 +332,7 @@ fn nobody_else_writes_to_what_is_made_whatever_the_mask() {
     }
 }
 
-/// Of a report, what was found is printed, and no page is left in a folder whose owner could replace it.
+/// For a report, the findings are printed, and no page is left in a folder whose owner could replace it.
 #[test]
 fn a_report_puts_no_page_into_another_users_folder() {
     let Some(scene) = Scene::new() else { return };
@@ -352,8 +352,8 @@ fn a_report_puts_no_page_into_another_users_folder() {
     assert!(String::from_utf8_lossy(&report.stdout).contains("Records:"));
 }
 
-/// A file that the user named, in a directory that everybody writes to: what another user puts under its name is replaced, or
-/// refused where it is no file or the file has to be new.
+/// A file named by the user, in a world-writable directory: what another user puts under its name is replaced, or refused
+/// where it is not a file or the file must be new.
 #[test]
 fn a_file_is_written_through_no_link_and_into_no_fifo_of_another_user() {
     let Some(scene) = Scene::new() else { return };
@@ -399,7 +399,7 @@ fn a_file_is_written_through_no_link_and_into_no_fifo_of_another_user() {
             "it",
         ),
         (&import, "it"),
-        // Under a name of dbstow's choice.
+        // Under a name chosen by dbstow.
         (&calibrate, "my-disk.toml"),
     ];
     for (command, name) in writes {

@@ -1,4 +1,4 @@
-//! The disk below runs full while a run goes on: what is finished is kept, and nothing stays mounted.
+//! The underlying disk fills up during a run: finished trials are kept, and nothing stays mounted.
 //!
 //! Under servers, whose files grow; those of SQLite are reserved before a trial begins.
 
@@ -94,7 +94,7 @@ fn records(place: &Place) -> Vec<Value> {
     files.iter().map(record).collect()
 }
 
-/// Runs with the bytes in a small filesystem, fills that behind the first trial, and looks at what comes of it.
+/// Runs with the data in a small filesystem, fills that after the first trial, and checks the result.
 fn a_full_disk_fails_the_trial_alone(engine: &str, front: &str) {
     let place = Place::new();
     let bytes = place.path("bytes");
@@ -126,7 +126,7 @@ fn a_full_disk_fails_the_trial_alone(engine: &str, front: &str) {
     let outcome = &records[1]["outcome"];
     assert_eq!(outcome["status"], "failed", "{}", said(&output));
     let error = outcome["error"].as_str().expect("it says why");
-    // What the server says of it depends on where it was hit: a commit, a checkpoint, its start.
+    // The server's message depends on where it was hit: a commit, a checkpoint, its start.
     let hit = [
         "space",
         "is full",

@@ -1,4 +1,4 @@
-//! A host cache that is asked for is used or refused, on every machine.
+//! A requested host cache is used or refused, on every machine.
 
 mod place;
 
@@ -41,7 +41,7 @@ metric = \"iops\"
     )
 }
 
-/// What the program does with the experiment: its exit code and everything it says.
+/// Exit code and complete output of the program on the experiment.
 fn dbstow(command: &str, machine: &str) -> (Option<i32>, String) {
     of_text(&[command, "cached.toml"], &experiment(machine))
 }

@@ -1,5 +1,4 @@
-//! Text of strangers on the way to a terminal, and secrets on the way to a message: nothing that the program
-//! prints holds either.
+//! Untrusted text on the way to a terminal, and secrets on the way to a message: the program's output contains neither.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,8 +10,7 @@ use serde_json::Value;
 use sqlserver::capture::Capture;
 use tempfile::TempDir;
 
-/// A title, a cleared screen, a forged line, text in another order, a control sequence in one character, and
-/// what nobody sees.
+/// A title, a cleared screen, a forged line, reordered text, a control sequence in one character, and invisible text.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\rforged\u{202e}txt\u{9b}31m\u{200b}\u{e0041}";
 
 /// The same in the notation that TOML and JSON share.
@@ -60,7 +58,7 @@ struct Printed {
     stderr: String,
 }
 
-/// Runs the program in `folder`. Whatever it prints, a terminal shows all of it and obeys none.
+/// Runs the program in `folder`. A terminal shows all of its output and interprets none.
 fn dbstow<S: AsRef<OsStr>>(folder: &Path, arguments: &[S]) -> Printed {
     let mut command = Command::cargo_bin("dbstow").expect("it was built");
     let command = command.current_dir(folder).args(arguments);
@@ -94,7 +92,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Every string in `value` that is one of `names`, keys too, gets [`HOSTILE`] behind it.
+/// Appends [`HOSTILE`] to every string in `value` that is one of `names`, including keys.
 fn spoil(value: &mut Value, names: &[&str]) {
     match value {
         Value::String(text) if names.contains(&text.as_str()) => text.push_str(HOSTILE),
@@ -118,8 +116,8 @@ fn read(file: &Path) -> Value {
     serde_json::from_str(&text).expect("it is JSON")
 }
 
-/// Results whose every text is hostile that may be any, with a plan that goes with them: as somebody could make them who
-/// wants to do harm. One trial failed, one file is damaged, one of another format.
+/// Results in which every free text is hostile, with a matching plan: what an attacker could make. One trial failed, one
+/// file is damaged, one of another format.
 fn hostile_results(folder: &TempDir) {
     let ran = dbstow(folder.path(), &["run", "small.toml", "--out", "r"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -210,7 +208,7 @@ fn every_report_of_hostile_results_is_fit_for_a_terminal() {
     }
     let json = dbstow(folder.path(), &["report", "r", "--format", "json"]);
     let document: Value = serde_json::from_str(&json.stdout).expect("it is JSON still");
-    // What it says is what it said.
+    // Its content is unchanged.
     let said = document["source"].as_str().expect("it has one");
     assert!(said.contains(HOSTILE), "{said}");
     let text = dbstow(folder.path(), &["report", "r"]).stdout;
@@ -219,7 +217,7 @@ fn every_report_of_hostile_results_is_fit_for_a_terminal() {
     }
 }
 
-/// What Markdown and HTML would take for signs of their own.
+/// Characters special to Markdown and HTML.
 const MARKUP: &str = "<script>alert(1)</script><img src=x onerror=alert(2)>[x](javascript:alert(3))|`code`*b*\n# no\n- no";
 
 #[test]
@@ -250,7 +248,7 @@ fn nothing_of_a_results_folder_is_markup() {
         assert_eq!(printed.code, 0, "{}", printed.stderr);
         for line in printed.stdout.lines() {
             let (quote, row) = (line.starts_with('>'), line.starts_with("| "));
-            // What is left once signs behind a backslash are taken out.
+            // The rest, without characters escaped by a backslash.
             let mut bare = String::new();
             let mut signs = line.strip_prefix('>').unwrap_or(line).chars();
             while let Some(sign) = signs.next() {
@@ -418,7 +416,7 @@ fn mistakes_in_hostile_files_are_told_in_text_that_is_fit_for_a_terminal() {
     }
 }
 
-/// The capture in `text`, with [`HOSTILE`] behind every text that may be any.
+/// The capture in `text`, with [`HOSTILE`] appended to every free text.
 fn spoilt_capture(text: &str) -> String {
     let mut capture: Value = serde_json::from_str(text).expect("a capture is JSON");
     let mut places = Vec::new();

@@ -1,5 +1,5 @@
-//! The folder of a drill that somebody else has made, as root replays it: nothing in it is run, mounted or followed before it was
-//! said that its images are trusted, and then no more than those.
+//! A drill folder made by another user, as root replays it: nothing in it is run, mounted or followed before its images
+//! are declared trusted, and then nothing but the images.
 //!
 //! Needs root and loop devices, one test PostgreSQL; elsewhere the tests say that they are skipped.
 #![cfg(all(target_os = "linux", feature = "postgres"))]
@@ -27,10 +27,10 @@ const HISTORY: &str = "placement-1/writes/history";
 /// The bytes that were written.
 const WRITES: &str = "placement-1/writes/writes";
 
-/// Disks that lose what they have acknowledged for a second, so that even on a busy machine some state has lost a commit.
+/// Disks that lose acknowledged writes for a second, so that even on a busy machine some state has lost a commit.
 const LIES: [&str; 4] = ["--cuts", "12", "--write-cache", "ignores-flushes"];
 
-/// A small drill, and what somebody else does to its folder.
+/// A small drill, and another user's changes to its folder.
 struct Drilled {
     place: Place,
     /// Name of a finding.
@@ -38,14 +38,14 @@ struct Drilled {
 }
 
 impl Drilled {
-    /// Drills one placement; it has to lose something.
+    /// Drills one placement, which must lose something.
     fn new(experiment: &str, arm: &str, more: &[&str]) -> Option<Drilled> {
         let has_loop = Path::new("/dev/loop-control").exists();
         if !is_root("a drill needs root") || !can_run(has_loop, "a drill needs loop devices") {
             return None;
         }
         let place = Place::new();
-        // Where crash states are mounted: a directory that the server's user gets through to.
+        // Mount point of crash states: a directory that the server's user can traverse.
         place.folder(".", 0o755);
         place.folder("tmp", 0o1777);
         let drill = [
@@ -82,7 +82,7 @@ impl Drilled {
         output.expect("it was built")
     }
 
-    /// Why a replay is refused, of a folder to which something is done and undone. Nothing is left mounted, and nothing was made.
+    /// Why a replay of a modified folder is refused; undoes the change. Nothing is left mounted, and nothing was created.
     fn refused(&self, change: impl FnOnce(&Drilled)) -> String {
         let aside = self.place.path("aside");
         copy(&self.place.path("drill"), &aside);
@@ -99,7 +99,7 @@ impl Drilled {
         why
     }
 
-    /// Changes what a file of JSON says.
+    /// Edits a JSON file.
     fn edit(&self, name: &str, edit: impl FnOnce(&mut Value)) {
         let text = fs::read_to_string(self.file(name)).expect("it is there");
         let mut value = serde_json::from_str(&text).expect("it is JSON");
@@ -107,7 +107,7 @@ impl Drilled {
         fs::write(self.file(name), value.to_string()).expect("it is ours");
     }
 
-    /// Has the finding expect these contents of the disks, as who changes a folder would.
+    /// Makes the finding expect these contents of the disks, as an attacker would.
     fn expect_digest(&self, digest: &str) {
         self.edit(DOCUMENT, |document| {
             document["placements"][0]["findings"][0]["digest"] = json!(digest);
@@ -135,7 +135,7 @@ impl Drilled {
         fs::write(self.file(HISTORY), [text.as_bytes(), rows].concat()).expect("it is ours");
     }
 
-    /// Puts a FIFO in the place of a file.
+    /// Replaces a file by a FIFO.
     fn fifo(&self, name: &str) {
         fs::remove_file(self.file(name)).expect("it is ours");
         let made = Command::new("mkfifo").arg(self.file(name)).status();
@@ -301,7 +301,7 @@ fn files_of_other_kinds(drilled: &Drilled, image: &str) {
             .expect("it is ours");
     });
     assert!(why.contains("not of 4 GiB"), "{why}");
-    // The superblock is at 1024, and its copies where nobody looks first.
+    // The superblock is at 1024, and its copies are not checked first.
     let why = drilled.refused(|drilled| overwrite(&drilled.file(image), 1024, &[0xff; 1024]));
     assert!(why.contains("e2fsck -n finds errors"), "{why}");
 }
@@ -319,8 +319,8 @@ fn digest_found(why: &str) -> Option<String> {
     Some(rest.get(..64)?.to_owned())
 }
 
-/// A document, a recording, a history and writes with edits anywhere: refused with a message, or replayed. Where only the digest
-/// is in the way, the document gets the right one, and what is behind it has its turn.
+/// A document, a recording, a history and writes with random edits: refused with a message, or replayed. Where only the
+/// digest is in the way, the document gets the right one, so that the checks behind it are reached.
 fn every_edit_is_refused_or_replayed(drilled: &Drilled) {
     let config = Config {
         cases: 40,
@@ -374,7 +374,7 @@ fn every_edit_is_refused_or_replayed(drilled: &Drilled) {
     assert!(past_the_digest.get() > 0, "all edits stop at the digest");
 }
 
-/// A number of a text replaced, a byte of a history, or bytes all over what was written, so that some are in any state.
+/// Mutates a number of a text, a byte of a history, or bytes throughout the writes, so that some are in any state.
 fn edited(whole: &[u8], name: &str, place: prop::sample::Index, new: &str) -> Vec<u8> {
     let mut bytes = whole.to_vec();
     let flipped = match name {
@@ -400,9 +400,9 @@ fn edited(whole: &[u8], name: &str, place: prop::sample::Index, new: &str) -> Ve
     bytes
 }
 
-/// While a state is looked at, no program on it can be run, and no device of it be opened.
+/// While a state is checked, no program on it can be run, and no device on it can be opened.
 fn is_mounted_without_rights(drilled: &Drilled) {
-    // A state may be mounted for less than lies between two looks.
+    // A state may be mounted for less than a sampling interval.
     let found = (0..20).find_map(|_| mounted_with(drilled));
     let options = found.expect("a state is mounted in one of twenty replays");
     for option in ["nosuid", "nodev", "noexec"] {
@@ -410,7 +410,7 @@ fn is_mounted_without_rights(drilled: &Drilled) {
     }
 }
 
-/// Options of a state's mount, where it was seen while a replay ran.
+/// Mount options of a state, as observed while a replay ran.
 fn mounted_with(drilled: &Drilled) -> Option<String> {
     let mut command = drilled.command(&["--trust-images"]);
     command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -454,7 +454,7 @@ fn a_server_of_somebody_else_is_started_with_no_setting_of_its_author() {
         );
         assert!(why.contains("remove it there"), "{why}");
     }
-    // In the image itself, where the digest of the finding does not stop it: its author writes that, too.
+    // In the image itself, where the finding's digest does not help: the attacker writes that, too.
     let image = drilled.file("placement-1/disks/first/files/image");
     let inside = drilled.place.path("inside");
     fs::create_dir(&inside).expect("the folder is ours");

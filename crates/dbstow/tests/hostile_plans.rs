@@ -1,7 +1,7 @@
-//! Plans from elsewhere: whatever a file says, it is refused before anything is made, or it is a plan that an experiment
-//! could have given.
+//! Untrusted plans: each is either refused before anything is created, or is a plan that an experiment could have
+//! produced.
 //!
-//! A digest is not a secret: whoever changes a plan makes it right again, as these tests do.
+//! A digest is not a secret: an attacker who changes a plan recomputes it, as these tests do.
 
 #[path = "hostile_plans/mutated.rs"]
 mod mutated;
@@ -50,7 +50,7 @@ metric = "elapsed_s"
 elapsed_s = 4.5
 "#;
 
-/// A folder with a plan, and a directory of the machine's beside it that nobody else may enter.
+/// A folder with a plan, and next to it a directory of the machine that other users may not enter.
 struct Scene {
     place: Place,
 }
@@ -93,7 +93,7 @@ impl Scene {
         trial.output().expect("it was built")
     }
 
-    /// Runs a trial of a plan whose digest is what the program says that it should be.
+    /// Runs a trial of a plan with the digest that the program expects.
     fn trial_behind_the_digest(&self, mut plan: Value) -> Output {
         let first = self.trial(&plan);
         let said = said(&first);
@@ -142,7 +142,7 @@ fn told(path: &Path) -> String {
     format!("{} {mode} {text}", path.display())
 }
 
-/// Calls the volume `d` something else, everywhere.
+/// Renames the volume `d`, everywhere.
 fn renamed(plan: &mut Value, name: &str) {
     match plan {
         Value::Object(entries) => {
@@ -164,7 +164,7 @@ fn renamed(plan: &mut Value, name: &str) {
 fn a_volume_that_is_called_after_a_path_is_refused_and_nothing_is_made_or_changed() {
     let scene = Scene::new();
     let inside = scene.place.path("machine/opt/x");
-    // Those of the machine's own root come last: a program that follows them has failed by then.
+    // Paths at the machine's real root come last: a program that follows them has failed by then.
     let names = [
         "x/../y".to_owned(),
         format!("{}machine/opt/y", "../".repeat(5)),
@@ -199,14 +199,14 @@ fn a_volume_that_is_called_after_a_path_is_refused_and_nothing_is_made_or_change
                 assert!(said.contains(part), "{name:?}: no {part}: {said}");
             }
         }
-        // As it was planned, it runs.
+        // Unchanged, it runs.
         let trial = scene.trial(&plan);
         assert!(trial.status.success(), "{}", said(&trial));
         fs::remove_dir_all(scene.place.path("r")).expect("it was made");
     }
 }
 
-/// Changes of a plan, each with what has to be said of it: the arm, the key, the value, and what to do.
+/// Changes of a plan, each with the expected message: the arm, the key, the value, and the remedy.
 #[test]
 fn a_plan_that_no_experiment_gives_is_refused_in_one_message() {
     type Change = fn(&mut Value);
@@ -342,7 +342,7 @@ fn report_of(change: impl Fn(&mut Value)) -> Output {
     report.expect("it was built")
 }
 
-/// Makes the digest and the trials go with what the plan says.
+/// Makes digest and trials match the plan.
 fn forge(plan: &mut Value) {
     let forged = forged(&plan.to_string()).expect("it has the shape of one");
     *plan = serde_json::from_str(&forged).expect("it is JSON");
@@ -365,7 +365,7 @@ fn a_results_folder_with_such_a_plan_is_refused() {
     }
 }
 
-/// Changes of what a results folder asks, each with what has to be said of it.
+/// Changes of the request in a results folder, each with the expected message.
 #[test]
 fn a_question_that_is_not_that_of_its_plan_is_refused() {
     type Change = fn(&mut Value);
@@ -510,7 +510,7 @@ fn results_of_another_version_are_reported_though_it_drew_another_order() {
     );
 }
 
-/// A plan document with the trials and the digest that go with it; `None` where it has not even the shape of one.
+/// A plan document with matching trials and digest; `None` where it lacks even the shape of one.
 fn forged(text: &str) -> Option<String> {
     let unchecked = Unchecked::<Plan>::read(text).ok()?;
     Some(unchecked.forged().to_json())

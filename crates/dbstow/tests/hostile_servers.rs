@@ -1,5 +1,5 @@
-//! Servers that lie to `lint`, `doctor`, `record` and `run --server`: each ends in time and in bounds, without a panic, and its
-//! message names the server.
+//! Servers that lie to `lint`, `doctor`, `record` and `run --server`: each command ends within limits on time and memory,
+//! without a panic, and its message names the server.
 
 #![cfg(all(
     target_os = "linux",
@@ -39,26 +39,27 @@ use spoiled::{SPOILS, Spoil, Teller, between};
 use tempfile::TempDir;
 use theirs::{ENCODED, Theirs};
 
-/// The most memory that a program may have had, in KiB: an answer's 64 MiB twice while it is decoded, the 256 MiB by which
-/// SQL Server's library may grow, and the program itself.
+/// Memory limit of a program, in KiB: an answer's 64 MiB twice while it is decoded, the 256 MiB by which SQL Server's
+/// library may grow, and the program itself.
 const RESIDENT_MAX_KIB: i64 = 700 << 10;
 
-/// What a program says at most, in bytes: errors of many questions, each with 2 KiB of the server's words.
+/// Limit of a program's output, in bytes: errors of many queries, each with 2 KiB of the server's text.
 const SAID_MAX: usize = 64 << 10;
 
-/// Answers of a task in which it is lied to in this way, at most: a recording looks ten times a second, and goes on.
+/// Maximum number of answers of a task that are falsified in one way: a recording samples ten times a second, and goes
+/// on.
 fn answers_max(how: Spoil) -> usize {
     match how {
-        // As many have the second snapshot among them, of which a difference is taken.
+        // As many include the second snapshot, from which a difference is computed.
         Spoil::Nulls | Spoil::Least | Spoil::Largest => 32,
         Spoil::NoNumbers | Spoil::InvalidText | Spoil::Half | Spoil::Twice | Spoil::NoRows => 21,
     }
 }
 
-/// How many programs are lied to in one way at once.
+/// Programs that are attacked in one way in parallel.
 const LANES: usize = 6;
 
-/// One that every engine takes with a server that is there.
+/// An experiment that every engine accepts with an external server.
 const EXPERIMENT: &str = r#"
 name = "files"
 question = "One data volume, or two?"
@@ -91,7 +92,7 @@ baseline = "one"
 metric = "operations_per_s"
 "#;
 
-/// How a program is to look at a server.
+/// The task of the program under test.
 #[derive(Clone, Copy, Debug)]
 enum Task {
     Record,
@@ -100,7 +101,7 @@ enum Task {
     Run(&'static str),
 }
 
-/// `server`: where it is, and how to log in there.
+/// `server`: its address, and how to log in there.
 fn command(task: Task, server: &[String], timeout: &str, folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
     let words: &[&str] = match task {
@@ -140,7 +141,7 @@ fn command(task: Task, server: &[String], timeout: &str, folder: &Path) -> Comma
     command
 }
 
-/// Lies to a task in every way, at once.
+/// Attacks a task in every way, in parallel.
 fn lie(protocol: impl Protocol, tasks: &[Task], url: Url) {
     thread::scope(|scope| {
         for task in tasks {
@@ -157,7 +158,7 @@ fn lie(protocol: impl Protocol, tasks: &[Task], url: Url) {
 fn tried(protocol: impl Protocol, task: Task, lie: Lie, url: Url) {
     let port = serve(protocol, lie);
     let folder = TempDir::new().expect("a folder");
-    // What ends by itself has time on a busy machine.
+    // A program that ends without interruption gets extra time on a busy machine.
     let timeout = if lie.is_endless() { "500ms" } else { "60s" };
     let mut command = command(task, &url(port, lie), timeout, folder.path());
     let output = command.output().expect("it starts");
@@ -178,7 +179,7 @@ fn check(output: &Output, what: &str, port: u16) {
     assert!(said.contains(&port.to_string()), "{what}: {said}");
 }
 
-/// How to reach a server that lies so.
+/// How to reach a server that lies in this way.
 type Url = fn(u16, Lie) -> Vec<String>;
 
 fn at(url: String) -> Vec<String> {
@@ -231,7 +232,7 @@ fn a_sql_server_that_lies_is_refused() {
     lie(SqlServer, &tasks, sqlserver);
 }
 
-/// What a message has to say, where the way to lie decides it.
+/// The expected message, where the kind of lie determines it.
 #[test]
 fn each_lie_is_told_by_its_name() {
     for (lie, said) in [
@@ -256,7 +257,7 @@ fn each_lie_is_told_by_its_name() {
     }
 }
 
-/// Lies to a task in one of its answers, in each in turn, and in every way. `serve` gives a server and how to reach it.
+/// Falsifies each of a task's answers in turn, in every way. `serve` gives a server and how to reach it.
 fn spoil<S>(tasks: &[Task], serve: &(impl Fn(&Arc<Teller>) -> (S, u16, Vec<String>) + Sync)) {
     let lanes = || {
         SPOILS
@@ -272,7 +273,7 @@ fn spoil<S>(tasks: &[Task], serve: &(impl Fn(&Arc<Teller>) -> (S, u16, Vec<Strin
                         let teller = Teller::new(how, number);
                         let (_server, port, at) = serve(&teller);
                         spoiled_once(*task, &at, port, &format!("{how:?} in answer {number}"));
-                        // A task asks something.
+                        // A task queries something.
                         assert!(number > 0 || teller.has_lied(), "{task:?} {how:?}");
                         teller.has_lied()
                     });
@@ -291,7 +292,7 @@ fn spoiled_once(task: Task, at: &[String], port: u16, what: &str) {
     let what = || format!("{task:?}: {what}: {} {said}", output.status);
     assert!(!said.contains("panicked at"), "{}", what());
     match output.status.code() {
-        // The lie changed nothing, or cost an interval; or what is left is too little for a profile.
+        // The lie changed nothing, or cost an interval; or too little is left for a profile.
         Some(0 | 2) => {}
         Some(1) => assert!(said.contains(&port.to_string()), "{}", what()),
         Some(_) | None => panic!("{}", what()),
@@ -362,7 +363,7 @@ fn a_sql_server_that_lies_later_is_refused_or_lost() {
     });
 }
 
-/// Interrupts a program once the server has heard of it.
+/// Interrupts a program once it has contacted the server.
 fn interrupted(protocol: impl Protocol, task: Task, lie: Lie, url: Url) {
     let port = serve(protocol, lie);
     let folder = TempDir::new().expect("a folder");
@@ -388,7 +389,7 @@ fn interrupted(protocol: impl Protocol, task: Task, lie: Lie, url: Url) {
     assert!(!said.contains("panicked at"), "{task:?} {lie:?}: {said}");
 }
 
-/// Waits until somebody has a connection to the port, by the system's own list, or the program has ended.
+/// Waits until the port has a connection, by the system's own list, or the program has ended.
 fn is_connected(child: &mut Child, port: u16) -> bool {
     let end = format!(":{port:04X} 01 ");
     loop {

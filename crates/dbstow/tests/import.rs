@@ -119,7 +119,7 @@ fn a_page_that_cannot_be_written_is_told_as_by_report() {
         let output = assert.get_output();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.contains(part), "{told}");
-        // What was asked for besides is not lost.
+        // What else was requested is not lost.
         assert!(!output.stdout.is_empty());
     }
     let assert = dbstow(&folder, &["profile", &shop, "--open"])

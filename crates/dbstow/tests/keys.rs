@@ -77,7 +77,7 @@ blocks = 1
 metric = "iops"
 "#;
 
-/// A key, a value that is not what stands for it where it is absent, and what it needs to matter for statements.
+/// A key, a value that differs from its default, and what it needs to matter for statements.
 struct Case {
     key: &'static str,
     value: &'static str,
@@ -293,7 +293,7 @@ impl Place {
         }
         let words = ["run", "keys.toml", "--format", "json", "--fresh"];
         let (code, printed, said) = self.dbstow(text, &words);
-        // Where too many operations failed, no trial counts, and that is what it says.
+        // Where too many operations failed, no trial counts, and the message says so.
         assert!(matches!(code, Some(0 | 1)), "{said}\n{text}");
         let findings: Json = serde_json::from_str(&printed).expect("it is JSON");
         let told = (&findings["arms"], &findings["warnings"]);
@@ -500,7 +500,7 @@ const ARMS: &[(&str, &str)] = &[
     ("protocol.blocks", "2"),
 ];
 
-/// The same, of which one operation in two fails: two have the same key.
+/// The same, where one operation in two fails: two have the same key.
 const FAILING: &[(&str, &str)] = &[
     ("workload", "{ folder = 'failing', operations = 20 }"),
     ("arm.a", "{ placement = 'p' }"),

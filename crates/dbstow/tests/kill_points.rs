@@ -1,10 +1,10 @@
-//! What a run that is killed at any of its system calls leaves behind: nothing, once dbstow ran again.
+//! A run killed at any of its system calls leaves nothing behind, once dbstow has run again.
 //!
-//! A tracer stops dbstow, on all of its threads, where a system call begins or ends that can change something outside
-//! of the process, and kills it there. The same command then has to end well, and to leave no process, directory,
-//! mount, loop device or control group of either run.
+//! A tracer stops dbstow, on all of its threads, before or after each system call that can change something outside of
+//! the process, and kills it there. The same command must then succeed, and leave no process, directory, mount, loop
+//! device or control group of either run.
 //!
-//! `DBSTOW_KILL_POINTS=300` tries so many points of each run; without it a handful, spread evenly.
+//! `DBSTOW_KILL_POINTS=300` tries that many points of each run; the default is a handful, spread evenly.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, geteuid};
 use tempfile::TempDir;
 
-/// Two arms of a moment each, one trial.
+/// Two very short arms, one trial.
 const SMALL: &str = r#"name = "small"
 question = "Does a kill leave anything?"
 
@@ -59,7 +59,7 @@ blocks = 1
 metric = "elapsed_s"
 "#;
 
-/// Points of each run where nobody asks for a number.
+/// Default number of points per run.
 const POINTS: usize = 4;
 
 #[test]
@@ -87,7 +87,7 @@ fn a_run_on_modelled_files_leaves_nothing() {
     leaves_nothing(&["--mode=emulate", "--engine=sqlite", "--backing=vd"]);
 }
 
-/// Kills a run at points that are spread over its effective system calls, and looks at what is left each time.
+/// Kills a run at points that are spread over its effective system calls, and checks what remains each time.
 fn leaves_nothing(options: &[&str]) {
     if !geteuid().is_root() && std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() {
         eprintln!("skipped: this needs root");
@@ -134,17 +134,17 @@ struct Bench {
 /// How a run ended.
 struct Ran {
     process: i32,
-    /// Its exit code; none when it was killed.
+    /// Its exit code; `None` if it was killed.
     status: Option<i32>,
     /// Stops at system calls that can change something.
     calls: usize,
-    /// Number of the system call that it was stopped at last.
+    /// Number of the last system call that it was stopped at.
     last_call: i64,
 }
 
 impl Bench {
     fn new() -> Bench {
-        // The server's own user has to get through.
+        // The server's own user must be able to traverse it.
         let mut folder = tempfile::Builder::new();
         folder.permissions(PermissionsExt::from_mode(0o755));
         let folder = folder.tempdir().expect("a temporary folder");
@@ -159,7 +159,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// The run as a command that stops itself before dbstow starts, so that it can be traced from there on.
+    /// The run as a command that stops itself before dbstow starts, so that it can be traced from there.
     fn run(&self, options: &[&str]) -> Command {
         let said = File::create(self.path("said")).expect("the folder is ours");
         let mut command = Command::new("sh");
@@ -176,17 +176,17 @@ impl Bench {
         command
     }
 
-    /// The same command once more, left alone.
+    /// The same command once more, without a tracer.
     fn run_to_the_end(&self, options: &[&str]) -> Ran {
         traced(&mut self.run(options), None)
     }
 
-    /// What the last run printed.
+    /// Output of the last run.
     fn said(&self) -> String {
         fs::read_to_string(self.path("said")).expect("it was made")
     }
 
-    /// What is there of the runs of these processes.
+    /// Remains of the runs of these processes.
     fn left(&self, processes: &[i32]) -> Vec<String> {
         let mut left = Vec::new();
         for name in ["vd", "ve", "tmp"] {
@@ -235,7 +235,7 @@ fn entries(directory: &Path) -> Vec<String> {
 
 /// Runs a command that stops itself first; kills it at the stop numbered `at`.
 fn traced(command: &mut Command, at: Option<usize>) -> Ran {
-    // Waited for below: a tracer gets to know of each thread.
+    // Waited for below: a tracer is notified of each thread.
     #[expect(clippy::zombie_processes, reason = "`waitpid` below is the wait")]
     let child = command.spawn().expect("there is a shell");
     let process = Pid::from_raw(child.id().cast_signed());
@@ -253,7 +253,7 @@ fn traced(command: &mut Command, at: Option<usize>) -> Ran {
         last_call: -1,
     };
     loop {
-        // Other tests have children as well, in threads of their own.
+        // Other tests have children as well, in their own threads.
         let flags = WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD;
         let status = match waitpid(None, Some(flags)) {
             Err(Errno::EINTR) => continue,
@@ -275,7 +275,7 @@ fn traced(command: &mut Command, at: Option<usize>) -> Ran {
                 }
                 (thread, None)
             }
-            // A stop of the whole group says so by a signal too, which is none to deliver.
+            // A group stop is also reported as a signal, which must not be delivered.
             WaitStatus::PtraceEvent(thread, ..) => (thread, None),
             WaitStatus::Stopped(thread, signal) => (thread, Some(signal)),
             _ => continue,
@@ -288,7 +288,7 @@ fn traced(command: &mut Command, at: Option<usize>) -> Ran {
     }
 }
 
-/// The number of the system call at which a thread is stopped, if it can change something outside of the process.
+/// The number of the system call at which a thread is stopped, if it can have an effect outside of the process.
 fn effective(thread: Pid) -> Option<i64> {
     let text = fs::read_to_string(format!("/proc/{thread}/syscall")).ok()?;
     let mut words = text.split_whitespace();
@@ -304,7 +304,7 @@ fn effective(thread: Pid) -> Option<i64> {
     (!inner).then_some(call)
 }
 
-/// System calls that read, wait, or change the process alone: a kill there is one at the call before.
+/// System calls that read, wait, or change only the process: a kill there equals one at the previous call.
 const INNER: [i64; 41] = [
     -1,
     libc::SYS_access,

@@ -1,4 +1,4 @@
-//! `dbstow layout`: whole sets of scripts, mistakes in what was asked, and what shells and servers say of them.
+//! `dbstow layout`: whole sets of scripts, mistakes in the request, and the verdicts of shells and servers on them.
 
 #[path = "layout/cli.rs"]
 mod cli;

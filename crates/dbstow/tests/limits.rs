@@ -1,4 +1,4 @@
-//! What is too much, too little or gone: refused in a sentence, ended in good order, never a panic.
+//! Too much, too little, or missing: refused in a sentence, ended cleanly, never a panic.
 
 use std::fs;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn with_sets<'a>(first: &[&'a str], sets: &[&'a str]) -> Vec<&'a str> {
     first.iter().copied().chain(sets).collect()
 }
 
-/// The one line that `check` refuses these settings with.
+/// The one-line error of `check` for these settings.
 fn refused(sets: &[&str]) -> String {
     let folder = folder();
     let arguments = with_sets(&["check", "small.toml"], sets);
@@ -275,7 +275,7 @@ mod signals {
 
     use super::*;
 
-    /// Only against a test that would never end.
+    /// A timeout for a test that would otherwise never end.
     const HANG: Duration = Duration::from_secs(180);
 
     fn spawn(folder: &TempDir, arguments: &[&str]) -> Child {
@@ -299,7 +299,7 @@ mod signals {
         }
     }
 
-    /// Waits for a file that the program makes at a known point.
+    /// Waits for a file that the program creates at a known point.
     fn wait_for(path: &Path) {
         until(&format!("no {}", path.display()), || path.exists());
     }
@@ -337,7 +337,7 @@ mod signals {
                 rows,
             ],
         );
-        // Written once all is known, by then signals are listened to: the load of the first trial takes hours.
+        // Written once all is known, when signals are already handled: the load of the first trial takes hours.
         wait_for(&head(&folder));
 
         send(&child, Signal::SIGINT);
@@ -389,7 +389,7 @@ mod signals {
         until("no reads", || bytes_read(&child) > 200_000_000);
 
         send(&child, Signal::SIGSTOP);
-        // Beyond what counts as late, and the second that a look may be away.
+        // More than what counts as late, plus the second that a sample may be off.
         Clock::sleep(Duration::from_millis(3500));
         send(&child, Signal::SIGCONT);
 
@@ -435,7 +435,7 @@ mod signals {
         let folder = folder();
         let rows = "workload.parameters.rows=2000000000";
         let mut command = Command::new("env");
-        // Whoever runs the tests may have had them started by `nohup`.
+        // The tests may have been started by `nohup`.
         command
             .arg("--default-signal=HUP")
             .arg(assert_cmd::cargo::cargo_bin("dbstow"));
@@ -457,7 +457,7 @@ mod signals {
         assert!(text.contains("interrupted"), "{text}");
     }
 
-    /// Runs with no more than so many KiB of address space: the exit code, and what was said.
+    /// Runs with at most this many KiB of address space: the exit code, and stderr.
     fn run_within(kib: u32, sets: &[&str]) -> (Option<i32>, String) {
         let folder = folder();
         let program = assert_cmd::cargo::cargo_bin("dbstow");

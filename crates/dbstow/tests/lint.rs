@@ -1,4 +1,4 @@
-//! `dbstow lint` as a user runs it, on captures: those of SQL Server were made by hand, that of MariaDB is of a real one.
+//! `dbstow lint` as a user runs it, on captures: those of SQL Server were written by hand, that of MariaDB is real.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn stdout(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("it prints UTF-8")
 }
 
-/// Runs it and gives what it says on stderr.
+/// Runs it and returns its stderr.
 #[track_caller]
 fn refused(arguments: &[&str], code: i32) -> String {
     let output = lint(arguments).assert().code(code).get_output().clone();

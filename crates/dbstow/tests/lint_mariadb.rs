@@ -22,7 +22,7 @@ const BAD: [&str; 6] = [
     "--performance-schema=OFF",
 ];
 
-/// A sort that does not fit into its buffer: a tmpdir in memory is a note alone where none has spilled.
+/// A sort that does not fit into its buffer: a tmpdir in memory is only a note where none has spilled.
 const SPILLS: &str = "SET sort_buffer_size = 32768; \
      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 900) \
      SELECT n, rpad(n, 500, 'x') AS filler FROM numbers ORDER BY reverse(filler)";
@@ -144,7 +144,7 @@ fn a_badly_set_server_is_found_and_the_same_well_set_is_not(product: Product) {
     }
 }
 
-/// The file has no name of this machine's folders, and lint says of it what it says of the server.
+/// The file contains no names of this machine's folders, and lint reports the same for it as for the server.
 fn a_saved_capture_says_the_same(
     product: Product,
     server: &Mysqld,

@@ -55,7 +55,7 @@ blocks = BLOCKS
 const ENTER: &str = "\x1b[?1049h";
 const LEAVE: &str = "\x1b[?1049l";
 
-/// A shell in a terminal; what it prints is read all the time.
+/// A shell in a terminal, whose output is read continuously.
 struct InTerminal {
     child: Child,
     keys: ChildStdin,
@@ -108,7 +108,7 @@ impl InTerminal {
         self.keys.flush().unwrap();
     }
 
-    /// All that was printed, once the shell has ended; its terminal has to be as it was.
+    /// Complete output, once the shell has ended; its terminal must be restored.
     fn end(self) -> String {
         self.wait("end\r\n");
         let printed = self.printed();
@@ -125,7 +125,7 @@ impl InTerminal {
 
 impl Drop for InTerminal {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

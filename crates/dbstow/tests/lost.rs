@@ -1,4 +1,4 @@
-//! A run whose emulator is killed: it says so once, exits 1, leaves nothing, and can be run again.
+//! A run whose emulator is killed: it reports that once, exits 1, leaves nothing, and can be rerun.
 //!
 //! Needs root, FUSE, loop devices and fio.
 #![cfg(target_os = "linux")]
@@ -35,7 +35,7 @@ blocks = 1
 metric = "iops"
 "#;
 
-/// A run in a folder of its own.
+/// A run in a separate folder.
 struct Scene {
     place: Place,
     front: &'static str,
@@ -78,7 +78,7 @@ impl Scene {
         self.command().spawn().expect("it was built")
     }
 
-    /// What is left in the directories that the run was given, and mounted in them.
+    /// Remains in the directories that the run was given, and mounts in them.
     fn left(&self) -> Vec<String> {
         let entries = |name: &str| fs::read_dir(self.place.path(name)).expect("it is there");
         let paths = entries("bytes").chain(entries("tmp")).flatten();
@@ -89,7 +89,7 @@ impl Scene {
         left
     }
 
-    /// Runs the same plan again, which nothing stands in the way of.
+    /// Reruns the same plan, which nothing prevents.
     fn again(&self) {
         let output = self.command().output().expect("it was built");
         assert!(output.status.success(), "{}", said(&output));
@@ -97,7 +97,7 @@ impl Scene {
     }
 }
 
-/// Command lines of the processes below `parent` that run now, with their numbers.
+/// Command lines of the processes currently below `parent`, with their numbers.
 fn children(parent: u32) -> Vec<(u32, String)> {
     let list = format!("/proc/{parent}/task");
     let tasks = fs::read_dir(list).into_iter().flatten().flatten();
@@ -128,7 +128,7 @@ fn kill(pid: u32) {
     let status = Command::new("kill")
         .args(["-KILL", &pid.to_string()])
         .status();
-    // It may have ended by itself.
+    // It may have ended already.
     let _ = status.expect("kill is there");
 }
 
@@ -172,7 +172,7 @@ fn an_emulator_killed_during_the_run() {
     killed_at("block", "the run", running);
 }
 
-/// Its end and the kill are at the same time, so that it may be the first or the second that ends it.
+/// Its end and the kill coincide, so that either may be what ends it.
 #[test]
 fn an_emulator_killed_while_the_trial_is_cleaned_up() {
     let scene = Scene::new("block");
@@ -208,7 +208,7 @@ fn a_run_and_its_emulator_that_are_both_killed_block_nothing() {
     }
 }
 
-/// Without what was written down of it, as after a loss of /run.
+/// Without its state files, as after a loss of /run.
 #[test]
 fn a_dead_mount_in_a_directory_of_ours_is_unmounted_by_the_next_run() {
     let scene = Scene::new("file");
@@ -216,7 +216,7 @@ fn a_dead_mount_in_a_directory_of_ours_is_unmounted_by_the_next_run() {
     let pid = run.id();
     wait_for("the load", || fio(pid, "dbstow-raw"));
     let emulator = emulator(pid).expect("it has one");
-    // First, so that no other start clears what it leaves.
+    // First, so that no other start cleans up after it.
     for pid in [pid, emulator] {
         let state = fs::read_dir("/run/dbstow").expect("it is there").flatten();
         for entry in state {

@@ -1,4 +1,4 @@
-//! `dbstow run --server mysql://..`: databases of our own in a MariaDB or MySQL that is there, and nothing else touched.
+//! `dbstow run --server mysql://..`: separate databases in an external MariaDB or MySQL, and nothing else touched.
 
 #![cfg(all(target_os = "linux", feature = "mariadb"))]
 #![allow(
@@ -66,7 +66,7 @@ struct Site {
 impl Site {
     fn new() -> Site {
         let folder = tempfile::tempdir().unwrap();
-        // The server's own user has to get through.
+        // The server's own user must be able to traverse it.
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         for name in ["a", "b"] {
             fs::create_dir(folder.path().join(name)).unwrap();
@@ -306,7 +306,7 @@ fn what_a_run_cannot_have_is_refused_before_anything_is_made() {
     let (url, site) = (socket(&server), Site::new());
     site.refused(&url, "wr0ngw0rd", &["Access denied for user 'boss'"]);
     server.sql("GRANT PROCESS, RELOAD ON *.* TO guest@'%'");
-    // Another login is another plan, which has a folder of its own.
+    // Another login is another plan, with its own folder.
     let (guest, site_of_guest) = (url.replace("boss@", "guest@"), Site::new());
     site_of_guest.refused(
         &guest,
@@ -317,7 +317,7 @@ fn what_a_run_cannot_have_is_refused_before_anything_is_made() {
             "GRANT SELECT ON performance_schema.*",
         ],
     );
-    // What the message says is enough.
+    // The message itself is enough.
     server.sql(r"GRANT FILE ON *.* TO guest@'%'; GRANT ALL ON `dbstow\_%`.* TO guest@'%'; GRANT SELECT ON performance_schema.* TO guest@'%'");
     let output = site_of_guest
         .start(&guest, PASSWORD)

@@ -1,5 +1,5 @@
-//! MariaDB killed while it writes to modelled disks: what it finds there afterwards is whole, and nothing that was committed
-//! is lost. Needs root, FUSE and loop devices.
+//! MariaDB killed while it writes to modelled disks: its data is intact afterwards, and no committed transaction is lost.
+//! Needs root, FUSE and loop devices.
 
 #![cfg(target_os = "linux")]
 
@@ -71,7 +71,7 @@ impl Recovered {
         recovered
     }
 
-    /// Has it end with all written.
+    /// Shuts it down with everything written.
     fn shut_down(mut self) {
         let process = i32::try_from(self.process.id()).expect("a process number");
         kill(Pid::from_raw(process), Signal::SIGTERM).expect("it is ours");
@@ -184,7 +184,7 @@ fn a_killed_server_recovers(front: &str) {
         &recovered.socket,
         "SELECT COUNT(*), MAX(id) FROM seen.commits",
     );
-    // One more may have been committed than the client was told of.
+    // One more may have been committed than the client has seen acknowledged.
     let all = |number: u64| [format!("{number}\t{number}")];
     assert!(
         seen == all(committed) || seen == all(committed + 1),

@@ -207,7 +207,7 @@ fn sqlite_is_measured_on_real_directories() {
         let whole: u64 = split.values().filter_map(Value::as_u64).sum();
         assert!(whole > 0);
     }
-    // 40 operations, as [real-time] says, not 50.
+    // 40 operations, as set in [real-time], not 50.
     let rate = records[0]["metrics"]["operations_per_s"].as_f64();
     let elapsed = records[0]["metrics"]["elapsed_s"].as_f64();
     let operations = rate.expect("a rate") * elapsed.expect("a time");
@@ -315,7 +315,7 @@ fn two_runs_at_once_in_one_folder_or_on_one_volume_are_refused() {
 
 #[test]
 fn a_directory_that_is_not_ours_is_refused_and_left() {
-    // given: something of somebody's where ours would be
+    // given: another user's file where ours would be
     let folder = folder(SMALL);
     let kept = [&MEASURE[..], &["--out", "r", "--keep"]].concat();
     let (code, _, err) = output(&folder, &kept);

@@ -256,7 +256,7 @@ fn a_server_of_metrics_answers_while_others_take_their_time() {
             .unwrap(),
     );
     wait_for("an answer", || get(address, "/", "").is_ok());
-    // They ask half a question, and wait.
+    // They send half a request, and wait.
     let slow = (0..3).map(|_| {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(b"GET /metrics HTTP/1.1\r\n").unwrap();
@@ -382,7 +382,7 @@ fn metrics_of_a_mount_end_with_what_unmounting_wrote_back() {
     assert!(written >= f64::from(8 << 20), "{written}");
 }
 
-/// Without metrics that only a recording has: tests/record.rs looks at those.
+/// Without metrics that only a recording has: tests/record.rs checks those.
 #[cfg(target_os = "linux")]
 fn is_of_a_recording(name: &str) -> bool {
     name.starts_with("dbstow_record_") || name.starts_with("dbstow_server_")
@@ -449,7 +449,7 @@ fn prometheus_scrapes_a_run_and_a_mount_and_answers_the_dashboard() {
         ) && is_at_least("min(count_over_time(up[1m]))", 8.0)
     });
 
-    // Trials have volumes of their own, and counters do not begin again with them.
+    // Trials have separate volumes, but counters do not restart with them.
     let resets = prometheus.value("max(resets(dbstow_disk_requests_total[2m]))");
     assert_eq!(resets, Some(0.0));
     let empty: Vec<String> = dashboard()
@@ -465,7 +465,7 @@ fn prometheus_scrapes_a_run_and_a_mount_and_answers_the_dashboard() {
         })
         .collect();
     assert_eq!(empty, [""; 0], "queries of the dashboard that find nothing");
-    // What it has stored is of the types that the page says.
+    // The stored types match the page.
     let written = prometheus.value("dbstow_disk_bytes_total{job=\"mount\", operation=\"write\"}");
     assert!(written >= Some(f64::from(16 << 20)), "{written:?}");
     for address in [of_run, of_mount] {

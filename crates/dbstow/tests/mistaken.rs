@@ -1,4 +1,4 @@
-//! What a user gives in place of what was meant: the answer names the file or the option, and what to do.
+//! Wrong input in place of the intended one: the error names the file or the option, and the remedy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// What is said of something that cannot be.
+    /// The error for something impossible.
     fn refused(&self, arguments: &[&str], code: i32) -> String {
         let mut command = Command::cargo_bin("dbstow").expect("it was built");
         let command = command.current_dir(self.0.path()).args(arguments);
@@ -170,7 +170,7 @@ fn a_profile_that_is_there_is_replaced_only_with_force() {
         error.contains("shop.toml already exists; give another --out, or --force to replace it"),
         "{error}"
     );
-    // It gets as far as to the file that cannot be read.
+    // It gets as far as the invalid file.
     let error = place.refused(&[&import[..], &["--force"]].concat(), 2);
     assert!(error.contains("iostat.txt"), "{error}");
 }
@@ -192,7 +192,7 @@ fn a_disk_that_is_full_has_a_remedy() {
 #[test]
 fn a_place_that_may_not_be_written_has_a_remedy() {
     let place = Place::new();
-    // Files that the kernel lets nobody write.
+    // Files that the kernel protects from all writes.
     let out = "/sys/kernel/shop.json";
     let error = place.refused(&["plan", "mine.toml", "--out", out], 1);
     assert!(

@@ -27,7 +27,7 @@ fn a_mounted_disk_is_used_looked_at_and_taken_away() {
         serde_json::from_str(&succeeds(&["stat", &directory, "--format", "json"])).expect("JSON");
     let written = stat["totals"]["disks"][0]["write_bytes"].as_u64();
     assert!(written >= Some(1 << 20), "{stat}");
-    // The first look saw all of it, this one what came after.
+    // The first sample covers all of it, this one what came after.
     assert_eq!(stat["volumes"][0]["directory"], directory.as_str());
     assert!(stat["span_s"].as_f64() < Some(30.0), "{stat}");
 
@@ -66,7 +66,7 @@ fn a_volume_is_found_by_every_spelling_of_its_directory() {
         assert_eq!(place.mounts(), [""; 0], "{made}");
         assert!(!place.path("new").exists(), "{made}");
     }
-    // Made within what a link leads to.
+    // Created inside a link's target.
     run(&["mount", "unlimited", "../link/new", "--size", "512MiB"]);
     run(&["unmount", "new"]);
     assert_eq!(place.mounts(), [""; 0]);
@@ -78,7 +78,7 @@ fn a_link_of_another_user_is_no_mount_point() {
     fs::create_dir(place.path("victim")).expect("the folder is ours");
     let link = place.path("link");
     std::os::unix::fs::symlink("victim", &link).expect("the folder is ours");
-    // Root alone can give a link away.
+    // Only root can give a link away.
     if std::os::unix::fs::lchown(&link, Some(65_534), None).is_err() {
         assert!(
             std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
@@ -139,7 +139,7 @@ fn volumes_of_a_file_share_a_machine_and_end_together() {
     succeeds(&["unmount", &place.text("disks/d")]);
     assert_eq!(place.mounts(), [""; 0]);
 
-    // What was kept is there again.
+    // The kept data is there again.
     let mut mount = dbstow(&[
         "mount",
         &file,
@@ -347,7 +347,7 @@ fn what_is_not_ours_is_not_unmounted() {
 #[test]
 fn without_dev_fuse_the_remedy_is_said() {
     let place = Place::new();
-    // In a mount namespace of its own, /dev is empty but for what the program itself needs.
+    // In a separate mount namespace, /dev is empty except for what the program itself needs.
     let script = format!(
         "mount -t tmpfs none /dev && exec {} mount unlimited {} --size 1GiB --front file",
         env!("CARGO_BIN_EXE_dbstow"),
@@ -369,7 +369,7 @@ fn without_dev_fuse_the_remedy_is_said() {
 #[test]
 fn block_mode_without_root_says_so_and_names_file_mode() {
     let place = Place::new();
-    // Readable for nobody: the place, and the program, which is not in one.
+    // Unreadable for all: the place, and the program, which is not in one.
     let program = place.path("dbstow");
     fs::copy(env!("CARGO_BIN_EXE_dbstow"), &program).expect("the folder is ours");
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
@@ -426,7 +426,7 @@ fn an_emulator_that_hangs_is_named_by_stat_and_unmount() {
     succeeds(&["unmount", &directory]);
 }
 
-/// What it writes back then are requests to itself, which nobody answers any more.
+/// What it writes back then are requests to itself, which are no longer answered.
 #[test]
 fn an_emulator_killed_while_it_writes_back_ends_and_leaves_nothing_that_hangs() {
     let place = Place::new();
@@ -463,7 +463,7 @@ fn an_emulator_killed_while_it_writes_back_ends_and_leaves_nothing_that_hangs() 
     let output = unmount.wait_with_output().expect("it ends");
     assert!(!output.status.success(), "{}", place::said(&output));
     let (_, said) = fails(&["unmount", &directory]);
-    // Another test's mount clears what killed ones left, perhaps before this.
+    // Another test's mount may clean up after killed ones before this.
     let is_cleared = said.contains("nothing that this user emulates is mounted");
     assert!(is_cleared || said.contains("a run was killed"), "{said}");
     assert_eq!(place.mounts(), [""; 0]);

@@ -1,4 +1,4 @@
-//! A MySQL that is there as a trial's engine, for real, on plain directories.
+//! An external MySQL as a trial's engine, for real, on plain directories.
 
 #![cfg(all(target_os = "linux", feature = "mariadb"))]
 

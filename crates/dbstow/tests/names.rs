@@ -1,4 +1,4 @@
-//! Names that a user gives: which are near, which are the user's own, and what is said of a wrong one.
+//! Names given by a user: similar ones, the user's own, and the errors for wrong ones.
 
 use std::fs;
 
@@ -69,7 +69,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Exit code, stdout and stderr of a command line, whose words have no spaces.
+/// Exit code, stdout and stderr of a command line, whose words contain no spaces.
 fn output(folder: &TempDir, line: &str) -> (Option<i32>, String, String) {
     let mut command = Command::cargo_bin("dbstow").expect("it was built");
     let command = command.current_dir(folder.path()).args(line.split(' '));

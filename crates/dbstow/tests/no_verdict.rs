@@ -1,4 +1,4 @@
-//! Ordinary commands whose result would be a confident wrong answer: each says what is wrong with it instead.
+//! Ordinary commands whose result would be a confident wrong answer: each reports the problem instead.
 
 use std::fs;
 
@@ -434,7 +434,7 @@ fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
             .unwrap_or_else(|| panic!("no rate in {}", findings["arms"][0]))
     };
     let alone = run(1, 1);
-    // Commits of many share a write to the log, and rows of their own are in nobody's way.
+    // Many commits share a write to the log, and separate rows do not conflict.
     assert!(run(16, 1) > 6.0 * alone, "16 rows against {alone}");
     // One row has one owner until its change is in the log.
     assert!(run(16, 0) < 1.1 * alone, "one row against {alone}");
@@ -497,7 +497,7 @@ fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
         &of("emulate").stderr,
         &["SQLite lets one of them write at a time"],
     );
-    // On a busy machine it says how long it takes.
+    // On a busy machine it announces its duration.
     let simulated = of("simulate").stderr;
     assert!(!simulated.contains("SQLite lets one"), "{simulated}");
 }

@@ -1,5 +1,5 @@
-//! Numbers out of their range, in every file that is read: refused where they are read, by file, key and value. None of
-//! them leaves as a figure, takes the memory that it says, or has the program run for as long.
+//! Numbers out of range, in every file that is read: refused where they are read, by file, key and value. None of them
+//! ends up as a figure, or determines how much memory or time the program takes.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Memory that each command may take: what was mistyped asks for more.
+/// Memory limit of each command: mistyped numbers ask for more.
 #[cfg(target_os = "linux")]
 const MEMORY_MAX_KIB: u64 = 1 << 20;
 
@@ -28,7 +28,7 @@ fn of_crate(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Runs the program with little memory; gives its exit code and what it printed on both streams.
+/// Runs the program with little memory; returns its exit code and its output on both streams.
 fn dbstow(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
     let program = assert_cmd::cargo::cargo_bin("dbstow");
     #[cfg(target_os = "linux")]
@@ -55,7 +55,7 @@ fn dbstow(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
     )
 }
 
-/// Asserts a usage error with all of `parts` on a line of its own.
+/// Asserts a usage error with all of `parts` on one line.
 fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
     let (code, out, error) = dbstow(folder, arguments);
     assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {error}");

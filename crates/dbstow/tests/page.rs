@@ -1,4 +1,4 @@
-//! The page in a real browser, as the person sees it who gets it by mail.
+//! The page in a real browser, as seen by a recipient.
 
 #![cfg(target_os = "linux")]
 #![allow(
@@ -25,13 +25,13 @@ use tempfile::TempDir;
 /// Width of what is printed on A4 between its margins, in CSS pixels.
 const A4_WIDTH: u32 = 688;
 
-/// A browser, and a folder for what it leaves when it is ended.
+/// A browser, and its temporary folder.
 struct OwnBrowser {
     browser: Browser,
     _temporary: TempDir,
 }
 
-/// A browser, or a word on why there is none; in `make test` that is a failure.
+/// A browser, or the reason for a skip; in `make test` that is a failure.
 fn browser() -> Option<OwnBrowser> {
     let program = [
         "/usr/bin/chromium",
@@ -54,7 +54,7 @@ fn browser() -> Option<OwnBrowser> {
     let options = LaunchOptions::default_builder()
         .process_envs(Some(HashMap::from([("TMPDIR".to_owned(), inside)])))
         .path(Some(PathBuf::from(program)))
-        // It runs as whoever runs the tests, root included, and shows nothing but our own file.
+        // It runs as the tests' user, root included, and opens only our own file.
         .sandbox(false)
         .idle_browser_timeout(Duration::from_secs(120))
         .window_size(Some((1200, 900)))
@@ -65,7 +65,7 @@ fn browser() -> Option<OwnBrowser> {
     })
 }
 
-/// What a run of `arguments` leaves as its page.
+/// The page written by a run with `arguments`.
 fn page(folder: &TempDir, arguments: &[&str]) -> PathBuf {
     let mut command = Command::cargo_bin("dbstow").unwrap();
     let run = command.current_dir(folder.path());
@@ -73,7 +73,7 @@ fn page(folder: &TempDir, arguments: &[&str]) -> PathBuf {
     folder.path().join("r/report.html")
 }
 
-/// A tab that shows `page`, and what went wrong in it.
+/// A tab that shows `page`, and its errors.
 struct Shown {
     tab: Arc<Tab>,
     complaints: Arc<Mutex<Vec<String>>>,
@@ -109,7 +109,7 @@ impl Shown {
         answer.value.unwrap_or(Value::Null)
     }
 
-    /// Waits until what a script changed has been drawn.
+    /// Waits until a script's changes are drawn.
     fn settle(&self) {
         let frames =
             "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))";
@@ -123,7 +123,7 @@ impl Shown {
             .unwrap_or_else(|| panic!("{script}: {answer}"))
     }
 
-    /// Pixels of each chart that have the colour of the arm whose legend is the nth.
+    /// Pixels of each chart in the colour of the nth arm in its legend.
     fn pixels_of_arm(&self, arm: usize) -> u64 {
         let script = format!(
             r#"(() => {{
@@ -182,7 +182,7 @@ fn a_page_loads_nothing_complains_of_nothing_and_draws_every_chart() {
         return new Set(new Uint32Array(data.buffer)).size > 20;
     }).length";
     assert_eq!(shown.count(drawn), charts);
-    // Whoever does not see a chart has a table with its title.
+    // Each chart has a table with its title, for readers who cannot see it.
     let untold = "[...document.querySelectorAll('.chart')].filter(chart => !chart.querySelector('[role=img][aria-label]')).length";
     assert_eq!(shown.count(untold), 0);
     assert_eq!(
@@ -200,7 +200,7 @@ fn ticks_of_every_trial_can_be_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
     let shown = Shown::new(browser, &page);
-    // What is written beside an axis is drawn: it is noted when it is.
+    // Axis labels are drawn on a canvas: they are intercepted.
     let noting = "const fill = CanvasRenderingContext2D.prototype.fillText;
         CanvasRenderingContext2D.prototype.fillText = function (text, ...more) {
             (this.canvas.texts ??= []).push(text);
@@ -280,7 +280,7 @@ fn nothing_is_cut_on_paper() {
         ).map(part => part.className + ' ' + part.textContent.slice(0, 40)).join('; ')"
     );
     assert_eq!(shown.ask(&cut), "");
-    // A word that is broken stands on two lines; one may end at a hyphen.
+    // A broken word is on two lines; one may end at a hyphen.
     let broken = "[...document.querySelectorAll('table *')].flatMap(part => [...part.childNodes])
         .filter(node => node.nodeType === 3).flatMap(node => [...node.textContent.matchAll(/[^\\s-]+/g)].filter(word => {
             const range = document.createRange();
@@ -301,8 +301,8 @@ fn nothing_is_cut_on_paper() {
     assert_eq!(shown.complaints(), [""; 0]);
 }
 
-/// Texts whose contrast with what is behind them is below 4.5 to 1, the least that WCAG 2.2 (1.4.3, level AA)
-/// allows; what is struck through or drawn by the charts' library is not ours.
+/// Texts whose contrast with their background is below 4.5 to 1, the minimum of WCAG 2.2 (1.4.3, level AA);
+/// struck-through text and the charts' library are exempt.
 const PALE: &str = r"(() => {
     const parts = colour => colour.match(/[\d.]+/g).map(Number);
     const light = colour => {
@@ -372,8 +372,8 @@ fn many(arms: usize, blocks: usize) -> String {
     )
 }
 
-/// Says something else than a number of an arm's published figures, as somebody could who wants to do harm. No arm itself
-/// can have such a name: the folder would be refused.
+/// Replaces a number of an arm's published figures by other text, as an attacker could. An arm itself cannot have such a
+/// name: the folder would be refused.
 fn publish(folder: &Path, arm: &str, words: &str) {
     let file = folder.join("dbstow.json");
     let mut head: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
@@ -410,7 +410,7 @@ fn a_script_that_was_not_put_there_by_dbstow_does_not_run() {
         .unwrap();
         let shown = Shown::new(browser, &spoilt);
 
-        // It stands before our own scripts: when those have drawn, it had its turn.
+        // It precedes our own scripts: when those have drawn, it had its chance.
         assert!(shown.count("document.querySelectorAll('canvas').length") > 2);
         shown.settle();
         let title = shown.ask("document.title");
@@ -500,7 +500,7 @@ fn one_arm_alone_and_damaged_and_newer_records_are_told_in_the_page() {
 /// A text that ends up as a script, if it is not escaped.
 const HOSTILE: &str = "</script><script>document.title='taken'</script><b onclick='x'>&{{1}}";
 
-/// A profile of two hours in intervals of 10 s with every column, of which 20 minutes are missing.
+/// A profile of two hours in intervals of 10 s with every column, with 20 minutes missing.
 fn profile() -> String {
     let numbers: Vec<u32> = (0..720)
         .filter(|number| !(300..420).contains(number))

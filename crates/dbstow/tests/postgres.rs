@@ -67,7 +67,7 @@ fn every_builtin_workload_leaves_in_postgresql_what_it_leaves_in_sqlite() {
         let errors = run(&mut seat, &workload, (0, 1), 60);
         assert_eq!(errors, [""; 0], "{name}");
         if workload.load.measured {
-            // Temporary, so that nobody else sees it.
+            // Temporary, so that it is private.
             execute(&mut seat, "CREATE TABLE copy AS SELECT * FROM test_rows").expect(name);
             execute(&mut seat, "DROP TABLE test_rows").expect(name);
             execute(&mut seat, "ALTER TABLE copy RENAME TO test_rows").expect(name);

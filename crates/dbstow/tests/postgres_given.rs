@@ -1,4 +1,4 @@
-//! A server that is there already: a database of our own in it, and nothing else touched.
+//! An external server: a separate database in it, and nothing else touched.
 
 #![cfg(unix)]
 #![allow(

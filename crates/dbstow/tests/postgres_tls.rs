@@ -1,4 +1,4 @@
-//! Encrypted connections to a PostgreSQL: `sslmode` and `sslrootcert` do what they do in libpq.
+//! Encrypted connections to a PostgreSQL: `sslmode` and `sslrootcert` behave as in libpq.
 
 #![cfg(all(unix, feature = "postgres"))]
 #![allow(
@@ -143,7 +143,7 @@ impl Recorder<'_> {
         command.spawn().unwrap()
     }
 
-    /// Whether its connection is encrypted, by what the server says.
+    /// Whether its connection is encrypted, as reported by the server.
     fn is_encrypted(&self, host: &str, parameters: &str, environment: &[(&str, &str)]) -> bool {
         let mut recording = self.start(host, parameters, environment);
         let state = "SELECT string_agg(ssl::text, ' ') FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
@@ -245,7 +245,7 @@ fn a_server_that_asks_for_a_certificate_gets_the_users_own() {
         let log = || fs::read_to_string(server.path("log")).unwrap();
         let earlier = log().len();
         recorder.refused("localhost", &own("other"), &["localhost"]);
-        // The server writes it after it has told the client.
+        // The server writes it after it has answered the client.
         let clock = Clock::start();
         while !log()[earlier..].contains("could not accept SSL connection") {
             let seconds = clock.now().as_secs_f64();

@@ -1,5 +1,6 @@
-//! PostgreSQL as a trial's engine, in every version that is taken: a private server's life on directories, and a whole
-//! trial in measure or emulate. This machine's own version, and what does not differ between them, is in `postgres.rs`.
+//! PostgreSQL as a trial's engine, in every supported version: a private server's life cycle on directories, and a whole
+//! trial in measure or emulate. This machine's own version, and what does not differ between versions, is in
+//! `postgres.rs`.
 
 #![cfg(all(target_os = "linux", feature = "postgres"))]
 #![allow(
@@ -74,7 +75,7 @@ blocks = 1
 metric = "operations_per_s"
 "#;
 
-/// The servers, where the user that they run as gets at them.
+/// The servers, where their user can reach them.
 fn all() -> Option<Vec<(Binaries, TempDir)>> {
     let versions = versions()?.into_iter().map(|version| {
         let folder = programs_folder();
@@ -91,7 +92,7 @@ fn a_private_server_of_each_version_lives_through_a_trial() {
     }
 }
 
-/// Placement, load, cold start, counters, waits, a crash, and nothing left.
+/// Placement, load, cold start, counters, waits, a crash, and no remains.
 fn lives(binaries: &Binaries) {
     let major = binaries.major;
     let (mut settings, workload) = experiment("version-store", "postgres", 2, 1);
@@ -134,7 +135,7 @@ fn lives(binaries: &Binaries) {
     engine.quiesce().unwrap();
     counted(&engine, &earlier, major);
     sees_a_wait(&engine, major);
-    // Dealt in turn, and the log apart.
+    // Distributed in rotation, with the log separate.
     for place in ["v0/data_1", "v1/data_2", "v1/wal"] {
         let place = site.parent().join(place);
         assert!(has_files(&place), "PostgreSQL {major}: {}", place.display());
@@ -149,14 +150,14 @@ fn lives(binaries: &Binaries) {
     crashes(&engine, &workload, major);
     engine.stop().unwrap();
     assert_eq!(site.content(), [""; 0], "PostgreSQL {major}");
-    // The next trial begins as if nothing had been.
+    // The next trial starts from scratch.
     let mut engine = start_with(binaries, &site, &settings, &workload);
     load(&engine, &workload, 1);
     engine.stop().unwrap();
     assert_eq!(site.content(), [""; 0], "PostgreSQL {major}");
 }
 
-/// None of them a default: what a version has of `[engine.postgres]`, and what its server says then.
+/// No defaults: a version's keys of `[engine.postgres]`, and the settings that its server reports then.
 fn reading(major: u32) -> (spec::Postgres, Vec<(&'static str, &'static str)>) {
     let all = spec::Postgres {
         effective_io_concurrency: Some(32),
@@ -182,8 +183,8 @@ fn reading(major: u32) -> (spec::Postgres, Vec<(&'static str, &'static str)>) {
     (asked, in_force.to_vec())
 }
 
-/// Waits until the counters have what the sessions did: a session hands them in when it ends, and before 15 they go through
-/// a process of their own.
+/// Waits until the counters include the sessions' activity: a session reports it when it ends, and before 15 through a
+/// separate process.
 fn counted(engine: &Postgres, earlier: &BTreeMap<String, f64>, major: u32) {
     let clock = Clock::start();
     let grown = loop {
@@ -236,7 +237,7 @@ fn counted(engine: &Postgres, earlier: &BTreeMap<String, f64>, major: u32) {
     );
 }
 
-/// What 60 operations and a checkpoint leave at least: beginning and end of the counters' names, and their sum.
+/// Minimum counts after 60 operations and a checkpoint: prefix and suffix of the counters' names, and their sum.
 fn expected(major: u32) -> Vec<(&'static str, &'static str, f64)> {
     // Before 17 checkpoints are counted by the background writer.
     let checkpoints = match major {
@@ -262,7 +263,7 @@ fn sum(counters: &BTreeMap<String, f64>, beginning: &str, ending: &str) -> f64 {
     of.map(|(_, value)| value).sum()
 }
 
-/// A session that sleeps is seen, by the name that this version has for it.
+/// A sleeping session is visible, under this version's name for it.
 fn sees_a_wait(engine: &Postgres, major: u32) {
     let mut sampler = engine.waits().unwrap().expect("PostgreSQL tells");
     let (seen, ended) = std::thread::scope(|scope| {
@@ -295,7 +296,7 @@ fn sees_a_wait(engine: &Postgres, major: u32) {
     assert!(ended.unwrap().is_err(), "PostgreSQL {major}");
 }
 
-/// Killed, it says how it ended, and comes to no second life of its own.
+/// After being killed, it reports how it ended, and does not restart.
 fn crashes(engine: &Postgres, workload: &workload::Workload, major: u32) {
     let mut seat = SessionContext(engine.connect(0).unwrap());
     let postmaster = i32::try_from(engine.postmaster().unwrap()).unwrap();
@@ -315,7 +316,7 @@ fn crashes(engine: &Postgres, workload: &workload::Workload, major: u32) {
     );
 }
 
-/// Whether any file beneath `folder` has bytes.
+/// Whether any file beneath `folder` is not empty.
 fn has_files(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).unwrap().flatten();
     let mut paths = entries.map(|entry| entry.path());
@@ -349,7 +350,7 @@ fn run_of(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs it on a private server; gives its only record.
+/// Runs it on a private server; returns its only record.
 fn trial(folder: &Path, binaries: &Binaries, arguments: &[&str]) -> Value {
     let programs = ["--postgres-bin", binaries.folder.to_str().unwrap()];
     let output = run_of(folder, &[&programs, arguments].concat())
@@ -386,7 +387,7 @@ fn a_trial_runs_on_each_version_from_its_load_to_its_record() {
     }
 }
 
-/// Asserts that the run stopped before its first trial, for a reason with `texts`.
+/// Asserts that the run stopped before its first trial, with an error that contains `texts`.
 fn refused(folder: &Path, output: &Output, texts: &[&str]) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{said}");
@@ -456,7 +457,7 @@ fn a_drill_refuses_a_server_that_cannot_check_its_tables() {
     refused(folder.path(), &output, &said);
 }
 
-/// Whether this machine can have file systems on modelled disks; says what is needed where it cannot.
+/// Whether this machine supports file systems on modelled disks; reports what is missing.
 fn has_block_mode() -> bool {
     let there = |path: &str| Path::new(path).exists();
     let has = geteuid().is_root() && there("/dev/fuse") && there("/dev/loop-control");
@@ -506,7 +507,7 @@ fn ran(binaries: &Binaries, record: &Value) {
         "{said} is not {version}"
     );
     assert!(record["metrics"]["operations_per_s"].as_f64() > Some(0.0));
-    // Sessions report what they did at most once a second, which may be after the end of so short a run; the other test
+    // Sessions report their activity at most once a second, which may be after the end of so short a run; the other test
     // of all versions waits for it.
     assert!(record["counters"]["logical_reads"].is_number(), "{record}");
     let shares = record["time_split_ns"].as_object().unwrap();

@@ -1,4 +1,5 @@
-//! Who can read the files of a run, and what its processes see of the environment: `nobody` and root look while it lasts.
+//! Who can read the files of a run, and what its processes see in the environment: observed by `nobody` and root while it
+//! runs.
 //!
 //! Needs root, FUSE, loop devices and the engines; elsewhere the tests say that they are skipped.
 #![cfg(all(target_os = "linux", feature = "postgres", feature = "mariadb"))]
@@ -18,7 +19,7 @@ use other_user::is_root;
 use place::{Place, dbstow, said, succeeds};
 use watch::{Nobody, Seen};
 
-/// A password, under names that programs know and one that nobody can list.
+/// A password, under names known to programs and one that no list contains.
 const CANARY: &str = "canary-5f0e";
 const CANARIES: [&str; 5] = [
     "PGPASSWORD",
@@ -48,7 +49,7 @@ blocks = 1
 metric = "METRIC"
 "#;
 
-/// A place that everybody passes through, with a temporary directory and one of a volume.
+/// A place that everybody can traverse, with a temporary directory and one for a volume.
 struct Scene {
     place: Place,
 }
@@ -70,7 +71,7 @@ impl Scene {
         vec![self.place.path("tmp"), self.place.path("vd")]
     }
 
-    /// dbstow, whatever the mask, with secrets in the environment.
+    /// dbstow, whatever the umask, with secrets in the environment.
     fn dbstow(&self, arguments: &[&str]) -> Command {
         let mut command = dbstow(arguments);
         command
@@ -83,7 +84,7 @@ impl Scene {
         command
     }
 
-    /// What every process has to see of it.
+    /// What every process must see in it.
     fn wanted(&self) -> Vec<String> {
         let path = std::env::var("PATH").expect("tests have a PATH");
         vec![
@@ -95,8 +96,8 @@ impl Scene {
         ]
     }
 
-    /// Runs an experiment of `engine`, and asserts that nobody but its user can read anything of it, and that none of its
-    /// processes has a secret. `there` ends paths that have to have been there, `processes` are programs.
+    /// Runs an experiment of `engine`, and asserts that only its user can read any of it, and that none of its processes
+    /// has a secret. `there` are suffixes of paths that must have existed, `processes` are programs.
     fn run(&self, engine: &str, more: &[&str], there: &[&str], processes: &[&str]) {
         let (workload, metric) = match engine {
             "raw" => (
@@ -197,7 +198,7 @@ fn files_of_a_private_mariadb_are_for_its_user_alone() {
     }
 }
 
-/// A drill has a folder of its own, which stays.
+/// A drill has its own folder, which stays.
 #[test]
 fn a_drill_is_for_its_user_alone() {
     let Some(scene) = Scene::new() else { return };
@@ -208,7 +209,7 @@ fn a_drill_is_for_its_user_alone() {
             "drill", name, "--arm", arm, "--out", out, "--cuts", "3", "--record", "2s",
         ];
         let (seen, output) = Seen::of(&mut scene.dbstow(&drill), &folders);
-        // What so short a drill finds is of no interest here.
+        // The findings of so short a drill are irrelevant here.
         let looked = format!(
             "{}{}",
             said(&output),

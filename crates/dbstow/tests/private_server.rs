@@ -1,5 +1,5 @@
-//! A trial's private PostgreSQL on a shared machine: what other users can do to it, and what is left of it
-//! when dbstow is killed.
+//! A trial's private PostgreSQL on a shared machine: what other users can do to it, and what remains when dbstow is
+//! killed.
 
 #![cfg(target_os = "linux")]
 
@@ -26,12 +26,12 @@ use server::{Folders, binaries, experiment, start};
 /// A user who owns nothing.
 const NOBODY: Owner = (65_534, 65_534);
 
-/// PostgreSQL and root, who alone can act as other users; or `None`, which is said.
+/// PostgreSQL and root, which alone can act as other users; `None` is reported as a skip.
 fn root_and_binaries() -> Option<Binaries> {
     is_root("only root can act as other users").then(binaries)?
 }
 
-/// What `user` gets of a command.
+/// Output of a command run as `user`.
 fn as_user((user, group): Owner, program: impl AsRef<Path>, arguments: &[&str]) -> Output {
     Command::new(program.as_ref())
         .args(arguments)
@@ -50,7 +50,7 @@ fn socket_folder(engine: &Postgres) -> PathBuf {
     PathBuf::from(rest.split('&').next().expect("a first part"))
 }
 
-/// Sockets that every user can see to lie in `folder`.
+/// Sockets in `folder` that are visible to every user.
 fn sockets_in(folder: &Path) -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/net/unix").expect("the table of sockets");
     let paths = table
@@ -63,7 +63,7 @@ fn sockets_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Inodes of the sockets on which anybody listens by TCP.
+/// Inodes of listening TCP sockets.
 fn tcp_listeners() -> Vec<String> {
     let table = |name: &str| fs::read_to_string(name).unwrap_or_default();
     let tables = [table("/proc/net/tcp"), table("/proc/net/tcp6")].concat();
@@ -108,12 +108,12 @@ fn no_other_user_can_connect_to_it() {
     let own = connect((0, 0), "dbstow");
     assert_eq!(own.stdout, b"1\n", "dbstow's own user: {}", said(&own));
 
-    // Its address is no secret, and of no use.
+    // Its address is neither secret nor useful.
     assert_eq!(sockets_in(&folder), [folder.join(".s.PGSQL.5432")]);
     for role in ["dbstow", "postgres", "nobody"] {
         let refused = said(&connect(NOBODY, role));
         assert!(refused.contains("Permission denied"), "{role}: {refused}");
-        // Its processes' user has a way in, but no name that it knows.
+        // The server's user can traverse it, but knows no name in it.
         let refused = said(&connect(servers, role));
         let why = ["Peer authentication failed", "no pg_hba.conf entry"];
         assert!(
@@ -162,7 +162,7 @@ fn nothing_that_another_user_puts_in_its_way_is_followed() {
         let away = format!("{socket}.away");
         assert!(!as_user(user, "/bin/mv", &[socket, &away]).status.success());
     }
-    // Where the server's user may write, dbstow opens nothing.
+    // dbstow opens nothing where the server's user may write.
     assert!(link(servers, socket.join("log")));
     assert!(link(servers, data.join("log")));
     engine
@@ -200,7 +200,7 @@ blocks = 1
 metric = "operations_per_s"
 "#;
 
-/// A run under way, in directories of its own.
+/// A run in progress, in separate directories.
 struct Run {
     place: Place,
     child: Child,
@@ -212,7 +212,7 @@ impl Run {
         for name in ["tmp", "vd"] {
             fs::create_dir_all(place.path(name)).expect("the folder is ours");
         }
-        // The server's user has to get through.
+        // The server's user must be able to traverse it.
         fs::set_permissions(place.0.path(), fs::Permissions::from_mode(0o755)).expect("ours");
         fs::write(place.path("killed.toml"), EXPERIMENT).expect("the folder is ours");
         let child = dbstow(&["run", "killed.toml", "--out", "r", "--engine", "postgres"])
@@ -227,7 +227,7 @@ impl Run {
         Run { place, child }
     }
 
-    /// Waits until the server's socket is there.
+    /// Waits until the server's socket exists.
     fn wait_for_server(&mut self) {
         let tmp = self.place.path("tmp");
         let there = || {
@@ -238,7 +238,7 @@ impl Run {
         wait_for("a server", there);
     }
 
-    /// Kills it, and starts dbstow again, which clears up before it does anything. Gives what is left.
+    /// Kills it, and starts dbstow again, which first cleans up. Returns what remains.
     fn left_after_kill(mut self) -> Vec<String> {
         let pid = self.child.id();
         self.child.kill().expect("it runs");
@@ -269,7 +269,7 @@ impl Run {
     }
 }
 
-/// Processes that work beneath `folder`, also where it was removed.
+/// Processes that work beneath `folder`, even if it was removed.
 fn processes_beneath(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir("/proc").expect("it is there").flatten();
     let works = |entry: &fs::DirEntry| {
@@ -316,7 +316,7 @@ fn a_killed_run_leaves_no_initdb_and_nothing_that_it_started() {
             "postgres",
             format!("exec {} \"$@\"", binaries.program("postgres").display()),
         ),
-        // Killed, it leaves a shell that goes on writing.
+        // When it is killed, it leaves a shell that keeps writing.
         (
             "initdb",
             format!(

@@ -72,7 +72,7 @@ fn many_requests_at_a_time_get_the_limit_and_wait_for_the_rest() {
     let used = &outcome.limits[0];
     assert_eq!(used.name.to_string(), "disk.v.1.iops");
     assert!((used.utilisation - 1.0).abs() < 0.01, "{used:?}");
-    // All 16 are under way at all times: 16 x 10 s, of which 2 ms in 16 are service.
+    // All 16 are in flight at all times: 16 x 10 s, of which 2 ms in 16 are service.
     let spent = &outcome.time_split_ns;
     assert_eq!(spent.values().sum::<u64>(), 160_000_000_000, "{spent:?}");
     let service = spent[&"read.service".parse().expect("a cause")] as f64 / 160e9;
@@ -161,7 +161,7 @@ fn a_volume_that_takes_no_time_is_refused_and_a_stop_is_obeyed() {
     assert!(matches!(run(disk(), true), Err(RawError::Cancelled)));
 }
 
-/// Simulates every arm of the built-in experiment the way a trial is to: the outcome, and its disk, by arm.
+/// Simulates every arm of the built-in experiment like a real trial: the outcome, and its disk, by arm.
 fn volume_alone() -> BTreeMap<String, (RawOutcome, DiskSpec)> {
     let inventory = Inventory::builtin();
     let checked = Spec::builtin("volume-alone", &[], Variant::QUICK)

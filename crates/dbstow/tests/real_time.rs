@@ -1,4 +1,4 @@
-//! Trials in real time, on a small engine of the tests' own: SQLite over its ordinary file system.
+//! Trials in real time, on a small test engine: SQLite over its ordinary file system.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -74,7 +74,7 @@ const MEASURED: Variant = Variant {
     quick: false,
 };
 
-/// What a test asks for.
+/// The request of a test.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     workload: &'a str,
@@ -96,7 +96,7 @@ impl Default for Asked<'_> {
     }
 }
 
-/// An arm with everything looked up, and a folder for it.
+/// A resolved arm, and a folder for it.
 struct Prepared {
     folder: TempDir,
     arm: Arm,
@@ -188,7 +188,7 @@ impl Prepared {
     }
 }
 
-/// Directories under a root, and an engine on them that notes what it is asked.
+/// Directories under a root, and an engine on them that logs its calls.
 struct Folder {
     root: PathBuf,
     events: Arc<Mutex<Vec<String>>>,
@@ -255,7 +255,7 @@ fn note(events: &Mutex<Vec<String>>, event: &str) {
         .push(event.to_owned());
 }
 
-/// A site whose disks count how often they were asked.
+/// A site whose disks count how often they were sampled.
 struct Folders {
     directories: Vec<PathBuf>,
     clock: Clock,
@@ -588,7 +588,7 @@ fn the_time_split_sums_to_the_sessions_time() {
 
 #[test]
 fn the_same_seed_changes_the_same_rows_whatever_the_number_of_sessions_that_wait() {
-    // given: only what is drawn decides which rows are changed
+    // given: only drawn values decide which rows are changed
     let changed = |workload| {
         let prepared = Prepared::new(Asked {
             workload,
@@ -612,7 +612,7 @@ fn the_same_seed_changes_the_same_rows_whatever_the_number_of_sessions_that_wait
     assert_eq!(at_once, with_pauses);
 }
 
-/// Keeps the directories for a test to look into.
+/// Keeps the directories for a test to inspect.
 struct Keeping(Folder);
 
 impl Supply for Keeping {

@@ -1,4 +1,4 @@
-//! `dbstow record` on a real PostgreSQL that somebody works on.
+//! `dbstow record` on a real PostgreSQL under load.
 
 #![cfg(all(unix, feature = "postgres"))]
 #![allow(
@@ -135,7 +135,7 @@ fn a_recording_holds_what_a_server_did_while_clients_worked() {
     let log = |interval: &profile::Interval| interval.roles[&Role::Log].writes.bytes;
     assert!(profile.total(log).unwrap() > 0.0);
     assert!(profile.total(|interval| interval.sessions).unwrap() > 0.0);
-    // All six; `profile::read` refuses what is negative.
+    // All six; `profile::read` refuses negative values.
     assert!(
         profile
             .intervals
@@ -379,7 +379,7 @@ fn a_recording_whose_folder_vanishes_is_kept_in_another_file_which_is_named() {
     assert!(profile.intervals.len() >= 2);
 }
 
-/// Debian's own configuration: whoever connects by the socket is who the system says.
+/// Debian's own configuration: on the socket, the system authenticates users.
 #[test]
 fn a_login_as_another_user_of_the_machine_is_answered_with_sudo() {
     let Some(binaries) = binaries() else { return };

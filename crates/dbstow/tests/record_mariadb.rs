@@ -1,4 +1,4 @@
-//! `dbstow record` on a real MariaDB that somebody works on.
+//! `dbstow record` on a real MariaDB under load.
 
 #![cfg(all(target_os = "linux", feature = "mariadb"))]
 #![allow(
@@ -57,7 +57,7 @@ impl Recorder {
     /// Returns once its first snapshot was taken, or it has ended.
     fn started(&self, server: &Mysqld) -> Child {
         let mut recording = self.start(&[]);
-        // It looks at transactions when it prepares, and again when it records.
+        // It queries transactions when it prepares, and again when it records.
         let looks = "SELECT COUNT(*) FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND \
                      user = 'boss' AND time = 0 AND command = 'Sleep'";
         let mut seen = 0;
@@ -76,13 +76,13 @@ impl Recorder {
         profile::read("shop.toml", &text).unwrap()
     }
 
-    /// How many intervals are in the file so far.
+    /// Number of intervals in the file so far.
     fn intervals(&self) -> usize {
         let text = fs::read_to_string(self.out()).unwrap_or_default();
         profile::read("shop.toml", &text).map_or(0, |profile| profile.intervals.len())
     }
 
-    /// Waits for as many intervals to come, and ends it as Ctrl-C does.
+    /// Waits for that many intervals, and ends it as Ctrl-C does.
     fn ended(&self, recording: Child, more: usize) -> (Profile, String) {
         let (clock, before) = (Clock::start(), self.intervals());
         while self.intervals() < before + more {
@@ -94,7 +94,7 @@ impl Recorder {
         (self.profile(), text(&output))
     }
 
-    /// Asserts that it ends at once with `texts`, shows no password, and writes nothing.
+    /// Asserts that it ends immediately with `texts`, shows no password, and writes nothing.
     fn refused(&self, environment: &[(&str, &str)], texts: &[&str]) {
         let output = self.start(environment).wait_with_output().unwrap();
         let said = text(&output);
@@ -161,8 +161,9 @@ fn bytes_by_role_are_those_that_the_process_moved(product: Product) {
         .into_iter()
         .filter_map(|role| sum(&profile, role, |io| &io.writes).bytes)
         .sum();
-    // Pages that Linux writes of its own accord, and pages half written, are the difference: 3 % where it was measured.
-    // Linux counts ten times as much of MySQL 8.0.15, most of which no system call wrote; of 8.0.45 and 9.7.4 it does not.
+    // The difference is pages that Linux writes on its own initiative, and half-written pages: 3 % where it was measured.
+    // Linux counts ten times as much for MySQL 8.0.15, most of which no system call wrote; for 8.0.45 and 9.7.4 it does
+    // not.
     if product == Product::Mariadb || std::env::var_os("DBSTOW_MYSQLD").is_some() {
         assert!(
             (all / written - 1.0).abs() < 0.1,
@@ -175,7 +176,7 @@ fn bytes_by_role_are_those_that_the_process_moved(product: Product) {
         .sum();
     assert!((all / read - 1.0).abs() < 0.05, "{all} of {read}\n{said}");
 
-    // Every transaction goes through the binary log, which is flushed for one or for several.
+    // Every transaction goes through the binary log, which is flushed for one or several.
     let commits = profile.total(|interval| interval.commits).unwrap();
     assert!((commits - 4000.0).abs() < 20.0, "{commits}");
     let flushes = sum(&profile, Role::Binlog, |io| &io.flushes).count.unwrap();
@@ -275,7 +276,7 @@ fn a_server_that_does_not_let_us_in_is_refused_with_a_remedy() {
     let boss = format!("boss:{ENCODED}");
     at(&boss, "?ssl-mode=REQUIRED").refused(&[], &["does not offer TLS", "ssl-mode=DISABLED"]);
 
-    // The option file has the password, and nobody else can read it.
+    // The option file contains the password, and only its owner can read it.
     let recorder = at("boss", "");
     let file = recorder.folder.path().join(".my.cnf");
     fs::write(&file, format!("[client]\npassword=\"{PASSWORD}\"\n")).unwrap();
@@ -333,7 +334,7 @@ fn a_connection_is_encrypted_and_verified_as_the_url_says() {
     ];
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
     server.up(&settings);
-    // A login that the server lets in by TLS alone.
+    // A login that the server only accepts over TLS.
     let at = |host: &str, parameters: &str| {
         let login = format!("sealed:{ENCODED}");
         Recorder::of(server.url(&login, host, &format!("?{parameters}")))

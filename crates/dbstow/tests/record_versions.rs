@@ -70,7 +70,7 @@ impl Recording {
         }
     }
 
-    /// Ends it; gives what it wrote.
+    /// Ends it; returns its output.
     fn end(mut self, server: &Theirs) -> Profile {
         let process = Pid::from_raw(i32::try_from(self.process.id()).unwrap());
         kill(process, Signal::SIGINT).unwrap();

@@ -21,7 +21,7 @@ temp = { volumes = "d" }
 log = { volumes = "d" }
 "#;
 
-/// Data and log, together or apart.
+/// Data and log, together or separate.
 const WAL_APART: &str = r#"name = "wal-apart"
 question = "Should WAL have a volume of its own?"
 [machine]
@@ -48,8 +48,8 @@ operations = 10
 memory = "1 GiB"
 "#;
 
-/// Ten intervals of 10 s of a server of 8 sessions, which wait for most of their time for reads of `read_ms` and for the
-/// log; `log` says whether its requests were counted separately.
+/// Ten intervals of 10 s of a server with 8 sessions, which spend most of their time waiting for reads of `read_ms` and
+/// for the log; `log` says whether its requests were counted separately.
 fn profile(operations_per_s: f64, read_ms: f64, log: bool) -> String {
     let column = |per_operation: f64| {
         let value = 10.0 * operations_per_s * per_operation;
@@ -85,7 +85,7 @@ fn profile(operations_per_s: f64, read_ms: f64, log: bool) -> String {
     )
 }
 
-/// Requests only, as a tool counts them that looks at disks.
+/// Only requests, as counted by a tool that monitors disks.
 fn without_operations(profile: &str) -> String {
     let of_server = ["operations =", "sessions =", "processor_s ="];
     let lines = profile
@@ -131,7 +131,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is text")
 }
 
-/// What is printed on standard error by a run that ends with `code`; whole sentences, one line.
+/// Standard error of a run that ends with `code`; whole sentences, one line.
 fn fails(folder: &TempDir, code: i32, arguments: &[&str]) -> String {
     let assert = run(folder, arguments).code(code);
     let said = text(&assert.get_output().stderr);
@@ -426,7 +426,7 @@ fn an_open_demand_arrives_at_its_rate_and_is_compared_by_how_long_it_takes() {
     );
 }
 
-/// 1,000 reads and 350 writes of the log a second, of a profile that says nothing about operations.
+/// 1,000 reads and 350 log writes a second, in a profile without operations.
 #[test]
 fn plain_io_makes_the_recorded_requests_on_mounted_volumes() {
     let (has_fuse, has_fio) = (Path::new("/dev/fuse").exists(), Fio::find().is_ok());
@@ -445,7 +445,7 @@ fn plain_io_makes_the_recorded_requests_on_mounted_volumes() {
         serde_json::from_slice(&assert.get_output().stdout).expect("one document");
     for arm in findings["arms"].as_array().expect("two arms") {
         let rate = arm["metrics"]["iops"]["mean"].as_f64().expect("a rate");
-        // No more than was recorded, however fast this machine is; half of it on one that does something else.
+        // No more than was recorded, however fast this machine is; half of it on a busy one.
         assert!((600.0..1_500.0).contains(&rate), "{arm:#}");
         let size = &arm["metrics"]["transfer_size_kb"]["mean"];
         // Of 8 and, rounded from 5.7 to whole blocks, 4 KiB.

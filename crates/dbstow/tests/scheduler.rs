@@ -1,4 +1,4 @@
-//! A plan's trials one by one: on a real Slurm, with files of the user's own, and as a manifest for Kubernetes; and their
+//! A plan's trials one by one: on a real Slurm, with the user's own files, and as a manifest for Kubernetes; and their
 //! records as a table in a real DuckDB.
 
 #![cfg(target_os = "linux")]
@@ -58,7 +58,7 @@ impl Place {
         )
     }
 
-    /// What it prints, when it succeeds.
+    /// Its output, if it succeeds.
     fn prints(&self, arguments: &[&str]) -> String {
         let (code, out, err) = self.dbstow(arguments);
         assert_eq!(code, 0, "{arguments:?}: {out}{err}");
@@ -127,7 +127,7 @@ fn a_plan_on_slurm_with_a_killed_trial_gives_the_report_of_a_local_run() {
     assert_eq!(printed, format!("sbatch {script_text}\n"));
 
     slurm.submit(&script);
-    // One that ended before the signal came is no use, so another is tried.
+    // If it ended before the signal came, another one is tried.
     let mut least = 3;
     loop {
         let index = kill_one(&plan, least);
@@ -310,7 +310,7 @@ fn a_run_and_trials_keep_out_of_one_another() {
         code == 2 && error.contains("another run"),
         "{code}: {error}"
     );
-    // What is recorded needs no folder to itself.
+    // Trials with records need no folder of their own.
     place.prints(&trial);
     drop(as_run);
 
@@ -426,7 +426,7 @@ fn what_advice_would_simulate_of_its_answers_is_a_plan() {
     assert_eq!(here.get(name), Some(text));
 }
 
-/// The Python of `scripts/sweep-tools`; `None` where it cannot be had, which is said.
+/// The Python of `scripts/sweep-tools`; `None`, with a message, where it is not available.
 fn python() -> Option<PathBuf> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/sweep-tools");
     let output = Command::new(script).output().unwrap();
@@ -471,7 +471,7 @@ fn a_manifest_is_valid_by_the_schemas_of_kubernetes() {
             printed.contains("kubectl create configmap dbstow-tempdb-spill-"),
             "{printed}"
         );
-        // The first in which failures are counted for each index by default, and the last that the package knows.
+        // The first in which failures are counted per index by default, and the last that the package knows.
         for version in ["1.29", "1.37"] {
             let output = Command::new(&python)
                 .args([
@@ -582,7 +582,7 @@ fn duckdb_reads_the_records_and_comes_to_the_means_of_the_report() {
             .find(|(name, _, _)| *name == arm["name"])
             .unwrap();
         let own = arm["metrics"]["elapsed_s"]["mean"].as_f64().unwrap();
-        // Both sum five numbers, in an order of their own.
+        // Both sum five numbers, each in its own order.
         assert!((mean / own - 1.0).abs() < 1e-12, "{arm}: {mean}");
     }
 }

@@ -9,7 +9,7 @@ use assert_cmd::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// One arm of a moment; its workload says how many sessions run how many operations.
+/// One very short arm; its workload says how many sessions run how many operations.
 const SMALL: &str = r#"name = "small"
 question = "Does it run?"
 [machine]
@@ -121,7 +121,7 @@ fn parameters_of_every_kind_reach_sqlite_in_every_mode() {
     }
 }
 
-/// Whether a server's programs are here; where none may be skipped, they have to be.
+/// Whether a server's programs are installed; where skips are not allowed, they must be.
 #[cfg(any(feature = "postgres", feature = "mariadb"))]
 fn is_here(name: &str, found: Result<(), String>) -> bool {
     match found {
@@ -210,7 +210,7 @@ fn what_of_a_settings_file_has_no_effect_is_reported_and_no_login_is_kept() {
 
 #[test]
 fn settings_without_a_table_have_the_remedy_of_a_query_in_tsql() {
-    // The sample that SQLQueryStress brings along.
+    // The sample that ships with SQLQueryStress.
     let sample = json!({ "MainQuery": "SELECT * FROM Customers", "NumIterations": 10, "NumThreads": 1,
         "ParamMappings": [], "ParamQuery": "" });
     let no_rows = settings(

@@ -1,4 +1,4 @@
-//! House rules that the compiler does not know.
+//! House rules that the compiler cannot check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn unsafe_code_lives_in_volume_only() {
     assert_eq!(found, [""; 0], "unsafe code outside of crates/volume/src");
 }
 
-/// Calls that make, replace or hand over files, or reach what others may have put in their place.
+/// Calls that create, replace or hand over files, or access what other users may have put in their place.
 const WRITES: [&str; 22] = [
     "File::create",
     "File::options",
@@ -39,8 +39,8 @@ const WRITES: [&str; 22] = [
     "remove_dir_all(",
 ];
 
-/// Sources that may call them, each with the reason why it does not go through `files`. Each has a
-/// line in docs/security.md, which says what another user could put in the way, and what keeps it off.
+/// Sources that may call them, each with the reason why it does not go through `files`. Each has a line in
+/// docs/security.md, on what another user could put in the way, and what prevents it.
 const WRITERS: &[(&str, &str)] = &[
     (
         "dbstow/src/command/emulated/mount.rs",
@@ -238,8 +238,8 @@ fn children_start_with_the_environment_that_docs_security_says() {
 
 #[test]
 fn all_that_is_printed_passes_the_edge() {
-    // `eprintln!` holds `println!`, and `eprint!` holds `print!`; indicatif writes to stderr by itself, and
-    // so does clap's `parse`.
+    // `eprintln!` contains `println!`, and `eprint!` contains `print!`; indicatif writes to stderr itself, and so does
+    // clap's `parse`.
     let ways = ["println!(", "print!(", "indicatif::", "Arguments::parse()"];
     let streams = ["io::stdout()", "io::stderr()"];
     let prints = |code: &str| {
@@ -287,8 +287,8 @@ fn every_catalogue_entry_has_a_dated_source() {
     }
 }
 
-/// `path:line: code` of every line of code for which `wrong` holds; paths are seen from `crates`, and
-/// comments are not code.
+/// `path:line: code` of every line of code for which `wrong` holds; paths are relative to `crates`, and comments are
+/// skipped.
 fn lines_with(wrong: impl Fn(&Path, &str) -> bool) -> Vec<String> {
     let root = crates();
     let mut files = Vec::new();

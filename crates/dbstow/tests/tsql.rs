@@ -9,7 +9,7 @@ use workload::{Command, Dialect, Script, Statement, Workload};
 #[path = "support/tsql.rs"]
 mod tsql;
 
-/// A text whose one mistake is at a known place.
+/// A text whose only mistake is at a known place.
 const WRONG: [(&str, &str, &str); 6] = [
     (
         "a comma is missing",

@@ -1,4 +1,4 @@
-//! Every text that a user may read: one list, for whoever goes through it, and none of the words that STYLE.md replaces.
+//! Every text that a user may read: one list for reviewers, without any of the words that STYLE.md replaces.
 //!
 //! `cargo test --workspace --test words -- --nocapture` prints the list, a line for each text of the sources: file, then
 //! the text. (`--help` is made of the doc comments in `command`; they are in it too.)
@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// From the table in STYLE.md, as far as a phrase by itself is wrong wherever it stands.
+/// Phrases from the table in STYLE.md that are wrong in any context.
 const REPLACED: [&str; 18] = [
     "carry out",
     "carried out",
@@ -64,7 +64,7 @@ fn no_text_for_users_has_words_that_style_replaces() {
     );
 }
 
-/// Whether `phrase` stands in `text` as whole words.
+/// Whether `text` contains `phrase` as whole words.
 fn has_words(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| {
         let before = text[..at].chars().next_back();
@@ -78,7 +78,7 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The sources that end in the program, without tests in files of their own.
+/// The sources compiled into the program, without tests in separate files.
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![crates()];
@@ -109,7 +109,7 @@ fn sources() -> Vec<PathBuf> {
     found
 }
 
-/// Texts of at least two words in `tokens`, without what is compiled for tests alone; with documentation where `is_help`.
+/// Texts of at least two words in `tokens`, without test-only code; with documentation where `is_help`.
 fn collect(tokens: TokenStream, is_help: bool, found: &mut Vec<String>) {
     let mut skips_next_body = false;
     let mut after_hash = false;

@@ -29,7 +29,7 @@ pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<String> {
 pub(crate) struct Mount(PathBuf);
 
 impl Mount {
-    /// Mounts what `spec` says at `directory`.
+    /// Mounts the volumes of `spec` at `directory`.
     pub(crate) fn new(spec: &str, directory: &Path, options: &[&str]) -> Result<Mount> {
         let place = text(directory)?;
         let dbstow = env!("CARGO_BIN_EXE_dbstow");
@@ -107,7 +107,7 @@ pub(crate) fn fill(file: &Path, length: usize) -> Result<()> {
     fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// The middle one; of none, not a number.
+/// The median; NaN for an empty slice.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
@@ -134,7 +134,7 @@ pub(crate) fn text(path: &Path) -> Result<&str> {
         .with_context(|| format!("{} is no text", path.display()))
 }
 
-/// Whether somebody else keeps the machine busy, which belongs beside every figure.
+/// Whether other processes keep the machine busy, which belongs beside every figure.
 pub(crate) fn load() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let first = load.split(' ').next().unwrap_or("?").to_owned();

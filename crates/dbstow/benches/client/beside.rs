@@ -42,7 +42,7 @@ struct Cost {
     elapsed_us: f64,
 }
 
-/// Prints what both clients take for each of `transactions`, whose texts are written to `folder`.
+/// Prints the time of both clients for each of `transactions`, whose texts are written to `folder`.
 pub(crate) fn compare(
     engine: &dyn Engine,
     dialect: Dialect,
@@ -99,7 +99,7 @@ pub(crate) fn compare(
     }
 }
 
-/// Runs a program that has to succeed.
+/// Runs a program that must succeed.
 pub(crate) fn finish(mut command: Command) {
     let output = command
         .stdin(Stdio::null())

@@ -131,7 +131,7 @@ pub(crate) fn run() {
     }
 }
 
-/// The transactions once, observed as `arm` says.
+/// Runs the transactions once, observed as in `arm`.
 fn measure(engine: &MariaDb, arm: &Arm, transaction: &Transaction) -> Seen {
     let ended = AtomicBool::new(false);
     let before = server_ms(engine);

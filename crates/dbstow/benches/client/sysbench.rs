@@ -77,7 +77,7 @@ pub(crate) fn run() {
     engine.stop().expect("nothing left");
 }
 
-/// A server whose commits do not wait for the disk, which would take most of the time and says nothing about a client.
+/// A server whose commits do not wait for the disk, as that would dominate the time and says nothing about a client.
 pub(crate) fn asked() -> (Settings, Workload) {
     let (mut settings, workload) = experiment("cold-lookup", "mariadb", 2, SESSIONS_MAX);
     settings.engine.commit = Commit::Relaxed;

@@ -113,7 +113,7 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What stands in a plan of another author's, where there is something of the kind of `value` in it, or anything.
+/// A value from another author's plan, of the same kind as `value` where there is one, or any.
 fn strangers(value: &Value) -> Vec<Value> {
     let texts = [
         "",
@@ -166,7 +166,7 @@ enum Edit {
     Set(Value),
     /// The value is not there.
     Remove,
-    /// An entry of a list stands there twice.
+    /// An entry of a list is duplicated.
     Twice,
 }
 

@@ -1,4 +1,5 @@
-//! MariaDB: the set, what is refused, and what shells and systemd say of it. `mariadb_server` has what a server does with it.
+//! MariaDB: the set of scripts, what is refused, and the verdicts of shells and systemd on it. `mariadb_server` tests its
+//! effect on a server.
 
 use std::process::Command;
 
@@ -252,7 +253,7 @@ fn shells_and_systemd_understand_every_file() {
     }
 }
 
-/// Asserts that a program says nothing of what it checks; one that this machine lacks is passed over.
+/// Asserts that a checker has no complaints; one that this machine lacks is skipped.
 #[cfg(unix)]
 pub(crate) fn silent(command: &mut Command) {
     match command.output() {
@@ -271,8 +272,8 @@ pub(crate) fn silent(command: &mut Command) {
     }
 }
 
-/// Runs a line of shell with the set's functions, and what stands in for the tools of a system that confines servers: each
-/// writes down what it was called with.
+/// Runs a line of shell with the set's functions, and with stand-ins for the tools of a system that confines servers:
+/// each logs its arguments.
 #[cfg(unix)]
 fn confined(folder: &std::path::Path, line: &str) -> String {
     let calls = folder.join("calls");

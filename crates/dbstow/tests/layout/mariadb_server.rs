@@ -1,4 +1,4 @@
-//! A private MariaDB, and its scripts run as their README says.
+//! A private MariaDB, with its scripts run as described in their README.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -16,7 +16,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// One that runs and has tables (`ROOT` in its settings is its folder), or `None` on a machine without MariaDB, which is said.
+    /// A running one with tables (`ROOT` in its settings is its folder); `None`, with a message, on a machine without
+    /// MariaDB.
     pub(crate) fn start(settings: &str) -> Option<Server> {
         if !Path::new("/usr/sbin/mariadbd").exists() {
             let why = "no /usr/sbin/mariadbd; apt-get install mariadb-server";
@@ -40,7 +41,7 @@ impl Server {
             false => "",
         };
         let settings = settings.replace("ROOT", &root.to_string());
-        // Small, and with durable commits: what is checked is what is there after a restart.
+        // Small, and with durable commits: the test checks the data after a restart.
         let configuration = format!(
             "[mysqld]\n{user}datadir = {root}/data\nsocket = {root}/run/s\npid-file = {root}/run/pid\nlog-error = {root}/run/log.err\n\
              skip-networking\nserver-id = 1\ninnodb_buffer_pool_size = 16M\ninnodb_log_file_size = 4M\n{settings}\
@@ -93,7 +94,7 @@ impl Server {
         let mut command = Command::new("mariadb-install-db");
         let defaults = format!("--defaults-file={}", self.path("my.cnf").display());
         command.args([&defaults, "--auth-root-authentication-method=normal"]);
-        // A server that starts removes temporary tables that it finds, also those of another test's.
+        // A starting server removes temporary tables that it finds, including those of another test's server.
         command.env("TMPDIR", self.path("run"));
         let output = command.output().expect("mariadb-install-db");
         assert!(output.status.success(), "{output:?}");
@@ -154,7 +155,7 @@ impl Server {
         }
     }
 
-    /// Runs a script as its README says, with what `places.sh` names for a server that is not the package's.
+    /// Runs a script as described in its README, with the values of `places.sh` for a server that is not the package's.
     pub(crate) fn run(&self, script: &str) -> Result<String, String> {
         let path = |name: &str| self.path(name).display().to_string();
         let mut command = Command::new("sh");
@@ -193,7 +194,7 @@ impl Server {
         names
     }
 
-    /// Asserts that all tables are whole and have so many rows.
+    /// Asserts that all tables are intact and have this many rows.
     pub(crate) fn assert_whole(&self, rows: u32) {
         let checked =
             self.sql("CHECK TABLE shop.kept, shop.crash_safe, mysql.global_priv EXTENDED");
@@ -203,7 +204,7 @@ impl Server {
         assert_eq!(self.sql("SELECT n FROM shop.crash_safe"), "1");
     }
 
-    /// What the server says of its places.
+    /// The server's own report of its directories.
     pub(crate) fn places(&self) -> String {
         self.sql(
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('datadir', 'tmpdir', 'innodb_log_group_home_dir', 'log_bin_basename', \

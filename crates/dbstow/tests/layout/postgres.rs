@@ -1,4 +1,4 @@
-//! PostgreSQL: the set, what bash says of it, and what a server does with it.
+//! PostgreSQL: the set of scripts, bash's verdict on it, and its effect on a server.
 
 use experiment::spec::Role;
 use layout::{Engine, LayoutRequest};
@@ -217,7 +217,7 @@ fn what_postgresql_refuses_is_refused_before() {
     assert!(windows.contains("for Linux"), "{windows}");
 }
 
-/// Asks bash whether it understands every shell script.
+/// Checks the syntax of every shell script with bash.
 #[cfg(unix)]
 pub(crate) fn parse(scripts: &[layout::Script]) {
     let shells: Vec<_> = scripts
@@ -246,7 +246,7 @@ fn shell_scripts_parse() {
     parse(&made(Engine::Postgres, &asked("/mnt/it $(x) \"b"), None));
 }
 
-/// Temporary files on a volume that forgets, and on one that does not.
+/// Temporary files on a volatile volume, and on a persistent one.
 fn forgetting(folder: &str) -> LayoutRequest {
     LayoutRequest {
         ephemeral: ["a".to_owned()].into(),
@@ -288,7 +288,7 @@ fn a_volume_that_comes_back_empty_gets_its_tablespace_back_before_the_server_sta
         restore.contains("\nrestore dbstow_temp_1 '/mnt/a b/dbstow_temp_1'\n"),
         "{restore}"
     );
-    // What keeps its content is in use whatever becomes of the other.
+    // What is on a persistent volume stays in use whatever happens to the other.
     assert!(!restore.contains("restore dbstow_temp_2"), "{restore}");
     assert!(
         restore.contains("there=\"$there${there:+, }\"dbstow_temp_2"),
@@ -358,7 +358,7 @@ mod real {
     }
 
     impl Cluster {
-        /// One that runs, or `None` on a machine without PostgreSQL, which is said.
+        /// A running one; `None`, with a message, on a machine without PostgreSQL.
         fn start() -> Option<Cluster> {
             let binaries = match Binaries::find(None) {
                 Ok(binaries) => binaries,
@@ -418,7 +418,7 @@ mod real {
         }
 
         fn run(&self, program: &str, arguments: &[&str]) {
-            // Not captured: a server that stays would hold the pipe open.
+            // Not captured: a server that keeps running would hold the pipe open.
             let said = fs::File::create(self.path("said")).expect("a file");
             let mut command = self.own(&self.binaries.program(program), arguments);
             let status = command
@@ -429,7 +429,7 @@ mod real {
             assert!(status.expect(program).success(), "{program}: {said}");
         }
 
-        /// Starts and stops like systemd's, whatever the service.
+        /// Starts and stops like systemd's, for any service.
         fn systemctl(&self) {
             let folder = self.path("bin");
             fs::create_dir(&folder).expect("a folder");
@@ -518,7 +518,7 @@ mod real {
         }
     }
 
-    /// A disk of memory, which forgets when it is unmounted.
+    /// A memory disk, whose content is lost when it is unmounted.
     struct Disk(PathBuf);
 
     impl Disk {
@@ -544,8 +544,8 @@ mod real {
     }
 
     impl Cluster {
-        /// Runs what the unit has, as systemd would: `+` as root, the rest as the server's user. Gives whether it succeeded, and
-        /// what it said.
+        /// Runs the unit's commands, as systemd would: `+` as root, the rest as the server's user. Returns whether they
+        /// succeeded, and their output.
         fn unit(&self, scripts: &[Script]) -> (bool, String) {
             let (user, group) = self.owner.expect("as root");
             let unit = text(scripts, "dbstow-postgres-temp.service");
@@ -569,7 +569,7 @@ mod real {
             (output.status.success(), said)
         }
 
-        /// Where a temporary table is, or why there is none.
+        /// Where a temporary table is, or why it cannot be created.
         fn temporary_table(&self) -> Result<String, String> {
             self.psql(&[
                 "-q",
@@ -623,7 +623,7 @@ mod real {
         };
         assert!(is_on_disk());
 
-        // The symptom: the server starts, and nobody can make a temporary table.
+        // The symptom: the server starts, but no session can create a temporary table.
         stopped(&wipe);
         let error = cluster.temporary_table().expect_err("its folder is gone");
         assert!(error.contains("could not create directory"), "{error}");
@@ -635,7 +635,7 @@ mod real {
         assert!(is_on_disk());
         assert_eq!(cluster.sql("SHOW temp_tablespaces"), "dbstow_temp_1");
 
-        // A disk that is not there: the default tablespace, not a full root file system.
+        // A missing disk means the default tablespace, not a full root file system.
         stopped(&|| {
             disk.unmount();
             let (is_restored, said) = cluster.unit(&scripts);
@@ -651,7 +651,7 @@ mod real {
         });
         assert!(is_on_disk());
 
-        // What somebody sets or resets by hand stays.
+        // Manual changes to the setting stay.
         for (by_hand, shown) in [
             ("SET temp_tablespaces = pg_default", "pg_default"),
             ("RESET temp_tablespaces", ""),
@@ -660,7 +660,7 @@ mod real {
             stopped(&|| assert!(cluster.unit(&scripts).0));
             assert_eq!(cluster.sql("SHOW temp_tablespaces"), shown);
         }
-        // After the rollback it is no matter of the unit, were it still there.
+        // After the rollback the unit would not touch it, even if it still existed.
         cluster.file(&scripts, "undo.sql").expect("undone");
         stopped(&|| {
             wipe();

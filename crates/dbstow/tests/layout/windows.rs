@@ -475,7 +475,7 @@ fn a_disk_that_comes_back_raw_is_formatted_only_if_it_is_local_and_empty() {
     "#);
     let first = text(&scripts, "0-folders.ps1");
     assert!(first.contains("Format-Volume"), "{first}");
-    // Before the folder is made on it.
+    // Before the folder is created on it.
     assert!(first.find("Format-Volume") < first.find("CreateDirectory($folder)"));
     let readme = text(&scripts, "README.md");
     assert!(
@@ -485,7 +485,7 @@ fn a_disk_that_comes_back_raw_is_formatted_only_if_it_is_local_and_empty() {
     assert!(!text(&made(Engine::Sqlserver, &local(2), None), "start-up.ps1").contains("Format"));
 }
 
-/// What goes wrong before or in `Initialize-Disk` leaves a disk as it was; what goes wrong after it leaves it empty again.
+/// A failure before or in `Initialize-Disk` leaves a disk unchanged; a failure after it leaves it empty again.
 #[test]
 fn a_disk_is_cleared_only_by_the_run_that_has_initialised_it() {
     let scripts = made(Engine::Sqlserver, &raw("D:\\tempdb", 1), None);
@@ -515,7 +515,7 @@ fn a_disk_is_cleared_only_by_the_run_that_has_initialised_it() {
     }
 }
 
-/// SYSTEM runs the script in it: whoever can write there is the system.
+/// SYSTEM runs the script in it: anyone who can write there becomes SYSTEM.
 #[test]
 fn the_folder_of_the_start_up_script_is_checked_before_anything_is_put_there() {
     let scripts = made(Engine::Sqlserver, &local(2), None);
@@ -748,7 +748,7 @@ fn a_database_on_a_disk_that_comes_back_empty_is_warned_of() {
     assert!(text(&scripts, "database-create.sql").starts_with("-- WARNING: volume \"d\" is empty"));
 }
 
-/// `"$folder: x"` is no variable and a colon, but the variable `x` of a drive `folder`.
+/// `"$folder: x"` is not a variable and a colon, but the variable `x` of a drive `folder`.
 #[test]
 fn no_variable_of_powershell_is_followed_by_a_colon() {
     let mut scripts = made(Engine::Sqlserver, &local(2), None);

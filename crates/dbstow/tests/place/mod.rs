@@ -96,7 +96,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) {
     file.sync_all().expect("the volume takes it");
 }
 
-/// Whether process `pid` runs; one that nobody waited for has ended all the same.
+/// Whether process `pid` runs; a zombie has ended.
 pub(crate) fn is_alive(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| {

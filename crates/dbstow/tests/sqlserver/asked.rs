@@ -128,7 +128,7 @@ fn names_with_quotes_and_brackets_are_names() {
     settle(&bench);
 }
 
-/// Answers as SQL Server Browser does, until the test's process ends; false where somebody else does.
+/// Answers as SQL Server Browser does, until the test's process ends; false where another program does.
 ///
 /// Source: Microsoft, [MC-SQLR], 2.2.5 `SVR_RESP` (read 2026-11).
 fn browser(instance: &'static str, port: u16) -> bool {

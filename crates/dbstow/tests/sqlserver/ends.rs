@@ -225,7 +225,7 @@ fn a_database_of_a_managed_instance_that_somebody_is_in_is_reported_and_dropped_
 
     let said = run.interrupt();
 
-    // Both are said: what keeps it, and why nobody was thrown out.
+    // Both are reported: what blocks it, and why no session was disconnected.
     assert!(
         said.contains(&format!("DROP DATABASE [{own}]"))
             && ["error 3702", "end its sessions (KILL)", "error 5008"]

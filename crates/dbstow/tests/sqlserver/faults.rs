@@ -1,4 +1,4 @@
-//! What dbstow says to a server, a login or a volume that will not do.
+//! Errors for a server, a login or a volume that refuses.
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
@@ -270,7 +270,7 @@ fn a_volume_without_room_for_tempdb_is_found_before_tempdb_moves() {
 #[test]
 fn a_volume_that_fills_in_the_run_fails_the_trial_and_keeps_the_others() {
     let mut server = SqlServer::windows(PASSWORD);
-    // With room for tempdb as it begins, and not for what comes.
+    // With room for tempdb's initial size, but not for its growth.
     let drive = &mut server.volumes[1];
     drive.other_bytes = drive.total_bytes - (420 << 20);
     server.works(

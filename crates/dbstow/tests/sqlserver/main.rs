@@ -1,4 +1,4 @@
-//! dbstow against a double of SQL Server: what it says to a server, in which order, and what it leaves behind.
+//! dbstow against a double of SQL Server: what it sends to a server, in which order, and what it leaves behind.
 //!
 //! No SQL Server is here. The double is strict: a text that it does not know fails the test.
 
@@ -24,7 +24,7 @@ mod stress;
 use assert_cmd::Command;
 use bench::Bench;
 
-/// Few operations; tempdb has to move between the arms.
+/// Few operations; tempdb must move between the arms.
 const SMALL: [&str; 14] = [
     "--set",
     "workload.parameters.rows=100",

@@ -1,4 +1,4 @@
-//! Runs without a restart command: at a terminal, where somebody is asked.
+//! Runs without a restart command: at a terminal, where the user is prompted.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use tds_double::server::{self, SqlServer};
 use crate::bench::{Bench, PASSWORD, measured};
 use crate::{MANY, settle, small};
 
-/// dbstow at a terminal of its own.
+/// dbstow at a separate terminal.
 struct Terminal {
     child: Child,
     keys: ChildStdin,
@@ -63,7 +63,7 @@ impl Terminal {
         shown.clone()
     }
 
-    /// Waits until the user was asked so many times.
+    /// Waits until the user was prompted this many times.
     fn until_asked(&self, bench: &Bench, times: usize) {
         bench.until(|_| self.shown().matches("Press Enter").count() >= times);
     }
@@ -123,7 +123,7 @@ fn a_user_who_is_asked_applies_the_scripts_and_restarts() {
     let before = bench.tempdb();
     let mut terminal = Terminal::start(&bench, &small(&[]));
     terminal.until_asked(&bench, 1);
-    // Too early: asked again.
+    // Too early: prompted again.
     terminal.press(ENTER);
     terminal.until_asked(&bench, 2);
     let shown = terminal.shown();

@@ -133,7 +133,7 @@ fn snapshots(bench: &Bench, recording: &mut UnderWay<'_>, count: usize) {
     recording.until(|bench| asked(bench, question::PROCESS.text) >= enough);
 }
 
-/// Ends it, and gives what it recorded and said.
+/// Ends it, and returns its recording and output.
 fn end(bench: &Bench, recording: UnderWay<'_>) -> (Profile, String) {
     let (status, said) = recording.stop();
     assert!(status.success(), "{said}");
@@ -151,7 +151,7 @@ fn causes(profile: &Profile) -> Vec<Lost> {
         .collect()
 }
 
-/// Fails unless the profile has what 20 updates and 10 sorts asked for, and nothing else.
+/// Fails unless the profile contains the requests of 20 updates and 10 sorts, and nothing else.
 fn is_of_20_updates_and_10_sorts(profile: &Profile) {
     let total = |figure: &dyn Fn(&Interval) -> Option<f64>| {
         profile.total(figure).expect("it was recorded").round()
@@ -201,7 +201,7 @@ fn a_recording_holds_what_the_server_counted_while_clients_worked() {
     assert_eq!(profile.origin.version.as_deref(), Some("16.0.4085.2"));
     assert_eq!(profile.machine.processors, Some(4));
     assert_eq!(profile.machine.memory, Some(model::Bytes(16 << 30)));
-    // One was blocked all the time; what is executed at once is not seen under way.
+    // One was blocked all the time; work that completes instantly is never seen running.
     let first = &profile.intervals[0];
     assert_eq!(
         (first.running, first.waiting[&Wait::Lock]),

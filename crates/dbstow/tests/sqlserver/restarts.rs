@@ -1,4 +1,4 @@
-//! What a run makes of a server that takes its time to come back.
+//! How a run handles a server that is slow to come back.
 
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;

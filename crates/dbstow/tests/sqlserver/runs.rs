@@ -1,4 +1,4 @@
-//! Runs that come to their end.
+//! Runs that complete.
 
 use std::fs;
 
@@ -67,14 +67,14 @@ fn records_hold_the_servers_own_counters_and_no_password() {
         );
         let of_file =
             |number: u32| counted(&format!("files.temp.{number}.reads")).unwrap_or_default();
-        // tempdb's log says nothing of its data.
+        // tempdb's log says nothing about its data.
         assert_eq!(
             of_file(1) + of_file(2),
             counted("files.temp.reads").unwrap_or_default()
         );
         assert_eq!(of_file(1), of_file(2));
         assert!(counted("files.temp_log.1.reads").is_some());
-        // Second by second it is as much, but for what came before the first look.
+        // The seconds add up to the total, except for what came before the first sample.
         let series = |name: &str| {
             let values = record["series"]["values"][name].as_array();
             values.map(|values| {
@@ -98,7 +98,7 @@ fn records_hold_the_servers_own_counters_and_no_password() {
                 .is_some_and(|levels| levels.iter().any(|level| *level > 0.0))
         );
         assert_eq!(record["engine"]["name"], "sqlserver");
-        // It is asked for less, and a server is not given less than 1 GiB.
+        // Less is requested, but a server is not given less than 1 GiB.
         let memory = record["engine"]["settings"]["memory"]
             .as_str()
             .unwrap_or_default();

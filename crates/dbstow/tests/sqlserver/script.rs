@@ -15,7 +15,7 @@ use crate::settle;
 #[test]
 fn the_script_for_a_real_server_runs_every_workload_and_leaves_nothing() {
     let mut server = SqlServer::windows(PASSWORD);
-    // Whatever a workload says is executed; what it says is parsed in the end.
+    // A workload's text is executed verbatim; it is parsed in the end.
     server.works(|_| true, temporary(), Reply::new().done());
     let bench = Bench::start_with(server, Encryption::Required);
     let before = bench.tempdb();

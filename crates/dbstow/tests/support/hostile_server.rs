@@ -1,5 +1,4 @@
-//! Servers that lie: plain frames of three protocols over a port of this machine. A way to lie is data; a protocol knows how to say
-//! it.
+//! Servers that lie: plain frames of three protocols over a local port. A lie is data; each protocol encodes it.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,19 +8,19 @@ use std::time::Duration;
 /// How a server lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {
-    /// It takes the connection, and says nothing.
+    /// It accepts the connection, and sends nothing.
     SilentFromTheStart,
-    /// It says nothing after its first answer: to the request for TLS, or where it asks for a login.
+    /// It sends nothing after its first answer: to the request for TLS, or where it requests a login.
     SilentAtLogin,
-    /// It agrees to TLS, and says nothing after that.
+    /// It agrees to TLS, and sends nothing after that.
     SilentInTls,
-    /// It lets in, and says nothing after that.
+    /// It accepts the login, and sends nothing after that.
     SilentAfterLogin,
-    /// It answers a byte at a time, for ever.
+    /// It answers a byte at a time, forever.
     Drips,
     /// It ends in the middle of an answer.
     Half,
-    /// It announces the longest message, or text, that the protocol can say.
+    /// It announces the longest message, or text, that the protocol allows.
     Huge,
     EndlessRows,
     EndlessNotices,
@@ -31,9 +30,9 @@ pub(crate) enum Lie {
     TooFewColumns,
     TooManyColumns,
     InvalidText,
-    /// It refuses everything, in 10 MB of words.
+    /// It refuses everything, with 10 MB of text.
     LongError,
-    /// It ends the connection without a word.
+    /// It closes the connection silently.
     Reset,
 }
 
@@ -57,7 +56,7 @@ pub(crate) const LIES: [Lie; 16] = [
 ];
 
 impl Lie {
-    /// Whether nothing but the limit of an answer ends it.
+    /// Whether only the limit of an answer ends it.
     pub(crate) fn is_endless(self) -> bool {
         match self {
             Lie::SilentFromTheStart
@@ -104,13 +103,13 @@ impl Lie {
 
 /// A protocol.
 pub(crate) trait Protocol: Copy + Send + 'static {
-    /// What a server says until it has let somebody in; no more than its first answer where `lie` is silence after that.
+    /// The server's part of the login; no more than its first answer where `lie` is silence after that.
     fn greet(self, stream: &mut TcpStream, lie: Lie) -> io::Result<()>;
 
-    /// Reads a question; an error where there are no more.
+    /// Reads a query; an error where there are no more.
     fn question(self, stream: &mut TcpStream) -> io::Result<()>;
 
-    /// A whole answer: this row, or that there is none.
+    /// A complete answer: this row, or no rows.
     fn answer(self, row: &[Option<&[u8]>]) -> Vec<u8>;
 
     /// The beginning of an answer with rows.
@@ -119,7 +118,7 @@ pub(crate) trait Protocol: Copy + Send + 'static {
     /// Another row of it.
     fn more(self) -> Vec<u8>;
 
-    /// A notice beside it.
+    /// A notice with it.
     fn notice(self) -> Vec<u8>;
 
     /// An answer that is an error with this text.
@@ -129,14 +128,14 @@ pub(crate) trait Protocol: Copy + Send + 'static {
     fn huge(self) -> Vec<u8>;
 }
 
-/// Serves everybody who comes, by lies; gives the port. It ends with the test.
+/// Serves all clients with lies; returns the port. It ends with the test.
 pub(crate) fn serve(protocol: impl Protocol, lie: Lie) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it listens").port();
     thread::spawn(move || {
         for stream in listener.incoming() {
             let stream = stream.expect("somebody came");
-            // Whoever is lied to leaves in the middle of it.
+            // Clients disconnect in the middle of it.
             thread::spawn(move || drop(tell(protocol, stream, lie)));
         }
     });
@@ -152,7 +151,7 @@ fn tell(protocol: impl Protocol, mut stream: TcpStream, lie: Lie) -> io::Result<
         return wait(&mut stream);
     }
     if lie == Lie::Reset {
-        // What was sent is not read: the system answers with a reset.
+        // Unread input makes the system respond with a reset.
         stream.peek(&mut [0])?;
         return Ok(());
     }
@@ -183,13 +182,13 @@ fn tell(protocol: impl Protocol, mut stream: TcpStream, lie: Lie) -> io::Result<
     }
 }
 
-/// Says nothing until the other end leaves.
+/// Sends nothing until the peer leaves.
 fn wait(stream: &mut TcpStream) -> io::Result<()> {
     while stream.read(&mut [0; 1024])? > 0 {}
     Ok(())
 }
 
-/// Sends a byte whenever the other end has said nothing for a while.
+/// Sends a byte whenever the peer has been silent for a while.
 fn drip(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_millis(200)))?;
     for byte in bytes {
@@ -240,7 +239,7 @@ impl PostgreSql {
 
 impl Protocol for PostgreSql {
     fn greet(self, stream: &mut TcpStream, lie: Lie) -> io::Result<()> {
-        // The request for TLS; then who is there.
+        // The request for TLS; then the user.
         skip(stream, 8)?;
         if lie == Lie::SilentInTls {
             return stream.write_all(b"S");
@@ -322,7 +321,7 @@ impl MySql {
                 }
             }
         }
-        // A packet of nothing is none.
+        // A packet must not be empty.
         MySql::packet(5, if body.is_empty() { &[0] } else { &body })
     }
 }
@@ -332,7 +331,7 @@ impl Protocol for MySql {
         let mut hello = vec![10];
         hello.extend_from_slice(b"10.11.0-MariaDB\0\x01\0\0\0");
         hello.extend_from_slice(b"01234567\0");
-        // Everything, and TLS where it is asked for.
+        // All capabilities, and TLS where requested.
         let has_tls = if lie == Lie::SilentInTls { 0x08 } else { 0 };
         hello.extend_from_slice(&[0xFF, 0xF7 | has_tls, 45, 2, 0, 0xFF, 0x81, 21]);
         hello.extend_from_slice(&[0; 10]);
@@ -369,7 +368,7 @@ impl Protocol for MySql {
         MySql::row(&[Some(b"t"), None])
     }
 
-    /// There are none: definitions of columns instead, of which more come than were announced.
+    /// The protocol has no notices: column definitions instead, more than announced.
     fn notice(self) -> Vec<u8> {
         MySql::packet(2, b"\x03def")
     }
@@ -379,7 +378,7 @@ impl Protocol for MySql {
         MySql::packet(1, &[&[0xFF], body.as_bytes()].concat())
     }
 
-    /// A packet of the largest parts, of which another one follows each.
+    /// Packets of maximum size, each of which announces another one.
     fn huge(self) -> Vec<u8> {
         [self.head(), vec![0xFF, 0xFF, 0xFF, 5]].concat()
     }
@@ -447,7 +446,7 @@ impl SqlServer {
 
     fn change(kind: u8, value: &str) -> Vec<u8> {
         let mut token = vec![kind];
-        // What it is now, and what it was.
+        // The new value and the old one.
         for _ in 0..2 {
             token.push(u8::try_from(value.len()).expect("short"));
             token.extend_from_slice(&SqlServer::text(value));

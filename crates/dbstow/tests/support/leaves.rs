@@ -1,4 +1,4 @@
-//! What a workload leaves in MariaDB or MySQL, beside what it leaves in SQLite.
+//! The data that a workload leaves in MariaDB or MySQL, compared with SQLite.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -59,7 +59,7 @@ fn content(
     tables.iter().map(rows).collect()
 }
 
-/// Loads and runs the built-in workload `name` on `engine`, which `query` asks, and compares.
+/// Loads and runs the built-in workload `name` on `engine`, which `query` queries, and compares.
 pub(crate) fn leaves_what_it_leaves_in_sqlite(
     name: &str,
     engine: &dyn Engine,
@@ -78,7 +78,7 @@ pub(crate) fn leaves_what_it_leaves_in_sqlite(
     let errors = run(&mut seat, workload, (0, 1), 60);
     assert_eq!(errors, [""; 0], "{name}");
     if workload.load.measured {
-        // Temporary, so that nobody else sees it.
+        // Temporary, so that it is private.
         execute(&mut seat, "CREATE TABLE seen AS SELECT * FROM test_rows").expect(name);
         execute(&mut seat, "DROP TEMPORARY TABLE test_rows").expect(name);
         execute(&mut seat, "RENAME TABLE seen TO test_rows").expect(name);

@@ -13,7 +13,7 @@ use workload::Workload;
 
 use crate::server::Folders;
 
-/// The programs, or `None` on a machine without them, which is said.
+/// The programs; `None`, with a message, on a machine without them.
 pub(crate) fn programs() -> Option<Programs> {
     match Programs::find(None) {
         Ok(programs) => Some(programs),

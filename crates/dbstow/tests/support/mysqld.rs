@@ -1,4 +1,4 @@
-//! A MariaDB or MySQL that is there: somebody else's, on plain directories, with logins that have passwords.
+//! An external MariaDB or MySQL, on plain directories, with logins that have passwords.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -17,13 +17,13 @@ use other_servers::{copy, other_servers};
 use tempfile::TempDir;
 use volume::clock::Clock;
 
-/// The password of `boss`, who may do everything, and of `guest`, who may nothing; and as a URL has it.
+/// The password of `boss`, who has all permissions, and of `guest`, who has none; and its form in a URL.
 pub(crate) const PASSWORD: &str = "s3cr3t@w0rd";
 pub(crate) const ENCODED: &str = "s3cr3t%40w0rd";
 
 const UNDO_TABLESPACES: &str = "--loose-innodb-undo-tablespaces=3";
 
-/// Whose server it is.
+/// The product.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Product {
     /// This machine's MariaDB.
@@ -32,7 +32,7 @@ pub(crate) enum Product {
     Mysql,
 }
 
-/// The setting with which MySQL takes tables in a folder; MariaDB takes them anywhere, and does not know it.
+/// The setting that lets MySQL create tables in a folder; MariaDB allows any folder, and does not know it.
 pub(crate) fn taking_tables_in(folder: &Path) -> String {
     format!("--loose-innodb-directories={}", folder.display())
 }
@@ -46,7 +46,7 @@ pub(crate) struct Mysqld {
 }
 
 impl Mysqld {
-    /// Makes a MariaDB with these settings, and starts it; `None` on a machine without MariaDB, which is said.
+    /// Creates a MariaDB with these settings, and starts it; `None`, with a message, on a machine without MariaDB.
     pub(crate) fn start(settings: &[&str]) -> Option<Mysqld> {
         Mysqld::start_of(Product::Mariadb, settings)
     }
@@ -84,7 +84,7 @@ impl Mysqld {
             fs::create_dir(server.path(name)).expect("a folder");
             server.hand_over(name);
         }
-        // A statement a line.
+        // One statement per line.
         let user = |name: &str, more: &str| {
             format!("CREATE USER IF NOT EXISTS {name}@'%' IDENTIFIED BY '{PASSWORD}'{more};\n")
         };
@@ -125,7 +125,7 @@ impl Mysqld {
         self.folder.path().join(name)
     }
 
-    /// Gives a file to the user that the server runs as.
+    /// Gives a file to the server's user.
     pub(crate) fn hand_over(&self, name: &str) {
         if geteuid().is_root() {
             let user = User::from_name("mysql").expect("a table of users");
@@ -209,7 +209,7 @@ impl Mysqld {
         self.port
     }
 
-    /// What it answers, a line a row.
+    /// Its answer, one line per row.
     pub(crate) fn sql(&self, statement: &str) -> String {
         self.try_sql(statement).expect(statement)
     }
@@ -226,7 +226,7 @@ impl Mysqld {
         output.status.success().then(|| text.trim().to_owned())
     }
 
-    /// Sysbench's transactions on 4 tables; `more`: what it is to do, and for how long.
+    /// Sysbench's transactions on 4 tables; `more`: operation and duration.
     pub(crate) fn sysbench(&self, more: &[&str]) -> Child {
         Command::new("sysbench")
             .arg("oltp_read_write")

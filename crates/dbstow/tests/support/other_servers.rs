@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Version and folder of each of `product`; `None` where they cannot be had, which is said.
+/// Version and folder of each of `product`; `None`, with a message, where they are not available.
 pub(crate) fn other_servers(product: &str) -> Option<Vec<(String, PathBuf)>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/other-servers");
     let output = Command::new(script).arg(product).output();
@@ -22,7 +22,7 @@ pub(crate) fn other_servers(product: &str) -> Option<Vec<(String, PathBuf)>> {
     Some(servers.collect())
 }
 
-/// Copies such a folder to `place`, where another user gets at it, whoever owns the folders above `target`.
+/// Copies such a folder to `place`, where another user can access it, whoever owns the folders above `target`.
 pub(crate) fn copy(folder: &Path, place: &Path) {
     let copied = Command::new("cp")
         .args(["--recursive", "--preserve=mode,links"])

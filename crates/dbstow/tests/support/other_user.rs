@@ -1,4 +1,4 @@
-//! Another user of the machine, whom `nobody` plays, and the folders in which that user meets root.
+//! Another user of the machine, played by `nobody`, and the folders where that user meets root.
 #![allow(dead_code, reason = "each test program uses its part of it")]
 
 use std::fs;
@@ -42,7 +42,7 @@ pub(crate) fn is_root(why: &str) -> bool {
     can_run(geteuid().is_root(), why)
 }
 
-/// Whether a test can run here. Where not, says why; with `DBSTOW_SKIP_NOTHING` it panics.
+/// Whether a test can run here; reports why not. With `DBSTOW_SKIP_NOTHING` it panics instead.
 pub(crate) fn can_run(can: bool, why: &str) -> bool {
     if !can {
         assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(), "{why}");

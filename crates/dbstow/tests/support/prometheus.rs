@@ -1,4 +1,4 @@
-//! A real Prometheus, and what it and other clients ask of an endpoint.
+//! A real Prometheus, and requests by it and other clients to an endpoint.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// An address of this machine that nobody listens on.
+/// A free local address.
 pub(crate) fn free_address() -> SocketAddr {
     let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     socket.local_addr().expect("it has an address")
@@ -22,7 +22,7 @@ pub(crate) struct Running(pub(crate) Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -70,7 +70,7 @@ pub(crate) struct Prometheus {
 }
 
 impl Prometheus {
-    /// Starts one that scrapes these jobs; `None` on a machine without it, which is said.
+    /// Starts one that scrapes these jobs; `None`, with a message, on a machine without it.
     pub(crate) fn start(jobs: &[(&str, SocketAddr)]) -> Option<Prometheus> {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let jobs = jobs.iter().map(|(job, address)| {
@@ -101,7 +101,7 @@ impl Prometheus {
         })
     }
 
-    /// The series that `query` gives now; none while it starts.
+    /// The current series of `query`; empty while it starts.
     pub(crate) fn query(&self, query: &str) -> Vec<Value> {
         let encoded: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
         let Ok(answer) = get(self.address, &format!("/api/v1/query?query={encoded}"), "") else {
@@ -121,7 +121,7 @@ impl Prometheus {
         result.cloned().unwrap_or_default()
     }
 
-    /// The largest value that `query` gives now; `None` where it gives none.
+    /// The largest current value of `query`; `None` without one.
     pub(crate) fn value(&self, query: &str) -> Option<f64> {
         let series = self.query(query).into_iter();
         let values = series.filter_map(|series| series["value"][1].as_str()?.parse().ok());
@@ -147,7 +147,7 @@ fn unchunked(answer: &Answer) -> String {
     whole
 }
 
-/// What `promtool` has against a text in Prometheus' format; `None` on a machine without it, which is said.
+/// `promtool`'s complaints about a text in Prometheus' format; `None`, with a message, on a machine without it.
 pub(crate) fn promtool(text: &str) -> Option<String> {
     let spawned = Command::new("promtool")
         .args(["check", "metrics"])

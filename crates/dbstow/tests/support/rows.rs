@@ -34,7 +34,7 @@ impl Sqlite {
         Sqlite { connection }
     }
 
-    /// With what a built-in workload leaves there: its load, and so many operations of one session.
+    /// With the rows of a built-in workload: its load, and this many operations of one session.
     pub(crate) fn after(name: &str, operations: u64) -> Sqlite {
         let (_, workload) = experiment(name, "sqlite", 2, 1);
         let mut sqlite = Sqlite::new();

@@ -20,7 +20,7 @@ use volume::orphans::Registration;
 use volume::site::Site;
 use workload::{Database, Driver, Statement, Value, Workload};
 
-/// The programs, or `None` on a machine without them, which is said.
+/// The programs; `None`, with a message, on a machine without them.
 pub(crate) fn binaries() -> Option<Binaries> {
     match Binaries::find(None) {
         Ok(binaries) => Some(binaries),
@@ -47,7 +47,7 @@ impl Folders {
     /// Their names begin with `name`.
     pub(crate) fn named(name: &str, count: usize) -> Folders {
         let parent = tempfile::tempdir().expect("a folder");
-        // The server's own user has to get through.
+        // The server's own user must be able to traverse it.
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o755)).expect("its owner");
         let volumes: Vec<PathBuf> = (0..count)
             .map(|number| parent.path().join(format!("{name}{number}")))
@@ -58,7 +58,7 @@ impl Folders {
         Folders::of(parent, volumes)
     }
 
-    /// Directories that are there.
+    /// Existing directories.
     pub(crate) fn of(parent: TempDir, volumes: Vec<PathBuf>) -> Folders {
         Folders {
             parent,
@@ -67,7 +67,7 @@ impl Folders {
         }
     }
 
-    /// Names of what is in all volumes.
+    /// Names of the files in all volumes.
     pub(crate) fn content(&self) -> Vec<String> {
         let entries = self
             .volumes
@@ -85,7 +85,7 @@ impl Folders {
 
 impl Drop for Folders {
     fn drop(&mut self) {
-        // A test that fails says why itself.
+        // A failed test reports the cause itself.
         let _ = self.registration.finish();
     }
 }
@@ -247,7 +247,7 @@ pub(crate) fn load_in(
     }
 }
 
-/// Runs `operations` of one session; gives the errors.
+/// Runs `operations` of one session; returns the errors.
 pub(crate) fn run(
     seat: &mut SessionContext<'_>,
     workload: &Workload,

@@ -1,7 +1,7 @@
 //! A real Slurm of one node, which ends with the test.
 //!
-//! Its daemons listen on all interfaces (slurm.conf(5)), so it has a network namespace of its own with the loopback
-//! interface alone: nobody else reaches it, and its ports are free.
+//! Its daemons listen on all interfaces (slurm.conf(5)), so it has its own network namespace with only the loopback
+//! interface: it is unreachable from outside, and its ports are free.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -14,13 +14,13 @@ use model::{Duration, Instant};
 use tempfile::TempDir;
 use volume::clock::Clock;
 
-/// Longest that is waited for anything: a machine may be very busy.
+/// Timeout of any wait: a machine may be very busy.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// How often it is looked.
+/// Polling interval.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// The node's memory, which is claimed and not looked at.
+/// The node's memory, as declared, which is not checked.
 const MEMORY_MIB: u32 = 1024;
 
 /// Ports of the controller and of the node's daemon.
@@ -34,7 +34,7 @@ pub(crate) struct Slurm {
 }
 
 impl Slurm {
-    /// Starts it; `None` for other users than root and on a machine without the programs, which is said.
+    /// Starts it; `None`, with a message, for other users than root and on a machine without the programs.
     pub(crate) fn start() -> Option<Slurm> {
         if let Some(why) = missing() {
             assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(), "{why}");
@@ -42,7 +42,7 @@ impl Slurm {
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
-        // munged wants the way to its socket to be open to all users.
+        // munged requires the path to its socket to be open to all users.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let mut slurm = Slurm {
             folder,
@@ -98,7 +98,7 @@ impl Slurm {
         });
     }
 
-    /// What the tasks printed, all of them.
+    /// Output of all tasks.
     pub(crate) fn outputs(&self) -> String {
         let entries = fs::read_dir(self.work()).unwrap().flatten();
         let outputs = entries.filter(|entry| {
@@ -110,7 +110,7 @@ impl Slurm {
             .collect()
     }
 
-    /// What the daemons logged.
+    /// Log of the daemons.
     pub(crate) fn logs(&self) -> String {
         let log = |name: &str| fs::read_to_string(self.path(name)).unwrap_or_default();
         ["slurmctld.log", "slurmd.log"].map(log).concat()
@@ -132,7 +132,7 @@ impl Slurm {
         key.unwrap().write_all(&bytes[..1024]).unwrap();
     }
 
-    /// A task that is put back may start after `cred_expire`, for which 5 s are the least.
+    /// A requeued task may start after `cred_expire`, whose minimum is 5 s.
     ///
     /// Source: slurm.conf(5) of Slurm 22.05.
     fn configuration(&self) -> String {
@@ -203,16 +203,16 @@ impl Slurm {
             Ok(output) if output.status.success() => {
                 String::from_utf8_lossy(&output.stdout).into_owned()
             }
-            // The controller may not be there yet.
+            // The controller may not be running yet.
             Ok(_) | Err(_) => "no answer".to_owned(),
         }
     }
 }
 
-/// A network namespace with the loopback interface alone, held by a process that ends with the test.
+/// A network namespace with only the loopback interface, held by a process that ends with the test.
 ///
-/// The interface has an address of TEST-NET-1 (RFC 5737) too: where 127.0.0.1 is the only one, getaddrinfo(3) finds none to
-/// listen on, by `AI_ADDRCONFIG`.
+/// The interface also has an address of TEST-NET-1 (RFC 5737): where 127.0.0.1 is the only one, getaddrinfo(3) finds none
+/// to listen on, because of `AI_ADDRCONFIG`.
 struct Network(Child);
 
 impl Network {
@@ -240,7 +240,7 @@ impl Network {
 
 impl Drop for Network {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -248,7 +248,8 @@ impl Drop for Network {
 
 impl Drop for Slurm {
     fn drop(&mut self) {
-        // Without a panic, which would leave the daemons if it came in another. Tasks outlive the daemon that started them.
+        // Without a panic, which would leave the daemons if it occurred during another one. Tasks outlive the daemon that
+        // started them.
         let user = Command::new("id").arg("-un").output();
         let user = user.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
         if let (3, Ok(user)) = (self.daemons.len(), user) {
@@ -269,7 +270,7 @@ impl Drop for Slurm {
 /// Waits until `is_there`.
 ///
 /// # Panics
-/// When that takes too long.
+/// On a timeout.
 pub(crate) fn wait(what: &str, mut is_there: impl FnMut() -> bool) {
     let clock = Clock::start();
     while !is_there() {
@@ -281,7 +282,7 @@ pub(crate) fn wait(what: &str, mut is_there: impl FnMut() -> bool) {
     }
 }
 
-/// What it cannot start without here, if anything.
+/// A prerequisite that is missing here, if any.
 fn missing() -> Option<String> {
     if !nix::unistd::geteuid().is_root() {
         return Some("a network namespace needs root".to_owned());

@@ -1,4 +1,4 @@
-//! Servers that tell the truth, and lie in one answer: real ones with somebody between, and a double of SQL Server.
+//! Honest servers that lie in one answer: real ones behind a proxy, and a double of SQL Server.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What becomes of an answer.
+/// The change of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spoil {
     Nulls,
@@ -37,7 +37,7 @@ pub(crate) const SPOILS: [Spoil; 8] = [
     Spoil::NoRows,
 ];
 
-/// Counts the answers with rows of all connections, and knows which of them is a lie.
+/// Counts the answers with rows of all connections, and chooses the one to falsify.
 #[derive(Debug)]
 pub(crate) struct Teller {
     spoil: Spoil,
@@ -57,17 +57,17 @@ impl Teller {
         })
     }
 
-    /// Whether somebody was lied to.
+    /// Whether an answer was falsified.
     pub(crate) fn has_lied(&self) -> bool {
         self.answers.load(Ordering::SeqCst) > self.lie
     }
 
-    /// Whether the answer that comes now is a lie.
+    /// Whether to falsify the current answer.
     fn lies(&self) -> bool {
         self.answers.fetch_add(1, Ordering::SeqCst) == self.lie
     }
 
-    /// Rows of texts as they are sent; `None` where there is none.
+    /// Text rows on the wire; `None` where there is none.
     fn row(&self, mut row: Columns) -> Option<Columns> {
         match self.spoil {
             Spoil::NoRows => return None,
@@ -92,10 +92,10 @@ fn numbers(row: &mut Columns, instead: &str) {
     }
 }
 
-/// Copies what a server says, and spoils what it has to.
+/// Copies the server's messages, and falsifies the chosen one.
 type Copier = fn(&Teller, &mut UnixStream, &mut TcpStream) -> io::Result<()>;
 
-/// Stands between everybody who comes and the server at this socket; gives the port. It ends with the test.
+/// A proxy for the server at this socket; returns the port. It ends with the test.
 pub(crate) fn between(socket: PathBuf, copier: Copier, teller: &Arc<Teller>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it listens").port();
@@ -186,10 +186,10 @@ pub(crate) fn mariadb(
     server: &mut UnixStream,
     client: &mut TcpStream,
 ) -> io::Result<()> {
-    // Until it lets in, and until the definitions of columns end.
+    // Until the login is accepted, and until the column definitions end.
     while pass(server, client)?[0] != 0 {}
     loop {
-        // Well done, or refused.
+        // Accepted or refused.
         if matches!(pass(server, client)?[0], 0x00 | 0xFF) {
             continue;
         }
@@ -266,7 +266,7 @@ fn put_text_row(row: &Columns) -> Vec<u8> {
             }
         }
     }
-    // A packet of nothing is none.
+    // A packet must not be empty.
     if body.is_empty() { vec![0] } else { body }
 }
 
@@ -287,7 +287,7 @@ pub(crate) mod sqlserver {
         pub(crate) teller: Arc<Teller>,
     }
 
-    /// What its files have done more with each answer, so that it is not idle.
+    /// Its files show more I/O with each answer, so that it is not idle.
     const MORE: Io = Io {
         reads: 10,
         read_bytes: 80 << 10,
@@ -375,7 +375,7 @@ pub(crate) mod sqlserver {
         }
     }
 
-    /// What a column becomes; `None` where it stays as it is.
+    /// The new column; `None` where it is unchanged.
     fn instead(how: Spoil, kind: Kind) -> Option<(Kind, Value)> {
         let is_whole = match kind {
             Kind::TinyInt | Kind::SmallInt | Kind::Int | Kind::BigInt => true,

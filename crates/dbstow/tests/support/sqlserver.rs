@@ -1,6 +1,6 @@
-//! A double of SQL Server that runs a workload as far as a test says, and what restarts it.
+//! A double of SQL Server that runs a workload as defined by a test, and its restart command.
 //!
-//! Nothing that is measured on it says anything about SQL Server: its counters advance as stated here.
+//! Nothing measured on it says anything about SQL Server: its counters advance as defined here.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ impl Bench {
         let restarter = thread::spawn(move || {
             while !stopped.load(Ordering::SeqCst) {
                 if flag.exists() {
-                    // A server that does not start stays away: the test looks at what dbstow makes of it.
+                    // A server that does not start stays away: the test checks how dbstow handles it.
                     let _ = server::restart(&mut served.lock());
                     fs::remove_file(&flag).expect("the flag is ours");
                 }
@@ -68,7 +68,7 @@ impl Bench {
         self.double.lock()
     }
 
-    /// How dbstow is told where it is.
+    /// dbstow's option for its address.
     pub(crate) fn server(&self) -> String {
         format!(
             "sqlserver://sa@127.0.0.1:{}",
@@ -76,7 +76,7 @@ impl Bench {
         )
     }
 
-    /// What restarts it, and waits for that.
+    /// A command that restarts it, and waits for that.
     pub(crate) fn restart_command(&self) -> String {
         let flag = self.path("restart").display().to_string();
         format!("touch '{flag}'; while [ -e '{flag}' ]; do sleep 0.01; done")
@@ -98,7 +98,7 @@ impl Bench {
         self.dbstow(&measured(&self.server(), experiment, more))
     }
 
-    /// dbstow, under way.
+    /// dbstow, in progress.
     pub(crate) fn begin(&self, arguments: &[&str]) -> UnderWay<'_> {
         let mut process = self.process(&cargo_bin("dbstow"), arguments);
         let process = process.env("TMPDIR", self.folder.path());
@@ -109,7 +109,7 @@ impl Bench {
         }
     }
 
-    /// A program in the user's folder, who knows the password.
+    /// A program in the user's folder, with the password in its environment.
     pub(crate) fn process(&self, program: &Path, arguments: &[&str]) -> Process {
         let mut process = Process::new(program);
         process
@@ -120,7 +120,7 @@ impl Bench {
         process
     }
 
-    /// Waits until something is so.
+    /// Waits for a condition.
     pub(crate) fn until(&self, mut is_so: impl FnMut(&Bench) -> bool) {
         let begun = Clock::start();
         while !is_so(self) {
@@ -131,7 +131,7 @@ impl Bench {
         }
     }
 
-    /// Fails unless tempdb is where it was, nothing of a run is left, and nothing has to be put back.
+    /// Fails unless tempdb is where it was, the run left nothing, and nothing is to be restored.
     #[track_caller]
     pub(crate) fn is_as_before(&self, tempdb: &[(String, String)]) {
         assert_eq!(self.tempdb(), tempdb);
@@ -139,14 +139,14 @@ impl Bench {
         assert!(!self.owes());
     }
 
-    /// Whether anything is written down that has to be put back.
+    /// Whether a state file lists anything to restore.
     pub(crate) fn owes(&self) -> bool {
         let files = fs::read_dir(self.path("state/dbstow/sqlserver"));
         let mut names = files.expect("a run was here").flatten();
         names.any(|file| file.path().extension().is_some_and(|end| end == "json"))
     }
 
-    /// The records of the run, in no order.
+    /// The records of the run, unordered.
     pub(crate) fn records(&self) -> Vec<serde_json::Value> {
         let Ok(files) = fs::read_dir(self.path("out/records")) else {
             return Vec::new();
@@ -182,14 +182,14 @@ impl Bench {
     }
 }
 
-/// A run that goes on while the test does something else.
+/// A run that continues while the test does something else.
 pub(crate) struct UnderWay<'a> {
     bench: &'a Bench,
     child: Child,
 }
 
 impl UnderWay<'_> {
-    /// Waits until something is so, while the run goes on.
+    /// Waits for a condition while the run continues.
     pub(crate) fn until(&mut self, is_so: impl Fn(&Bench) -> bool) {
         let UnderWay { bench, child } = self;
         bench.until(|bench| {
@@ -200,14 +200,14 @@ impl UnderWay<'_> {
         });
     }
 
-    /// Ends it as a user does, and gives what it says.
+    /// Ends it as a user does, and returns its messages.
     pub(crate) fn interrupt(self) -> String {
         let (status, said) = self.stop();
         assert!(!status.success());
         said
     }
 
-    /// The same, with how it ended.
+    /// The same, with its exit status.
     pub(crate) fn stop(mut self) -> (ExitStatus, String) {
         let process = Pid::from_raw(self.child.id().cast_signed());
         kill(process, Signal::SIGINT).expect("it runs");
@@ -215,7 +215,7 @@ impl UnderWay<'_> {
         (status, said(&mut self.child))
     }
 
-    /// Ends it without a word.
+    /// Kills it.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("it ends");
@@ -264,7 +264,7 @@ impl Drop for Bench {
     }
 }
 
-/// What a statement on a temporary table does: much of it in tempdb, so that there is something to judge.
+/// The effect of a statement on a temporary table: a lot of I/O in tempdb, so that a verdict is possible.
 pub(crate) fn temporary() -> Work {
     let io = Io {
         reads: 12,

@@ -153,7 +153,7 @@ impl Theirs {
         assert!(status.success(), "{program}: {said}");
     }
 
-    /// `pgbench` on it, which has to succeed; gives what it prints.
+    /// `pgbench` on it, which must succeed; returns its output.
     pub(crate) fn pgbench(&self, arguments: &[&str]) -> String {
         let output = self.pgbench_command(arguments).output().expect("pgbench");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -187,7 +187,7 @@ impl Theirs {
             .args(["-XAtc", sql, "-h"])
             .arg(self.folder.path())
             .args(["-p", &self.port.to_string(), "-U", "boss", "postgres"])
-            // Not in its environment: a test beside this one looks whether the password is in any.
+            // Not in its environment: a parallel test checks whether the password is in any.
             .env("PGPASSFILE", self.path("pgpass"))
             .output()
             .expect("psql");
@@ -206,7 +206,7 @@ impl Drop for Theirs {
     }
 }
 
-/// A port that nobody listens at: servers of tests that run at once have one each.
+/// A free port: parallel tests need one each for their servers.
 fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
     listener.local_addr().expect("its address").port()

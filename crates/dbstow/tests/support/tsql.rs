@@ -6,12 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the script ends with where it could not parse.
+/// The script's exit code where it could not parse.
 const UNABLE: i32 = 2;
 
 /// The parser's complaints about these texts, as `name:line:column: number message`.
 ///
-/// `None` where it cannot run, which is said; with `DBSTOW_SKIP_NOTHING` that is a panic.
+/// `None`, with a message, where it cannot run; with `DBSTOW_SKIP_NOTHING` that is a panic.
 pub(crate) fn complaints(texts: &[(impl AsRef<str>, impl AsRef<str>)]) -> Option<Vec<String>> {
     let folder = tempfile::tempdir().expect("a folder");
     // Numbers, because a name may be anything.
@@ -46,7 +46,7 @@ pub(crate) fn complaints(texts: &[(impl AsRef<str>, impl AsRef<str>)]) -> Option
     Some(complaints)
 }
 
-/// Asserts that all of these texts, given with a name each, are T-SQL to the parser.
+/// Asserts that the parser accepts all of these texts, given with a name each, as T-SQL.
 pub(crate) fn parses(texts: &[(impl AsRef<str>, impl AsRef<str>)]) {
     assert!(!texts.is_empty(), "nothing to parse");
     if let Some(complaints) = complaints(texts) {

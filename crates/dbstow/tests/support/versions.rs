@@ -10,7 +10,7 @@ use other_servers::{copy, other_servers};
 use postgres::Binaries;
 use tempfile::TempDir;
 
-/// The servers; `None` where they cannot be had, which is said.
+/// The servers; `None`, with a message, where they are not available.
 pub(crate) fn versions() -> Option<Vec<Binaries>> {
     let versions = other_servers("postgres")?.into_iter();
     let binaries = versions.map(|(version, folder)| {
@@ -24,7 +24,7 @@ pub(crate) fn versions() -> Option<Vec<Binaries>> {
     Some(binaries.collect())
 }
 
-/// The programs where another user gets at them, whoever owns the folders above `target`.
+/// The programs where another user can access them, whoever owns the folders above `target`.
 pub(crate) fn copied(binaries: &Binaries, place: &TempDir) -> Binaries {
     let source = binaries.folder.parent().unwrap();
     copy(source, &place.path().join("server"));

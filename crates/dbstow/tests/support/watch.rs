@@ -1,5 +1,5 @@
-//! A run of dbstow, looked at from outside while it lasts: what another user can open of its files, and what stands in the
-//! environments of its processes.
+//! A run of dbstow, observed from outside: what another user can open of its files, and the environments of its
+//! processes.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use model::Duration;
 use volume::clock::Clock;
 
-/// Says of each path on a line whether it can be opened for reading: a file, or a directory to be listed.
+/// Reports for each path on a line whether it can be opened for reading: a file, or a directory to be listed.
 const TRIES: &str = r#"while IFS= read -r path; do if { :; } 2>/dev/null <"$path"; then echo yes; else echo no; fi; done"#;
 
 /// Another user, who tries to open the paths that it reads.
@@ -59,19 +59,19 @@ impl Drop for Nobody {
     }
 }
 
-/// What was seen while it lasted.
+/// Observations during the run.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Files and directories that there were.
+    /// Files and directories that existed.
     pub(crate) paths: BTreeSet<PathBuf>,
     /// Those that the other user could open.
     pub(crate) opened: BTreeSet<PathBuf>,
-    /// Environments of processes that dbstow had started, by the name of their program.
+    /// Environments of processes started by dbstow, by program name.
     pub(crate) environments: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Seen {
-    /// Runs `command` to its end, and looks at what is beneath `folders` and at its processes, again and again.
+    /// Runs `command` to its end, while repeatedly checking the files beneath `folders` and its processes.
     pub(crate) fn of(command: &mut Command, folders: &[PathBuf]) -> (Seen, Output) {
         let mut child = command
             .stdout(Stdio::piped())
@@ -107,7 +107,7 @@ impl Seen {
         (seen, output)
     }
 
-    /// Looks at all that is beneath `folders` once.
+    /// Checks everything beneath `folders` once.
     pub(crate) fn look(&mut self, folders: &[PathBuf], nobody: &mut Nobody) {
         for folder in folders {
             self.look_beneath(folder, nobody);
@@ -133,7 +133,7 @@ impl Seen {
         }
     }
 
-    /// Whether a path that ends so was there.
+    /// Whether there was a path with this suffix.
     pub(crate) fn has(&self, end: &str) -> bool {
         self.paths.iter().any(|path| path.ends_with(end))
     }
@@ -146,7 +146,7 @@ impl Seen {
         };
         let own = read(process, "cmdline");
         for pid in descendants(process) {
-            // What was not yet replaced by another program is still dbstow, which nobody but root can look into.
+            // A process that has not called exec yet is still dbstow, which only root can inspect.
             if read(pid, "cmdline") == own {
                 continue;
             }
@@ -158,7 +158,7 @@ impl Seen {
         }
     }
 
-    /// Asserts that the processes `name` were seen, and saw `wanted` of the environment.
+    /// Asserts that the processes `name` existed, and had `wanted` in their environment.
     pub(crate) fn saw(&self, name: &str, wanted: &[String]) {
         let environment = self.environments.get(name);
         let environment =
@@ -172,7 +172,7 @@ impl Seen {
     }
 }
 
-/// All processes that `process` has started, and those that they have.
+/// All direct and indirect children of `process`.
 fn descendants(process: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").expect("there is a /proc").flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
