@@ -1,4 +1,4 @@
-//! What names in an experiment stand for: the catalogue's disks and machines, engines, and workloads.
+//! Resolves names in an experiment: the catalogue's disks and machines, engines, and workloads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -24,30 +24,30 @@ pub const EMBEDDED: Engines = Engines {
     left_out: &[],
 };
 
-/// The catalogue, the engines, and where workloads come from.
+/// The catalogue, the engines, and the source of workloads.
 pub struct Inventory {
-    /// What runs statements.
+    /// The engines.
     pub engines: Engines,
     /// Disks and machines.
     pub catalogue: Catalogue,
-    /// What the user's own files are digested to.
+    /// Digests of the user's own files.
     own: Own,
-    /// What the engine speaks that workloads are for.
+    /// The SQL dialect of the workloads.
     pub dialect: Dialect,
     /// Where the files of a workload may be.
     pub reach: Reach,
 }
 
-/// The user's own files: digests of those that disks and machines are from, by their names.
+/// The user's own files: digests of those that define disks and machines, by name.
 #[derive(Default)]
 struct Own {
     disks: BTreeMap<String, String>,
     machines: BTreeMap<String, String>,
-    /// Of the last file, with all before it.
+    /// Digest of the last file, including all before it.
     last: String,
     /// The files.
     files: Vec<Named>,
-    /// All of the user's files that may be read, where they came with a plan.
+    /// All of the user's files that may be read, if they came with a plan.
     carried: Option<Inputs>,
 }
 
@@ -68,10 +68,10 @@ impl Inventory {
         }
     }
 
-    /// Adds a catalogue file of the user's own. Gives the names of its disks.
+    /// Adds a catalogue file of the user's own. Returns the names of its disks.
     ///
     /// # Errors
-    /// When the text is not a catalogue file, refers to something unknown, or defines a name again.
+    /// When the text is not a catalogue file, refers to something unknown, or redefines a name.
     pub fn add_catalogue(&mut self, text: &str, file: &str) -> Result<Vec<String>, CatalogueError> {
         let (disks, machines) = (
             names_of_disks(&self.catalogue),
@@ -82,7 +82,7 @@ impl Inventory {
             name: file.to_owned(),
             text: text.to_owned(),
         });
-        // A file may refer to classes of those before it, which then decide what its disks are.
+        // A file may refer to classes in earlier files, which then determine its disks.
         let is_alone = Catalogue::builtin().add(text, file).is_ok();
         let all = format!("{}{text}", self.own.last);
         self.own.last = experiment::plan::digest_of(all.as_bytes());
@@ -101,25 +101,25 @@ impl Inventory {
         Ok(disks)
     }
 
-    /// The same, with workloads for `engine`; as it is, where there is none of this name.
+    /// The same, with workloads for `engine`; unchanged if no engine has this name.
     pub fn of_engine(self, engine: &EngineName) -> Inventory {
         let engine = self.engines.find(engine);
         let dialect = engine.map_or(self.dialect, |engine| engine.dialect());
         Inventory { dialect, ..self }
     }
 
-    /// The same, with the files of workloads where `reach` allows them to be.
+    /// The same, with the files of workloads restricted by `reach`.
     pub fn reaching(self, reach: Reach) -> Inventory {
         Inventory { reach, ..self }
     }
 
-    /// The same, in which workloads and profiles of the user's own are those that came with a plan, and no others.
+    /// The same, where the user's own workloads and profiles are only those that came with a plan.
     pub fn carrying(mut self, inputs: Inputs) -> Inventory {
         self.own.carried = Some(inputs);
         self
     }
 
-    /// The catalogue files of the user's own, in the order in which they were added.
+    /// The user's own catalogue files, in the order in which they were added.
     pub fn own_catalogues(&self) -> &[Named] {
         &self.own.files
     }
@@ -127,7 +127,7 @@ impl Inventory {
     /// The files of the workload at `path`.
     ///
     /// # Errors
-    /// When they cannot be read, or have a mistake.
+    /// When they cannot be read, or contain an error.
     pub fn files_of_workload(&self, path: &str) -> Result<Files, String> {
         if let Some(inputs) = &self.own.carried {
             return inputs.workload(path).cloned();
@@ -149,10 +149,10 @@ impl Inventory {
         })
     }
 
-    /// What the sessions do that an experiment asks for.
+    /// The work of the sessions that an experiment specifies.
     ///
     /// # Errors
-    /// No such workload or profile, or what is wrong with it.
+    /// An unknown workload or profile, or what is wrong with it.
     pub fn work(&self, asked: &spec::Workload) -> Result<Work, String> {
         match &asked.script {
             Script::Profile { file, window } => {
@@ -185,10 +185,10 @@ impl Inventory {
         Ok((Recording { profile, demand }, digest))
     }
 
-    /// A workload with its parameters set as an experiment says.
+    /// A workload with its parameters set as in the experiment.
     ///
     /// # Errors
-    /// No such workload, or what is wrong with it.
+    /// An unknown workload, or what is wrong with it.
     pub fn workload(&self, asked: &spec::Workload) -> Result<Workload, String> {
         let mut workload = self.read(&asked.script)?;
         for (name, parameter) in &asked.parameters {
@@ -210,7 +210,7 @@ impl Inventory {
     /// A built-in workload, a folder, a SQL script, or a SQLQueryStress settings file.
     ///
     /// # Errors
-    /// No such workload, or what is wrong with it.
+    /// An unknown workload, or what is wrong with it.
     pub fn read(&self, script: &Script) -> Result<Workload, String> {
         let dialect = self.dialect;
         let result = match script {
@@ -245,7 +245,7 @@ fn names_of_machines(catalogue: &Catalogue) -> BTreeSet<String> {
 
 impl Known for Inventory {
     fn engine(&self, name: &EngineName) -> Result<(), String> {
-        // One that is left out may still be what a file is meant for; whoever runs it looks it up.
+        // An engine that was left out may still be the target of a file; the caller looks it up.
         let is_left_out = self.engines.left_out(name.as_str()).is_some();
         match self.engines.find(name) {
             Err(error) if !is_left_out => Err(error.to_string()),
@@ -254,7 +254,7 @@ impl Known for Inventory {
     }
 
     fn roles(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
-        // One that is left out has those of its kind; whoever runs it looks it up.
+        // An engine that was left out has those of its kind; the caller looks it up.
         let engine = self.engines.find(name);
         engine.map_or(&Role::ALL, |engine| engine.roles(mode))
     }
@@ -323,7 +323,7 @@ impl Known for Inventory {
     fn sized(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
         match (mode, self.engines.find(name)) {
             (Mode::Measure, Ok(engine)) => engine.sized(),
-            // A modelled disk has room for what is asked for, whoever makes the files.
+            // A modelled disk has room for the requested files, whichever engine creates them.
             (Mode::Simulate | Mode::Emulate, _) | (_, Err(_)) => &Role::ALL,
         }
     }
@@ -368,7 +368,7 @@ impl Known for Inventory {
             (name.clone(), parameter)
         };
         let parameters: BTreeMap<_, _> = workload.parameters().iter().map(parameter).collect();
-        // The scripts as they were read: a changed script is another plan.
+        // The scripts as they were read: a changed script means another plan.
         let mut text = String::new();
         write!(text, "{:?} {:?}", workload.load, workload.run)
             .expect("writing to a string does not fail");
@@ -397,7 +397,7 @@ impl Known for Inventory {
             iterations: None, ..
         }) = workload.stress
         {
-            // An `.sql` file does not say how often it is to run.
+            // An `.sql` file does not specify how often it runs.
             return Ok(None);
         }
         let length = workload.length(asked.sessions);
@@ -412,11 +412,11 @@ fn bursts(limit: &LimitSpec) -> bool {
     limit.burst.is_some()
 }
 
-/// Requests in flight where the profile counts no sessions: as many as a SATA disk queues, and more than the sessions of
-/// most servers have.
+/// Requests in flight if the profile counts no sessions: as many as a SATA disk queues, and more than the sessions of
+/// most servers.
 const IN_FLIGHT: u32 = 32;
 
-/// What a recording decides, where an experiment does not.
+/// What a recording determines, unless the experiment does.
 fn recorded(recording: &Recording) -> Recorded {
     match &recording.demand {
         Ok(demand) => Recorded {
@@ -424,7 +424,7 @@ fn recorded(recording: &Recording) -> Recorded {
             length: demand.length(),
             operations_per_s: demand.operations_per_s(),
         },
-        // Its requests can be made nevertheless.
+        // Its requests can be issued nevertheless.
         Err(_) => Recorded {
             sessions: IN_FLIGHT,
             length: recording.profile.covered(),

@@ -6,21 +6,21 @@
 //!               engine      whatever implements its traits: an embedded one, a server, or plain reads and writes
 //! ```
 
-// What names in an experiment stand for.
+// Resolves names in an experiment.
 pub mod inventory;
 pub mod plan_file;
 
-// Running it.
+// Trials.
 pub mod trial;
 
-// What a placement survives.
+// Drills: what a placement survives.
 #[cfg(target_os = "linux")]
 pub mod drill;
 
-// What a volume of one's own is like.
+// Calibration: models the user's own volume.
 pub mod calibrate;
 
-// All of a plan.
+// Runs all trials of a plan.
 pub mod run;
 
 pub use run::{Event, Finished, Observer, Prepared, RunError, RunInputs, run, run_into};

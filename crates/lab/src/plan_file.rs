@@ -1,4 +1,5 @@
-//! A plan with the user's own files that it refers to, as one file: all that a trial needs on another machine.
+//! A plan together with the user's own files that it refers to, as one file: all that a trial needs on another
+//! machine.
 //!
 //! ```text
 //! Plan ──────────────────────────────┐
@@ -6,10 +7,10 @@
 //!   workloads, profiles by name) ────┘
 //! ```
 //!
-//! A file may come from anybody: its plan is checked by the rules of experiments before anything is done with it.
+//! A file may come from anyone: its plan is checked by the rules of experiments before it is used.
 //!
-//! What ships with the program does not travel: the program has to be of the version that made the plan. What travels is
-//! checked against the digests in the plan's settings before anything runs.
+//! What ships with the program is not included: the program must be of the version that made the plan. What is included
+//! is checked against the digests in the plan's settings before anything runs.
 
 use engine::Engines;
 use std::cell::RefCell;
@@ -27,16 +28,16 @@ use workload::Files;
 
 use crate::inventory::Inventory;
 
-/// A plan and what it refers to.
+/// A plan and the files it refers to.
 #[derive(Debug)]
 pub struct PlanFile {
-    /// What will be done.
+    /// The plan.
     pub plan: Plan,
     /// The user's own files.
     pub inputs: Inputs,
 }
 
-/// Texts of the user's own files that a plan refers to, by the names that it calls them by.
+/// Texts of the user's own files that a plan refers to, by the names used in the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Inputs {
@@ -55,9 +56,9 @@ pub struct Inputs {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Named {
-    /// What the user called it.
+    /// Its name, as given by the user.
     pub name: String,
-    /// What is in it.
+    /// Its content.
     pub text: String,
 }
 
@@ -65,7 +66,7 @@ impl Inputs {
     /// The files of the workload at `path`.
     ///
     /// # Errors
-    /// When it is not among them.
+    /// When it is not included.
     pub fn workload(&self, path: &str) -> Result<&Files, String> {
         self.workloads.get(path).ok_or_else(|| missing(path))
     }
@@ -73,7 +74,7 @@ impl Inputs {
     /// The text of the profile at `path`.
     ///
     /// # Errors
-    /// When it is not among them.
+    /// When it is not included.
     pub fn profile(&self, path: &str) -> Result<&String, String> {
         self.profiles.get(path).ok_or_else(|| missing(path))
     }
@@ -86,10 +87,10 @@ fn missing(path: &str) -> String {
 /// Why a plan file cannot be used.
 #[derive(Debug, Error)]
 pub enum PlanFileError {
-    /// It is none, or was changed.
+    /// It is not a plan file, or was changed.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// Another version made it, which may simulate something else.
+    /// It was made by another version, which may simulate something else.
     #[error(
         "this plan was made by dbstow {found}, and this is {own}; use the version that made it, or plan again with \
          this one"
@@ -103,27 +104,27 @@ pub enum PlanFileError {
     /// A file in it cannot be used.
     #[error("this plan carries {name}, which cannot be used: {why}; plan again")]
     Input {
-        /// Which file.
+        /// The file.
         name: String,
         /// Why.
         why: String,
     },
-    /// A name stands for nothing, or the vendor, the engine or the workload does not allow what is asked of it.
+    /// A name is unknown, or the vendor, the engine or the workload does not allow its use.
     #[error("arm \"{arm}\": {why}; change the experiment, and plan it again")]
     Refused {
-        /// Which arm.
+        /// The arm.
         arm: String,
         /// Why.
         why: String,
     },
-    /// What a name stands for is not what the plan was made with.
+    /// A name does not refer to what the plan was made with.
     #[error(
         "{what} of arm \"{arm}\" is not what this plan was made with ({found}, not {planned}); plan again"
     )]
     Differs {
-        /// Which arm.
+        /// The arm.
         arm: String,
-        /// What of it.
+        /// What differs.
         what: String,
         /// Its digest here.
         found: String,
@@ -132,7 +133,7 @@ pub enum PlanFileError {
     },
 }
 
-/// Both in one document: a plan, and one key more where it refers to files of the user's own.
+/// A plan, with one additional key if it refers to the user's own files, in one document.
 #[derive(Serialize)]
 struct Wire<'a> {
     #[serde(flatten)]
@@ -141,7 +142,7 @@ struct Wire<'a> {
     inputs: Option<&'a Inputs>,
 }
 
-/// What of the document is not the plan's.
+/// The part of the document that does not belong to the plan.
 #[derive(Deserialize)]
 struct Beside {
     #[serde(default)]
@@ -152,7 +153,7 @@ impl PlanFile {
     /// `plan`, with the files of `inventory` that it refers to.
     ///
     /// # Errors
-    /// When one of them cannot be read any more.
+    /// When one of them can no longer be read.
     pub fn new(plan: Plan, inventory: &Inventory) -> Result<PlanFile, String> {
         let mut inputs = Inputs {
             catalogues: inventory.own_catalogues().to_vec(),
@@ -186,10 +187,10 @@ impl PlanFile {
         serde_json::to_string_pretty(&wire).expect("a plan has text keys and finite numbers only")
     }
 
-    /// A document that was stored; a plan by itself is one too.
+    /// Parses a stored document; a bare plan is accepted, too.
     ///
     /// # Errors
-    /// When it is no whole plan of this format, was changed, or is another version's.
+    /// When it is not a complete plan of this format, was changed, or is from another version.
     pub fn from_json(text: &str) -> Result<PlanFile, PlanFileError> {
         let plan = Plan::from_json(text)?;
         let own = env!("CARGO_PKG_VERSION");
@@ -201,11 +202,11 @@ impl PlanFile {
         Ok(PlanFile { plan, inputs })
     }
 
-    /// What the names in the plan stand for: what ships with the program, `engines`, and the files that came with the plan. No
-    /// other file is read.
+    /// Resolves the names in the plan: from what ships with the program, `engines`, and the files that came with the
+    /// plan. Reads no other file.
     ///
     /// # Errors
-    /// When one is missing, or is not what the plan was made with.
+    /// When one is missing, or differs from what the plan was made with.
     pub fn inventory(&self, engines: Engines) -> Result<Inventory, PlanFileError> {
         let inventory = Inventory::with_engines(engines);
         let mut inventory = inventory.of_engine(&self.plan.variant.engine);
@@ -225,7 +226,7 @@ impl PlanFile {
     }
 }
 
-/// Whether what `arm` names is known, allows what is asked of it, and is what the plan was made with.
+/// Checks that what `arm` names is known, supports its use there, and is what the plan was made with.
 fn check(arm: &Arm, variant: &Variant, known: &dyn Known) -> Result<(), PlanFileError> {
     let differs = |what: String, found: &Option<String>, planned: &Option<String>| {
         let shown = |digest: &Option<String>| digest.as_deref().unwrap_or("none").to_owned();
@@ -273,7 +274,7 @@ fn check(arm: &Arm, variant: &Variant, known: &dyn Known) -> Result<(), PlanFile
     }
 }
 
-/// An inventory that reads a workload once, however many arms run it.
+/// An inventory that reads a workload only once, however many arms run it.
 struct Remembering<'a> {
     inventory: &'a Inventory,
     workloads: RefCell<BTreeMap<String, Result<KnownWorkload, String>>>,
@@ -345,7 +346,7 @@ mod tests {
         sources = ["mine"]
     "#;
 
-    /// A plan on a disk and with a workload of the user's own, of which nothing is left.
+    /// A plan with a disk and a workload of the user's own, whose files no longer exist.
     fn plan_file() -> PlanFile {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let script = folder.path().join("one.sql");

@@ -1,4 +1,4 @@
-//! How well a fitted disk behaves like the one that was measured: the same jobs on the model.
+//! How closely a fitted disk matches the measured one: the same jobs on the model.
 
 use model::{Bytes, DiskSpec, Duration, MachineSpec, VolumeSpec};
 use serde::Serialize;
@@ -6,13 +6,13 @@ use serde::Serialize;
 use super::{Job, Sample};
 use raw::RawError;
 
-/// A deviation above this share deserves a warning.
+/// A deviation above this share triggers a warning.
 pub const DEVIATION_MAX: f64 = 0.10;
 
 /// A job as measured, and on the model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Agreement {
-    /// Which job.
+    /// The job.
     pub job: Job,
     /// On the real volume.
     pub measured: Figures,
@@ -56,8 +56,8 @@ impl Figures {
 }
 
 impl Agreement {
-    /// By which share the model is above the measurement, in the order of [`Figures`]; `NaN` where
-    /// nothing was measured.
+    /// Relative deviation of the model from the measurement, in the order of [`Figures`]; `NaN`
+    /// where nothing was measured.
     pub fn deviations(&self) -> [f64; 4] {
         let (measured, modelled) = (self.measured.all(), self.modelled.all());
         std::array::from_fn(|at| {
@@ -79,7 +79,7 @@ impl Agreement {
 /// Runs the job of every sample on a volume of one `disk`, for as long as it was measured.
 ///
 /// # Errors
-/// When the disk takes no time at all, or `stop` says so before the end.
+/// When the disk takes no time at all, or `stop` returns true before the end.
 pub fn check(
     samples: &[Sample],
     disk: &DiskSpec,

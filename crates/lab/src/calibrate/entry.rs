@@ -1,4 +1,4 @@
-//! The catalogue entry of a fitted disk, and the disk that the catalogue makes of it.
+//! The catalogue entry of a fitted disk, and the disk that results from it.
 
 use model::{Bytes, DiskSpec, LatencySpec};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value, value};
@@ -7,35 +7,35 @@ use super::{Fitted, Rates};
 use catalogue::{Catalogue, CatalogueError, Provision};
 use experiment::spec::Disk;
 
-/// What an entry says besides what was fitted.
+/// What an entry contains besides the fitted values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
     /// Its name in the catalogue.
     pub name: String,
-    /// What the volume holds.
+    /// The volume's capacity.
     pub size: Bytes,
-    /// Host that it was measured on.
+    /// Host it was measured on.
     pub host: String,
     /// Day of the measurement, `2026-01-31`.
     pub date: String,
     /// Version of fio.
     pub fio: String,
-    /// What to know about the measurement.
+    /// A remark on the measurement.
     pub note: String,
 }
 
 /// A name that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EntryError {
-    /// It has letters that names do not have.
+    /// It contains characters that names cannot have.
     #[error(
         "\"{0}\" cannot be a disk's name; use 1 to 64 letters, digits, `-`, `_` and `.` (--name)"
     )]
     Name(String),
-    /// Experiments have another use for it.
+    /// Experiments use it for something else.
     #[error("\"{0}\" is reserved: experiments call {1} so; choose another --name")]
     Reserved(String, &'static str),
-    /// The catalogue has a disk of this name.
+    /// The catalogue already has a disk of this name.
     #[error("\"{0}\" is in the catalogue already (`dbstow disks {0}`); choose another --name")]
     Taken(String),
     /// The catalogue refuses the entry.
@@ -44,10 +44,10 @@ pub enum EntryError {
 }
 
 impl About {
-    /// Whether its name can be that of a new disk of `catalogue`.
+    /// Checks that its name can be that of a new disk of `catalogue`.
     ///
     /// # Errors
-    /// When it has unusual letters, is reserved, or is taken.
+    /// When it has invalid characters, is reserved, or is taken.
     pub fn check_name(name: &str, catalogue: &Catalogue) -> Result<(), EntryError> {
         let usual = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let owned = || name.to_owned();
@@ -63,7 +63,7 @@ impl About {
     }
 }
 
-/// The catalogue file with the one entry.
+/// The catalogue file with this one entry.
 pub fn entry(fitted: &Fitted, about: &About) -> String {
     let id = format!("calibrated-{}", about.name);
     let origin = format!(
@@ -123,7 +123,7 @@ pub fn entry(fitted: &Fitted, about: &About) -> String {
     document.to_string()
 }
 
-/// The disk that the catalogue makes of `text`, read as `file`.
+/// The disk that the catalogue derives from `text`, read as `file`.
 ///
 /// # Errors
 /// When the catalogue refuses it.
@@ -148,7 +148,7 @@ fn latency_table(latency: LatencySpec, source: &str) -> InlineTable {
         LatencySpec::Constant { value } => {
             table.insert("value", value.to_string().into());
         }
-        // Of the three shapes this is the one that the fit does not give; the catalogue takes its mean.
+        // The one of the three shapes that the fit never produces; the catalogue takes its mean.
         LatencySpec::Exponential { mean } => {
             table.insert("mean", mean.to_string().into());
         }

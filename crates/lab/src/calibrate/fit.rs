@@ -6,20 +6,20 @@ use serde::Serialize;
 use super::sweep::{is_flat, saturated};
 use super::{LARGE, Purpose, SMALL, Sample, Side};
 
-/// Two rates within this share of each other are taken as one.
+/// Two rates within this share of each other are treated as one.
 const SAME: f64 = 0.10;
-/// A rate within this share of what another limit allows anyway shows nothing of its own.
+/// A rate within this share of what another limit allows is not evidence of a limit of its own.
 const EXPLAINED: f64 = 0.05;
-/// As many more requests of both sides than of one show that each side has a limit of its own.
+/// If both sides together reach this many times the requests of one, each side has its own limit.
 const APART: f64 = 1.25;
-/// A p99 within this share of the p50 is a latency that is always the same: fio counts in steps of 1.6 %.
+/// A p99 within this share of the p50 is a constant latency: fio counts in steps of 1.6 %.
 const STEADY: f64 = 0.05;
-/// Latencies have to be this far apart for the places in flight to be told from a limit.
+/// Latencies must be this far apart to distinguish places in flight from a limit.
 const DISTINCT: f64 = 1.3;
-/// Share of a processor from which the measuring program may be what was measured.
+/// Share of a processor from which the measuring program may be the bottleneck.
 const BUSY: f64 = 0.9;
 
-/// A disk as the samples show it.
+/// A disk as derived from the samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// Time of a read, without its transfer.
@@ -30,13 +30,13 @@ pub struct Fitted {
     pub flush: LatencySpec,
     /// How fast the bytes of one request move.
     pub transfer: Option<Throughput>,
-    /// Requests per second, where requests are what is limited.
+    /// Requests per second, if requests are limited.
     pub iops: Option<Rates>,
-    /// Bytes per second, where bytes are what is limited.
+    /// Bytes per second, if bytes are limited.
     pub throughput: Option<Rates>,
-    /// Requests served at the same time, where that explains every rate.
+    /// Requests served at the same time, if that explains every rate.
     pub in_flight_max: Option<u32>,
-    /// What was taken for granted, and why.
+    /// Assumptions, with reasons.
     pub assumed: Vec<String>,
     /// What the user should know before relying on it.
     pub warnings: Vec<String>,
@@ -57,7 +57,7 @@ pub enum Rates {
     },
 }
 
-/// The disk that `samples` of a whole [`super::sweep`] show.
+/// Fits a disk to the `samples` of a whole [`super::sweep`].
 pub fn fit(samples: &[Sample]) -> Fitted {
     let idle = |side, size| {
         let found = samples.iter().find(|sample| {
@@ -153,23 +153,23 @@ fn rates([read, write]: [f64; 2], mixed: f64) -> Rates {
     }
 }
 
-/// To four digits, which is more than a measurement knows; at least 1.
+/// To four digits, more than a measurement can justify; at least 1.
 fn rounded(rate: f64) -> u64 {
     let digits = rate.max(1.0).log10().floor() as i32;
     let unit = 10_f64.powi((digits - 3).max(0));
     ((rate / unit).round() * unit).max(1.0) as u64
 }
 
-/// Time a byte takes to move: one rate has to serve both sides, and their mean is the nearest to both.
+/// Transfer time of a byte: both sides share one rate, and their mean is the nearest to both.
 fn per_byte(sides_s: [f64; 2]) -> f64 {
     sides_s.map(|side| side.max(0.0)).iter().sum::<f64>() / 2.0
 }
 
-/// The distribution of a latency from which the transfer is taken out.
+/// The distribution of a latency without the transfer.
 fn latency(sample: &Sample, transfer_s: f64) -> LatencySpec {
     let transfer_ns = transfer_s * 1e9;
     let without = |ns: u64| {
-        // To 0.1 us, as the catalogue's text has it; never nothing.
+        // To 0.1 us, as in the catalogue's text; never zero.
         let tenths = ((ns as f64 - transfer_ns) / 100.0).round().max(1.0);
         Duration::from_nanos(tenths as u64 * 100)
     };
@@ -182,8 +182,8 @@ fn latency(sample: &Sample, transfer_s: f64) -> LatencySpec {
     LatencySpec::LogNormal { p50, p99 }
 }
 
-/// Requests served at the same time: by Little's law the rate times the latency, which comes to the
-/// same for every kind of request only where places are what is short.
+/// Requests served at the same time: by Little's law the rate times the latency, which is the same
+/// for every kind of request only if places are the bottleneck.
 ///
 /// Source: J. D. C. Little, "A Proof for the Queuing Formula: L = λW", Operations Research 9(3), 1961.
 fn in_flight(saturated: &[(f64, f64)]) -> Option<u32> {
@@ -243,7 +243,7 @@ mod tests {
         // A limit of 4,000 whatever the latency.
         let limit = [(4e3, 1e-3), (4e3, 2e-3), (4e3, 4e-3), (4e3, 8e-3)];
         assert_eq!(in_flight(&limit), None);
-        // Latencies too much alike to tell.
+        // Latencies too similar to distinguish.
         let alike = [(4e3, 1e-3), (4e3, 1e-3), (4e3, 1e-3), (4e3, 1e-3)];
         assert_eq!(in_flight(&alike), None);
     }

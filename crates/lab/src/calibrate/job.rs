@@ -1,4 +1,4 @@
-//! What is measured of a volume: one job after the other.
+//! The measurements of a volume: one job after the other.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -11,35 +11,35 @@ use raw::{Pattern, RawOutcome, RawSpec, SyncSpec, Window};
 
 /// A database's page.
 pub const SMALL: Bytes = Bytes::kib(8);
-/// Long enough for bytes, and not requests, to be what is limited.
+/// Long enough that bytes, not requests, are the limit.
 pub const LARGE: Bytes = Bytes::mib(1);
 
 /// One measurement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Job {
-    /// What for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// Which requests.
+    /// The kind of requests.
     pub side: Side,
     /// Their length.
     pub size: Bytes,
     /// Requests in flight.
     pub depth: u32,
-    /// At most as many per second, so that no limit holds them up.
+    /// Maximum rate, so that no limit holds them back.
     pub rate: Option<Iops>,
 }
 
-/// What a measurement is for.
+/// The purpose of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
-    /// How much there is at a depth.
+    /// The throughput at a depth.
     Sweep,
-    /// How long a request takes that nothing holds up.
+    /// The latency of an unthrottled request.
     Idle,
 }
 
-/// Which requests a measurement is about.
+/// The requests that a measurement is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -53,16 +53,16 @@ pub enum Side {
     Flush,
 }
 
-/// What a job measured.
+/// The result of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Which job.
+    /// The job.
     pub job: Job,
     /// Reads and writes per second.
     pub iops: f64,
     /// Latencies of its side's requests, in nanoseconds.
     pub latency: Histogram<u64>,
-    /// Share of a processor that the busiest thread of the measuring program used, where that is known.
+    /// Share of a processor used by the busiest thread of the measuring program, if known.
     pub client_busy: Option<f64>,
 }
 
@@ -86,9 +86,9 @@ impl Job {
         }
     }
 
-    /// The measured part of a job that takes `span` altogether: all but its first tenth.
+    /// The measured part of a job that takes `span` in total: all but its first tenth.
     ///
-    /// A tenth is above the 10 ms that limits let pass at once for every job of 0.1 s or more.
+    /// A tenth exceeds the 10 ms that limits let pass at once for every job of 0.1 s or more.
     pub fn window(span: Duration) -> Window {
         Window {
             from: Instant::from_nanos(span.as_nanos() / 10),
@@ -96,7 +96,7 @@ impl Job {
         }
     }
 
-    /// What `outcome` says of it.
+    /// Its result, taken from `outcome`.
     pub fn sample(&self, outcome: &RawOutcome) -> Sample {
         let transfers = outcome.transfers();
         let elapsed = outcome.elapsed.as_secs_f64().max(1e-9);

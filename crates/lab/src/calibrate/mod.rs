@@ -5,7 +5,8 @@
 //!                                              └────────────► check: the same jobs on that disk
 //! ```
 //!
-//! Nothing here knows what runs the jobs: fio on a directory, or the model itself in tests.
+//! This module does not depend on what runs the jobs: fio on a directory, or the model itself in
+//! tests.
 
 mod check;
 mod entry;

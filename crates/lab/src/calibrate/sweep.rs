@@ -1,4 +1,4 @@
-//! Which jobs to run: each depth follows from what the ones before it showed.
+//! Which jobs to run: each depth depends on the results of the previous ones.
 
 use model::{Bytes, Iops};
 
@@ -11,13 +11,13 @@ pub type Runner<'a> = dyn FnMut(&Job) -> Result<RawOutcome, RawError> + 'a;
 /// Depths double up to these.
 const DEPTH_MAX_SMALL: u32 = 256;
 const DEPTH_MAX_LARGE: u32 = 32;
-/// A deeper queue that gains no more than this shows that there is no more.
+/// A deeper queue that gains no more than this shows saturation.
 pub(super) const GAIN_MIN: f64 = 0.05;
-/// How many depths in turn have to gain nothing, so that one disturbed job does not end a sweep.
+/// How many consecutive depths must gain nothing, so that one disturbed job does not end a sweep.
 const FLAT: usize = 2;
 
-/// The most jobs there can be: depths 1 to 256 of two sides and 1 to 32 of two sides, a mix of each size,
-/// four latencies and the flush.
+/// Most possible jobs: depths 1 to 256 of two sides and 1 to 32 of two sides, a mix of each size, four
+/// latencies and the flush.
 pub const JOBS_MAX: usize = 2 * 9 + 2 * 6 + 2 + 4 + 1;
 
 /// Runs every job that a fit needs.
@@ -41,7 +41,7 @@ pub fn sweep(run: &mut Runner<'_>) -> Result<Vec<Sample>, RawError> {
             let most = saturated(&samples, side, size);
             let idle = Job {
                 purpose: Purpose::Idle,
-                // Half of what there is: no limit holds that up, and its bucket stays full.
+                // Half of the maximum: no limit throttles that, and its bucket stays full.
                 rate: Some(Iops((most / 2.0).max(1.0) as u64)),
                 ..job(side, size, 1)
             };
@@ -70,7 +70,7 @@ fn one(run: &mut Runner<'_>, job: Job) -> Result<Sample, RawError> {
     Ok(job.sample(&run(&job)?))
 }
 
-/// Depths 1, 2, 4, .. until more of it gains nothing.
+/// Depths 1, 2, 4, .. until more gains nothing.
 fn depths(
     run: &mut Runner<'_>,
     side: Side,
@@ -100,8 +100,7 @@ pub(super) fn of(samples: &[Sample], side: Side, size: Bytes) -> Vec<&Sample> {
     found.collect()
 }
 
-/// What there is at most: the mean of what comes within the gain of the best, of which each alone may be
-/// luck.
+/// The maximum: the mean of the values within the gain of the best, since each alone may be an outlier.
 pub(super) fn saturated(samples: &[Sample], side: Side, size: Bytes) -> f64 {
     let swept = of(samples, side, size);
     let best = swept.iter().map(|sample| sample.iops).fold(0.0, f64::max);
@@ -112,7 +111,7 @@ pub(super) fn saturated(samples: &[Sample], side: Side, size: Bytes) -> f64 {
     near.iter().sum::<f64>() / (near.len() as f64).max(1.0)
 }
 
-/// Whether a sweep ended because there is no more, rather than because it went no deeper.
+/// Whether a sweep ended by saturation, rather than by reaching its maximum depth.
 pub(super) fn is_flat(samples: &[Sample], side: Side, size: Bytes) -> bool {
     match of(samples, side, size).as_slice() {
         [earlier @ .., last] if !earlier.is_empty() => {

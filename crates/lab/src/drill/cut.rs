@@ -1,4 +1,4 @@
-//! When power is cut, and what disks have then.
+//! When power is cut, and what disks contain then.
 
 use std::mem::discriminant;
 
@@ -18,18 +18,18 @@ use super::place::{Placed, VOLUME};
 pub struct Cut {
     /// Its number within the drill.
     pub number: usize,
-    /// What happens.
+    /// The kind of event.
     pub kind: Kind,
     /// When each volume stops, by the recording's clock.
     pub at: Vec<Instant>,
-    /// Which of the open writes the disks have.
+    /// Which of the open writes the disks contain.
     pub choice: Choice,
-    /// A bit that is not as it was written.
+    /// A flipped bit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flipped: Option<FlippedBit>,
 }
 
-/// A crash state as a document has it, which may be none of the recording.
+/// A crash state as parsed from a document, not yet validated against the recording.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredCut {
@@ -42,7 +42,7 @@ pub(super) struct StoredCut {
 }
 
 impl StoredCut {
-    /// The state, where it is one of these events on volumes with these rules.
+    /// Validates the state against these events on volumes with these rules.
     pub(super) fn check(self, events: &[Event], rules: &[Rules]) -> Result<Cut, String> {
         if self.at.len() != rules.len() {
             return Err(format!(
@@ -69,7 +69,7 @@ impl StoredCut {
     }
 }
 
-/// What can happen to a placement's volumes, and with `faults` what disks should not do.
+/// What can happen to a placement's volumes; with `faults`, also what disks should not do.
 pub(super) fn kinds(placed: &Placed, faults: bool) -> Vec<Kind> {
     let mut kinds = vec![Kind::Power, Kind::Torn];
     if placed.volumes.len() > 1 {
@@ -81,44 +81,44 @@ pub(super) fn kinds(placed: &Placed, faults: bool) -> Vec<Kind> {
     kinds
 }
 
-/// Whose power is cut.
+/// Scope of the power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Power {
-    /// The machine's, and with it that of all its disks.
+    /// The whole machine with all its disks.
     #[default]
     Machine,
-    /// That of one disk, alone or of a stripe; the others have all that they got until then.
+    /// A single disk, alone or of a stripe; the others keep everything they received until then.
     Disk,
 }
 
-/// Choices that are considered of one moment.
+/// Choices considered per moment.
 const CHOICES: usize = 24;
 
-/// Share of the moments that are at any time, whatever the disks got.
+/// Share of the moments chosen at any time, regardless of disk activity.
 const ANY_TIME: f64 = 0.2;
 
-/// Moments that are tried for one cut: not every moment has a write that can be torn.
+/// Moments tried for one cut: not every moment has a write that can be torn.
 const TRIES: u64 = 50;
 
-/// What crash states are drawn from.
+/// Draws crash states.
 pub(super) struct Draw<'a> {
-    /// What the disks got.
+    /// Requests to the disks.
     pub(super) events: &'a [Event],
     /// How they behave.
     pub(super) rules: &'a [Rules],
-    /// Moments are between these two.
+    /// Moments are drawn from this instant to `until`.
     pub(super) from: Instant,
     pub(super) until: Instant,
-    /// How far snapshots are apart.
+    /// How far apart snapshots are.
     pub(super) skew: Duration,
-    /// Whose power is cut.
+    /// Scope of the power cut.
     pub(super) power: Power,
-    /// What draws.
+    /// The seed.
     pub(super) seed: u64,
 }
 
 impl Draw<'_> {
-    /// Crash states, `count` at most, each of a moment of its own. Of snapshots, each volume in turn is the last.
+    /// Crash states, at most `count`, each from its own moment. For snapshots, each volume in turn is the last.
     pub(super) fn cuts(&self, kind: Kind, count: u32) -> Vec<Cut> {
         let later = match kind {
             Kind::Snapshots => self.skew,
@@ -129,7 +129,7 @@ impl Draw<'_> {
             .iter()
             .filter(|event| self.from <= event.arrived && event.done + later <= self.until)
             .collect();
-        // A disk that gets nothing loses what is only in memory all the same.
+        // A disk that receives nothing still loses what is only in memory.
         let last = self.until.as_nanos().saturating_sub(later.as_nanos());
         if last <= self.from.as_nanos() || (within.is_empty() && kind == Kind::Torn) {
             return Vec::new();
@@ -141,7 +141,7 @@ impl Draw<'_> {
                 let at = match within.is_empty() || random.random_bool(ANY_TIME) {
                     true => Instant::from_nanos(random.random_range(self.from.as_nanos()..last)),
                     false => {
-                        // Right after something arrived, or was acknowledged.
+                        // Right after a request arrived, or was acknowledged.
                         let event = within[random.random_range(0..within.len())];
                         match random.random_bool(0.5) {
                             true => event.arrived,
@@ -177,13 +177,13 @@ impl Draw<'_> {
     ) -> Option<Choice> {
         let moment = Moment::new(self.events, self.rules, at);
         let mut fit = match (kind, self.power) {
-            // A snapshot has what its volume has got, and nothing is torn in it.
+            // A snapshot contains what its volume received, with nothing torn.
             (Kind::Snapshots | Kind::BitFlip, _) => return Some(Choice::Everything),
             (Kind::Power, Power::Disk) => choices_of_one_disk(&moment, CHOICES, seed),
             (Kind::Power | Kind::Torn, _) => choices(&moment, CHOICES, seed),
         };
         fit.retain(|choice| matches!(choice, Choice::Torn(_)) == (kind == Kind::Torn));
-        // Each sort as often as the others, however many there are of it.
+        // Each kind is equally likely, regardless of its number of choices.
         let mut sorts: Vec<_> = fit.iter().map(discriminant).collect();
         sorts.dedup();
         let sort = sorts.get(random.random_range(0..sorts.len().max(1)))?;
@@ -191,7 +191,7 @@ impl Draw<'_> {
         fit.get(random.random_range(0..fit.len())).cloned()
     }
 
-    /// A bit of what was written to some volume by `at`.
+    /// A bit of a range written to some volume by `at`.
     fn flipped(&self, at: Instant, random: &mut impl Rng) -> Option<FlippedBit> {
         let volume = random.random_range(0..self.rules.len());
         let written: Vec<&Event> = self

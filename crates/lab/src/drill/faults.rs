@@ -22,44 +22,44 @@ use super::place::when_unused;
 use super::{DrillError, DrillSpec, Recorded};
 use engine::drilled::{Found, Server, Verdict};
 
-/// Space that a full volume still has when clients begin to write: they are to fill it themselves.
+/// Space left on a full volume when clients begin to write: they are to fill it themselves.
 const SPACE_LEFT: u64 = 24 << 20;
 
-/// The same where there are temporary files alone.
+/// The same for a volume with only temporary files.
 const SPACE_LEFT_TEMP: u64 = 1 << 20;
 
-/// Space from which on a volume is not full.
+/// A volume with more space than this is not full.
 const FULL_BELOW: u64 = 64 << 10;
 
-/// How long clients write until half of the space that is left is taken from them: they may be slow, or write where there was
-/// space before.
+/// How long clients write before half of the remaining space is taken from them: they may be slow, or write where there
+/// was space before.
 const ROUND: Duration = Duration::from_secs(5);
 
-/// How long clients write to a volume that fills up, at most.
+/// Longest time that clients write to a volume that fills up.
 const FILL_MAX: Duration = Duration::from_secs(120);
 
-/// Between two looks at whether a server has ended.
+/// Polling interval for the end of a server.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Requests before the one that fails, in one attempt after the other: the first ones after a pause are rarely of data.
+/// Requests before the one that fails, in successive attempts: the first ones after a pause are rarely for data.
 const FAULTS_AFTER: [u32; 5] = [0, 2, 8, 30, 100];
 
-/// How long is waited for a request that fails.
+/// How long to wait for a request that fails.
 const FAULT_MAX: Duration = Duration::from_secs(20);
 
-/// Between two checkpoints while something fails.
+/// Interval of checkpoints while something fails.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
 
-/// How long a server that has refused something may take to end although it lets clients in.
+/// How long a server that has refused something may take to end although it still accepts clients.
 const END_MIN: Duration = Duration::from_secs(1);
 
-/// How long it may take where it does not.
+/// How long it may take if it does not.
 const END_MAX: Duration = Duration::from_secs(20);
 
 /// Name of the file that fills a volume.
 const BALLAST: &str = "ballast";
 
-/// A file that takes a volume's space.
+/// A file that occupies a volume's space.
 struct Ballast {
     file: File,
     directory: PathBuf,
@@ -68,47 +68,47 @@ struct Ballast {
 /// What happens to one volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VolumeFault {
-    /// It comes back empty, as disks inside a machine do after a stop.
+    /// It comes back empty, as local disks do after a machine is stopped.
     Lost,
-    /// It is full, and clients go on; then there is space again.
+    /// It is full while clients continue; then there is space again.
     Full,
-    /// Clients write until a write fails; after two checkpoints the server and the machine are started again.
+    /// Clients write until a write fails; after two checkpoints the server and the machine are restarted.
     WriteFails {
-        /// How many other writes came before it.
+        /// How many other writes come before it.
         after: u32,
     },
-    /// The same of a flush.
+    /// The same with a flush.
     FlushFails {
-        /// How many other flushes came before it.
+        /// How many other flushes come before it.
         after: u32,
     },
 }
 
-/// What became of a server when something happened to one of its volumes.
+/// The outcome for a server after a fault of one of its volumes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultOutcome {
-    /// What happened.
+    /// The fault.
     pub fault: VolumeFault,
     /// Name of the volume.
     pub volume: String,
-    /// What the server has in the end.
+    /// The final state of the server's data.
     pub verdict: Verdict,
     /// What clients noticed.
     pub noticed: Noticed,
-    /// The server's words; empty where it has none.
+    /// The server's message; empty if it has none.
     pub message: String,
 }
 
-/// What clients notice of a volume that is lost or full.
+/// What clients notice when a volume is lost or full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noticed {
     /// Nothing.
     Nothing,
-    /// Nothing, as the volume did not get full.
+    /// Nothing, since the volume did not get full.
     NotFull,
-    /// Nothing, as there was no such request.
+    /// Nothing, since no such request occurred.
     NotReached,
-    /// Something is refused, while the server goes on.
+    /// Something is refused while the server keeps running.
     Refused,
     /// The server ends.
     Ended,
@@ -116,7 +116,7 @@ pub enum Noticed {
     NoStart,
 }
 
-/// What became of a server, and what its clients noticed.
+/// The outcome for a server, and what its clients noticed.
 struct Seen {
     verdict: Verdict,
     noticed: Noticed,
@@ -134,11 +134,11 @@ impl Seen {
 }
 
 impl Recorded {
-    /// Takes each volume away, and fills each, one after the other; with faults, has a write and a flush of each fail. Adds what
-    /// was seen to `all`.
+    /// Removes each volume, and fills each, one after the other; with faults, makes a write and a flush of each fail.
+    /// Appends the outcomes to `all`.
     ///
     /// # Errors
-    /// When that cannot be tried; what was seen until then is in `all`.
+    /// When that cannot be tried; outcomes until then are in `all`.
     pub fn inject_faults(
         &self,
         spec: &DrillSpec,
@@ -158,7 +158,7 @@ impl Recorded {
                 let seen = match fault {
                     VolumeFault::Lost => self.lose(volume, spec)?,
                     VolumeFault::Full => self.fill(volume, spec)?,
-                    // Where there were fewer, there are fewer again.
+                    // If there were fewer, there are fewer again.
                     VolumeFault::WriteFails { .. } | VolumeFault::FlushFails { .. }
                         if is_like_last(all, fault, volume_name) =>
                     {
@@ -209,7 +209,7 @@ impl Recorded {
         let placement = &self.about().placed.settings.placement;
         let name = self.about().placed.volumes[volume].name.as_str();
         let has = |role: Role| placement.files(role).iter().any(|file| file.volume == name);
-        // One client at a time uses some megabytes.
+        // A single client uses some megabytes.
         let holds_more_than_temp = Role::ALL
             .into_iter()
             .any(|role| role != Role::Temp && has(role));
@@ -235,7 +235,7 @@ impl Recorded {
     }
 }
 
-/// Whether there was no such request of the volume the last time, when fewer were to come before it.
+/// Whether the volume had no such request the last time, with fewer required before it.
 fn is_like_last(all: &[FaultOutcome], fault: VolumeFault, volume: &str) -> bool {
     let last = all.last().filter(|last| last.volume == volume);
     last.is_some_and(|last| {
@@ -243,7 +243,7 @@ fn is_like_last(all: &[FaultOutcome], fault: VolumeFault, volume: &str) -> bool 
     })
 }
 
-/// Has a request of the volume fail once while clients write; then has checkpoints made, and starts everything again.
+/// Makes a request of the volume fail once while clients write; then runs checkpoints, and restarts everything.
 fn failed(
     drilled: &dyn Server,
     site: &RemoteSite,
@@ -275,7 +275,7 @@ fn failed(
         }
         Ok(now - Instant::ZERO < FAULT_MAX)
     })?;
-    // One to hear of it, and one that may take for granted what is not there.
+    // One to detect the fault, and one that may wrongly rely on data that was never written.
     for _ in 0..2 {
         if let Err(error) = drilled.checkpoint() {
             checkpoint_refused.get_or_insert(error.to_string());
@@ -288,7 +288,7 @@ fn failed(
         (Some(why), None) => (Noticed::Refused, why),
         (None, None) => (Noticed::Nothing, String::new()),
     };
-    // Only what is on the disks counts, and not what the kernel has kept.
+    // Only what is on the disks counts, not what the kernel has cached.
     drilled.end().map_err(io::Error::other)?;
     let verdict = match when_unused(|| site.mount_again()) {
         Err(error) if error.to_string().contains(UNMOUNTABLE) => Verdict::DoesNotStart {
@@ -297,7 +297,7 @@ fn failed(
         Err(error) => return Err(error),
         Ok(()) => started_again(drilled, &acknowledged)?,
     };
-    // Until it was mounted again, the request may still have come.
+    // The request may have come at any time until the remount.
     let noticed = match site.failed()? {
         0 => Noticed::NotReached,
         _ => noticed,
@@ -309,7 +309,7 @@ fn failed(
     })
 }
 
-/// Starts a server again, and judges what it has.
+/// Restarts a server, and checks its data.
 fn started_again(drilled: &dyn Server, acknowledged: &[u64]) -> io::Result<Verdict> {
     Ok(match drilled.start().map_err(io::Error::other)? {
         Ok(()) => Verdict::of(acknowledged, &drilled.look()),
@@ -317,7 +317,8 @@ fn started_again(drilled: &dyn Server, acknowledged: &[u64]) -> io::Result<Verdi
     })
 }
 
-/// Why a server has ended. Where it has refused something it may be about to: that is waited for, for as long as it lets nobody in.
+/// Why a server has ended. If it has refused something, it may be about to end: waits for that, as long as it accepts
+/// no clients.
 fn awaited_end(drilled: &dyn Server, has_refused: bool) -> Option<String> {
     let clock = Clock::start();
     let goes_on = || {
@@ -330,7 +331,7 @@ fn awaited_end(drilled: &dyn Server, has_refused: bool) -> Option<String> {
     drilled.exit_reason()
 }
 
-/// Fills the volume while clients write, and makes space again.
+/// Fills the volume while clients write, and frees the space again.
 fn filled(drilled: &dyn Server, directory: &Path, space: u64) -> io::Result<Seen> {
     let before = drilled.look();
     let ballast = Ballast::load(directory, space)?;
@@ -354,7 +355,7 @@ fn filled(drilled: &dyn Server, directory: &Path, space: u64) -> io::Result<Seen
         if !is_full {
             ballast.leave(left / 2)?;
         }
-        // Who waits for temporary space only has been refused it.
+        // Clients that need temporary space only have been refused it.
         Ok(!is_full && sort_refused.is_none() && passed < FILL_MAX.as_nanos())
     })?;
     let refused = refused.or(sort_refused);
@@ -367,7 +368,7 @@ fn filled(drilled: &dyn Server, directory: &Path, space: u64) -> io::Result<Seen
     };
     ballast.remove()?;
     if drilled.exit_reason().is_none() {
-        // One that ends just now is started again all the same.
+        // One that is just ending is restarted all the same.
         drilled
             .shut_down()
             .or_else(|error| match drilled.exit_reason() {
@@ -382,15 +383,15 @@ fn filled(drilled: &dyn Server, directory: &Path, space: u64) -> io::Result<Seen
     })
 }
 
-/// What clients wrote while something happened.
+/// The result of clients writing during a fault.
 struct Written {
-    /// Commits of each session that were acknowledged, those before it too.
+    /// Acknowledged commits of each session, including earlier ones.
     acknowledged: Vec<u64>,
     /// Why the first commit was refused.
     refused: Option<String>,
 }
 
-/// Lets clients write until a commit is refused, or for as long as `goes_on`, which is asked all the time.
+/// Lets clients write until a commit is refused, or until `goes_on`, which is polled, returns false.
 fn write(
     drilled: &dyn Server,
     before: &Found,
@@ -444,7 +445,7 @@ fn write(
 }
 
 impl Ballast {
-    /// Leaves so much space on the volume that is mounted at `directory`.
+    /// Leaves this much space on the volume mounted at `directory`.
     fn load(directory: &Path, space: u64) -> io::Result<Ballast> {
         let ballast = Ballast {
             file: File::create_new(directory.join(BALLAST))?,
@@ -454,17 +455,17 @@ impl Ballast {
         Ok(ballast)
     }
 
-    /// Space that others have.
+    /// Space available to others.
     fn space(&self) -> io::Result<u64> {
         fs4::available_space(&self.directory)
     }
 
-    /// Leaves so much space, where there is more.
+    /// Leaves this much space, if there is more.
     fn leave(&self, space: u64) -> io::Result<()> {
         let more = self.space()?.saturating_sub(space);
         let size = self.file.metadata()?.len() + more;
         match posix_fallocate(&self.file, 0, size.cast_signed()) {
-            // Somebody else was faster.
+            // Another process was faster.
             Err(Errno::ENOSPC) => Ok(()),
             allocated => Ok(allocated?),
         }
@@ -475,7 +476,7 @@ impl Ballast {
     }
 }
 
-/// Leaves a volume as a new one is: empty, and root's.
+/// Leaves a volume like a new one: empty, and owned by root.
 fn make_empty(directory: &Path) -> io::Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();

@@ -1,25 +1,25 @@
-//! What clients know to be committed, held against what a server has after a crash.
+//! Compares what clients know to be committed with what a server has after a crash.
 
 use model::Instant;
 use serde::{Deserialize, Serialize};
 
-/// What the clients of a recording know: when the server had acknowledged each commit, session by session. Commit numbers
+/// What the clients of a recording know: when the server acknowledged each commit, session by session. Commit numbers
 /// begin with 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ledger {
-    /// By the recording's clock, and not too early.
+    /// By the recording's clock, never too early.
     pub(crate) sessions: Vec<Vec<Instant>>,
 }
 
 impl Ledger {
-    /// Commits that were acknowledged by `at`, of each session.
+    /// Number of commits acknowledged by `at`, for each session.
     pub(crate) fn acknowledged(&self, at: Instant) -> Vec<u64> {
         let by_then =
             |session: &Vec<Instant>| session.partition_point(|commit| *commit <= at) as u64;
         self.sessions.iter().map(by_then).collect()
     }
 
-    /// All commits.
+    /// Total number of commits.
     pub(crate) fn commits(&self) -> u64 {
         self.sessions
             .iter()

@@ -35,75 +35,75 @@ pub use recorded::{DrillError, Missing, Recorded, Summary, Took};
 pub use recording::Recording;
 pub use timeline::{Fate, Lane, Mark};
 
-/// How to drill.
+/// The parameters of a drill.
 #[derive(Clone, Debug)]
 pub struct DrillSpec {
-    /// States to look at, of each kind.
+    /// States to check, of each kind.
     pub cuts: u32,
-    /// Seed of when power is cut, and of what the disks have then.
+    /// Seed of when power is cut, and of what the disks contain then.
     pub seed: u64,
     /// How long clients write.
     pub record: Duration,
     /// How many clients write.
     pub sessions: u32,
-    /// What disks do with what they have acknowledged.
+    /// What disks do with acknowledged writes.
     pub cache: Cache,
-    /// What a disk writes whole or not at all.
+    /// The size that a disk writes atomically.
     pub atomic: Atomic,
-    /// How far snapshots of volumes are apart.
+    /// How far apart snapshots of volumes are.
     pub skew: Duration,
-    /// Whose power is cut.
+    /// Scope of the power cut.
     pub power: Power,
-    /// Whether disks also do what they should not: a bit flips, a write fails, a flush fails.
+    /// Whether disks also misbehave: a bit flips, a write fails, a flush fails.
     pub faults: bool,
-    /// Most bytes that a recording of a placement takes.
+    /// Most bytes per recording of a placement.
     pub space: Bytes,
-    /// States at a time.
+    /// States checked concurrently.
     pub jobs: usize,
 }
 
-/// What disks write whole or not at all: aligned units.
+/// The size of the aligned units that disks write atomically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
-    /// Of so many bytes, whatever the disk.
+    /// This many bytes, for all disks.
     Bytes(Bytes),
-    /// Of as many as its vendor promises ([`Placed::atomic`]).
+    /// As the vendor guarantees ([`Placed::atomic`]).
     OfDisk,
 }
 
-/// What became of one state.
+/// The outcome of one state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Which state.
+    /// The state.
     pub cut: Cut,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// What each volume lacks.
     pub missing: Vec<Missing>,
-    /// What the volumes hold, where that is not survived: see [`Recorded::digest`].
+    /// Hash of the volumes' content if the state was not survived: see [`Recorded::digest`].
     pub digest: Option<String>,
-    /// The last requests of each volume, where they are not survived.
+    /// The last requests of each volume, if the state was not survived.
     pub timeline: Vec<Lane>,
-    /// How long the look took.
+    /// How long the check took.
     pub took: Took,
 }
 
-/// What a drill found.
+/// The result of a drill.
 #[derive(Debug)]
 pub struct Drilled {
     /// The server's version.
     pub version: String,
     /// Of each placement.
     pub placements: Vec<DrilledPlacement>,
-    /// Whether it notices what it has to.
+    /// Whether the drill detects what it must.
     pub controls: Vec<Control>,
-    /// Whether nobody and nothing ended it early.
+    /// Whether it ran to completion.
     pub is_complete: bool,
-    /// What ended it early.
+    /// The error that ended it early.
     pub failed: Option<DrillError>,
 }
 
-/// What a drill found of one placement.
+/// The result of a drill for one placement.
 #[derive(Clone, Debug)]
 pub struct DrilledPlacement {
     /// Its name.
@@ -116,44 +116,44 @@ pub struct DrilledPlacement {
     pub kinds: Vec<Kind>,
     /// Every state, in the order of their numbers.
     pub outcomes: Vec<Outcome>,
-    /// What became of it when a volume came back empty, or was full.
+    /// The outcomes of volume faults: a volume that came back empty, or was full.
     pub faults: Vec<FaultOutcome>,
 }
 
 /// A server that must not survive.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// The setting that makes it lose or spoil data.
+    /// The setting that makes it lose or corrupt data.
     pub setting: &'static str,
     /// What happens to its volumes.
     pub kind: Kind,
-    /// How many states were looked at.
+    /// How many states were checked.
     pub states: usize,
-    /// What was noticed; `None`: nothing, so that the drill proves nothing.
+    /// What was detected; `None`: nothing, so the drill proves nothing.
     pub noticed: Option<Verdict>,
 }
 
-/// A page of PostgreSQL: a disk that writes it whole needs no `full_page_writes`.
+/// A page of PostgreSQL: a disk that writes it atomically needs no `full_page_writes`.
 const PAGE: Bytes = Bytes::kib(8);
 
-/// States of a control that are looked at, at most.
+/// Most states checked for a control.
 const CONTROL_CUTS: u32 = 200;
 
-/// What a drill is doing.
+/// Progress of a drill.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// A server is made, and recorded.
+    /// A server is being created and recorded.
     Recording(&'a str),
-    /// So many states of it are to be looked at.
+    /// This many states of it will be checked.
     Cutting(&'a str, usize),
-    /// One was.
+    /// One was checked.
     Looked(&'a Outcome),
 }
 
-/// Drills placements, each recorded in a folder of its own within `folder`. What was found before an error is kept.
+/// Drills placements, each recorded in its own folder within `folder`. Results before an error are kept.
 ///
 /// # Errors
-/// When nothing was found before a server did not run, something could not be written, or somebody pressed Ctrl-C.
+/// When a server did not run, something could not be written, or the user pressed Ctrl-C, before any result.
 pub fn drill(
     tools: &Tools,
     placements: &[Placed],
@@ -176,7 +176,7 @@ pub fn drill(
     Ok(drilled)
 }
 
-/// Adds what is found of each placement, and of the controls, to `drilled`.
+/// Adds the results of each placement, and of the controls, to `drilled`.
 fn drill_all(
     tools: &Tools,
     placements: &[Placed],
@@ -236,7 +236,7 @@ fn drill_all(
     Ok(())
 }
 
-/// Sees whether a control is noticed.
+/// Checks whether a control is detected.
 fn look_at(
     tools: &Tools,
     placed: &Placed,
@@ -251,7 +251,7 @@ fn look_at(
         kind,
         is_noticed,
     } = *control;
-    // Of disks for which it would survive, it proves nothing.
+    // On disks on which it would survive, it proves nothing.
     let spec = &DrillSpec {
         atomic: match spec.atomic {
             Atomic::Bytes(unit) if unit < PAGE => spec.atomic,
@@ -264,7 +264,8 @@ fn look_at(
     Folder::open(folder)?.new_folder(name.as_ref())?;
     let server = [(setting, value)];
     let recorded = Recorded::record(tools, placed, &server, spec, &folder.join(&name))?;
-    // One whose disks refused the rest for want of space was cut there, and need not survive that.
+    // One whose disks refused the rest because space ran out was cut there, and need not survive
+    // that.
     if !recorded.summary().ended_early {
         recorded.check(spec)?;
     }
@@ -287,9 +288,9 @@ fn look_at(
 }
 
 impl Recorded {
-    /// Starts the server on every state, several at a time, and judges what it has. `each` hears of every outcome as it comes,
-    /// and ends the drill by `false`; so does Ctrl-C, after the states that are being looked at. So does an error, which is
-    /// returned beside the outcomes: a state could not be looked at, for another reason than the server.
+    /// Starts the server on every state, several at a time, and checks its data. `each` receives every outcome as it
+    /// comes, and ends the drill by returning false; so does Ctrl-C, after the states in progress. So does an error,
+    /// which is returned beside the outcomes: a state could not be checked, for a reason other than the server.
     pub fn drill(
         &self,
         cuts: &[Cut],

@@ -1,4 +1,4 @@
-//! A placement that is drilled, and its volumes: while they are filled, recorded, and looked at after a crash.
+//! A drilled placement and its volumes: while they are filled, recorded, and checked after a crash.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -23,49 +23,49 @@ use engine::hooks::HostHooks;
 use engine::own_directory::{OwnDirectory, short_directory};
 use experiment::spec::Settings;
 
-/// How large a volume is: it holds a small server and what clients write meanwhile.
+/// Size of a volume: it holds a small server and what clients write meanwhile.
 pub(super) const VOLUME: Bytes = Bytes::gib(4);
 
-/// A placement that is drilled.
+/// A drilled placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "UncheckedPlaced")]
 pub struct Placed {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its settings.
     pub settings: Settings,
     /// The machine that its volumes share.
     pub machine: MachineSpec,
     /// Its volumes, in the order of the settings; only those that hold files.
     pub volumes: Vec<VolumeSpec>,
-    /// What each volume's disks write whole or not at all, as their vendor promises.
+    /// The size that each volume's disks write atomically, as their vendor guarantees.
     pub atomic: Vec<Bytes>,
-    /// Names of the volumes that are empty after the machine was stopped.
+    /// Names of the volumes that are empty after a stop of the machine.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub forgets: BTreeSet<String>,
-    /// Settings of its server, in the product's words.
+    /// Settings of its server, in the product's syntax.
     pub server: Vec<(String, String)>,
 }
 
 impl Placed {
-    /// What every disk writes whole or not at all: a sector. More only where the vendor promises it.
+    /// What every disk writes atomically: a sector. More only if the vendor guarantees it.
     pub const ATOMIC_DEFAULT: Bytes = Bytes(512);
 }
 
-/// What a drill works with.
+/// The environment of a drill.
 #[derive(Clone)]
 pub struct Tools {
-    /// What is drilled.
+    /// The drilled product.
     pub(super) product: Arc<dyn Product>,
-    /// Where everything is written down that has to be ended and removed.
+    /// Registers everything that must be ended and removed.
     registration: Arc<Registration>,
-    /// Emulators, and when to end early.
+    /// Starts emulators, and signals an early end.
     pub(super) hooks: HostHooks,
-    /// Who has made what is drilled.
+    /// The origin of the recording.
     pub(super) origin: Origin,
 }
 
-/// Volumes that are mounted, each in a directory of its own.
+/// Mounted volumes, each in its own directory.
 pub(super) struct Volumes {
     /// The emulator that serves them. First, so that they are unmounted before their directories are removed.
     pub(super) site: RemoteSite,
@@ -90,7 +90,7 @@ impl Tools {
         }
     }
 
-    /// Says what could not be removed.
+    /// Reports what could not be removed.
     ///
     /// # Errors
     /// When something is left.
@@ -98,7 +98,7 @@ impl Tools {
         self.registration.finish()
     }
 
-    /// Whether somebody pressed Ctrl-C.
+    /// Whether the user pressed Ctrl-C.
     pub(super) fn is_interrupted(&self) -> bool {
         self.hooks.interrupted.load(Ordering::Relaxed)
     }
@@ -165,7 +165,7 @@ impl Tools {
     }
 }
 
-/// A machine that holds no disk back.
+/// A machine that throttles no disk.
 fn unlimited() -> MachineSpec {
     MachineSpec {
         cores: 1,
@@ -176,17 +176,18 @@ fn unlimited() -> MachineSpec {
     }
 }
 
-/// How long volumes may be in use after their server has ended.
+/// How long volumes may stay in use after their server has ended.
 const IN_USE_MAX: Duration = Duration::from_secs(10);
 
-/// Between two attempts to unmount them.
+/// Interval of attempts to unmount them.
 const IN_USE_EVERY: Duration = Duration::from_millis(50);
 
 /// Where in a placement's folder the volumes' images are.
 const DISKS: &str = "disks";
 
-/// Checks the disks' images in the folder of a placement that this run has not made, beneath a handle of it, before anything is
-/// mounted: each is where it has to be, of this user alone, no link, of the right size, and holds a file system without errors.
+/// Checks the disks' images in the folder of a placement that this run has not created, through an open handle, before
+/// anything is mounted: each must be in its place, accessible to this user only, not a link, of the right size, and
+/// hold a file system without errors.
 pub(super) fn check_disks(folder: &Folder, placed: &Placed) -> Result<(), DrillError> {
     folder.check_own()?;
     let disks = folder.inner(DISKS.as_ref())?;
@@ -204,7 +205,7 @@ impl Volumes {
         self.directory.path()
     }
 
-    /// Lets the server through to them, where it runs as another user. Until then nobody but this user can reach what they hold.
+    /// Gives a server that runs as another user access to them. Until then only this user can reach their content.
     pub(super) fn let_in(&self) -> io::Result<()> {
         if !self.for_others {
             return Ok(());
@@ -219,8 +220,8 @@ impl Volumes {
     }
 }
 
-/// Unmounts volumes by `unmount`, as soon as nobody uses them. A process that another thread starts has all files of this one
-/// open for a moment, a database's too.
+/// Unmounts volumes by calling `unmount`, as soon as they are unused. A process that another thread starts briefly has
+/// all files of this one open, including those of a database.
 pub(super) fn when_unused(unmount: impl Fn() -> io::Result<()>) -> io::Result<()> {
     let clock = Clock::start();
     loop {

@@ -1,4 +1,4 @@
-//! A server that clients write to, while its volumes are recorded.
+//! A server to which clients write, while its volumes are recorded.
 
 use std::io::BufReader;
 use std::path::Path;
@@ -19,25 +19,25 @@ use super::{DrillError, DrillSpec, Ledger, Placed, Recorded, Tools};
 use engine::EngineError;
 use engine::drilled::{Server, ServerSpec};
 
-/// Between two checkpoints: the pages of every few hundred commits reach the data's disk.
+/// Interval of checkpoints: the pages of every few hundred commits reach the data's disk.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(1_500);
 
-/// Between two looks at whether it is over.
+/// Polling interval for the end.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Most parts of writes that one disk got, of a recording: each takes some 60 bytes of memory while a state is looked at.
+/// Most write pieces per disk of a recording: each takes some 60 bytes of memory while a state is checked.
 const PIECES_MAX: u64 = 1 << 24;
 
-/// Names in a placement's folder; the second is the file's in the first, too.
+/// Names in a placement's folder; the second is also the name of the file within the first.
 const WRITES: &str = "writes";
 pub(super) const ABOUT: &str = "recording.json";
 
 impl Recorded {
-    /// Makes a server in `folder`, an empty one, and records what clients have it write. `server` are settings that it is
-    /// started with.
+    /// Creates a server in `folder`, which must be empty, and records what clients write. `server` contains settings
+    /// that it is started with.
     ///
     /// # Errors
-    /// When the server does not come up, a client is refused, or something cannot be written.
+    /// When the server does not start, a client is refused, or something cannot be written.
     pub fn record(
         tools: &Tools,
         placed: &Placed,
@@ -45,7 +45,7 @@ impl Recorded {
         spec: &DrillSpec,
         folder: &Path,
     ) -> Result<Recorded, DrillError> {
-        // The emulator works in a directory of its own.
+        // The emulator works in its own directory.
         let folder = &folder.canonicalize().map_err(DrillError::volumes)?;
         let own = Folder::open(folder)?;
         own.new_folder(WRITES.as_ref())?;
@@ -88,7 +88,7 @@ impl Recorded {
         let ended = drilled.end();
         let mounted = volumes.directory().display().to_string();
         drop(drilled);
-        // A full backing disk, say: what clients were told follows from it.
+        // The backing disk may be full: what clients saw follows from that.
         volumes.site.reading().map_err(DrillError::volumes)?;
         volumes.stop().map_err(DrillError::volumes)?;
         let Written {
@@ -101,7 +101,7 @@ impl Recorded {
         if let Some(error) = failed.filter(|_| history.ended.is_none()) {
             return Err(error.into());
         }
-        // What disks refuse for want of space is in no state.
+        // Requests refused because space ran out are in no state.
         let until = history.ended.map_or(until, |ended| ended.min(until));
         if until <= from {
             return Err(DrillError::NoSpace(folder.to_owned()));
@@ -129,7 +129,7 @@ struct Written {
     failed: Option<EngineError>,
 }
 
-/// Lets clients write for as long as is recorded, and has checkpoints in between.
+/// Lets clients write for the recorded time, with checkpoints in between.
 fn write(
     drilled: &dyn Server,
     site: &dyn Site,
@@ -195,7 +195,7 @@ fn write(
 #[derive(Clone, Copy)]
 struct Times {
     clock: Clock,
-    /// What the emulator's clock said, and this one before it was asked.
+    /// The time of the emulator's clock, and the time of this one before the query.
     theirs: Instant,
     ours: Instant,
 }
@@ -212,16 +212,16 @@ impl Times {
         })
     }
 
-    /// The emulator's time, or a little later: by how long it took to ask.
+    /// The emulator's time, possibly later by the duration of the query.
     fn now(&self) -> Instant {
         self.theirs + self.clock.now().since(self.ours)
     }
 }
 
-/// Reads what is stored in the folder of a placement, with the history of its writes.
+/// Reads what is stored in the folder of a placement, including the history of its writes.
 ///
 /// # Errors
-/// When it is not there, of another version, or has what cannot be.
+/// When it does not exist, is of another version, or contains impossible values.
 pub(super) fn read(own: &Folder) -> Result<(Recording, History), DrillError> {
     let text = input::inside(own, ABOUT, input::BYTES_MAX)?;
     let file = own.path().join(ABOUT);
@@ -240,7 +240,7 @@ pub(super) fn read(own: &Folder) -> Result<(Recording, History), DrillError> {
     Ok((recording, history))
 }
 
-/// Whether what was written lies within the volumes, and is there.
+/// Checks that all writes lie within the volumes, and that their bytes exist.
 fn check(history: &History, placed: &Placed, own: &Folder) -> Result<(), String> {
     let beyond = |event: &&Event| event.range.end > VOLUME.0;
     if let Some(event) = history.events.iter().find(beyond) {
@@ -293,7 +293,7 @@ fn no_recording(place: &Path, why: String) -> DrillError {
     }
 }
 
-/// Where in a placement's folder what was written is.
+/// Path of the recorded writes in a placement's folder.
 pub(super) fn writes(folder: &Path) -> std::path::PathBuf {
     folder.join(WRITES)
 }

@@ -1,4 +1,4 @@
-//! What was recorded of a server, and what becomes of it in a crash state.
+//! A recording of a server, and its outcome in a crash state.
 
 use std::io;
 use std::mem::discriminant;
@@ -21,35 +21,35 @@ use super::{Atomic, DrillSpec};
 use engine::EngineError;
 use engine::drilled::{Kind, Origin, Server, ServerSpec, Verdict};
 
-/// Why a drill came to no result.
+/// Why a drill has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum DrillError {
     /// The server does not run, or refuses.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The volumes are not there.
+    /// The volumes are unavailable.
     #[error("the volumes: {0}")]
     Volumes(io::Error),
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// A file or folder is none of a recording.
+    /// A file or folder does not belong to a recording.
     #[error("{}: {why}; it is no recording of a drill by this version of dbstow, drill again", place.display())]
     NoRecording {
-        /// Which file or folder.
+        /// The file or folder.
         place: PathBuf,
         /// What is wrong.
         why: String,
     },
-    /// A recording that may be of anybody's making asks for what it may not have.
+    /// A recording of unknown origin requests something that is not permitted.
     #[error("{}: {why}", file.display())]
     Refused {
-        /// Its file.
+        /// The file.
         file: PathBuf,
-        /// What, why not, and what to do.
+        /// The request, the reason for the refusal, and the remedy.
         why: String,
     },
-    /// The state is none of the recording.
+    /// The state does not belong to the recording.
     #[error("the state is none of this recording, {}: {why}; drill again", folder.display())]
     NoState {
         /// Where the recording is.
@@ -57,35 +57,35 @@ pub enum DrillError {
         /// What is wrong.
         why: String,
     },
-    /// The server fails where nothing was cut.
+    /// The server fails even without a power cut.
     #[error(
         "placement \"{placement}\": without any cut the server is not intact ({verdict}); that is no finding but an error of \
          the drill"
     )]
     Uncut {
-        /// Of which placement.
+        /// The placement.
         placement: String,
-        /// What became of it.
+        /// Its verdict.
         verdict: Verdict,
     },
-    /// A state had two verdicts.
+    /// A state had two different verdicts.
     #[error(
         "cut {number}: the server was {first}, and then, in the same state, {second}; that is no finding but an error of the drill"
     )]
     Unstable {
-        /// Which state.
+        /// The state.
         number: usize,
-        /// What became of it.
+        /// The first verdict.
         first: Verdict,
-        /// What became of it when it was looked at again.
+        /// The verdict of the second check.
         second: Verdict,
     },
-    /// There was no space for what was to be recorded.
+    /// Not enough space for the recording.
     #[error(
         "{}: there is no space to record anything; free some, give more (--space), or name another folder by --out", .0.display()
     )]
     NoSpace(PathBuf),
-    /// Somebody pressed Ctrl-C.
+    /// The user pressed Ctrl-C.
     #[error("interrupted")]
     Interrupted,
 }
@@ -96,7 +96,7 @@ impl DrillError {
     }
 }
 
-/// What clients had a server write, in the order in which its disks got it.
+/// What clients had a server write, in the order in which its disks received it.
 pub struct Recorded {
     tools: Tools,
     folder: PathBuf,
@@ -104,38 +104,38 @@ pub struct Recorded {
     history: History,
 }
 
-/// What a volume lacks of what was written to it.
+/// Writes that a volume lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
     /// Name of the volume.
     pub volume: String,
     /// When it stopped, in milliseconds after clients began.
     pub at_ms: u64,
-    /// Writes that it may have had or not.
+    /// Writes that were open.
     pub open: u64,
-    /// Of these, what it has nothing of.
+    /// Of these, those missing completely.
     pub missing: u64,
-    /// Of these, what it has only a part of.
+    /// Of these, those present only in part.
     pub torn: u64,
 }
 
-/// A server that runs, and its volumes.
+/// A running server and its volumes.
 pub(super) type OnVolumes<'a> = (&'a dyn Server, &'a RemoteSite);
 
-/// How long a look at one state took.
+/// How long the check of one state took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Took {
     /// Until its volumes were mounted.
     pub mount: Duration,
-    /// From then until the server let clients in, or had ended.
+    /// From then until the server accepted clients, or had ended.
     pub start: Duration,
-    /// To read and check all it has.
+    /// To read and check all its data.
     pub look: Duration,
     /// To end the server, and to unmount.
     pub stop: Duration,
 }
 
-/// Times of one thing after the other.
+/// Measures consecutive times.
 struct Laps {
     clock: Clock,
     last: Instant,
@@ -161,12 +161,12 @@ impl Laps {
     }
 }
 
-/// What was recorded.
+/// Summary of a recording.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// How long clients wrote.
     pub lasted: Duration,
-    /// What they had acknowledged.
+    /// Commits acknowledged to them.
     pub commits: u64,
     /// Writes of all disks.
     pub writes: u64,
@@ -174,15 +174,16 @@ pub struct Summary {
     pub bytes: Bytes,
     /// Flushes of all disks.
     pub flushes: u64,
-    /// Whether it ended before its time, as there was no space for more.
+    /// Whether it ended early because space ran out.
     pub ended_early: bool,
 }
 
 impl Recorded {
-    /// Opens what is stored in `folder`; of one that this run has not made, nothing in it is used before it was checked.
+    /// Opens what is stored in `folder`; if this run has not created it, nothing in it is used before it was checked.
     ///
     /// # Errors
-    /// When there is none, it is of another version, has what cannot be, or asks for what it may not have.
+    /// When it does not exist, is of another version, contains impossible values, or requests something
+    /// that is not permitted.
     pub fn open(tools: &Tools, folder: &Folder) -> Result<Recorded, DrillError> {
         let (about, history) = record::read(folder)?;
         let may_set = |name: &str, value: &str| tools.product.may_set(name, value);
@@ -196,17 +197,17 @@ impl Recorded {
         }
         Ok(Recorded {
             tools: tools.clone(),
-            // The emulator works in a directory of its own.
+            // The emulator works in its own directory.
             folder: folder.path().canonicalize().map_err(DrillError::volumes)?,
             about,
             history,
         })
     }
 
-    /// The state that a document has as `stored`.
+    /// The state that a document contains as `stored`.
     ///
     /// # Errors
-    /// When it is none of this recording's.
+    /// When it does not belong to this recording.
     pub fn state(&self, stored: &Value, spec: &DrillSpec) -> Result<Cut, DrillError> {
         let none = |why: String| DrillError::NoState {
             folder: self.folder.clone(),
@@ -217,7 +218,7 @@ impl Recorded {
         stored.check(events, &rules).map_err(none)
     }
 
-    /// What was recorded while clients wrote.
+    /// Summary of what was recorded while clients wrote.
     pub fn summary(&self) -> Summary {
         let (from, until) = (self.about.from, self.about.until);
         let mut summary = Summary {
@@ -247,12 +248,12 @@ impl Recorded {
         &self.about.version
     }
 
-    /// Whether somebody pressed Ctrl-C.
+    /// Whether the user pressed Ctrl-C.
     pub(super) fn is_interrupted(&self) -> bool {
         self.tools.is_interrupted()
     }
 
-    /// States of a kind, `count` at most, drawn by the seed of `spec`.
+    /// States of a kind, at most `count`, drawn from the seed of `spec`.
     pub fn cuts(&self, kind: Kind, count: u32, spec: &DrillSpec) -> Vec<Cut> {
         let draw = Draw {
             events: &self.history.events,
@@ -266,7 +267,7 @@ impl Recorded {
         draw.cuts(kind, count)
     }
 
-    /// The state in which nothing was cut.
+    /// The state without a power cut.
     pub(super) fn uncut(&self) -> Cut {
         let last = || self.history.events.iter().map(|event| event.done).max();
         let end = self.history.ended.or_else(last);
@@ -279,7 +280,7 @@ impl Recorded {
         }
     }
 
-    /// Sees that the server comes up where nothing was cut.
+    /// Checks that the server starts without a power cut.
     ///
     /// # Errors
     /// When it does not.
@@ -293,10 +294,10 @@ impl Recorded {
         }
     }
 
-    /// Starts the server on a state, and judges what it has.
+    /// Starts the server on a state, and checks its data.
     ///
     /// # Errors
-    /// When the state cannot be looked at, for another reason than the server.
+    /// When the state cannot be checked, for a reason other than the server.
     pub fn look(&self, cut: &Cut, spec: &DrillSpec) -> Result<(Verdict, Took), DrillError> {
         let earliest = cut.at.iter().copied().min().unwrap_or(Instant::ZERO);
         self.with_server(cut, spec, &|_| Ok(()), &mut |server| match server {
@@ -305,10 +306,10 @@ impl Recorded {
         })
     }
 
-    /// As [`Recorded::look`]; what is not intact is looked at once more.
+    /// Like [`Recorded::look`]; what is not intact is checked once more.
     ///
     /// # Errors
-    /// As there, or when the two looks differ.
+    /// As for that function, or when the two checks differ.
     pub(super) fn look_twice(
         &self,
         cut: &Cut,
@@ -329,15 +330,16 @@ impl Recorded {
         }
     }
 
-    /// Judges what a server has that stopped at this time.
+    /// The verdict on a server that stopped at this time.
     pub(super) fn verdict(&self, at: Instant, drilled: &dyn Server) -> Verdict {
         Verdict::of(&self.about.ledger.acknowledged(at), &drilled.look())
     }
 
-    /// Starts the server on a state, after something was done to its volumes; `judge` gets it, or why it does not start.
+    /// Starts the server on a state, after a change to its volumes; `judge` receives it, or the reason why it does not
+    /// start.
     ///
     /// # Errors
-    /// When the state cannot be looked at, for another reason than the server.
+    /// When the state cannot be checked, for a reason other than the server.
     pub(super) fn with_server<T>(
         &self,
         cut: &Cut,
@@ -356,7 +358,7 @@ impl Recorded {
         let contents = self.contents(cut, spec);
         let volumes = match self.tools.mount(placed, &self.folder, contents) {
             Ok(volumes) => volumes,
-            // All else is this machine's trouble, and none of the state's.
+            // All other errors are caused by this machine, not by the state.
             Err(error) if error.to_string().contains(UNMOUNTABLE) => {
                 return Ok((judge(Err(error.to_string())), laps.took));
             }
@@ -389,7 +391,7 @@ impl Recorded {
                 judged
             }
         };
-        // What the emulator could not do is no fault of the state.
+        // An emulator's failure is not a fault of the state.
         volumes.site.reading().map_err(DrillError::volumes)?;
         volumes.stop().map_err(DrillError::volumes)?;
         laps.took.stop = laps.lap();
@@ -406,7 +408,7 @@ impl Recorded {
         })
     }
 
-    /// SHA-256 of what the volumes hold in a state, before anything is started on it; in hexadecimal digits.
+    /// SHA-256 of the volumes' content in a state, before anything is started on it; in hexadecimal.
     ///
     /// # Errors
     /// When the recording cannot be read.
@@ -445,7 +447,7 @@ impl Recorded {
         all
     }
 
-    /// What the disks got.
+    /// The recorded requests.
     pub(super) fn events(&self) -> &[Event] {
         &self.history.events
     }
@@ -455,7 +457,7 @@ impl Recorded {
         &self.history.volumes
     }
 
-    /// What was recorded of the placement.
+    /// The metadata of the recording.
     pub(super) fn about(&self) -> &Recording {
         &self.about
     }

@@ -1,5 +1,5 @@
-//! What is stored of a recording beside what was written. It is read from a folder that anybody may have made: a [`Recording`] is
-//! there only once all of it was checked.
+//! The metadata of a recording, besides the writes. It is read from a folder of unknown origin: a [`Recording`] only
+//! exists once all of it was checked.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
@@ -12,29 +12,29 @@ use super::Ledger;
 use super::place::Placed;
 use engine::drilled::{Origin, SESSIONS_MAX};
 
-/// Version of what a recording is stored as.
+/// Version of the stored format.
 const FORMAT: &str = "dbstow.crash-recording/1";
 
-/// Most letters of a text that is only shown.
+/// Most characters of a text that is only displayed.
 const TEXT_MAX: usize = 1_000;
 
 /// Most disks of a volume, and most files of a role, as in experiments.
 const DISKS_MAX: usize = 1_024;
 
-/// Largest unit that a disk writes whole; vendors promise up to 16 KiB.
+/// Largest unit that a disk writes atomically; vendors guarantee up to 16 KiB.
 const ATOMIC_MAX: Bytes = Bytes::mib(1);
 
 /// Most settings of a server.
 const SETTINGS_MAX: usize = 200;
 
-/// What is stored about a recording, beside what was written.
+/// The metadata of a recording, besides the writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Recording {
     format: String,
-    /// What was recorded.
+    /// The recorded placement.
     pub(super) placed: Placed,
-    /// What the server was started with besides.
+    /// Additional settings that the server was started with.
     pub(super) server: Vec<(String, String)>,
     /// The server's version.
     pub(super) version: String,
@@ -44,11 +44,11 @@ pub struct Recording {
     pub(super) from: Instant,
     /// When they had ended.
     pub(super) until: Instant,
-    /// Where the volumes were mounted, each below its name.
+    /// Where the volumes were mounted, each in a directory of its name.
     pub(super) mounted: String,
 }
 
-/// A recording as a file has it.
+/// A recording as parsed from a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Unchecked {
@@ -62,7 +62,7 @@ struct Unchecked {
     mounted: String,
 }
 
-/// A placement as a file has it.
+/// A placement as parsed from a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UncheckedPlaced {
@@ -77,7 +77,7 @@ pub(super) struct UncheckedPlaced {
 }
 
 impl Recording {
-    /// What was recorded of a placement.
+    /// The recording of a placement.
     pub(super) fn new(
         (placed, server): (Placed, Vec<(String, String)>),
         version: String,
@@ -97,15 +97,15 @@ impl Recording {
         }
     }
 
-    /// Reads what [`Recording::text`] gives.
+    /// Parses the output of [`Recording::text`].
     ///
     /// # Errors
-    /// When it is something else, or has what cannot be: which key, and what to do.
+    /// When it is something else, or contains impossible values: the key, and the remedy.
     pub fn parse(text: &str) -> Result<Recording, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// As it is stored.
+    /// The stored form.
     pub fn text(&self) -> String {
         serde_json::to_string(self).expect("it is plain data")
     }
@@ -161,7 +161,7 @@ impl TryFrom<UncheckedPlaced> for Placed {
     type Error = String;
 
     fn try_from(read: UncheckedPlaced) -> Result<Placed, String> {
-        // Of SQLite, the mode is in it: "one, wal, full".
+        // For SQLite, the mode is part of it: "one, wal, full".
         for part in read.name.split(", ") {
             check_name(part).map_err(|why| format!("placed.name: {why}"))?;
         }
@@ -226,10 +226,10 @@ impl TryFrom<UncheckedPlaced> for Placed {
     }
 }
 
-/// Checks the settings of a server that a folder's recording has.
+/// Checks the server settings in a folder's recording.
 ///
 /// # Errors
-/// The first that a replay may not set.
+/// The first one that a replay may not set.
 pub(super) fn check_settings(
     recording: &Recording,
     origin: Origin,

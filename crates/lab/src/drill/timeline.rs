@@ -1,11 +1,11 @@
-//! The last requests of each volume before it stopped, and what became of them.
+//! The last requests of each volume before it stopped, and their outcome.
 
 use crash::{Action, Moment};
 use model::Instant;
 
 use super::{Cut, DrillSpec, Recorded};
 
-/// Most requests that are kept of each volume.
+/// Most requests kept per volume.
 const MARKS: usize = 40;
 
 /// A volume's last requests.
@@ -17,29 +17,29 @@ pub struct Lane {
     pub marks: Vec<Mark>,
 }
 
-/// A request, or the part of it that one disk got.
+/// A request, or the part of it that went to one disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// How long before its volume stopped it arrived, in milliseconds.
     pub before_ms: f64,
-    /// Bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// What became of it.
+    /// Its outcome.
     pub fate: Fate,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// A flush that was acknowledged.
     Flushed,
-    /// A write that had to be there.
+    /// A write that must be present.
     Safe,
-    /// One that may be there or not, and is.
+    /// An open write that is present.
     There,
-    /// One that is there in part.
+    /// One that is present in part.
     Torn,
-    /// One that is not there.
+    /// One that is missing.
     Missing,
 }
 
@@ -92,7 +92,7 @@ impl Recorded {
             let closed: Vec<(usize, Mark)> = closed.take(MARKS).collect();
             marks.extend(closed);
             marks.sort_by_key(|(place, _)| *place);
-            // What is missing says more than what is not.
+            // Missing requests are more informative than others.
             while marks.len() > MARKS {
                 let least = marks
                     .iter()

@@ -5,8 +5,8 @@
 //!        Inventory         └── Observer: what happens meanwhile
 //! ```
 //!
-//! Simulated trials run several at a time, which changes no result; real ones one after the other, so that
-//! they do not disturb each other.
+//! Simulated trials run several at a time, which does not change the results; real ones one after the
+//! other, so that they do not disturb each other.
 
 mod prepared;
 mod real_time;
@@ -33,77 +33,77 @@ use engine::hooks::HostHooks;
 pub use prepared::{PrepareError, Prepared, Rehearsed};
 pub use store::{Chosen, Memory, Store};
 
-/// Failures of one arm, one after the other, after which a run in real time is given up.
+/// Consecutive failures of one arm after which a run in real time is given up.
 pub const FAILURES_MAX: u32 = 3;
 
-/// What a run takes from the program around it.
+/// What a run needs from the calling program.
 pub struct RunInputs {
     /// Disks, machines and workloads.
     pub inventory: Inventory,
-    /// Where real volumes are, and on what modelled ones are shown.
+    /// Where real volumes are, and where modelled ones are mounted.
     pub options: Options,
-    /// Whether volumes of real time stay as they are in the end.
+    /// Whether volumes in real time are kept at the end.
     pub keep: bool,
-    /// Simulated trials at a time; at least one, and no more than this machine has the memory for.
+    /// Concurrent simulated trials; at least one, and no more than this machine has the memory for.
     pub jobs: usize,
-    /// How emulators are started, users asked, and runs ended.
+    /// How emulators are started, users prompted, and runs interrupted.
     pub hooks: HostHooks,
 }
 
-/// What happens in a run, as it happens.
+/// Events of a run, as they happen.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// These trials are about to run, in their order.
     Planned {
         /// The trials.
         trials: &'a [Trial],
-        /// How long they take; real time only.
+        /// Estimated duration; real time only.
         left: Option<Estimate>,
     },
     /// A trial begins.
     TrialBegan {
-        /// Which one.
+        /// The trial.
         trial: &'a Trial,
-        /// How long it and those after it take; real time only.
+        /// Estimated duration of it and those after it; real time only.
         left: Option<Estimate>,
     },
     /// A phase of a trial begins: `place`, `load`, `quiesce`, `warm-up`, `run` or `clean up`; real time only.
     PhaseBegan {
-        /// Of which trial.
+        /// The trial.
         trial: &'a Trial,
         /// Its name.
         phase: &'static str,
     },
     /// Another second of a trial has passed; real time only.
     SecondPassed {
-        /// Of which trial.
+        /// The trial.
         trial: &'a Trial,
-        /// What its volumes did in that second.
+        /// Activity of its volumes in that second.
         second: &'a Second,
     },
-    /// A simulated trial got on.
+    /// Progress of a simulated trial.
     Simulated {
-        /// Which one.
+        /// The trial.
         trial: &'a Trial,
-        /// Where it is.
+        /// Its progress.
         moment: Moment,
     },
-    /// A trial ended, and its record is kept. One that failed has a record too.
+    /// A trial ended, and its record was stored. Failed trials have a record too.
     TrialEnded {
-        /// Which one.
+        /// The trial.
         trial: &'a Trial,
-        /// What happened in it.
+        /// Its record.
         record: &'a Record,
-        /// How long it took on the clock of this machine; real time only.
+        /// How long it took by this machine's clock; real time only.
         took: Option<Duration>,
     },
-    /// Something could not be cleaned up or put back.
+    /// Something could not be cleaned up or restored.
     Warning(&'a str),
     /// No more trials will run.
     Finished,
 }
 
-/// Whoever wants to know what happens in a run. Events may come from several threads.
+/// Receives the events of a run, possibly from several threads.
 pub trait Observer: Sync {
     /// Takes an event.
     fn on(&self, event: Event<'_>);
@@ -118,38 +118,38 @@ impl<F: Fn(Event<'_>) + Sync> Observer for F {
 /// Why a run ended before its last trial.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// A name in the plan stands for nothing.
+    /// A name in the plan is unknown.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// A record could not be kept.
+    /// A record could not be stored.
     #[error("a record could not be kept; those before it were")]
     Store(#[source] ResultsError),
-    /// There is no place for the volumes.
+    /// The volumes cannot be placed.
     #[error(transparent)]
     Volumes(#[from] VolumesError),
-    /// An arm fails again and again.
+    /// An arm fails repeatedly.
     #[error("arm \"{arm}\" failed {FAILURES_MAX} times in a row, the last time because: {error}")]
     GivenUp {
-        /// Which arm.
+        /// The arm.
         arm: String,
-        /// What its last trial failed with.
+        /// The error of its last trial.
         error: String,
     },
 }
 
-/// What a run made: [`run`] keeps it in memory.
+/// The results of a run: [`run`] keeps them in memory.
 #[derive(Debug)]
 pub struct Finished {
     /// What the records answer.
     pub question: Question,
-    /// One record a trial, in the order of the plan.
+    /// One record per trial, in the order of the plan.
     pub records: Vec<Record>,
 }
 
-/// Runs all trials of `plan`, and gives their records.
+/// Runs all trials of `plan`, and returns their records.
 ///
 /// # Errors
-/// When a name in the plan stands for nothing, volumes have no place, or an arm fails again and again.
+/// When a name in the plan is unknown, volumes cannot be placed, or an arm fails repeatedly.
 pub fn run(plan: &Plan, inputs: &RunInputs, observer: &dyn Observer) -> Result<Finished, RunError> {
     let prepared = Prepared::new(plan, &inputs.inventory, &inputs.options)?;
     let memory = Memory::of(plan);
@@ -160,11 +160,11 @@ pub fn run(plan: &Plan, inputs: &RunInputs, observer: &dyn Observer) -> Result<F
     })
 }
 
-/// Runs the trials of a plan that `store` has no record of, and keeps each record there as soon as its trial
-/// ends. Gives what was left behind. Ends early, without an error, once `inputs.hooks.interrupted` is set.
+/// Runs the trials of a plan that have no record in `store`, and stores each record as soon as its trial
+/// ends. Returns what was left behind. Ends early, without an error, once `inputs.hooks.interrupted` is set.
 ///
 /// # Errors
-/// As [`run`], and when a record cannot be kept.
+/// As for [`run`], and when a record cannot be stored.
 pub fn run_into(
     store: &dyn Store,
     prepared: &Prepared,
@@ -189,7 +189,7 @@ pub fn run_into(
     ended
 }
 
-/// A run under way.
+/// A run in progress.
 struct Run<'a> {
     store: &'a dyn Store,
     prepared: &'a Prepared,
@@ -204,7 +204,7 @@ impl Run<'_> {
 }
 
 impl Default for RunInputs {
-    /// What dbstow brings along, in SQLite's dialect; no emulator, and nobody to ask.
+    /// What ships with dbstow, in SQLite's dialect; no emulator, and no user to prompt.
     fn default() -> RunInputs {
         RunInputs {
             inventory: Inventory::builtin(),
@@ -216,7 +216,7 @@ impl Default for RunInputs {
     }
 }
 
-/// How many simulated trials this machine has the memory for at a time; at least one.
+/// How many simulated trials this machine has the memory for at once; at least one.
 fn fitting(plan: &Plan) -> usize {
     let needed = plan.arms.iter().map(|arm| memory_needed(&arm.settings).0);
     let Some((there, needed)) = crate::trial::memory().zip(needed.max()) else {

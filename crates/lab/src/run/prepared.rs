@@ -1,4 +1,4 @@
-//! A plan with everything looked up, before anything runs.
+//! A plan with all names resolved, before anything runs.
 
 use std::collections::BTreeSet;
 
@@ -29,25 +29,25 @@ const REPLAY_PLAIN: &str = "a profile has no statements for a server: simulate r
 const REPLAY_CLOSED: &str = "plain I/O makes the requests of a profile at the rates at which they were recorded: leave out \
                              workload.rate and workload.demand";
 
-/// A plan and what its names stand for.
+/// A plan and what its names refer to.
 pub struct Prepared {
     plan: Plan,
     engine: &'static dyn EngineProvider,
-    /// One for each arm of the plan and each variation, in their order.
+    /// One for each arm of the plan and each variation, in order.
     arms: Vec<Ready>,
 }
 
-/// What trials of an arm take of this machine.
+/// What trials of an arm need on this machine.
 pub struct Rehearsed<'a> {
     /// The arm.
     pub arm: &'a Arm,
-    /// How many trials of it were asked about.
+    /// How many of its trials were requested.
     pub trials: u32,
-    /// What one of them takes.
+    /// What one of them needs.
     pub forecast: Forecast,
 }
 
-/// An arm with everything looked up.
+/// An arm with all names resolved.
 struct Ready {
     stage: Stage,
     work: Work,
@@ -56,27 +56,27 @@ struct Ready {
 /// Why a plan cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
-    /// An arm names a disk or machine that is not there, or not sold like this.
+    /// An arm names a disk or machine that does not exist, or is not sold like this.
     #[error("arm \"{arm}\"")]
     Stage {
-        /// Which arm.
+        /// The arm.
         arm: String,
-        /// Why.
+        /// The cause.
         source: StageError,
     },
     /// A workload cannot be read.
     #[error("{0}")]
     Workload(String),
-    /// This build has no such engine.
+    /// This build does not have the engine.
     #[error(transparent)]
     Engine(#[from] UnknownEngine),
 }
 
 impl Prepared {
-    /// Looks everything up that `plan` names, workloads as its engine runs them under `options`.
+    /// Resolves all names in `plan`; workloads are adapted to its engine under `options`.
     ///
     /// # Errors
-    /// The first name that stands for nothing.
+    /// The first unknown name.
     pub fn new(
         plan: &Plan,
         inventory: &Inventory,
@@ -105,10 +105,10 @@ impl Prepared {
         &self.plan
     }
 
-    /// What the plan's records answer.
+    /// The question that the plan's records answer.
     pub fn question(&self) -> Question {
         let mut question = Question::of(&self.plan);
-        // The twin, which is not asked for, is the plan's last arm.
+        // The twin, which is implicit, is the plan's last arm.
         for (arm, ready) in question.arms.iter_mut().zip(&self.arms) {
             ready.price(arm, self.plan.variant.mode);
             arm.forgets = ready.stage.forgets.iter().cloned().collect();
@@ -117,7 +117,7 @@ impl Prepared {
         question
     }
 
-    /// Looks for what a run in real time needs of this machine, before anything is made.
+    /// Checks this machine for what a run in real time needs, before anything is created.
     ///
     /// # Errors
     /// What is missing, with the remedy.
@@ -128,8 +128,8 @@ impl Prepared {
         }
     }
 
-    /// Executes every script that `trials` of the plan run on few rows, before anything is measured; simulate only. Gives
-    /// what a trial of each of their arms takes of this machine.
+    /// Executes every script that `trials` of the plan run on few rows, before anything is measured; simulate only.
+    /// Returns what a trial of each of their arms needs on this machine.
     ///
     /// # Errors
     /// The first script that fails.
@@ -147,7 +147,7 @@ impl Prepared {
                 .plan
                 .arm(&trial.arm)
                 .expect("a plan's trials are of its arms");
-            // Arms mostly differ in where their files are, which loading takes no account of.
+            // Arms mostly differ in where their files are, which does not affect loading.
             let same = |known: &&Rehearsed<'_>| {
                 let (known, settings) = (&known.arm.settings, &arm.settings);
                 known.workload == settings.workload
@@ -166,8 +166,8 @@ impl Prepared {
         Ok(all)
     }
 
-    /// Whether sessions of some arm write to one database together, on an engine that lets them do so one at a time only.
-    /// Simulated sessions hold rows, not databases.
+    /// Whether sessions of some arm write to one database together, on an engine that supports only one writer at a
+    /// time. Simulated sessions lock rows, not databases.
     pub fn has_one_writer(&self) -> bool {
         let mut arms = self.plan.all_arms().zip(&self.arms);
         self.plan.variant.mode != Mode::Simulate
@@ -179,7 +179,7 @@ impl Prepared {
             })
     }
 
-    /// What a trial in virtual time takes of this machine; next to nothing where it replays a profile.
+    /// What a trial in virtual time needs on this machine; next to nothing if it replays a profile.
     fn forecast(&self, id: &TrialId) -> Result<Forecast, RehearsalError> {
         match self.of(id).1.work {
             Work::Statements(_) => rehearse(&self.subject(id)),
@@ -204,14 +204,14 @@ impl Prepared {
         Ok(self.noted(id, record))
     }
 
-    /// The record, with what of its modelled disks is taken to hold.
+    /// The record, with the assumptions about its modelled disks.
     pub(super) fn noted(&self, id: &TrialId, mut record: Record) -> Record {
         let notes = self.notes_of(self.of(id).1).iter().cloned();
         record.notes.extend(notes.map(Note::Other));
         record
     }
 
-    /// What of the arms' modelled disks nobody says of their machines, and is taken to hold.
+    /// Assumptions about the arms' modelled disks that are not published for their machines.
     pub fn notes(&self) -> BTreeSet<&str> {
         let notes = self.arms.iter().flat_map(|ready| self.notes_of(ready));
         notes.map(String::as_str).collect()
@@ -224,17 +224,17 @@ impl Prepared {
         }
     }
 
-    /// The first arm, its machine and volumes, and the profile that it replays, if it does.
+    /// The first arm, its machine and volumes, and the profile that it replays, if any.
     pub fn first(&self) -> (&Arm, &Stage, Option<&Recording>) {
         let ready = &self.arms[0];
         (&self.plan.arms[0], &ready.stage, ready.work.recording())
     }
 
-    /// Replays the profile of the plan's only arm once a block, and holds what that did against the profile. `tell` hears
-    /// how far it is, from 0 to 1.
+    /// Replays the profile of the plan's only arm once per block, and compares the result with the profile. `tell`
+    /// receives the progress, from 0 to 1.
     ///
     /// # Errors
-    /// When a replay comes to no end, or `cancelled` says so.
+    /// When a replay does not end, or `cancelled` returns true.
     ///
     /// # Panics
     /// When the arm replays no profile.
@@ -269,7 +269,7 @@ impl Prepared {
         ))
     }
 
-    /// What a trial of the plan is of.
+    /// The subject of a trial of the plan.
     pub(crate) fn subject<'a>(&'a self, id: &'a TrialId) -> Subject<'a> {
         let (arm, ready) = self.of(id);
         Subject {
@@ -314,7 +314,8 @@ fn replayed<'a>(
     }
 }
 
-/// Why a profile cannot tell what this arm's placement does: it separates files whose requests were counted together.
+/// Why a profile cannot predict the effect of this arm's placement: it separates files whose requests were counted
+/// together.
 fn separates(profile: &Profile, arm: &Arm) -> Option<String> {
     let Arm { name, settings, .. } = arm;
     let placement = &settings.placement;
@@ -323,7 +324,8 @@ fn separates(profile: &Profile, arm: &Arm) -> Option<String> {
         files.map(|file| file.volume.as_str()).collect()
     };
     let (separate, merged) = (profile.roles(), profile.merged_roles());
-    // Temp I/O that was not recorded is missing wherever it would go; a server without a log there is none.
+    // Temp I/O that was not recorded is missing wherever it would go; a server without a recorded log has
+    // none.
     let is_unknown = |role: &Role| match role {
         Role::Log => !separate.contains(role),
         Role::Data | Role::Temp | Role::Binlog | Role::Undo | Role::Doublewrite => {
@@ -400,7 +402,7 @@ impl Ready {
         refused.map_or(Ok(()), |message| Err(PrepareError::Workload(message)))
     }
 
-    /// What the disks of `arm` cost, by whose prices.
+    /// What the disks of `arm` cost, and by which price list.
     fn price(&self, arm: &mut ArmQuestion, mode: Mode) {
         // Real directories have no list price.
         arm.usd_per_month = self.stage.usd_per_month.filter(|_| mode != Mode::Measure);

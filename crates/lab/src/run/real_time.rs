@@ -10,7 +10,7 @@ use super::{Event, FAILURES_MAX, Run, RunError, RunInputs};
 use crate::trial::real::{self, Orphans, RunVolumes, Supply};
 
 impl Run<'_> {
-    /// Runs `trials` on volumes that are made for them and taken away in the end.
+    /// Runs `trials` on volumes that are created for them and removed at the end.
     pub(super) fn in_real_time(
         &self,
         trials: &[Trial],

@@ -1,4 +1,4 @@
-//! Trials in virtual time: several at a time, since that changes no result.
+//! Trials in virtual time: several at a time, since that does not change the results.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ impl Run<'_> {
     pub(super) fn simulated(&self, trials: &[Trial], jobs: usize) -> Result<(), RunError> {
         self.observer.on(Event::Planned { trials, left: None });
         let next = AtomicUsize::new(0);
-        // What cannot be kept need not be computed.
+        // What cannot be stored need not be computed.
         let failed = Arc::<AtomicBool>::default();
         let failure = Mutex::new(None);
         let work = || {
@@ -49,7 +49,7 @@ impl Run<'_> {
         failure.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Gives whether it came to its end.
+    /// Returns whether it completed.
     fn simulated_trial(&self, trial: &Trial, stop: &Cancel) -> Result<bool, RunError> {
         self.observer.on(Event::TrialBegan { trial, left: None });
         let id = self.prepared.id(trial);

@@ -1,4 +1,4 @@
-//! Where records go.
+//! Storage of records.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use experiment::results::{Results, ResultsError};
 use model::Duration;
 use parking_lot::Mutex;
 
-/// Keeps the records of a run.
+/// Stores the records of a run.
 pub trait Store: Sync {
     /// Trials that have no record yet, in the order of the plan.
     fn outstanding(&self) -> Vec<Trial>;
 
-    /// How long a whole trial of each arm took, as far as that is known from earlier ones.
+    /// How long a whole trial of each arm took, if known from earlier ones.
     fn durations(&self) -> BTreeMap<String, Duration>;
 
-    /// Keeps a record.
+    /// Stores a record.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -37,7 +37,7 @@ impl Store for Results {
     }
 }
 
-/// A results folder in which some trials are run, whatever others run there.
+/// A results folder in which a subset of the trials is run; others may run there at the same time.
 #[derive(Debug)]
 pub struct Chosen<'a> {
     /// The folder.
@@ -51,7 +51,7 @@ impl Store for Chosen<'_> {
         self.trials.clone()
     }
 
-    // To know them, all records of a folder that may hold very many would have to be read.
+    // That would require reading all records of a folder, which may be very many.
     fn durations(&self) -> BTreeMap<String, Duration> {
         BTreeMap::new()
     }
@@ -69,7 +69,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// None yet of `plan`.
+    /// Empty, for `plan`.
     pub fn of(plan: &Plan) -> Memory {
         Memory {
             trials: plan.trials().to_vec(),

@@ -1,90 +1,90 @@
-//! Disks on the machine that has them: what the vendor says does not go together is refused, what nobody says is noted.
-//! A machine without a type has no limits of its own, and takes any disk.
+//! Disks on their machine: combinations that the vendor excludes are refused, undocumented ones are noted. A machine
+//! without a type has no limits of its own, and accepts any disk.
 
 use catalogue::{Catalogue, DiskEntry, MachineEntry, Published};
 use experiment::spec::{self, Disk};
 
-/// A disk that has its limits on other machines.
+/// A disk whose limits do not hold on the machine.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachedError {
-    /// The vendor says what the limits need, and the machine has less.
+    /// The vendor states what the limits require, and the machine has less.
     #[error(
         "volume \"{volume}\": {disk} has its limits on {needed}, and {machine} has {cores}; what it does there is not \
          published; name a larger machine, or give [volume.{volume}.override] iops_limit and throughput_limit"
     )]
     TooSmall {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// Which disk.
+        /// The disk.
         disk: String,
-        /// Which machines have it.
+        /// The machines on which they hold.
         needed: String,
-        /// Which machine.
+        /// The machine.
         machine: String,
         /// Its processors.
         cores: u32,
     },
-    /// It is inside machines of another cloud.
+    /// It is local to machines of another cloud.
     #[error(
         "volume \"{volume}\": {disk} is a disk inside machines of another cloud than {machine}; name one of that cloud \
          (`dbstow disks`), describe it in a catalogue file of your own (--catalogue FILE), or give [volume.{volume}.override] \
          iops_limit and throughput_limit"
     )]
     OtherCloud {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// Which disk.
+        /// The disk.
         disk: String,
-        /// Which machine.
+        /// The machine.
         machine: String,
     },
-    /// Two entries are of the same disks.
+    /// Two entries describe the same disks.
     #[error(
         "the volumes have {other} and {disk}, and the limits of each are those of all such disks of a machine: they do not add \
          up; use one entry for all of them (`dbstow disks`), or give [volume.{volume}.override] iops_limit and \
          throughput_limit"
     )]
     Mixed {
-        /// The volume that has the second.
+        /// The volume with the second.
         volume: String,
         /// The second disk.
         disk: String,
         /// The first.
         other: String,
     },
-    /// More of them do not have so many times the limits.
+    /// More of them do not multiply the limits further.
     #[error(
         "the volumes have {count} of {disk}, and the limits are those of {most} on a machine: more share them; use an entry \
          of the catalogue for several (`dbstow disks`), or give [volume.{volume}.override] iops_limit and throughput_limit"
     )]
     TooMany {
-        /// The last volume that has it.
+        /// The last volume with it.
         volume: String,
-        /// Which disk.
+        /// The disk.
         disk: String,
-        /// How many there are.
+        /// The requested number.
         count: u32,
-        /// How many there may be.
+        /// The maximum.
         most: u32,
     },
-    /// More of the disks inside the machine than it has.
+    /// More local disks than the machine has.
     #[error(
         "volume \"{volume}\": the volumes have {count} local disks together, and {machine} has {most}; use a smaller count, \
          or place their files on one volume, or name another machine (`dbstow machines`)"
     )]
     FewerLocalDisks {
-        /// The first volume that is too much.
+        /// The first volume that exceeds the number.
         volume: String,
-        /// Which machine.
+        /// The machine.
         machine: String,
-        /// How many there are up to this volume.
+        /// The number up to this volume.
         count: u32,
-        /// How many the machine has.
+        /// The number of local disks of the machine.
         most: u32,
     },
 }
 
-/// How names of the catalogue begin whose vendors have machines and disks inside them.
+/// Prefixes of catalogue names whose vendors have machines with local disks.
 const CLOUDS: [&str; 3] = ["aws", "azure", "gcp"];
 
 fn are_of_two_clouds(disk: &str, machine: &str) -> bool {
@@ -105,7 +105,7 @@ pub(super) struct Attached<'a> {
 }
 
 impl<'a> Attached<'a> {
-    /// Refuses a disk that has its limits on other machines, where no limits are given instead.
+    /// Refuses a disk whose limits do not hold on this machine, unless other limits are given.
     pub(super) fn check(&self, volume: &spec::Volume) -> Result<(), Box<AttachedError>> {
         let (Some(disk), Some(machine)) = (self.disk(volume), self.entry) else {
             return Ok(());
@@ -129,7 +129,7 @@ impl<'a> Attached<'a> {
         }
     }
 
-    /// Refuses more of a disk than have its limits on one machine, where no limits are given instead.
+    /// Refuses more of a disk than have their limits on one machine, unless other limits are given.
     pub(super) fn check_counts(&self, volumes: &[&spec::Volume]) -> Result<(), Box<AttachedError>> {
         for (at, volume) in volumes.iter().enumerate() {
             let Some(disk) = self.disk(volume).filter(|_| self.entry.is_some()) else {
@@ -164,7 +164,7 @@ impl<'a> Attached<'a> {
         self.check_local(volumes)
     }
 
-    /// Refuses more disks inside the machine than the catalogue says it has.
+    /// Refuses more local disks than the machine has according to the catalogue.
     fn check_local(&self, volumes: &[&spec::Volume]) -> Result<(), Box<AttachedError>> {
         let Some(entry) = self.entry else {
             return Ok(());
@@ -184,7 +184,7 @@ impl<'a> Attached<'a> {
         Ok(())
     }
 
-    /// What of these volumes nobody says of this machine, and is taken to hold; sentences without a full stop.
+    /// Assumptions about these volumes that are not published for this machine; sentences without a full stop.
     pub(super) fn notes(&self, volumes: &[&spec::Volume]) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         for volume in volumes {
@@ -202,7 +202,7 @@ impl<'a> Attached<'a> {
         notes
     }
 
-    /// The entry of a volume's disk, where its limits are the catalogue's.
+    /// The entry of a volume's disk, if its limits are the catalogue's.
     fn disk(&self, volume: &spec::Volume) -> Option<&'a DiskEntry> {
         let given = &volume.replaced;
         let is_replaced = given.iops_limit.is_some() && given.throughput_limit.is_some();
@@ -217,7 +217,7 @@ impl<'a> Attached<'a> {
         self.machine.cores.unwrap_or(of_type)
     }
 
-    /// Limits that are published for other machines.
+    /// Limits published for other machines.
     fn assumed(&self, disk: &DiskEntry) -> Option<String> {
         let machine = self.entry?;
         match disk.on_machines.on(machine, self.cores()) {
@@ -231,7 +231,7 @@ impl<'a> Attached<'a> {
         }
     }
 
-    /// Limits that were not reached where somebody measured.
+    /// Limits that a published measurement did not reach.
     fn missed(&self, disk: &DiskEntry) -> Option<String> {
         let machine = self.entry?;
         let measured = disk.on_machines.missed_on(machine, self.cores())?;
@@ -241,7 +241,7 @@ impl<'a> Attached<'a> {
         ))
     }
 
-    /// A disk that no limit of the machine holds back, although its kind has one.
+    /// A disk that no limit of the machine governs, although its kind has one.
     fn ungoverned(&self, disk: &DiskEntry) -> Option<String> {
         let machine = self.entry?;
         let names = &disk.class.machine_limits;
@@ -257,7 +257,7 @@ impl<'a> Attached<'a> {
         ))
     }
 
-    /// More disks than the machine takes.
+    /// More disks than the machine supports.
     fn too_many(&self, volumes: &[&spec::Volume]) -> Option<String> {
         let machine = self.entry?;
         let most = machine.disks_max?;

@@ -1,4 +1,4 @@
-//! What every record has in common, whatever was counted and how.
+//! What all records have in common, whatever was counted and how.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use experiment::record::{
 use experiment::spec::{Mode, Role};
 use workload::OperationKind;
 
-/// A record that says which trial it is of, and nothing else.
+/// A record that only identifies its trial.
 pub(super) fn blank(id: &TrialId, mode: Mode) -> Record {
     Record {
         schema: record::SCHEMA.to_owned(),
@@ -44,8 +44,8 @@ pub(super) fn blank(id: &TrialId, mode: Mode) -> Record {
     }
 }
 
-/// Refuses what sessions did if their data was not loaded, none of their operations succeeded, or there was no end to
-/// them: it has no figures.
+/// Rejects the results of sessions whose data was not loaded, without any successful operation, or with an endless
+/// loop: they have no figures.
 pub(super) fn check_operations(tally: &Tally) -> Result<(), String> {
     if let Some(error) = &tally.load_failed {
         return Err(format!("the data could not be loaded: {error}"));
@@ -71,7 +71,7 @@ pub(super) fn check_operations(tally: &Tally) -> Result<(), String> {
     }
 }
 
-/// The record of a trial that came to no end.
+/// The record of a trial that did not complete.
 pub(super) fn failed(id: &TrialId, mode: Mode, error: String) -> Record {
     Record {
         outcome: Outcome::Failed { error },
@@ -79,7 +79,7 @@ pub(super) fn failed(id: &TrialId, mode: Mode, error: String) -> Record {
     }
 }
 
-/// What was counted in the measured phases; `None` where nobody counts it.
+/// Counters of the measured phases; `None` if they are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Counted {
     pub(super) elapsed: Duration,
@@ -88,16 +88,16 @@ pub(super) struct Counted {
     pub(super) logical_reads: Option<f64>,
     pub(super) physical_reads: Option<f64>,
     pub(super) transfers: Option<Transfers>,
-    /// Share of all cores that was busy.
+    /// Busy share of all cores.
     pub(super) cpu_utilisation: Option<f64>,
 }
 
-/// What was read and written on all disks.
+/// Reads and writes of all disks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Transfers {
     pub(super) reads: u64,
     pub(super) writes: u64,
-    /// Of both.
+    /// Bytes of both.
     pub(super) bytes: u64,
     /// Mean latency of reads, in milliseconds; 0 without any.
     pub(super) read_latency_ms: f64,
@@ -106,7 +106,7 @@ pub(super) struct Transfers {
 }
 
 impl Transfers {
-    /// The same, with latencies that are no finer than they were counted.
+    /// The same, with latencies no finer than their counters.
     pub(super) fn in_whole_ms(self) -> Transfers {
         Transfers {
             read_latency_ms: self.read_latency_ms.round(),
@@ -175,7 +175,7 @@ pub(super) fn metrics(counted: &Counted, operation: OperationKind) -> BTreeMap<S
         .collect()
 }
 
-/// What each disk that holds temp files reads and writes, on average.
+/// Average reads and writes of each disk that holds temp files.
 pub(super) fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String, f64); 2] {
     let holds_temp = |volume: &&VolumeRecord| volume.files.contains_key(&Role::Temp);
     let disks: Vec<_> = volumes
@@ -199,7 +199,7 @@ pub(super) fn per_disk(volumes: &[VolumeRecord], elapsed: Duration) -> [(String,
     ]
 }
 
-/// What reached the disks of each volume; `disks` says what they are.
+/// Activity at the disks of each volume; `disks` names them.
 pub(super) fn volumes(stage: &Stage, disks: &[String], done: &Reading) -> Vec<VolumeRecord> {
     let volumes = stage.volumes.iter().zip(&stage.files).zip(disks);
     let volume =
@@ -215,7 +215,7 @@ pub(super) fn volumes(stage: &Stage, disks: &[String], done: &Reading) -> Vec<Vo
     volumes.enumerate().map(volume).collect()
 }
 
-/// How much of every limit was used in `elapsed`.
+/// Usage of every limit in `elapsed`.
 pub(super) fn limits(done: &Reading, elapsed: Duration) -> Vec<LimitRecord> {
     let limits = done.limits.iter();
     limits
@@ -223,7 +223,7 @@ pub(super) fn limits(done: &Reading, elapsed: Duration) -> Vec<LimitRecord> {
         .collect()
 }
 
-/// What was read and written on all disks; `None` where nobody counts it.
+/// Reads and writes of all disks; `None` if they are not counted.
 pub(super) fn transfers(disks: &[DiskReading]) -> Option<Transfers> {
     if disks.is_empty() {
         return None;
@@ -244,8 +244,7 @@ pub(super) fn transfers(disks: &[DiskReading]) -> Option<Transfers> {
     })
 }
 
-/// Mean latency of so many requests. In virtual time it is that of the distribution, as it has always been; real
-/// time has exact sums.
+/// Mean latency of this many requests. In virtual time it is that of the distribution; real time has exact sums.
 fn mean_ms(
     disks: &[DiskReading],
     count: u64,

@@ -1,4 +1,4 @@
-//! The cache on a machine's host: the catalogue's, the experiment's, or none, which is refused where a volume asks for it.
+//! The cache on a machine's host: the catalogue's, the experiment's, or none, which is refused if a volume uses it.
 
 use catalogue::{CACHED_LIMIT, HostCaching, MachineEntry};
 use experiment::spec;
@@ -6,7 +6,7 @@ use model::{HostCacheMode, HostCacheSpec, LimitSpec, MachineSpec, Rate};
 
 use super::stage::StageError;
 
-/// Gives `machine` the host cache that the experiment describes, where the machine can have one.
+/// Gives `machine` the host cache that the experiment describes, if the machine supports one.
 pub(super) fn apply(
     asked: Option<spec::HostCache>,
     entry: Option<&MachineEntry>,
@@ -36,7 +36,7 @@ pub(super) fn apply(
         limits.retain(|limit| !matches!(limit.rate, Rate::Throughput(_)));
         limits.push(LimitSpec::throughput(throughput));
     }
-    // Without them, hits would come as fast as they are asked for.
+    // Without them, hits would have no limit.
     if is_whole(&limits) {
         machine.limits.insert(CACHED_LIMIT.to_owned(), limits);
         machine.host_cache = Some(HostCacheSpec {
@@ -53,7 +53,7 @@ fn is_whole(limits: &[LimitSpec]) -> bool {
     has(|rate| matches!(rate, Rate::Iops(_))) && has(|rate| matches!(rate, Rate::Throughput(_)))
 }
 
-/// Refuses a volume that asks for a host cache which its machine does not have, or of which too little is known.
+/// Refuses a volume that uses a host cache which its machine does not have, or about which too little is known.
 pub(super) fn check(
     volume: &spec::Volume,
     asked: &spec::Machine,

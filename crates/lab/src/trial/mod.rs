@@ -26,15 +26,15 @@ use experiment::spec::{Mode, Settings};
 use profile::{DemandError, DemandSeries, Profile};
 use workload::Workload;
 
-/// Says whether a simulated trial is to end before its time. It is asked often, deep inside of statements too.
+/// Whether a simulated trial must end early. It is called often, even within statements.
 pub type Cancel = std::rc::Rc<dyn Fn() -> bool>;
 
-/// The trial was stopped from outside; there is nothing to record.
+/// The trial was stopped from outside; it has no record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;
 
-/// Which trial of a plan.
+/// Identifies a trial of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialId {
     /// Name of the experiment.
@@ -45,17 +45,17 @@ pub struct TrialId {
     pub arm: String,
     /// Block, from 0.
     pub block: u32,
-    /// Place in the block's order, from 0.
+    /// Position in the block's order, from 0.
     pub position: u32,
     /// Seed.
     pub seed: u64,
 }
 
-/// What the sessions of a trial do.
+/// The work of the sessions of a trial.
 pub enum Work {
     /// The statements of a workload.
     Statements(Box<Workload>),
-    /// What a profile counted: in simulate its operations, otherwise its requests as plain I/O.
+    /// A recorded profile: in simulate its operations, otherwise its requests as plain I/O.
     Recording(Box<Recording>),
 }
 
@@ -63,12 +63,12 @@ impl Work {
     /// The statements.
     ///
     /// # Panics
-    /// When it is a profile, which has none.
+    /// When it is a profile, which has no statements.
     pub fn workload(&self) -> &Workload {
         self.statements().expect("a profile has no statements")
     }
 
-    /// The statements; `None` of a profile.
+    /// The statements; `None` for a profile.
     pub fn statements(&self) -> Option<&Workload> {
         match self {
             Work::Statements(workload) => Some(workload),
@@ -76,7 +76,7 @@ impl Work {
         }
     }
 
-    /// What was recorded; `None` of statements.
+    /// The recording; `None` for statements.
     pub fn recording(&self) -> Option<&Recording> {
         match self {
             Work::Statements(_) => None,
@@ -85,39 +85,40 @@ impl Work {
     }
 }
 
-/// What a server did, as it is replayed.
+/// The activity of a server, for a replay.
 pub struct Recording {
-    /// The part of its profile that is.
+    /// The replayed part of its profile.
     pub profile: Profile,
-    /// What its operations ask for, with the sessions and the rate of the experiment; or why that is not known.
+    /// The demand of its operations, with the sessions and the rate of the experiment; or why that is not
+    /// known.
     pub demand: Result<DemandSeries, DemandError>,
 }
 
 impl Recording {
-    /// What its operations ask for.
+    /// The demand of its operations.
     ///
     /// # Panics
-    /// When that is not known, in which case nothing simulates it.
+    /// When it is not known, in which case it is never simulated.
     pub fn demand(&self) -> &DemandSeries {
         let demand = self.demand.as_ref();
         demand.expect("what is simulated was checked to have a demand")
     }
 }
 
-/// What a trial is of.
+/// What a trial runs.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    /// Which trial.
+    /// The trial.
     pub id: &'a TrialId,
-    /// How it runs.
+    /// Its mode.
     pub mode: Mode,
-    /// By which engine.
+    /// The engine.
     pub engine: &'static dyn EngineProvider,
-    /// All that the arm sets.
+    /// All settings of the arm.
     pub settings: &'a Settings,
-    /// The arm's volumes, looked up.
+    /// The arm's volumes, resolved.
     pub stage: &'a Stage,
-    /// What its sessions do.
+    /// The work of its sessions.
     pub work: &'a Work,
 }
 
@@ -125,7 +126,7 @@ impl<'a> Subject<'a> {
     /// The statements of its sessions.
     ///
     /// # Panics
-    /// When it is of a profile, which only plain I/O in real time is.
+    /// When it is a profile, which only plain I/O in real time runs.
     pub fn workload(&self) -> &'a Workload {
         self.work.workload()
     }

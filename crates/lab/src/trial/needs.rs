@@ -1,8 +1,8 @@
-//! What a trial in virtual time takes of this machine's memory, told before it begins.
+//! Memory that a trial in virtual time needs on this machine, estimated before it begins.
 //!
-//! Told is what follows from the experiment: sessions and disks. The database itself is kept packed, a quarter of its
-//! size at most and mostly far less (`volume::virtual_time`), and a page of the buffer pool that was used takes 100
-//! bytes; neither is known before the workload has run.
+//! The estimate covers what follows from the experiment: sessions and disks. The database itself is kept compressed,
+//! at most a quarter of its size and mostly far less (`volume::virtual_time`), and a used page of the buffer pool
+//! takes 100 bytes; neither is known before the workload has run.
 
 use model::Bytes;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
@@ -10,19 +10,20 @@ use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 use experiment::record::series;
 use experiment::spec::{Script, Settings};
 
-/// Of a session: the touched part of its stack, its connection, its statements.
+/// Per session: the touched part of its stack, its connection, its statements.
 const SESSION: Bytes = Bytes::kib(512);
 
-/// Of a session of a profile: the requests that its operation has still to make.
+/// Per session of a profile: the requests that its operation has still to issue.
 const REPLAYED: Bytes = Bytes::kib(4);
 
-/// Least size of a connection's two caches, that of its database and that of its temporary tables.
+/// Minimum size of a connection's two caches, that of its database and that of its temporary
+/// tables.
 const CACHE: Bytes = Bytes::kib(512);
 
 /// A histogram of latencies from microseconds to minutes.
 const HISTOGRAM: Bytes = Bytes::kib(300);
 
-/// Memory of this machine, where the system tells.
+/// Memory of this machine, if the system reports it.
 pub fn memory() -> Option<Bytes> {
     let wanted = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let system = System::new_with_specifics(wanted).ok()?;

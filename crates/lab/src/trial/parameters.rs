@@ -1,4 +1,4 @@
-//! Rows whose columns are parameters of a workload's query, as SQLQueryStress has them.
+//! Rows whose columns are parameters of a workload's query, as in SQLQueryStress.
 
 use model::random;
 
@@ -7,32 +7,33 @@ use experiment::record::Note;
 use experiment::spec::{Amount, Workload as Asked};
 use workload::{ParameterQuery, Stress, Value, Variables, Workload};
 
-/// What the parameter query of a trial gave, by the names of parameters.
+/// The result of a trial's parameter query, by parameter name.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ParameterRows {
     /// Parameters, with their `@`.
     names: Vec<String>,
-    /// A value for each of them.
+    /// One value per parameter.
     rows: Vec<Vec<Value>>,
 }
 
-/// The query whose rows are parameters, where the workload has one.
+/// The query whose rows are parameters, if the workload has one.
 pub(super) fn query(workload: &Workload) -> Option<&ParameterQuery> {
     workload.stress.as_ref()?.parameter_query.as_ref()
 }
 
 impl ParameterRows {
-    /// The mapped columns of what `query` gave, or why it gave nothing.
+    /// The mapped columns of the result of `query`, or why it has none.
     ///
     /// # Errors
-    /// When it failed, gave no row, lacks a column or has it twice, or has a value that cannot be passed on.
+    /// When it failed, returned no row, lacks a column or has it twice, or has a value that cannot be passed
+    /// on.
     pub(super) fn of(
         query: &ParameterQuery,
         answer: Result<Table, String>,
     ) -> Result<ParameterRows, String> {
         let Table { columns, rows } = answer.map_err(|error| format!("ParamQuery: {error}"))?;
         let place = |(name, column): (&String, &String)| {
-            // As .NET finds a column: large letters are small ones.
+            // Case-insensitive, as .NET finds a column.
             let is_it = |known: &String| known.to_lowercase() == column.to_lowercase();
             let mut found = (0..columns.len()).filter(|place| is_it(&columns[*place]));
             match (found.next(), found.next()) {
@@ -80,7 +81,8 @@ impl ParameterRows {
         })
     }
 
-    /// Sets the parameters of operation number `operation` of a session, whose order of rows `seed` decides.
+    /// Sets the parameters of operation number `operation` of a session; `seed` determines its order of
+    /// rows.
     pub(super) fn set(&self, variables: &mut Variables, operation: u64, seed: u64) {
         let row = ParameterQuery::row(operation, self.rows.len(), seed);
         for (name, value) in self.names.iter().zip(&self.rows[row]) {
@@ -88,13 +90,13 @@ impl ParameterRows {
         }
     }
 
-    /// What decides the order of a session's rows, of a session whose own seed is this.
+    /// The seed of the order of a session's rows, derived from the session's own seed.
     pub(super) fn order(session: u64) -> u64 {
         random::derive(session, "parameters", 0)
     }
 }
 
-/// What a settings file asks for and the run did not do.
+/// Settings of a settings file that the run did not follow.
 pub(super) fn departures(workload: &Workload, asked: &Asked) -> Vec<Note> {
     let Some(stress) = &workload.stress else {
         return Vec::new();

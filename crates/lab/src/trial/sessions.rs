@@ -12,40 +12,40 @@ use experiment::record::{Errors, histogram};
 use experiment::spec::{Amount, Arrival, Workload as Asked};
 use workload::{Driver, LOOP_COUNT, LOOP_FIRST, Script, Value, Variables, Workload};
 
-/// How many operations of a session may take no time at all, one after the other, before a duration that is to end them
-/// counts as one that never does.
+/// How many consecutive operations of a session may take no time before a duration that should end them is considered
+/// never to.
 const TIMELESS_MAX: u64 = 1_000_000;
-/// Texts of errors that are kept.
+/// Error texts that are kept.
 const ERRORS_KEPT: usize = 5;
 
-/// A session's connection to its engine, and the clock it lives by.
+/// A session's connection to its engine, and its clock.
 pub(super) trait SessionContext: Driver<Error = String> {
-    /// The present instant.
+    /// The current instant.
     fn now(&self) -> Instant;
 
-    /// Says which script's statements come next.
+    /// Selects the script whose statements come next.
     fn enter(&mut self, script: usize);
 
     /// Ends what a script leaves open.
     fn settle(&mut self) -> Result<(), String>;
 
-    /// Ends an operation that failed: nothing of it stays.
+    /// Rolls back an operation that failed.
     fn roll_back(&mut self);
 
     /// Statements executed so far.
     fn statements(&self) -> u64;
 
-    /// The measured time begins.
+    /// Starts the measured time.
     fn measure(&mut self);
 
-    /// An operation ended at `now`, with or without success, whether it is measured or not.
+    /// Records that an operation ended at `now`, whether successful or measured or not.
     fn ended(&mut self, now: Instant, success: bool);
 
-    /// Whether the run is to end early.
+    /// Whether the run must end early.
     fn stopping(&self) -> bool;
 }
 
-/// What all sessions of a run know.
+/// What all sessions of a run share.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) workload: &'a Workload,
@@ -54,7 +54,7 @@ pub(super) struct Task<'a> {
     pub(super) arrival: Arrival,
     /// Operations of all sessions together; `None`: until the window ends.
     pub(super) operations: Option<u64>,
-    /// What is measured.
+    /// The measured time.
     pub(super) window: Window,
     /// Rows whose columns are parameters of the operations.
     pub(super) rows: Option<&'a ParameterRows>,
@@ -84,12 +84,13 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// The same, in which each operation has its parameters from one of `rows`.
+    /// The same, with each operation's parameters from one of `rows`.
     pub(super) fn with_rows(self, rows: Option<&'a ParameterRows>) -> Task<'a> {
         Task { rows, ..self }
     }
 
-    /// Operations of a session: its part of the whole, the first sessions one more where it is uneven.
+    /// Operations of a session: its part of the total; the first sessions run one more if it does not
+    /// divide evenly.
     fn share(&self, session: u32) -> u64 {
         let (sessions, session) = (u64::from(self.sessions), u64::from(session));
         self.operations.map_or(u64::MAX, |all| {
@@ -101,9 +102,9 @@ impl<'a> Task<'a> {
 /// The measured time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
-    /// From here; before it is warm-up.
+    /// Its start; before it is warm-up.
     pub(super) from: Instant,
-    /// Until here; `None`: until the sessions are done.
+    /// Its end; `None`: when the sessions are done.
     pub(super) until: Option<Instant>,
 }
 
@@ -121,15 +122,15 @@ pub(super) struct Timeless {
     pub(super) error: Option<String>,
 }
 
-/// What sessions did in the measured time.
+/// Results of sessions in the measured time.
 pub(super) struct Tally {
     pub(super) operations: u64,
     pub(super) statements: u64,
     pub(super) latency: Histogram<u64>,
     pub(super) errors: Errors,
-    /// Why a database could not be loaded, where loading is measured.
+    /// Why a database could not be loaded, if loading is measured.
     pub(super) load_failed: Option<String>,
-    /// The operation that took no time, like all before it, so that there was no end to them.
+    /// The operation that took no time, like all before it, so that they would never end.
     pub(super) timeless: Option<Timeless>,
     /// Operations that ended, per interval from time zero, whether measured or not.
     pub(super) ended: Points,
@@ -148,7 +149,7 @@ impl Tally {
         }
     }
 
-    /// Counts failed operations, and keeps their text if it is a new one.
+    /// Counts failed operations, and keeps their text if it is new.
     pub(super) fn error(&mut self, text: String, operations: u64) {
         self.errors.count += operations;
         self.keep(text);
@@ -160,7 +161,7 @@ impl Tally {
         }
     }
 
-    /// Adds what another session did.
+    /// Adds the results of another session.
     pub(super) fn merge(&mut self, other: Tally) {
         self.timeless = self.timeless.take().or(other.timeless);
         self.operations += other.operations;
@@ -177,10 +178,10 @@ impl Tally {
     }
 }
 
-/// Loads a database: schema, then `spread`, then data. Says what went wrong.
+/// Loads a database: schema, then `spread`, then data. Reports what went wrong.
 ///
-/// The statements are numbered after those of the run, so that a connection which lives through both
-/// keeps each of them prepared under a key of its own.
+/// The statements are numbered after those of the run, so that a connection used for both keeps each
+/// of them prepared under its own key.
 pub(super) fn load<S: SessionContext>(
     seat: &mut S,
     workload: &Workload,
@@ -215,10 +216,10 @@ pub(super) struct Run<'a, 'b, S> {
     seat: &'b mut S,
     keys: Stream,
     arrivals: Stream,
-    /// What decides the order in which it takes rows with parameters.
+    /// Determines the order in which it takes rows with parameters.
     order: u64,
     tally: Tally,
-    /// Statements when the measured time began.
+    /// Statements executed when the measured time began.
     before: Option<u64>,
 }
 
@@ -242,7 +243,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         }
     }
 
-    /// Runs this session's share.
+    /// Runs this session's share to the end.
     pub(super) fn run_to_end(mut self, variables: &mut Variables) -> Tally {
         let mut due = self.seat.now();
         let share = self.task.share(self.session);
@@ -267,7 +268,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
             let outcome = self.operation(variables, start, count);
             number += count;
             if pause > Duration::ZERO && number < share {
-                // One that is cut short is followed by the end of the run.
+                // If it is cut short, the run ends anyway.
                 let _ = self.seat.sleep(pause);
             }
             still = if self.seat.now() > before {
@@ -288,7 +289,8 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         self.tally
     }
 
-    /// Waits for the next operation's turn: the instant it was due. `None` when the run is over.
+    /// Waits for the next operation's turn; returns the instant it was due. `None` when the run is
+    /// over.
     fn next_start(&mut self, due: &mut Instant) -> Option<Instant> {
         match self.task.arrival {
             Arrival::Closed { think } => {
@@ -298,7 +300,8 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
                 *due = self.seat.now();
             }
             Arrival::Open { rate_per_s } => {
-                // A Poisson stream over all sessions is one of a share of the rate in each.
+                // A Poisson stream over all sessions is a Poisson stream with a share of the rate
+                // in each.
                 let gap: f64 = Exp1.sample(&mut self.arrivals);
                 *due += Duration::from_secs_f64(gap * f64::from(self.task.sessions) / rate_per_s);
                 let until_due = due.since(self.seat.now());
@@ -313,7 +316,8 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         (!over && !self.seat.stopping()).then_some(*due)
     }
 
-    /// One turn, which runs `count` operations. Gives the script's name, and the error if there was one.
+    /// One turn, which runs `count` operations. Returns the script's name, and the error if one
+    /// occurred.
     fn operation(
         &mut self,
         variables: &mut Variables,
@@ -359,7 +363,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
     }
 }
 
-/// Tells a loop on the server which operations are its.
+/// Passes the range of its operations to a loop on the server.
 fn set_turn(variables: &mut Variables, first: u64, count: u64) {
     for (name, value) in [(LOOP_FIRST, first), (LOOP_COUNT, count)] {
         let value = Value::Int(i64::try_from(value).unwrap_or(i64::MAX));

@@ -25,17 +25,17 @@ pub struct Stage {
     pub disks: Vec<String>,
     /// Number of files by role, for each volume.
     pub files: Vec<BTreeMap<spec::Role, u32>>,
-    /// What stands between SQL and its files.
+    /// What lies between SQL and its files.
     pub store: StoreSpec,
-    /// What execution costs.
+    /// The cost of execution.
     pub costs: CpuCosts,
-    /// Price of all disks a month, in US dollars, where every one is known.
+    /// Monthly price of all disks, in US dollars, if every one is known.
     pub usd_per_month: Option<f64>,
-    /// Whose list prices these are, of which region, and the date; without repetitions.
+    /// The price lists, with region and date; without duplicates.
     pub price_lists: BTreeSet<String>,
-    /// Names of the volumes that are empty after the machine was stopped.
+    /// Names of the volumes that are empty after a stop of the machine.
     pub forgets: BTreeSet<String>,
-    /// What of its disks nobody says of this machine, and is taken to hold.
+    /// Assumptions about its disks that are not published for this machine.
     pub notes: Vec<String>,
 }
 
@@ -45,22 +45,22 @@ pub enum StageError {
     /// A disk or machine is not in the catalogue, or not sold like this.
     #[error("volume \"{volume}\": {source}")]
     Volume {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// Why.
+        /// The cause.
         source: Box<CatalogueError>,
     },
     /// The machine is not in the catalogue.
     #[error("machine: {0}")]
     Machine(#[from] Box<CatalogueError>),
-    /// The machine has no disk of its own.
+    /// The machine has no local disk.
     #[error(
         "volume \"{volume}\" is the machine's local disk, but {machine} has none; name a disk of the catalogue (`dbstow disks`)"
     )]
     NoLocalDisk {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// Which machine.
+        /// The machine.
         machine: String,
     },
     /// The vendor allows no host cache for this disk.
@@ -68,64 +68,64 @@ pub enum StageError {
         "volume \"{volume}\" asks for a host cache, which {disk} does not have; set host_cache = \"none\""
     )]
     NoHostCache {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// Which disk.
+        /// The disk.
         disk: String,
     },
-    /// The machine's host caches nothing.
+    /// The machine's host has no cache.
     #[error(
         "volume \"{volume}\" asks for a host cache, which {machine} does not have ({why}); set host_cache = \"none\", or name \
          another machine"
     )]
     MachineCachesNothing {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// Which machine.
+        /// The machine.
         machine: String,
-        /// Who says so.
+        /// The source of that.
         why: String,
     },
-    /// It caches, and nobody says how much.
+    /// It has a cache of unknown size.
     #[error(
         "volume \"{volume}\" asks for a host cache; {machine} has one, but the vendor does not publish {unknown}; give \
          [machine] host_cache = {{ {example} }} (Dsv3, Esv3 and Ddsv4 have 25 GiB per vCPU, E8s_v3 200 GiB), or set \
          host_cache = \"none\""
     )]
     HostCacheUnknown {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// Which machine.
+        /// The machine.
         machine: String,
         /// What is not known.
         unknown: &'static str,
-        /// The keys that are missing, with values.
+        /// The missing keys, with values.
         example: &'static str,
     },
-    /// Its limits are those on other machines.
+    /// Its limits hold on other machines only.
     #[error(transparent)]
     Attached(#[from] Box<AttachedError>),
-    /// A burst of a limit that the disk does not have.
+    /// A burst on a limit that the disk does not have.
     #[error(
         "volume \"{volume}\" has {key}, but {disk} has no limit that it could be the burst of; give {limit} too"
     )]
     BurstWithoutLimit {
-        /// Which volume.
+        /// The volume.
         volume: String,
         /// Key of the burst.
         key: &'static str,
-        /// Which disk.
+        /// The disk.
         disk: String,
         /// Key of the limit.
         limit: &'static str,
     },
-    /// A burst that is no faster than what is sustained.
+    /// A burst that is not faster than the sustained rate.
     #[error(
         "volume \"{volume}\" has {key} = {burst}, and its limit sustains {sustained}; give a higher rate, or leave the burst \
          out"
     )]
     BurstTooSlow {
-        /// Which volume.
+        /// The volume.
         volume: String,
         /// Key of the burst.
         key: &'static str,
@@ -139,20 +139,20 @@ pub enum StageError {
         "the files on volume \"{volume}\" take {files}, but it holds {capacity}; make them smaller or the volume larger"
     )]
     TooSmall {
-        /// Which volume.
+        /// The volume.
         volume: String,
-        /// What its files take.
+        /// Size of its files.
         files: Bytes,
-        /// What it holds.
+        /// Its capacity.
         capacity: Bytes,
     },
 }
 
 impl Stage {
-    /// Looks everything up that `settings` name.
+    /// Resolves all names in `settings`.
     ///
     /// # Errors
-    /// When a name is unknown, or a vendor does not sell what is asked for.
+    /// When a name is unknown, or a vendor does not sell the requested product.
     pub fn new(settings: &Settings, catalogue: &Catalogue) -> Result<Stage, StageError> {
         let machine = machine(&settings.machine, catalogue)?;
         let used = settings.placement.volumes();
@@ -183,7 +183,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// The store of a trial, empty.
+    /// The empty store of a trial.
     pub fn build(&self, seed: u64) -> Store {
         Store::new(
             &self.store,
@@ -227,12 +227,12 @@ impl Stage {
         Ok(())
     }
 
-    /// Volumes by themselves, and the machine they share.
+    /// Volumes without a placement, and the machine they share.
     ///
-    /// Third, what of them nobody says of this machine, and is taken to hold.
+    /// The third value is the assumptions about them that are not published for this machine.
     ///
     /// # Errors
-    /// When a name is unknown, or a vendor does not sell what is asked for.
+    /// When a name is unknown, or a vendor does not sell the requested product.
     pub fn volumes(
         asked: &spec::Volumes,
         catalogue: &Catalogue,
@@ -248,7 +248,7 @@ impl Stage {
         Ok((machine, volumes, notes))
     }
 
-    /// Place of the volume of each of `files`.
+    /// Index of the volume of each of `files`.
     ///
     /// # Panics
     /// When a file is on none of the volumes.
@@ -261,7 +261,7 @@ impl Stage {
         files.iter().map(place).collect()
     }
 
-    /// Which volumes the files of each role are on, as the replay of a profile takes it.
+    /// Which volumes the files of each role are on, in the form that the replay of a profile takes.
     ///
     /// # Panics
     /// When a file is on none of the volumes.
@@ -274,7 +274,7 @@ impl Stage {
         }
     }
 
-    /// The machine that an experiment asks for.
+    /// The machine that an experiment specifies.
     ///
     /// # Errors
     /// When it is not in the catalogue.
@@ -288,7 +288,7 @@ impl Stage {
     /// One disk of a volume on a machine.
     ///
     /// # Errors
-    /// When a name is unknown, or a vendor does not sell what is asked for.
+    /// When a name is unknown, or a vendor does not sell the requested product.
     pub fn disk_of(
         volume: &spec::Volume,
         asked: &spec::Machine,
@@ -307,7 +307,7 @@ fn striped(volume: &spec::Volume, disk: DiskSpec) -> VolumeSpec {
     }
 }
 
-/// One disk of a volume, and its price a month; the machine's own disk comes with the machine.
+/// One disk of a volume, and its monthly price; a local disk is included in the machine's.
 fn disk(
     volume: &spec::Volume,
     machine: &MachineSpec,
@@ -380,7 +380,7 @@ fn attached<'a>(
     })
 }
 
-/// Refuses more of a disk than a machine has, and gives what is taken to hold of `volumes`.
+/// Refuses more of a disk than a machine supports, and returns the assumptions about `volumes`.
 fn noted(
     machine: &spec::Machine,
     volumes: &[&spec::Volume],
@@ -400,7 +400,7 @@ fn provision(asked: &spec::Provision) -> Provision {
     }
 }
 
-/// The catalogue's entry with what the experiment sets itself.
+/// The catalogue's entry with the experiment's overrides.
 fn replaced(mut disk: DiskSpec, by: &spec::Override) -> DiskSpec {
     let mut limit = |measure: Measure, rate: Rate| {
         let same = |limit: &LimitSpec| match limit.rate {
@@ -434,7 +434,8 @@ fn replaced(mut disk: DiskSpec, by: &spec::Override) -> DiskSpec {
     disk
 }
 
-/// Refuses a burst of a limit that the disk does not have, or that would be no burst.
+/// Refuses a burst on a limit that the disk does not have, or that is not faster than the sustained
+/// rate.
 fn check_burst_limits(volume: &spec::Volume, disk: &DiskSpec) -> Result<(), StageError> {
     let iops = disk.limits.iter().find_map(|limit| match limit.rate {
         Rate::Iops(rate) => Some(rate.0),
@@ -485,7 +486,7 @@ fn full(burst: spec::Burst) -> Burst {
     }
 }
 
-/// Leaves limits only a share of their full buckets of burst credits.
+/// Reduces the initial burst credits of limits to a share of their full buckets.
 fn start_with<'a>(share: Option<f64>, limits: impl Iterator<Item = &'a mut LimitSpec>) {
     let Some(share) = share else { return };
     for burst in limits.filter_map(|limit| limit.burst.as_mut()) {

@@ -1,4 +1,4 @@
-//! From what was seen in real time to the record.
+//! From observations in real time to the record.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -16,13 +16,12 @@ use engine::{Engine, FrontKind, Modelled};
 use experiment::record::{ClientRecord, Note, Record, histogram};
 use experiment::spec::Mode;
 
-/// The record of a trial that came to no end.
+/// The record of a trial that did not complete.
 pub(super) fn failed(subject: &Subject<'_>, error: String) -> Record {
     collect::failed(subject.id, subject.mode, error)
 }
 
-/// The record of a trial that came to its end; `disks` says what each volume's are. Otherwise what went
-/// wrong.
+/// The record of a completed trial; `disks` describes those of each volume. Otherwise what went wrong.
 pub(super) fn record(
     subject: &Subject<'_>,
     disks: &[String],
@@ -84,8 +83,8 @@ pub(super) fn record(
     })
 }
 
-/// What is missing where an engine that writes through a filesystem's cache has none: every write of it reaches the
-/// modelled disk by itself.
+/// The note that an engine which relies on a filesystem's cache for its writes has none: each write reaches the modelled
+/// disk separately.
 fn no_write_back(subject: &Subject<'_>, environment: &BTreeMap<String, String>) -> Option<Note> {
     let Modelled::Mounted { front, .. } = subject.engine.modelled() else {
         return None;
@@ -95,7 +94,7 @@ fn no_write_back(subject: &Subject<'_>, environment: &BTreeMap<String, String>) 
     without.then(|| Note::NoWriteBack("modelled disks were shown as a file tree".to_owned()))
 }
 
-/// The engine's counters over the measured time. A server leaves out what it never waited for: that is zero.
+/// The engine's counters over the measured time. A server omits what it never waited for: that is zero.
 fn counters(ran: &Ran) -> impl Iterator<Item = (String, f64)> {
     let earlier = &ran.from.counted;
     ran.until.counted.iter().map(|(name, value)| {

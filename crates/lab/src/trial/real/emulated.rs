@@ -36,22 +36,22 @@ mod linux {
     use super::*;
     use engine::TransportKind;
 
-    /// How large an emulated volume says it is, at most, beyond the files of fixed size on it: enough for
-    /// any built-in workload, and quick to format.
+    /// Most space that an emulated volume reports beyond the files of fixed size on it: enough for any
+    /// built-in workload, and quick to format.
     const SPARE: Bytes = Bytes::gib(16);
 
     impl RunVolumes {
-        /// Mounts modelled volumes, served by a process of its own.
+        /// Mounts modelled volumes, served by a separate process.
         ///
-        /// They are shown as the user said, or by the `front` that suits the engine; `owner` is the system's user
-        /// that writes to them.
+        /// They are presented as the user requested, or by the `front` that suits the engine; `owner` is the
+        /// system user that writes to them.
         pub(in super::super) fn emulated(
             &self,
             subject: &Subject<'_>,
             front: FrontKind,
             owner: Option<&str>,
         ) -> Result<Sited, String> {
-            // The emulator alone uses the bytes, and volumes are entered once they are mounted.
+            // Only the emulator uses the bytes, and volumes are entered once they are mounted.
             let make = |part| {
                 let made = self.make(subject, part, Open::ToNobody);
                 made.map_err(|error| error.to_string())
@@ -109,7 +109,7 @@ mod linux {
                     let stopped = mounted.stop();
                     match mounted.lost().filter(|_| stopped.is_err()) {
                         None => stopped,
-                        // What it leaves is cleared behind it.
+                        // What it leaves is cleaned up afterwards.
                         Some(how) => {
                             note(&lost, format!("{trial}: {how}"));
                             Ok(())
@@ -123,8 +123,8 @@ mod linux {
             note(&self.lost, what.to_owned());
         }
 
-        /// Takes away what emulators left that ended before they were stopped: of this run, or of any that
-        /// is no more.
+        /// Cleans up after emulators that ended before they were stopped: of this run, or of any that no
+        /// longer runs.
         pub(in super::super) fn clear_lost(&self) -> Vec<String> {
             if self.lost.lock().is_empty() {
                 return Vec::new();
@@ -135,7 +135,8 @@ mod linux {
             }
         }
 
-        /// What the user asked for, or else what `suits` the engine; block mode is for root alone.
+        /// The front requested by the user, or else the one that `suits` the engine; only root can
+        /// use block mode.
         fn front(&self, subject: &Subject<'_>, suits: FrontKind) -> Front {
             let possible = || is_root() && volume::fuse::loop_devices_exist();
             let front = match (self.options().front, suits) {
@@ -157,7 +158,7 @@ mod linux {
         lost.lock().push(what);
     }
 
-    /// The numbers of a user of this system, and of his group; only root can give files to somebody.
+    /// User and group id of a system user; only root can give files to another user.
     fn user(name: &str) -> Option<(u32, u32)> {
         if !is_root() {
             return None;

@@ -7,7 +7,7 @@ use model::Bytes;
 use super::work_dir::WorkDirError;
 use engine::EngineError;
 
-/// Why a run cannot have its volumes where it should.
+/// Why a run cannot place its volumes.
 #[derive(Debug, thiserror::Error)]
 pub enum VolumesError {
     /// A directory cannot be used.
@@ -16,24 +16,24 @@ pub enum VolumesError {
     /// The server cannot be used.
     #[error(transparent)]
     Server(#[from] EngineError),
-    /// There is too little room.
+    /// Not enough space.
     #[error(
         "{directory} has {free} free, and the volumes of an arm may take {needed}; make room, or give another directory"
     )]
     Full {
-        /// Which directory.
+        /// The directory.
         directory: PathBuf,
-        /// What is free.
+        /// Free space.
         free: Bytes,
-        /// What may be needed.
+        /// Space that may be needed.
         needed: Bytes,
     },
-    /// The system refused something.
+    /// A system call failed.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// Why it did not work.
+        /// The cause.
         source: std::io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! The line at which sessions wait for each other: all are connected before any begins.
+//! A barrier for sessions: all are connected before any begins.
 
 use model::Instant;
 use parking_lot::{Condvar, Mutex};
@@ -23,7 +23,7 @@ struct State {
 }
 
 impl Gate {
-    /// A gate for so many sessions.
+    /// A gate for this many sessions.
     pub(super) fn new(clock: Clock, sessions: u32) -> Gate {
         Gate {
             clock,
@@ -33,18 +33,19 @@ impl Gate {
         }
     }
 
-    /// A session comes; it ends when the guard is dropped.
+    /// Registers a session; it ends when the guard is dropped.
     pub(super) fn enter(&self) -> Entered<'_> {
         Entered(self)
     }
 
-    /// A session is ready: waits until all may begin, and gives the instant; `None` when they may not.
+    /// Marks a session as ready and waits until all may begin; returns the instant, or `None` if they
+    /// may not.
     pub(super) fn ready(&self) -> Option<Instant> {
         self.change(|state| state.ready += 1);
         self.begun()
     }
 
-    /// Waits until all may begin, and gives the instant; `None` when they may not.
+    /// Waits until all may begin; returns the instant, or `None` if they may not.
     pub(super) fn begun(&self) -> Option<Instant> {
         let mut state = self.state.lock();
         while state.start.is_none() && !state.closed {
@@ -63,7 +64,7 @@ impl Gate {
         self.change(|state| state.start = Some(start));
     }
 
-    /// Nobody may begin.
+    /// Prevents sessions from beginning.
     pub(super) fn close(&self) {
         self.change(|state| state.closed = true);
     }
@@ -72,12 +73,13 @@ impl Gate {
         self.state.lock().closed
     }
 
-    /// Waits until all are ready, or somebody closed the gate, or `wake`: whether one of the first two.
+    /// Waits until all are ready, the gate is closed, or `wake`; returns whether it was one of the
+    /// first two.
     pub(super) fn all_ready(&self, wake: Instant) -> bool {
         self.wait(wake, |state| state.ready == self.sessions || state.closed)
     }
 
-    /// Waits until all have ended, or `wake`: whether they have.
+    /// Waits until all have ended, or `wake`; returns whether they have.
     pub(super) fn all_ended(&self, wake: Instant) -> bool {
         self.wait(wake, |state| state.ended == self.sessions)
     }
@@ -101,7 +103,7 @@ impl Gate {
     }
 }
 
-/// A session between its coming and its end.
+/// A session between its arrival and its end.
 pub(super) struct Entered<'a>(&'a Gate);
 
 impl Drop for Entered<'_> {

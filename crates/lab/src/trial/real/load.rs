@@ -1,4 +1,4 @@
-//! Loading, where it is not measured: every database at the same time, each by a session of its own.
+//! Loading, if it is not measured: all databases concurrently, each by its own session.
 
 use std::thread;
 
@@ -33,8 +33,8 @@ impl Trial<'_> {
         })
     }
 
-    /// Runs the query whose rows are parameters, where the workload has one, in a session of its own: before caches are
-    /// emptied, as it is no part of what is measured.
+    /// Runs the query whose rows are parameters, if the workload has one, in its own session: before caches are
+    /// emptied, as it is not part of the measurement.
     pub(super) fn parameters(&self, engine: &dyn Engine) -> Result<Option<ParameterRows>, String> {
         let Some(query) = parameters::query(self.subject.workload()) else {
             return Ok(None);
@@ -75,7 +75,7 @@ impl Trial<'_> {
     }
 }
 
-/// All time: nothing of a load is left out.
+/// All time: no part of a load is excluded.
 const ALL: Window = Window {
     from: Instant::ZERO,
     until: None,

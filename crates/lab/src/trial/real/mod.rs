@@ -47,44 +47,45 @@ use session::Common;
 use stop::{Stop, StopOnDrop};
 pub use work_dir::WorkDirError;
 
-/// Where a trial's files are, and the engine on them.
+/// Provides a trial's files, and the engine on them.
 pub trait Supply {
-    /// Makes directories for the arm's volumes.
+    /// Creates directories for the arm's volumes.
     ///
     /// # Errors
-    /// What could not be made, and the remedy.
+    /// What could not be created, and the remedy.
     fn place<'a>(&'a self, subject: &'a Subject<'a>) -> Result<Placed<'a>, String>;
 }
 
-/// Directories that were made for one trial.
+/// Directories created for one trial.
 pub struct Placed<'a> {
     /// The volumes.
     pub site: Arc<dyn Site + Send + Sync>,
-    /// What the disks of each volume are, in a word.
+    /// A short description of each volume's disks.
     pub disks: Vec<String>,
     /// Starts the engine on them, empty.
     pub engine: Box<dyn FnOnce() -> Result<Started, EngineError> + 'a>,
-    /// Takes away all that was made, once the engine has stopped. Gives what is left, for people.
+    /// Removes everything that was created, once the engine has stopped. Returns human-readable
+    /// messages on what is left.
     pub close: Box<dyn FnOnce() -> Vec<String> + 'a>,
-    /// Whether the engine is to leave its files.
+    /// Whether the engine must leave its files.
     pub keep: bool,
 }
 
-/// What a trial tells while it goes on.
+/// Progress of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A phase begins: `place`, `load`, `quiesce`, `warm-up`, `run` or `clean up`.
     Phase(&'static str),
-    /// What the volumes did in the last second.
+    /// Activity of the volumes in the last second.
     Second(Box<Second>),
     /// Something could not be cleaned up.
     Left(String),
 }
 
-/// What all volumes did in one second.
+/// Activity of all volumes in one second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Second {
-    /// How long it was: the last one of a trial is shorter, and others are a moment longer.
+    /// Its length: the last one of a trial is shorter, and others are slightly longer.
     pub span: Duration,
     /// What was counted in it.
     pub done: Reading,
@@ -92,7 +93,7 @@ pub struct Second {
     pub volumes: Vec<VolumeRate>,
 }
 
-/// What a volume does at the moment.
+/// Current activity of a volume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VolumeRate {
     /// Its name.
@@ -103,13 +104,13 @@ pub struct VolumeRate {
     pub mb_per_s: f64,
 }
 
-/// How often it is looked whether a trial is to end.
+/// Polling interval for the end of a trial.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Runs a trial. A trial that fails is a record too.
+/// Runs a trial. A failed trial has a record too.
 ///
 /// # Errors
-/// When `cancelled` says so before the end; all that was made is taken away then too.
+/// When `cancelled` returns true before the end; everything that was created is removed then, too.
 pub fn run_trial(
     subject: &Subject<'_>,
     supply: &dyn Supply,
@@ -128,7 +129,7 @@ pub fn run_trial(
     Ok(record)
 }
 
-/// The trial on what was placed for it, which is taken away in the end.
+/// The trial on its placement, which is removed at the end.
 fn on(
     placed: Placed<'_>,
     subject: &Subject<'_>,
@@ -170,7 +171,7 @@ fn on(
     record
 }
 
-/// A trial under way.
+/// A trial in progress.
 struct Trial<'a> {
     subject: &'a Subject<'a>,
     common: Common,
@@ -178,7 +179,7 @@ struct Trial<'a> {
     cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Everything a finished trial saw.
+/// All observations of a finished trial.
 struct Observed {
     ran: Ran,
     phases: Vec<Phase>,
@@ -216,7 +217,7 @@ impl<'a> Trial<'a> {
             let result = self.phases(site, engine);
             drop(ended);
             let series = joined(series);
-            // What ended the trial early says more than what the sessions saw of it.
+            // The reason for the early end is more informative than the sessions' errors.
             if let Some(why) = self.common.stop.why() {
                 return Err(why);
             }
@@ -251,7 +252,8 @@ impl<'a> Trial<'a> {
         Ok((ran, phases.0, notes))
     }
 
-    /// After loading: the engine settles, and caches are emptied or kept. Gives what could not be done.
+    /// After loading: the engine settles, and caches are dropped or kept. Returns what could not be
+    /// done.
     fn quiesce(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Vec<Note>, String> {
         let asked = &self.subject.settings.engine;
         let host_cache = asked.host_cache_start == Temperature::Cold;
@@ -277,7 +279,7 @@ impl<'a> Trial<'a> {
         Ok(notes)
     }
 
-    /// Does `work`, which the engine abandons where the trial is cancelled.
+    /// Runs `work`, which the engine abandons if the trial is cancelled.
     fn abandoned_if_cancelled<T>(&self, engine: &dyn Engine, work: impl FnOnce() -> T) -> T {
         let over = Stop::new(self.common.clock);
         thread::scope(|scope| {
@@ -296,8 +298,8 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Waits until all of the gate's sessions have ended, and ends them where somebody says so. `look` is
-    /// asked again and again, and says when it has to be asked next.
+    /// Waits until all of the gate's sessions have ended, and ends them on cancellation. `look` is called
+    /// repeatedly, and returns when it must be called next.
     fn wait_until_done(
         &self,
         gate: &Gate,
@@ -315,7 +317,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Ends what is under way, if the trial is to end.
+    /// Interrupts current statements if the trial must end.
     fn check_cancelled(&self, engine: &dyn Engine) {
         if (self.cancelled)() {
             self.common.stop.set(None);
@@ -329,7 +331,7 @@ impl<'a> Trial<'a> {
 struct Phases(Vec<Phase>);
 
 impl Phases {
-    /// A phase that began where the last one ended.
+    /// Appends a phase that began where the last one ended.
     fn until(&mut self, name: &str, end: Instant, measured: bool) {
         let start_ns = self.0.last().map_or(0, |phase| phase.end_ns);
         self.0.push(Phase {
@@ -350,7 +352,7 @@ impl Phases {
         if from > ran.start {
             self.0.push(phase("warm-up", ran.start, from, false));
         }
-        // A load that took longer than all of the window leaves nothing to measure.
+        // A load that took longer than the whole window leaves nothing to measure.
         let run_until = until.unwrap_or(ran.end).max(run_from);
         self.0.push(phase("run", run_from, run_until, true));
     }
@@ -365,7 +367,7 @@ fn phase(name: &str, start: Instant, end: Instant, measured: bool) -> Phase {
     }
 }
 
-/// What a thread gives, or its panic.
+/// The result of a thread, or its panic.
 fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     let result = thread.join();
     result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))

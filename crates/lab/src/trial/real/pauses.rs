@@ -1,7 +1,8 @@
-//! Notices that the whole program stood still: stopped by a signal, or with a machine that slept.
+//! Detects that the whole program stood still: stopped by a signal, or suspended with the machine.
 //!
-//! What was measured across such a pause is worth nothing, and nothing else tells: counters go on as if the disks had
-//! been idle. The clock of real time goes on while a process is stopped, and stands still while a machine sleeps.
+//! Measurements across such a pause are worthless, and nothing else reveals it: counters look as if the disks had
+//! been idle. The real-time clock continues while a process is stopped, and stands still while a machine is
+//! suspended.
 
 use model::{Duration, Instant};
 use volume::clock::Clock;
@@ -10,20 +11,20 @@ use super::stop::Stop;
 use experiment::record::series::INTERVAL;
 use experiment::record::{Note, Phase};
 
-/// How late a thread has to wake up before the program counts as stopped.
+/// How late a thread must wake up for the program to count as stopped.
 ///
-/// On a machine with many times more to do than processors, threads wake up tenths of a second late. Two of the sampler's
-/// intervals are a hole in every series, whatever the reason.
+/// On a heavily overloaded machine, threads wake up tenths of a second late. Two of the sampler's intervals are a gap
+/// in every series, whatever the reason.
 const LATE_MIN: Duration = Duration::from_secs(2);
 
-/// How long the machine has to have slept. Nothing but sleep makes the two clocks differ, but they are read one after
-/// the other, and a thread may lose its processor in between.
+/// Minimum suspension of the machine. Only suspension makes the two clocks differ, but they are read one after the
+/// other, and a thread may lose its processor in between.
 const SLEPT_MIN: Duration = Duration::SECOND;
 
-/// A time in which nothing went on.
+/// A time in which nothing ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pause {
-    /// When it ended, or a little later.
+    /// When it ended, or slightly later.
     end: Instant,
     length: Duration,
     kind: Kind,
@@ -31,13 +32,14 @@ pub(super) struct Pause {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The process got no processor: a stop signal, or a virtual machine that was not run.
+    /// The process got no processor: a stop signal, or a virtual machine that was paused.
     Stopped,
     /// The machine was suspended.
     Slept,
 }
 
-/// What a thread that was to wake up at `due` and woke up at `woke` has to say; the machine `slept` meanwhile.
+/// The pause, if any, seen by a thread that was due to wake at `due` and woke at `woke`; the machine was
+/// suspended for `slept`.
 fn pause(due: Instant, woke: Instant, slept: Duration) -> Option<Pause> {
     let late = woke.since(due);
     let (kind, length) = match (slept >= SLEPT_MIN, late >= LATE_MIN) {
@@ -52,17 +54,17 @@ fn pause(due: Instant, woke: Instant, slept: Duration) -> Option<Pause> {
     })
 }
 
-/// The pauses that a thread with a rhythm noticed.
+/// The pauses detected by a periodic thread.
 #[derive(Debug)]
 pub(super) struct Pauses {
     clock: Clock,
-    /// How long the machine had slept at the last look.
+    /// The machine's total suspension at the last check.
     slept: Duration,
     noticed: Vec<Pause>,
 }
 
 impl Pauses {
-    /// Looks from now on.
+    /// Starts checking now.
     pub(super) fn new(clock: Clock) -> Pauses {
         Pauses {
             clock,
@@ -71,14 +73,14 @@ impl Pauses {
         }
     }
 
-    /// Looks, after a sleep that was to end at `due`.
+    /// Checks after a sleep that was due to end at `due`.
     pub(super) fn look(&mut self, due: Instant) {
         let slept = Clock::slept();
         let since = slept.saturating_sub(std::mem::replace(&mut self.slept, slept));
         self.noticed.extend(pause(due, self.clock.now(), since));
     }
 
-    /// Looks in the rhythm of the series until `over`.
+    /// Checks at the interval of the series until `over`.
     pub(super) fn watch(clock: Clock, over: &Stop) -> Pauses {
         let mut pauses = Pauses::new(clock);
         loop {
@@ -91,11 +93,11 @@ impl Pauses {
         }
     }
 
-    /// Notes about those that overlap with what was measured, for the record.
+    /// Notes for the record about those that overlap with the measured phases.
     pub(super) fn notes(&self, phases: &[Phase]) -> Vec<Note> {
         let overlaps = |pause: &&Pause| {
             let end = pause.end.as_nanos();
-            // It may have begun at any time since the look before.
+            // It may have begun at any time since the previous check.
             let longest = pause.length + INTERVAL;
             let start = end.saturating_sub(longest.as_nanos());
             let measured = phases.iter().filter(|phase| phase.measured);
@@ -144,7 +146,7 @@ mod tests {
     fn a_thread_that_wakes_up_in_time_or_a_little_late_noticed_nothing() {
         assert_eq!(pause(at_ms(1000), at_ms(1000), Duration::ZERO), None);
         assert_eq!(pause(at_ms(1000), at_ms(2999), Duration::ZERO), None);
-        // Woken early, because all is over.
+        // Woken early because the trial is over.
         assert_eq!(pause(at_ms(1000), at_ms(500), Duration::ZERO), None);
     }
 

@@ -1,4 +1,4 @@
-//! What a run in real time needs of this machine, looked for before anything is made: one message instead of a failed
+//! Checks this machine for what a run in real time needs, before anything is created: one message instead of a failed
 //! trial of each arm.
 
 use std::collections::BTreeMap;
@@ -17,19 +17,19 @@ use engine::{FrontKind, Modelled};
 use experiment::plan::Plan;
 use experiment::spec::{Arm, Mode};
 
-/// Least free space a run asks for, where the experiment does not say how large its files are.
+/// Minimum free space for a run, if the experiment does not specify the size of its files.
 const SPACE_LEAST: Bytes = Bytes::gib(1);
 
-/// The directories that a run makes its own ones in.
+/// The parent directories of a run's own directories.
 pub(super) struct Parents {
-    /// Whole paths.
+    /// Absolute paths.
     pub(super) paths: Vec<PathBuf>,
-    /// Which of them each volume is on; those that are not listed are on the first.
+    /// Which of them each volume is on; unlisted volumes are on the first.
     pub(super) on: BTreeMap<String, usize>,
 }
 
-/// Looks for the engine, the means to emulate, memory and space; in simulate there is nothing to look for. Gives where
-/// directories are to be made.
+/// Checks for the engine, the means to emulate, memory and space; simulate needs no check. Returns where directories
+/// are to be created.
 ///
 /// # Errors
 /// What is missing, with the remedy.
@@ -54,7 +54,7 @@ pub(super) fn look(
     Ok(parents)
 }
 
-/// The same for whoever only wants to know.
+/// The same for callers that only need the check.
 ///
 /// # Errors
 /// What is missing, with the remedy.
@@ -88,7 +88,7 @@ fn fuse(_engine: &dyn EngineProvider, _options: &Options) -> Result<(), EngineEr
     Ok(())
 }
 
-/// Refuses a buffer pool that this machine has no memory for.
+/// Refuses a buffer pool larger than this machine's memory.
 fn check_memory(arm: &Arm) -> Result<(), EngineError> {
     let asked = arm.settings.engine.memory;
     match memory().filter(|there| asked > *there) {
@@ -127,7 +127,7 @@ fn parents(mode: Mode, measured: Measured, options: &Options) -> Result<Parents,
     Ok(Parents { paths, on })
 }
 
-/// What the files on those volumes for which `holds` may take, for the arm that needs most.
+/// Space that the files on the volumes selected by `holds` may need, for the arm that needs most.
 fn space(arms: &[Arm], holds: impl Fn(&str) -> bool) -> Bytes {
     let of_arm = |arm: &Arm| {
         let volumes = arm.settings.volumes.iter();

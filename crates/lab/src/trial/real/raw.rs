@@ -1,4 +1,4 @@
-//! Plain I/O in real time: fio in the place of an engine.
+//! Plain I/O in real time: fio instead of an engine.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,11 +17,11 @@ use experiment::record::{NO_OPERATIONS, Note, Record};
 use experiment::spec::{Mode, Role, Temperature};
 use raw::{Fio, RawError, RawRecording, RawSpec, RoleFiles, Window};
 
-/// What fio is to do.
+/// The load for fio.
 enum Load<'a> {
-    /// The same all the time.
+    /// Constant.
     Steady(RawSpec),
-    /// What a profile counted.
+    /// Recorded in a profile.
     Recorded(RawRecording<'a>),
 }
 
@@ -60,7 +60,7 @@ impl Load<'_> {
     }
 }
 
-/// Size of a file for requests of a profile: a modelled disk serves all places alike, a real one has caches.
+/// File size for requests of a profile: a modelled disk serves all offsets alike, a real one has caches.
 fn span(mode: Mode) -> Bytes {
     match mode {
         Mode::Simulate | Mode::Emulate => Bytes::mib(64),
@@ -68,7 +68,7 @@ fn span(mode: Mode) -> Bytes {
     }
 }
 
-/// The same files by their number, in the order in which they are laid out.
+/// The same files by number, in layout order.
 fn numbered(roles: &[(Role, Vec<usize>)]) -> RoleFiles {
     let mut next = 0..;
     let files =

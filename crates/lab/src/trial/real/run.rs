@@ -1,4 +1,5 @@
-//! The run of a trial in real time: a thread a session, and one that looks at what they wait for.
+//! The run of a trial in real time: one thread per session, and one that samples what they wait
+//! for.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -20,18 +21,18 @@ use engine::Engine;
 use experiment::record::Note;
 use workload::{Database, Variables};
 
-/// What happened in a run.
+/// Observations of a run.
 pub(super) struct Ran {
     /// When the sessions began.
     pub(super) start: Instant,
-    /// When the last one had its database loaded, where that is measured.
+    /// When the last one had its database loaded, if that is measured.
     pub(super) loaded: Instant,
     /// When the last one ended.
     pub(super) end: Instant,
     pub(super) window: Window,
     pub(super) tally: Tally,
     pub(super) time: SessionTime,
-    /// `None`: the engine cannot tell, for the reason in the notes if there is one.
+    /// `None`: the engine cannot report waits; the notes may give the reason.
     pub(super) samples: Option<Samples>,
     pub(super) series: EngineSeries,
     pub(super) from: Snapshot,
@@ -39,7 +40,7 @@ pub(super) struct Ran {
     pub(super) notes: Vec<Note>,
 }
 
-/// What one session did.
+/// The results of one session.
 struct Done {
     tally: Tally,
     time: SessionTime,
@@ -47,22 +48,22 @@ struct Done {
     end: Instant,
 }
 
-/// What all sessions begin with.
+/// The initial state of all sessions.
 #[derive(Clone, Copy)]
 struct Start<'a> {
     gate: &'a Gate,
-    /// Set once the database that all share is loaded, where that is measured.
+    /// Set once the shared database is loaded, if that is measured.
     loaded: &'a Stop,
     /// Rows whose columns are parameters.
     rows: Option<&'a ParameterRows>,
 }
 
-/// How long after the end of the measured time a session may take for its last operation, which does not
-/// count any more.
+/// How long after the end of the measured time a session may take for its last operation, which no
+/// longer counts.
 const GRACE: Duration = Duration::SECOND;
 
 impl Trial<'_> {
-    /// Runs the sessions, with parameters from `rows`, if there are any.
+    /// Runs the sessions, with parameters from `rows`, if any.
     pub(super) fn run(
         &self,
         site: &dyn Site,
@@ -79,7 +80,7 @@ impl Trial<'_> {
             let threads = match (0..sessions).map(spawn).collect::<io::Result<Vec<_>>>() {
                 Ok(threads) => threads,
                 Err(error) => {
-                    // Sessions that are connected already leave without a run.
+                    // Sessions that are already connected leave without running.
                     gate.close();
                     return Err(format!(
                         "a thread for each of {sessions} sessions: {error}; use fewer sessions"
@@ -99,7 +100,8 @@ impl Trial<'_> {
             let done: Vec<_> = threads.into_iter().map(joined).collect();
             let samples = joined(sampling);
             let series = joined(series);
-            // A session that could not connect says more than that nobody could begin.
+            // The error of a session that could not connect is more informative than that the run
+            // did not begin.
             let done = done.into_iter().collect::<Result<Vec<_>, String>>()?;
             let watched = watched?;
             Ok(Ran::new(
@@ -116,7 +118,7 @@ impl Trial<'_> {
         Task::new(asked, self.subject.workload(), self.subject.id.seed, start)
     }
 
-    /// One session from its connection to its end; `None` when it never began.
+    /// One session from its connection to its end; `None` if it never began.
     fn session(
         &self,
         engine: &dyn Engine,
@@ -154,7 +156,7 @@ impl Trial<'_> {
         }))
     }
 
-    /// Loads this session's database, where that is measured; one for all is loaded by the first, and the
+    /// Loads this session's database, if that is measured; a shared one is loaded by the first, and the
     /// others wait for it.
     fn load_measured(
         &self,
@@ -186,8 +188,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Lets the sessions begin once all are connected, takes the counters when the measured time begins
-    /// and when it ends, and sees to it that the sessions end.
+    /// Lets the sessions begin once all are connected, samples the counters at the start and end of the
+    /// measured time, and ensures that the sessions end.
     fn watch(&self, site: &dyn Site, engine: &dyn Engine, gate: &Gate) -> Result<Watched, String> {
         while !gate.all_ready(self.common.clock.now() + LOOK_EVERY) {
             self.check_cancelled(engine);
@@ -233,7 +235,7 @@ impl Trial<'_> {
             return Err(error);
         }
         if self.common.stop.is_set() {
-            // Nobody waits for what was counted, and an engine that is gone does not tell.
+            // The counters are not needed, and an engine that is gone cannot report them.
             return Err("the trial was ended".to_owned());
         }
         while snapshots.len() < 2 {
@@ -250,7 +252,7 @@ impl Trial<'_> {
     }
 }
 
-/// What the watching thread saw.
+/// Observations of the watching thread.
 struct Watched {
     start: Instant,
     window: Window,
@@ -258,7 +260,7 @@ struct Watched {
     until: Snapshot,
 }
 
-/// Asks an engine for a sign of life when operations fail.
+/// Checks that an engine is alive when operations fail.
 #[derive(Default)]
 struct Alive {
     failures: u64,
@@ -266,7 +268,7 @@ struct Alive {
 }
 
 impl Alive {
-    /// Ends the trial when operations have failed since the last look, and the engine does not answer.
+    /// Ends the trial if operations have failed since the last check, and the engine does not answer.
     fn look(&mut self, trial: &Trial<'_>, engine: &dyn Engine, now: Instant) {
         let failures = trial.common.failures.load(Ordering::Relaxed);
         if now < self.next || failures == self.failures || trial.common.stop.is_set() {

@@ -21,15 +21,15 @@ use engine::{EngineProvider, EngineRun, Modelled, Opening, Options, TrialVolumes
 use experiment::plan::Plan;
 use experiment::spec::Mode;
 
-/// Where the volumes of a run are.
+/// The volumes of a run.
 pub struct RunVolumes {
     options: Options,
-    /// Where the bytes are; for emulated volumes, and where they are mounted.
+    /// Where the bytes are and, for emulated volumes, the mount points.
     work_dirs: Vec<WorkDir>,
-    /// Which directory each volume is on, by name; none where all are on the first.
+    /// Which directory each volume is on, by name; empty if all are on the first.
     on: BTreeMap<String, usize>,
     keep: bool,
-    /// Whom its directories are open to.
+    /// Who has access to its directories.
     open: Open,
     engine: Box<dyn EngineRun>,
     /// Volumes of trials that a server could not leave yet.
@@ -44,17 +44,17 @@ pub struct RunVolumes {
     pub(super) registration: Arc<Registration>,
 }
 
-/// Volumes that stay beyond their trial.
+/// Volumes that outlive their trial.
 struct Held {
     stop: StopVolumes,
-    /// Where the trial has its directories.
+    /// The trial's directories.
     trial: String,
 }
 
-/// What somebody has to see to once a run is over, for people.
+/// What the user must take care of after a run, human-readable.
 #[derive(Debug, Default)]
 pub struct Orphans {
-    /// What was changed on a server and could not be put back.
+    /// Changes on a server that could not be restored.
     pub not_put_back: Vec<String>,
     /// Emulators that ended before they were stopped: the trial, and how.
     pub lost_emulators: Vec<String>,
@@ -63,11 +63,11 @@ pub struct Orphans {
 }
 
 impl RunVolumes {
-    /// Opens the engine, and makes dbstow's own directory in each that the user gave. With `keep`, they stay in the
-    /// end.
+    /// Opens the engine, and creates dbstow's own directory in each parent given by the user. With `keep`, they
+    /// stay at the end.
     ///
     /// # Errors
-    /// When one cannot be used, or has not enough room, or the engine is not usable.
+    /// When one cannot be used, or has not enough space, or the engine is not usable.
     pub fn claim(
         plan: &Plan,
         engine: &dyn EngineProvider,
@@ -90,7 +90,7 @@ impl RunVolumes {
         let engine = match opened {
             Ok(engine) => engine,
             Err(error) => {
-                // Nothing is noted in it yet; an empty one that stays is cleared next time.
+                // Nothing is registered yet; an empty registration that stays is cleared next time.
                 let _ = registration.finish();
                 return Err(error.into());
             }
@@ -111,8 +111,8 @@ impl RunVolumes {
             match volumes.claim_in(parent, digest) {
                 Ok(work_dir) => volumes.work_dirs.push(work_dir),
                 Err(error) => {
-                    // Directories before it are still empty, and the run has changed nothing on a server yet; what
-                    // cannot be removed is taken over next time.
+                    // Earlier directories are still empty, and the run has not changed anything on a server yet;
+                    // what cannot be removed is taken over next time.
                     volumes.close();
                     return Err(error);
                 }
@@ -121,8 +121,8 @@ impl RunVolumes {
         Ok(volumes)
     }
 
-    /// Claims a directory, written down before it is made. Not one that is kept; nor one in which a server that
-    /// is there already has files, from under which nothing may be taken.
+    /// Claims a directory, and registers it before it is created, unless it is kept or an existing server has
+    /// files in it, which must not be removed from under it.
     fn claim_in(&self, parent: &Path, plan: &str) -> Result<WorkDir, VolumesError> {
         let root = WorkDir::path(parent, plan);
         let stays = self.keep || self.options.server.is_some();
@@ -147,7 +147,7 @@ impl RunVolumes {
         }
     }
 
-    /// Takes them away again, once a server has everything back.
+    /// Removes them, once a server has everything restored.
     pub fn close(self) -> Orphans {
         let closed = self.engine.close();
         let mut others: Vec<String> = closed.left_behind.into_iter().collect();
@@ -159,7 +159,7 @@ impl RunVolumes {
         let work_dirs = self.work_dirs.into_iter().map(WorkDir::close);
         let left = work_dirs.filter_map(|closed| closed.err().map(|error| error.to_string()));
         others.extend(left);
-        // Behind them: it takes away what is still there of what is written down.
+        // After the others: it removes what is left of what is registered.
         others.extend(self.registration.finish().err().into_iter().flatten());
         Orphans {
             not_put_back: closed.not_put_back,
@@ -168,7 +168,7 @@ impl RunVolumes {
         }
     }
 
-    /// The volumes of a server that makes its files itself, as it sees them.
+    /// The volumes of a server that creates its files itself, as it sees them.
     fn served(&self, subject: &Subject<'_>) -> Option<Sited> {
         let volumes = subject.settings.volumes.iter();
         let directory = |name: &str| self.options.volumes.get(name).cloned().unwrap_or_default();
@@ -186,8 +186,8 @@ impl RunVolumes {
         &self.options
     }
 
-    /// Makes a directory for each of the trial's volumes, below one that is `open` to others or not; `part` tells several of a
-    /// volume apart.
+    /// Creates a directory for each of the trial's volumes, below one with access for others if `open`; `part`
+    /// distinguishes several directories of a volume.
     pub(super) fn make(
         &self,
         subject: &Subject<'_>,
@@ -204,7 +204,7 @@ impl RunVolumes {
         volumes.map(make).collect()
     }
 
-    /// Lets a server in to the volumes of a trial, now that they are mounted and nobody reads what is at their roots.
+    /// Gives a server access to the volumes of a trial, now that they are mounted and their roots cannot be listed.
     #[cfg(target_os = "linux")]
     pub(super) fn let_in(&self, subject: &Subject<'_>) -> Result<(), WorkDirError> {
         let mounts = self
@@ -215,13 +215,13 @@ impl RunVolumes {
         mounts.let_in(PlainName::new(&trial)?, Part::Mounts.name())
     }
 
-    /// Whom its directories are open to.
+    /// Who has access to its directories.
     #[cfg(target_os = "linux")]
     pub(super) fn open(&self) -> Open {
         self.open
     }
 
-    /// Ends the volumes of a trial, unless a server is still on them, and takes its directories away.
+    /// Ends the volumes of a trial, unless a server still uses them, and removes its directories.
     fn end(&self, stop: StopVolumes, trial: String) -> Vec<String> {
         if self.engine.holds_volumes() {
             self.held.lock().push(Held { stop, trial });
@@ -239,7 +239,7 @@ impl RunVolumes {
         left.chain(self.remove(trial)).collect()
     }
 
-    /// Takes a trial's directories away. Gives what is left.
+    /// Removes a trial's directories. Returns what is left.
     fn remove(&self, trial: &str) -> Vec<String> {
         let remove = |work_dir: &WorkDir| work_dir.remove(PlainName::new(trial)?);
         let removed = self.work_dirs.iter().map(remove);
@@ -256,7 +256,7 @@ impl RunVolumes {
         &self.work_dirs[place]
     }
 
-    /// Real directories, as they are.
+    /// Real directories, unchanged.
     fn measured(&self, subject: &Subject<'_>) -> Result<Sited, String> {
         let directories = self.make(subject, Part::Bytes, self.open);
         let directories = directories.map_err(|error| error.to_string())?;
@@ -269,7 +269,7 @@ impl RunVolumes {
         Ok(Sited::new(site.map_err(|error| error.to_string())?))
     }
 
-    /// Real directories whose requests an engine inside this process paces itself.
+    /// Real directories whose requests are paced by an engine inside this process.
     fn paced(&self, subject: &Subject<'_>) -> Result<Sited, String> {
         let directories = self.make(subject, Part::Bytes, self.open);
         let directories = directories.map_err(|error| error.to_string())?;
@@ -285,7 +285,7 @@ impl RunVolumes {
     }
 }
 
-/// What a directory is for.
+/// The purpose of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// The bytes of a volume.
@@ -345,12 +345,12 @@ impl Supply for RunVolumes {
     }
 }
 
-/// A site, and what an engine inside this process is paced by.
+/// A site, and the pacer of an engine inside this process.
 pub(super) struct Sited {
     pub(super) site: Arc<dyn Site + Send + Sync>,
     /// SQLite on modelled disks only.
     pub(super) pacer: Option<Arc<Pacer>>,
-    /// Takes the volumes away, once nobody uses them.
+    /// Removes the volumes, once they are unused.
     pub(super) stop: StopVolumes,
 }
 

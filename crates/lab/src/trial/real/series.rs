@@ -1,4 +1,5 @@
-//! Reads counters once a second: the volumes' from the beginning of a trial to its end, the engine's in the run.
+//! Samples counters once a second: the volumes' from the beginning of a trial to its end, the engine's during
+//! the run.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +18,18 @@ use engine::{CounterSample, CounterSampler, Engine, EngineError};
 use experiment::record::Series;
 use experiment::record::series::{self, COUNTED, INTERVAL, Points};
 
-/// Values by name, one an interval.
+/// Values by name, one per interval.
 type Values = BTreeMap<String, Points>;
 
-/// What was read of the volumes, interval by interval.
+/// Samples of the volumes, interval by interval.
 pub(super) struct SecondBySecond {
     values: Values,
-    /// When nothing could be read, because nothing ran.
+    /// When nothing could be sampled, because nothing ran.
     pub(super) pauses: Pauses,
 }
 
 impl SecondBySecond {
-    /// Reads until `over`. A site that does not answer any more ends the `trial`.
+    /// Samples until `over`. A site that does not answer any more ends the `trial`.
     pub(super) fn read(
         site: &dyn Site,
         clock: Clock,
@@ -59,7 +60,7 @@ impl SecondBySecond {
             let whole = over.sleep_until(end);
             self.pauses.look(end);
             let reading = site.reading()?;
-            // Counters that start anew are no failure of the trial: the interval counts from zero.
+            // Counters that restart are not a failure of the trial: the interval counts from zero.
             let done = reading.since(&last).unwrap_or_else(|_| reading.clone());
             self.add(&done, end);
             let span = reading.at.since(last.at);
@@ -76,7 +77,7 @@ impl SecondBySecond {
         }
     }
 
-    /// Adds what was done in the interval that ends at `end`.
+    /// Adds the activity of the interval that ends at `end`.
     fn add(&mut self, done: &Reading, end: Instant) {
         for disk in &done.disks {
             for (counted, value) in COUNTED.iter().zip(counted(disk)) {
@@ -94,17 +95,17 @@ impl SecondBySecond {
     }
 }
 
-/// What was read of the engine, interval by interval of the run.
+/// Samples of the engine, interval by interval of the run.
 #[derive(Default)]
 pub(super) struct EngineSeries {
     values: Values,
-    /// What ended it before the run did.
+    /// The error that ended it before the run did.
     pub(super) error: Option<EngineError>,
 }
 
 impl EngineSeries {
-    /// Reads from the beginning of the run until all its sessions have ended. An engine that does not answer any
-    /// more ends the trial: its sessions might wait for ever.
+    /// Samples from the beginning of the run until all its sessions have ended. An engine that does not answer
+    /// any more ends the trial: its sessions might wait for ever.
     pub(super) fn read(
         engine: &dyn Engine,
         common: &Common,
@@ -115,7 +116,8 @@ impl EngineSeries {
         let Err(error) = series.read_on(engine, common.clock, gate) else {
             return series;
         };
-        // Sessions that go on beyond the measured time are interrupted, and this look with them.
+        // Sessions that continue beyond the measured time are interrupted, and this sample with
+        // them.
         let until = gate.opened().and_then(|start| window(start).until);
         if common.stop.is_set() || until.is_some_and(|until| common.clock.now() >= until) {
             return series;
@@ -134,7 +136,7 @@ impl EngineSeries {
         let Some(mut sampler) = engine.counter_sampler()? else {
             return Ok(());
         };
-        // Before the run most often, so that the beginning of a short one is not missed.
+        // Most samples are before the run, so that the beginning of a short one is not missed.
         let mut last = sampler.sample()?;
         if gate.begun().is_none() {
             return Ok(());
@@ -149,7 +151,7 @@ impl EngineSeries {
         }
     }
 
-    /// Adds what was done in the interval that ends at `end`, and how high levels are then.
+    /// Adds the activity of the interval that ends at `end`, and the levels at its end.
     fn sample(
         &mut self,
         sampler: &mut dyn CounterSampler,
@@ -158,36 +160,36 @@ impl EngineSeries {
     ) -> Result<CounterSample, EngineError> {
         let sample = sampler.sample()?;
         for (name, value) in &sample.counters {
-            // A server leaves out what it never waited for.
+            // A server omits what it never waited for.
             let before = last.counters.get(name).copied().unwrap_or(0.0);
-            // Rounded before, so that the sum of differences is the difference over all.
+            // Rounded first, so that the sum of differences equals the total difference.
             let done = (value.round() - before.round()).max(0.0) as u64;
             count(&mut self.values, format!("counter.{name}"), end, done);
         }
         for (name, value) in &sample.levels {
             let values = self.values.entry(format!("level.{name}"));
             let points = values.or_insert_with(Points::levels);
-            // Where a look took longer than an interval, the height is what it was at the last one.
+            // If a sample took longer than an interval, the level is that of the last one.
             points.set(within(end), value.round().max(0.0) as u64);
         }
         Ok(sample)
     }
 
-    /// Names and values, but for what stayed at zero.
+    /// Names and values, except those that stayed at zero.
     fn told(&self) -> impl Iterator<Item = (String, Points)> + '_ {
         let moved = self.values.iter().filter(|(_, points)| !points.is_zero());
         moved.map(|(name, points)| (name.clone(), points.clone()))
     }
 }
 
-/// Ends the trial when the engine does not answer.
+/// Ends the trial if the engine does not answer.
 pub(super) fn end_if_gone(engine: &dyn Engine, trial: &Stop) {
     if let Err(error) = engine.counters() {
         trial.set(Some(format!("the engine is gone: {error}")));
     }
 }
 
-/// Counts what was done in the interval that ends at `end`.
+/// Adds `amount` to the interval that ends at `end`.
 fn count(values: &mut Values, name: String, end: Instant, amount: u64) {
     let points = values.entry(name).or_insert_with(Points::counts);
     points.add(within(end), amount);
@@ -198,7 +200,7 @@ fn within(end: Instant) -> Instant {
     Instant::from_nanos(end.as_nanos().saturating_sub(INTERVAL.as_nanos()))
 }
 
-/// What each volume did per second of `span`, in the order of the site.
+/// Activity of each volume per second of `span`, in the order of the site.
 fn rates(done: &Reading, span: Duration) -> Vec<VolumeRate> {
     let mut rates: Vec<VolumeRate> = Vec::new();
     let seconds = span.as_secs_f64().max(1e-9);

@@ -1,4 +1,4 @@
-//! A session's place in real time.
+//! The context of a session in real time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use super::stop::Stop;
 use engine::Client;
 use workload::{Driver, Statement, Value};
 
-/// What all seats of a trial share.
+/// What all sessions of a trial share.
 pub(super) struct Common {
     pub(super) clock: Clock,
     pub(super) stop: Stop,
@@ -67,7 +67,7 @@ impl Driver for RealSession<'_> {
         self.client.statement(index, statement, arguments)
     }
 
-    /// Sleeps here and not in the engine: this sleep ends with the trial.
+    /// Sleeps here, not in the engine: this sleep ends with the trial.
     fn sleep(&mut self, span: Duration) -> Result<(), String> {
         if span == Duration::ZERO {
             return Ok(());

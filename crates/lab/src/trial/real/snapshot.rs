@@ -10,7 +10,7 @@ use volume::site::Site;
 
 use engine::Engine;
 
-/// Whom to ask for counters.
+/// Sources of counters.
 pub(super) struct Counters<'a> {
     site: &'a dyn Site,
     engine: &'a dyn Engine,
@@ -18,14 +18,14 @@ pub(super) struct Counters<'a> {
     processors: Option<System>,
 }
 
-/// What they said.
+/// Their values.
 pub(super) struct Snapshot {
     pub(super) volumes: Reading,
-    /// Those of the engine, and what else the site counts.
+    /// Those of the engine, and further ones of the site.
     pub(super) counted: BTreeMap<String, f64>,
     /// Processor time of this process so far.
     pub(super) own_cpu: Duration,
-    /// Share of the machine's processors that was busy since the snapshot before.
+    /// Busy share of the machine's processors since the previous snapshot.
     pub(super) cpu_utilisation: Option<f64>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Counters<'a> {
         }
     }
 
-    /// Asks all of them.
+    /// Reads all of them.
     pub(super) fn snapshot(&mut self) -> Result<Snapshot, String> {
         let volumes = self
             .site
@@ -60,7 +60,7 @@ impl<'a> Counters<'a> {
     }
 }
 
-/// Processor time of this process so far; zero where the platform does not tell.
+/// Processor time of this process so far; zero if the platform does not report it.
 fn own_cpu() -> Duration {
     let ns = ProcessTime::try_now().map_or(0, |time| time.as_duration().as_nanos());
     Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))

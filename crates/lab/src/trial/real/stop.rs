@@ -1,4 +1,4 @@
-//! Ends a trial early: every thread of it sleeps here, so that none oversleeps the end.
+//! Ends a trial early: every thread of it sleeps here, so none oversleeps the end.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
@@ -7,7 +7,7 @@ use model::Instant;
 use parking_lot::{Condvar, Mutex};
 use volume::clock::Clock;
 
-/// Whether a trial, or a part of it, is to end, and why.
+/// Whether a trial, or a part of it, must end, and why.
 pub(super) struct Stop {
     clock: Clock,
     set: AtomicBool,
@@ -25,7 +25,7 @@ impl Stop {
         }
     }
 
-    /// Ends it for a reason of which only the first counts; without one it was asked for.
+    /// Ends it; only the first reason counts; without one, the end was requested.
     pub(super) fn set(&self, why: Option<String>) {
         let mut first = self.why.lock();
         if !self.set.swap(true, Ordering::Relaxed) {
@@ -39,12 +39,12 @@ impl Stop {
         self.set.load(Ordering::Relaxed)
     }
 
-    /// What failed, if something did.
+    /// The failure, if there was one.
     pub(super) fn why(&self) -> Option<String> {
         self.why.lock().clone()
     }
 
-    /// Sleeps until `instant`; false when it was ended before.
+    /// Sleeps until `instant`; returns false if it was ended before.
     pub(super) fn sleep_until(&self, instant: Instant) -> bool {
         let mut guard = self.why.lock();
         loop {
@@ -59,7 +59,7 @@ impl Stop {
     }
 }
 
-/// Ends a part of a trial when it is dropped, so that nobody waits for a thread that panicked.
+/// Ends a part of a trial when it is dropped, so that no thread waits for one that panicked.
 pub(super) struct StopOnDrop<'a>(pub(super) &'a Stop);
 
 impl Drop for StopOnDrop<'_> {
@@ -68,7 +68,7 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// How long until `instant`; `None` when it has come.
+/// How long until `instant`; `None` if it has passed.
 pub(super) fn span_until(clock: Clock, instant: Instant) -> Option<time::Duration> {
     let left = instant.since(clock.now()).as_nanos();
     (left > 0).then(|| time::Duration::from_nanos(left))

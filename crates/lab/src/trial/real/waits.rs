@@ -1,4 +1,5 @@
-//! Where the sessions' time went: what they were seen waiting for, and what held the disks up then.
+//! How the sessions spent their time: the waits they were sampled in, and what held the disks back
+//! then.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use engine::{Engine, EngineError, SAMPLE_EVERY, WaitKind, WaitSampler};
 use experiment::record::WaitEvent;
 use experiment::spec::Role;
 
-/// How often sessions were seen doing what.
+/// How often sessions were sampled in each state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Samples {
     kinds: BTreeMap<WaitKind, u64>,
@@ -23,14 +24,15 @@ pub(super) struct Samples {
 /// The time of all sessions together in the measured phases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SessionTime {
-    /// All of it.
+    /// Total.
     pub(super) active: Duration,
-    /// Of which they slept: between operations, or because a script says so.
+    /// Of which they slept: between operations, or because a script does.
     pub(super) thought: Duration,
 }
 
 impl Samples {
-    /// Looks at the sessions until the window or the sessions end; `None` when the engine cannot tell.
+    /// Samples the sessions until the window or the sessions end; `None` if the engine cannot report
+    /// waits.
     pub(super) fn take(
         engine: &dyn Engine,
         common: &Common,
@@ -52,7 +54,7 @@ impl Samples {
                 break;
             }
             samples.add(sampler.as_mut())?;
-            // A sample that took long costs the ones it overran, not the rhythm.
+            // A slow sample skips the ones it overran, and keeps the rhythm.
             while due <= common.clock.now() {
                 due += SAMPLE_EVERY;
             }
@@ -87,7 +89,7 @@ impl Samples {
         })
     }
 
-    /// For how long the engine had nothing to do although a session was in an operation.
+    /// How long the engine was idle although a session was in an operation.
     pub(super) fn between(&self, time: SessionTime) -> Duration {
         let client = share(
             time.active.as_nanos(),
@@ -97,9 +99,10 @@ impl Samples {
         Duration::from_nanos(client).saturating_sub(time.thought)
     }
 
-    /// The sessions' time by cause, as a record names it. The parts sum to the whole.
+    /// The sessions' time by cause, as named in a record. The parts sum to the whole.
     ///
-    /// `disks` are what the disks did meanwhile, `files` the number of files by role on each volume.
+    /// `disks` is the disks' activity in that time, `files` the number of files by role on each
+    /// volume.
     pub(super) fn split(
         &self,
         time: SessionTime,
@@ -134,8 +137,8 @@ impl Samples {
     }
 }
 
-/// Time that was spent on reads, writes and flushes (the log's), all of it as service, divided by what held the
-/// disks up.
+/// Time spent on reads, writes and flushes (the log's), all of it as service, divided by what held the disks
+/// back.
 pub(super) fn divided(
     spent: &BTreeMap<Cause, u64>,
     disks: &[DiskReading],
@@ -156,13 +159,13 @@ pub(super) fn divided(
     divided
 }
 
-/// Files that reads and writes are of; logs have their own.
+/// Roles of files that reads and writes go to; logs have their own.
 const DATA: &[Role] = &[Role::Data, Role::Temp, Role::Undo, Role::Doublewrite];
 
-/// Files that a commit waits for.
+/// Roles of files that a commit waits for.
 const LOGS: &[Role] = &[Role::Log, Role::Binlog];
 
-/// The causes that a wait of this kind stands for, and how much of the disks' time each took.
+/// The causes that a wait of this kind represents, and how much of the disks' time each took.
 fn causes(
     kind: WaitKind,
     disks: &[DiskReading],
@@ -182,7 +185,7 @@ fn causes(
     parts(io, operations, roles, disks, files)
 }
 
-/// How much time each part of these operations took, on disks that hold files of these roles.
+/// Time of each part of these operations, on disks that hold files of these roles.
 fn parts(
     io: Io,
     operations: &[Operation],
@@ -202,7 +205,8 @@ fn parts(
         }
     }
     if parts.values().all(|ns| *ns == 0) {
-        // Real disks do not say what held them up, and a wait may have been for something in memory.
+        // Real disks do not report what held them back, and a wait may have been for something in
+        // memory.
         return vec![(Cause::Io(io, Part::Service), 1)];
     }
     parts.into_iter().collect()

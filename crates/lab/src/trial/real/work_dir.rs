@@ -1,8 +1,8 @@
-//! A directory of dbstow's own inside one that a user gave.
+//! dbstow's own directory inside one given by the user.
 //!
-//! Its name is known beforehand, so that a run finds what a killed one left. In a directory that others can
-//! write to, such as `/tmp`, anybody may have put something there: what is there is used only if it is this
-//! user's own, and no link is followed on the way.
+//! Its name is predictable, so that a run finds what a killed one left. In a directory that others can
+//! write to, such as `/tmp`, another user may have created something there: it is used only if it is owned
+//! by this user, and no link is followed on the way.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -14,20 +14,21 @@ use files::{FileError, Folder, PlainName};
 use engine::Users;
 
 /// Marks a directory as dbstow's own. Locked while a run uses it, so that the mark of a killed run is
-/// known as such.
+/// recognised.
 pub(super) const MARK: &str = ".dbstow-volumes";
 
-/// Whom a directory lets in besides this user and root.
+/// Who has access to a directory besides this user and root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Open {
-    /// Nobody.
+    /// No other user.
     ToNobody,
-    /// A server that runs as another user passes through it, and so does everybody who knows the names in it; nobody reads it.
+    /// A server that runs as another user can traverse it, as can every user who knows the names in it; no other user
+    /// can list it.
     ToPass,
 }
 
 impl Open {
-    /// For `users` of what is in it.
+    /// For `users` of its content.
     pub(super) fn to(users: Users) -> Open {
         match users {
             Users::Own => Open::ToNobody,
@@ -56,33 +57,33 @@ pub(super) struct WorkDir {
 /// Why a directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkDirError {
-    /// What the user gave is no directory.
+    /// The path given by the user is not a directory.
     #[error("{0} is not a directory; make it, or give another one")]
     NoDirectory(PathBuf),
-    /// Somebody else's files are where ours would be.
+    /// Other files are where ours would be.
     #[error("{0} is not empty and was not made by dbstow; move it away, or give another directory")]
     NotOurs(PathBuf),
-    /// Another run is at work there.
+    /// Another run is using it.
     #[error(
         "another run of this plan uses {0} at this moment; wait for its end, or give another directory"
     )]
     InUse(PathBuf),
-    /// Somebody else's directory or mark is where ours would be.
+    /// A directory or mark of another user is where ours would be.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The system refused something.
+    /// A system call failed.
     #[error("{path}: {source}")]
     Io {
-        /// Which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl WorkDir {
-    /// Makes `parent/dbstow-<plan>`, `open` to others or not, or takes over what a killed run of the same plan left there. With
-    /// `keep`, it is there in the end too.
+    /// Creates `parent/dbstow-<plan>`, with access as in `open`, or takes over what a killed run of the same plan left
+    /// there. With `keep`, it stays at the end.
     pub(super) fn claim(
         parent: &Path,
         plan: &str,
@@ -97,7 +98,7 @@ impl WorkDir {
         let name = WorkDir::name(plan);
         let root = parent.path().join(&name);
         let folder = match parent.own_folder(name.as_ref(), open.mode()) {
-            // Whose it is says more than its mode.
+            // Its owner is more informative than its mode.
             Err(FileError::OtherMode { .. }) if is_foreign(&parent.inner(name.as_ref())?)? => {
                 return Err(WorkDirError::NotOurs(root));
             }
@@ -127,7 +128,7 @@ impl WorkDir {
         Ok(work_dir)
     }
 
-    /// Where it is.
+    /// Its path.
     pub(super) fn path(parent: &Path, plan: &str) -> PathBuf {
         parent.join(WorkDir::name(plan))
     }
@@ -136,7 +137,7 @@ impl WorkDir {
         format!("dbstow-{plan}")
     }
 
-    /// A new, empty directory for a volume of `trial`; `part` says what for, and whom it is open to.
+    /// A new, empty directory for a volume of `trial`; `part` specifies its purpose and access.
     pub(super) fn make(
         &self,
         trial: PlainName<'_>,
@@ -151,14 +152,14 @@ impl WorkDir {
         Ok(made.path().to_owned())
     }
 
-    /// Lets those in whom the whole directory is open to.
+    /// Gives access to the users that the whole directory is open to.
     #[cfg(any(target_os = "linux", all(test, unix)))]
     pub(super) fn let_in(&self, trial: PlainName<'_>, part: &str) -> Result<(), WorkDirError> {
         let part = self.folder.inner(trial.as_os_str())?.inner(part.as_ref())?;
         Ok(part.change_mode(self.open.mode())?)
     }
 
-    /// Takes a directory that [`WorkDir::make`] made away, with all that is in it.
+    /// Removes a directory that [`WorkDir::make`] created, with its content.
     pub(super) fn remove(&self, name: PlainName<'_>) -> Result<(), WorkDirError> {
         let name = name.as_os_str();
         if self.keep || !self.folder.holds(name) {
@@ -168,7 +169,7 @@ impl WorkDir {
         self.remove_tree(name)
     }
 
-    /// Takes away everything but the mark.
+    /// Removes everything but the mark.
     fn empty(&self) -> Result<(), WorkDirError> {
         unmount_within(&self.root)?;
         let names = self.folder.names()?;
@@ -176,7 +177,7 @@ impl WorkDir {
         others.try_for_each(|name| self.remove_tree(name))
     }
 
-    /// Takes away what has that name, whatever it is; links are removed, and not followed.
+    /// Removes whatever has that name; links are removed, not followed.
     fn remove_tree(&self, name: &OsStr) -> Result<(), WorkDirError> {
         let path = self.root.join(name);
         let metadata = fs::symlink_metadata(&path).map_err(at(&path))?;
@@ -186,8 +187,8 @@ impl WorkDir {
         }
     }
 
-    /// Takes it away, unless it is to be kept. The mark goes last: what cannot be removed is known as ours
-    /// by the next run of the plan.
+    /// Removes it, unless it is to be kept. The mark goes last: what cannot be removed is recognised as
+    /// ours by the next run of the plan.
     pub(super) fn close(self) -> Result<(), WorkDirError> {
         if self.keep {
             return Ok(());
@@ -198,13 +199,13 @@ impl WorkDir {
     }
 }
 
-/// Whether there is something in it, and no mark of ours.
+/// Whether it is not empty and has no mark of ours.
 fn is_foreign(folder: &Folder) -> Result<bool, FileError> {
     Ok(!folder.holds(MARK.as_ref()) && !folder.names()?.is_empty())
 }
 
-/// Unmounts what emulators that are no more left below `directory`: removing what is mounted there would
-/// fail, or remove somebody's files.
+/// Unmounts what emulators that no longer run left below `directory`: removing what is mounted there
+/// would fail, or delete a user's files.
 #[cfg(target_os = "linux")]
 fn unmount_within(directory: &Path) -> Result<(), WorkDirError> {
     volume::fuse::unmount_within(directory).map_err(at(directory))
@@ -235,7 +236,7 @@ mod tests {
         work_dir.make(plain(trial), ("bytes", Open::ToPass), plain("d"))
     }
 
-    /// A directory with the mode that those of dbstow have.
+    /// A directory with the mode of dbstow's own.
     fn make_like_ours(path: &Path) {
         fs::create_dir(path).expect("the name is free");
         #[cfg(unix)]

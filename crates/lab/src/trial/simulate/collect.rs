@@ -1,4 +1,4 @@
-//! From what was counted in virtual time to the record.
+//! From counters in virtual time to the record.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// As they are at `now`, on the volumes of `stage`.
+    /// The counters at `now`, on the volumes of `stage`.
     pub(super) fn take(simulation: &Simulation, now: Instant, stage: &Stage) -> Snapshot {
         simulation.with_store(|store| {
             store.advance(now);
@@ -64,7 +64,7 @@ fn machine_limits(storage: &Storage) -> Vec<String> {
     storage.machine_limit_names().map(str::to_owned).collect()
 }
 
-/// Everything a finished trial counted.
+/// All counters of a finished trial.
 pub(super) struct Collected {
     pub(super) tally: Tally,
     pub(super) split: TimeSplit,
@@ -120,14 +120,14 @@ pub(super) fn record(
     }
 }
 
-/// What of an arm is not as it was asked for.
+/// Deviations of an arm from what was requested.
 fn notes(stage: &Stage) -> Vec<Note> {
     let mut notes = built_otherwise(sqlite_settings::missing());
     notes.extend(undo_not_simulated(&stage.files));
     notes
 }
 
-/// That nothing is written to the undo files of these volumes.
+/// The note that nothing is written to the undo files of these volumes.
 fn undo_not_simulated(files: &[BTreeMap<Role, u32>]) -> Option<Note> {
     let has_undo = files.iter().any(|files| files.contains_key(&Role::Undo));
     has_undo.then(|| {
@@ -138,7 +138,8 @@ fn undo_not_simulated(files: &[BTreeMap<Role, u32>]) -> Option<Note> {
     })
 }
 
-/// That SQLite was compiled without the settings `missing`, on which its sorts and temporary files depend.
+/// The note that SQLite was compiled without the settings `missing`, on which its sorts and temporary
+/// files depend.
 fn built_otherwise(missing: &[&str]) -> Vec<Note> {
     if missing.is_empty() {
         return Vec::new();
@@ -150,7 +151,7 @@ fn built_otherwise(missing: &[&str]) -> Vec<Note> {
     ))]
 }
 
-/// What disks and limits did in the measured time, of which `disks` were counted alone.
+/// Activity of disks and limits in the measured time, of which `disks` were counted separately.
 pub(super) fn done(
     from: &[LimitReading],
     until: &[LimitReading],
@@ -189,8 +190,8 @@ fn counted(collected: &Collected, elapsed: Duration) -> Counted {
     }
 }
 
-/// How often sessions waited for a lock, how often a transaction began again because of a deadlock, and how late the
-/// checkpoint was since the start; what never happened is left out.
+/// How often sessions waited for a lock, how often a transaction started over because of a deadlock, and how late
+/// the checkpoint was since the start; zero values are omitted.
 fn counters(collected: &Collected) -> BTreeMap<String, f64> {
     let Collected { from, until, .. } = collected;
     let counters = [
@@ -204,7 +205,7 @@ fn counters(collected: &Collected) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// Where time went, by name.
+/// How time was spent, by name.
 pub(super) fn split(split: &TimeSplit, machine_limits: &[String]) -> BTreeMap<Cause, u64> {
     let mut named: BTreeMap<Cause, u64> = BTreeMap::new();
     for (spent, time) in split.iter() {

@@ -1,4 +1,4 @@
-//! Watches every request to a disk during the measured time.
+//! Observes every request to a disk during the measured time.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use super::super::Stage;
 use experiment::record::Series;
 use experiment::record::series::{self, DiskSeries, Points};
 
-/// What one disk did.
+/// Activity of one disk.
 struct DiskMeter {
     counter: DiskCounter,
     series: DiskSeries,
@@ -27,7 +27,7 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// A meter for volumes of these names and numbers of disks, that counts nothing yet.
+    /// A meter for volumes of these names and numbers of disks, which counts nothing yet.
     pub(super) fn new<'a>(volumes: impl Iterator<Item = (&'a str, usize)>) -> Meter {
         let name =
             |volume: &str, count: usize| (1..=count).map(|n| format!("{volume}.{n}")).collect();
@@ -52,12 +52,12 @@ impl Meter {
         }
     }
 
-    /// Counts requests given from `from` until `until`; the series runs on regardless.
+    /// Counts requests from `from` until `until`; the series runs regardless.
     pub(super) fn measure(&mut self, from: Instant, until: Instant) {
         (self.from, self.until) = (from, until);
     }
 
-    /// What every disk did in the measured time, in the order of the volumes.
+    /// Activity of every disk in the measured time, in the order of the volumes.
     pub(super) fn disks(&self) -> Vec<DiskReading> {
         let volumes = self.names.iter().zip(&self.disks).enumerate();
         let disks = volumes.flat_map(|(volume, (names, disks))| {
@@ -75,12 +75,12 @@ impl Meter {
     }
 }
 
-/// A meter that a store can report to while the trial holds on to it.
+/// A meter shared between a store that reports to it and the trial.
 #[derive(Clone)]
 pub(super) struct SharedMeter(pub(super) Rc<RefCell<Meter>>);
 
 impl SharedMeter {
-    /// A meter for the volumes of `stage`, that counts nothing yet.
+    /// A meter for the volumes of `stage`, which counts nothing yet.
     pub(super) fn of(stage: &Stage) -> SharedMeter {
         let volumes = stage.volumes.iter();
         let volumes = volumes.map(|volume| (volume.name.as_str(), volume.disks.len()));

@@ -36,10 +36,10 @@ use experiment::spec::{Settings, Temperature};
 use sqlite::SqliteDriver;
 use workload::{Database, Tables, Workload};
 
-/// Runs a trial, and tells how far it is. A trial that fails is a record too.
+/// Runs a trial, and reports progress. A failed trial has a record too.
 ///
 /// # Errors
-/// When `cancelled` says so before the end.
+/// When `cancelled` returns true before the end.
 pub fn run_trial(
     subject: &Subject<'_>,
     cancelled: &Cancel,
@@ -83,8 +83,8 @@ fn sql(subject: &Subject<'_>, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
     record
 }
 
-/// SQLite's own cache while a database that all sessions share is loaded, or rows in random order would write each page of
-/// an index many times.
+/// SQLite's own cache while a shared database is loaded; otherwise rows in random order would write each page of an
+/// index many times.
 const LOADING_KIB: u64 = 64 << 10;
 
 struct Trial<'a> {
@@ -167,7 +167,7 @@ impl Trial<'_> {
         })
     }
 
-    /// Opens every session's connection, and loads what is not to be measured.
+    /// Opens every session's connection, and loads what is not measured.
     fn prepare(&self, session: &Session) -> Result<Vec<Connection>, String> {
         let tables = match self.workload.tables {
             Tables::Data => Role::Data,
@@ -213,7 +213,7 @@ impl Trial<'_> {
         Ok(connections)
     }
 
-    /// Runs the query whose rows are parameters, where the workload has one; as loading, it takes no time.
+    /// Runs the query whose rows are parameters, if the workload has one; like loading, it takes no time.
     fn parameters(
         &self,
         session: &Session,
@@ -227,7 +227,7 @@ impl Trial<'_> {
         ParameterRows::of(query, answer).map(Some)
     }
 
-    /// After loading: SQLite's own caches are let go, the store's and the host's kept or emptied.
+    /// After loading: SQLite's own caches are dropped, the store's and the host's kept or dropped.
     fn quiesce(&self, simulation: &Simulation, connections: &[Connection]) {
         for connection in connections {
             // Best effort: what stays is at most the few pages of SQLite's own cache.
@@ -245,7 +245,7 @@ impl Trial<'_> {
     }
 }
 
-/// A session that does nothing but look when the measured time begins and ends.
+/// A session that only observes when the measured time begins and ends.
 fn watcher<'a>(
     simulation: &'a Simulation,
     stage: &'a Stage,
@@ -290,7 +290,7 @@ fn phases(task: &Task<'_>, loaded: Instant, end: Instant) -> Vec<Phase> {
     phases.push(phase(
         "run",
         run_from,
-        // A load that took longer than all of the window leaves nothing to measure.
+        // A load that took longer than the whole window leaves nothing to measure.
         task.window.until.unwrap_or(end).max(run_from),
         true,
     ));

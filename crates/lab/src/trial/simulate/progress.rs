@@ -1,4 +1,4 @@
-//! How far a simulated trial is.
+//! Progress of a simulated trial.
 
 use std::cell::Cell;
 
@@ -6,27 +6,27 @@ use model::{Duration, Instant};
 
 use super::super::sessions::Task;
 
-/// How many times a trial tells of its operations.
+/// How many times a trial reports the progress of its operations.
 const STEPS: u64 = 500;
 
-/// Where a simulated trial is.
+/// The state of a simulated trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Moment {
-    /// It loads its data, which takes no virtual time.
+    /// Loading its data, which takes no virtual time.
     Loading,
-    /// Its sessions run.
+    /// Running its sessions.
     Running {
-        /// Share of it that is done, from 0 to 1.
+        /// The share completed, from 0 to 1.
         done: f64,
         /// Virtual time since its start.
         now: Duration,
     },
 }
 
-/// Whoever wants to know.
+/// Receives progress.
 pub type Tell<'a> = dyn Fn(Moment) + 'a;
 
-/// Counts operations, and tells now and then.
+/// Counts operations, and reports from time to time.
 pub(super) struct Progress<'a> {
     tell: &'a Tell<'a>,
     operations: Option<u64>,
@@ -43,7 +43,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Of operations that go on until this instant.
+    /// For operations that continue until this instant.
     pub(super) fn until(end: Instant, tell: &'a Tell<'a>) -> Progress<'a> {
         Progress::to(Some(end), tell)
     }
@@ -58,7 +58,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// An operation ended at `now`.
+    /// Records that an operation ended at `now`.
     pub(super) fn ended(&self, now: Instant) {
         let ended = self.ended.get() + 1;
         self.ended.set(ended);

@@ -1,4 +1,4 @@
-//! Plain I/O in virtual time: the model by itself.
+//! Plain I/O in virtual time: only the model.
 
 use super::super::{Subject, collect};
 use experiment::record::{self, Record, VolumeRecord};

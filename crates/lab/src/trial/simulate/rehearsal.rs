@@ -1,5 +1,5 @@
-//! Every script of a workload on little data: what cannot work is found before anything is measured, and what a trial
-//! takes of this machine is estimated.
+//! Runs every script of a workload on little data: errors are found before anything is measured, and what a trial
+//! needs on this machine is estimated.
 
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
@@ -20,26 +20,26 @@ use experiment::spec::{Amount, Settings};
 use workload::script::Command;
 use workload::{Database, Dialect, Stress, Value, Variables, Workload};
 
-/// The parameter that says by convention how many rows a workload has.
+/// The parameter that conventionally holds the number of rows of a workload.
 const ROWS: &str = "rows";
 
-/// How many of them a rehearsal takes, and a second one that shows what more of them take.
+/// How many rows a rehearsal uses, and a second one that shows how costs grow.
 const FEW: i64 = 1_000;
 const MORE: i64 = 4 * FEW;
 
-/// How long and how often a rehearsal executes the scripts for the time that they take, after a first time, which
-/// prepares their statements.
+/// How long and how often a rehearsal executes the scripts to time them, after a first time, which prepares their
+/// statements.
 const TIMED: Duration = Duration::from_millis(30);
 const EXECUTIONS_MAX: u64 = 50;
 
-/// How often SQLite may ask whether to go on, which it does every 100 steps of its machine and at every access to a file:
-/// minutes. Of a load that goes on for longer nothing is estimated.
+/// How often SQLite may check whether to continue, which it does every 100 steps of its machine and at every file
+/// access: minutes. A load that takes longer is not estimated.
 const ASKED_MAX: u64 = 40_000_000;
 
-/// How often it asks between two looks at how much the data takes.
+/// How many checks pass before the size of the data is measured again.
 const LOOK_EVERY: u64 = 1_024;
 
-/// How it is said that a statement is wrong, whatever the data: by SQLite, and of a query for parameters.
+/// Messages that mean a statement is wrong, whatever the data: from SQLite, and for parameter queries.
 const OF_SQL: [&str; 8] = [
     "ParamQuery",
     "syntax error",
@@ -51,7 +51,7 @@ const OF_SQL: [&str; 8] = [
     "wrong number of arguments",
 ];
 
-/// A script that does not run.
+/// A script that fails.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("workload \"{workload}\": {error}{hint}")]
 pub struct RehearsalError {
@@ -61,12 +61,12 @@ pub struct RehearsalError {
     over: Option<Over>,
 }
 
-/// What a rehearsal took too much of, and was ended for.
+/// The resource whose limit ended a rehearsal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Over {
     /// Steps of SQLite.
     Steps,
-    /// Memory or temporary space: more than there is.
+    /// Memory or temporary space: more than is available.
     Space(Held),
 }
 
@@ -87,8 +87,8 @@ impl Over {
 }
 
 impl RehearsalError {
-    /// Whether the script would fail whatever the data. Others may be of few rows alone: a key that is not there, a
-    /// range that is empty.
+    /// Whether the script would fail whatever the data. Other errors may be due to the few rows: a missing key, an
+    /// empty range.
     pub fn is_of_sql(&self) -> bool {
         OF_SQL.iter().any(|words| self.error.contains(words))
     }
@@ -99,32 +99,32 @@ impl RehearsalError {
     }
 }
 
-/// What one trial takes of this machine, extrapolated from few rows.
+/// What one trial needs on this machine, extrapolated from few rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
-    /// Time of one processor; without the operations of a run that ends by the clock, whose number is not known.
+    /// Processor time; without the operations of a run that ends by the clock, whose number is not known.
     pub time: Duration,
     /// Memory for its database.
     pub memory: Bytes,
-    /// Temporary space for the part of its database that does not pack.
+    /// Temporary space for the part of its database that does not compress well.
     pub disk: Bytes,
     /// How large the database is.
     pub size: Size,
 }
 
-/// How large a database is once it is loaded; of all sessions, where each has one.
+/// Size of a database once it is loaded; of all sessions, if each has its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// Pages of its files, in use or not.
     pub data: Bytes,
-    /// Pages of its indexes, of these.
+    /// Pages of its indexes, included in these.
     pub indexes: Bytes,
-    /// Log that loading makes.
+    /// Log written by loading.
     pub log: Bytes,
 }
 
-/// Loads the workload of `subject` with few rows in one session, and executes each of its scripts. Where the workload
-/// has many rows, does it again with more, and says what all of them take.
+/// Loads the workload of `subject` with few rows in one session, and executes each of its scripts. If the workload
+/// has many rows, does it again with more, and extrapolates to all of them.
 ///
 /// # Errors
 /// The first script that fails, with its file and line.
@@ -154,19 +154,19 @@ pub fn rehearse(subject: &Subject<'_>) -> Result<Forecast, RehearsalError> {
     Ok(forecast(subject, &few, &more, rows))
 }
 
-/// What a rehearsal may take. Its data is that of a whole trial where the workload has no parameter for its rows.
+/// Limits of a rehearsal. Its data is that of a whole trial if the workload has no parameter for its rows.
 struct Budget {
-    /// How often SQLite may ask whether to go on.
+    /// How often SQLite may check whether to continue.
     asked_max: u64,
     /// Most memory and temporary space.
     held_max: Held,
     asked: Cell<u64>,
-    /// What was too much, once something was.
+    /// The exceeded limit, if any.
     over: Cell<Option<Over>>,
 }
 
 impl Budget {
-    /// All memory and temporary space of this machine; where it does not say how much it has, there is no bound.
+    /// All memory and temporary space of this machine; unbounded if it does not report them.
     fn of_this_machine() -> Budget {
         let unknown = Bytes(u64::MAX);
         Budget {
@@ -180,7 +180,7 @@ impl Budget {
         }
     }
 
-    /// Whether `simulation` has to end.
+    /// Whether `simulation` must end.
     fn is_spent(&self, simulation: &Weak<Simulation>) -> bool {
         let asked = self.asked.get() + 1;
         self.asked.set(asked);
@@ -196,7 +196,7 @@ impl Budget {
     }
 }
 
-/// What a rehearsal took.
+/// Costs of a rehearsal.
 #[derive(Clone, Copy)]
 struct Taken {
     load: Duration,
@@ -206,7 +206,7 @@ struct Taken {
     size: Size,
 }
 
-/// A straight line through what few and more rows took, at `rows`.
+/// Extrapolates linearly from few and more rows to `rows`.
 fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Forecast {
     let times = (rows - FEW).max(0) as f64 / (MORE - FEW) as f64;
     let at = |few: f64, more: f64| few + (more - few).max(0.0) * times;
@@ -221,7 +221,7 @@ fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Fore
         Amount::Operations(operations) => operations as f64,
         Amount::Duration(_) => 0.0,
     };
-    // The mix by its number of scripts, not by their weights: an estimate needs no more.
+    // Averages the scripts without their weights: an estimate needs no more.
     let operation = seconds(|taken| taken.scripts) / subject.workload().run.scripts.len() as f64;
     let load = seconds(|taken| taken.load);
     Forecast {
@@ -290,7 +290,7 @@ fn rehearsed(
         let mut times = 0;
         while times < EXECUTIONS_MAX && clock.now().since(from) < TIMED {
             times += 1;
-            // Operations that fail now and then are counted by the trial.
+            // Operations that fail occasionally are counted by the trial.
             let _ = scripts.execute(times);
         }
         Ok(Taken {
@@ -302,7 +302,7 @@ fn rehearsed(
     })
 }
 
-/// How large the database of `connection` is, with its temporary tables.
+/// Size of the database of `connection`, with its temporary tables.
 fn size(connection: &Connection, workload: &Workload) -> rusqlite::Result<Size> {
     let mut size = Size {
         log: Bytes(connection.total_changes() * workload.run.log_bytes_per_row),
@@ -371,12 +371,12 @@ impl<'a> Scripts<'a> {
     }
 }
 
-/// What to do with a settings file of SQLQueryStress that does not run.
+/// The remedy for a settings file of SQLQueryStress that fails.
 const SETTINGS: &str = "; a settings file of SQLQueryStress has T-SQL, and simulate executes SQLite's SQL in a database without \
                         tables: write it so, or run it on SQL Server (--mode measure --engine sqlserver), with the database \
                         before the name of each table that is there already (DATABASE.SCHEMA.TABLE)";
 
-/// What to do where the scripts look like those of another dialect.
+/// The remedy if the scripts look like those of another dialect.
 fn hint(workload: &Workload) -> &'static str {
     let scripts = workload.run.scripts.iter().map(|weighted| &weighted.script);
     let mut scripts = scripts

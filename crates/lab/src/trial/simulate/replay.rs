@@ -14,24 +14,24 @@ use experiment::record::{Note, Phase, Record, histogram};
 use experiment::spec::{Amount, Arrival, Mode, Role, Settings};
 use workload::OperationKind;
 
-/// What a trial that replays a profile is of.
+/// What a trial that replays a profile runs.
 #[derive(Clone, Copy)]
 pub struct Replayed<'a> {
-    /// Which trial.
+    /// The trial.
     pub id: &'a TrialId,
-    /// All that the arm sets.
+    /// All settings of the arm.
     pub settings: &'a Settings,
-    /// The arm's volumes, looked up.
+    /// The arm's volumes, resolved.
     pub stage: &'a Stage,
-    /// What its sessions ask for.
+    /// The demand of its sessions.
     pub demand: &'a DemandSeries,
 }
 
 impl Replayed<'_> {
-    /// Replays it, and nothing else.
+    /// Replays it, without a record.
     ///
     /// # Errors
-    /// When it comes to no end, or `cancelled` says so.
+    /// When it does not end, or `cancelled` returns true.
     pub(crate) fn run(&self, cancelled: &Cancel, tell: &Tell<'_>) -> Result<Outcome, ReplayError> {
         self.follow(Box::new(()), &mut self.follower(cancelled, tell))
     }
@@ -75,10 +75,10 @@ impl Replayed<'_> {
     }
 }
 
-/// Replays a profile, and tells how far it is. A trial that fails is a record too.
+/// Replays a profile, and reports progress. A failed trial has a record too.
 ///
 /// # Errors
-/// When `cancelled` says so before the end.
+/// When `cancelled` returns true before the end.
 pub fn replay(
     replayed: &Replayed<'_>,
     cancelled: &Cancel,
@@ -148,7 +148,7 @@ fn length(settings: &Settings) -> Duration {
     }
 }
 
-/// What a reader has to know of this placement and profile.
+/// What a reader must know about this placement and profile.
 fn notes(replayed: &Replayed<'_>) -> Vec<Note> {
     let mut notes = replayed.demand.assumptions().to_vec();
     if !replayed.demand.separate().contains(&Role::Temp)
@@ -184,7 +184,7 @@ fn phases([from, until]: [Instant; 2]) -> Vec<Phase> {
     warm_up.into_iter().chain([run]).collect()
 }
 
-/// Counts operations, and tells how far the replay is.
+/// Counts operations, and reports the progress of the replay.
 struct Follower<'a> {
     window: [Instant; 2],
     tally: Tally,

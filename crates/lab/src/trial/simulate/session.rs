@@ -1,4 +1,4 @@
-//! A session's place in virtual time.
+//! The context of a session in virtual time.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use super::progress::Progress;
 use sqlite::SqliteDriver;
 use workload::{Driver, Statement, Value, Variables, Workload};
 
-/// What all sessions of a run did.
+/// Results of all sessions of a run.
 pub(super) struct Sums {
     pub(super) tally: Tally,
     pub(super) split: TimeSplit,
@@ -21,7 +21,7 @@ pub(super) struct Sums {
     pub(super) loaded: Instant,
 }
 
-/// One session's run, and the load before it where that is measured.
+/// One session's run, including the load if that is measured.
 pub(super) struct Body<'a> {
     pub(super) task: &'a Task<'a>,
     pub(super) session: &'a Session,
@@ -66,7 +66,7 @@ impl Body<'_> {
     }
 }
 
-/// Loads a database on a connection that is given back as it was. Says what went wrong.
+/// Loads a database on a connection, whose state is restored afterwards. Reports what went wrong.
 pub(super) fn load(
     session: &Session,
     connection: &Connection,
@@ -82,7 +82,7 @@ pub(super) fn load(
 pub(super) struct VirtualSession<'a> {
     session: &'a Session,
     driver: SqliteDriver<'a>,
-    /// Where time had gone when the measured time began.
+    /// How time had been spent when the measured time began.
     before: Option<TimeSplit>,
     progress: Option<&'a Progress<'a>>,
 }

@@ -46,7 +46,7 @@ fn prepared(load: &str) -> (TempDir, Prepared) {
     (folder, prepared.expect("it can run"))
 }
 
-/// What is too much of a load for a rehearsal that may take this.
+/// The limit that a load exceeds in a rehearsal with these limits.
 fn over(load: &str, asked_max: u64, held_max: Bytes) -> Option<Over> {
     let (_folder, prepared) = prepared(load);
     let id = prepared.id(&prepared.plan().trials()[0]);
@@ -74,7 +74,7 @@ fn a_load_without_an_end_is_ended() {
 
 #[test]
 fn a_load_that_does_not_fit_is_ended_before_it_has_taken_all() {
-    // 20 MB of random bytes, which do not pack.
+    // 20 MB of random bytes, which do not compress.
     let over = over(LARGE, ASKED_MAX, Bytes::mib(1));
     let Some(Over::Space(held)) = over else {
         panic!("{over:?}");
