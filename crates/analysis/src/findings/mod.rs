@@ -299,7 +299,7 @@ pub struct Disk {
     /// Share of its reads served by the machine's host cache; `None` where that is zero, as without a host cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_hits: Option<f64>,
-    /// The operating system's counters for a real disk; `None` for a simulated one.
+    /// The operating system's counters for a real disk; `None` for a modelled one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
 }

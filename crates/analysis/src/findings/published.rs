@@ -21,7 +21,7 @@ pub(super) fn warnings(findings: &Findings) -> Vec<Warning> {
 }
 
 fn fitted(findings: &Findings) -> Option<Warning> {
-    // Nothing is simulated there, so fitting has no influence.
+    // Nothing is modelled there, so fitting has no influence.
     if findings.mode() == Some(Mode::Measure) {
         return None;
     }

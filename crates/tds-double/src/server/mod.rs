@@ -3,7 +3,7 @@
 //! ```text
 //! text ──► text: statement ──► change, upkeep: state ──► answer: rows of dbstow's questions
 //!                                       ▲
-//!            space: restart ────────────┘  tempdb made anew, pending paths and sizes in force, counters at zero
+//!            space: restart ────────────┘  tempdb recreated, pending paths and sizes in force, counters at zero
 //! ```
 //!
 //! It recognizes the queries of `sqlserver::tsql::question` by their exact texts, statements about databases, files and

@@ -14,7 +14,7 @@ pub enum NothingInCommon {
     /// No arm of both reports the metric.
     #[error("the two results have no arm in common that reports {0}; name another with --metric")]
     Metric(String),
-    /// Simulated disks were presented to the engine in different ways.
+    /// Modelled disks were presented to the engine in different ways.
     #[error(
         "the first result is of {0} mode and the second of {1} mode, with and without a filesystem's cache, so that \
          they cannot be compared; run one of them again with --front {0}"

@@ -1,4 +1,4 @@
-//! `dbstow emulator`: the process that serves simulated disks. Started by dbstow itself, never by users.
+//! `dbstow emulator`: the process that serves modelled disks. Started by dbstow itself, never by users.
 
 use std::io::{self, BufRead, Write};
 use std::path::Path;

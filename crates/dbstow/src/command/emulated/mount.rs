@@ -1,4 +1,4 @@
-//! `dbstow mount`: mounts a directory on simulated disks for any program.
+//! `dbstow mount`: mounts a directory on modelled disks for any program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

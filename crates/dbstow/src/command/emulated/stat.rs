@@ -1,4 +1,4 @@
-//! `dbstow stat`: the activity of simulated disks under a directory.
+//! `dbstow stat`: the activity of modelled disks under a directory.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;

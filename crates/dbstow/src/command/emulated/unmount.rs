@@ -1,4 +1,4 @@
-//! `dbstow unmount`: unmounts a directory on simulated disks.
+//! `dbstow unmount`: unmounts a directory on modelled disks.
 
 use std::path::PathBuf;
 
