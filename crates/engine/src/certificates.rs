@@ -1,14 +1,14 @@
-//! Certificates of servers: files of them, and what the TLS library says of one that it refuses.
+//! Certificates of servers: reading them from files, and the TLS library's reasons for refusing one.
 
 use std::path::Path;
 
 use files::input;
 use native_tls::Certificate;
 
-/// The certificates in a file that the URL's parameter `option` names.
+/// The certificates in the file given by the URL parameter `option`.
 ///
 /// # Errors
-/// When it cannot be read or holds none, in words.
+/// When it cannot be read or contains none, as text.
 pub fn in_file(option: &str, file: &Path) -> Result<Vec<Certificate>, String> {
     let shown = file.display();
     let text = input::named(file).map_err(|error| format!("{option} {shown}: {error}"))?;
@@ -20,21 +20,21 @@ pub fn in_file(option: &str, file: &Path) -> Result<Vec<Certificate>, String> {
     }
 }
 
-/// Why a handshake failed, sorted by what there is to do about it; each with what the library says.
+/// Why a handshake failed, classified by remedy; each with the library's message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The certificate is for another host.
     OtherName(String),
-    /// It is not valid now.
+    /// It is expired or not valid yet.
     Expired(String),
-    /// No authority that is trusted has signed it.
+    /// It is not signed by a trusted authority.
     Untrusted(String),
     /// Anything else.
     Handshake(String),
 }
 
 impl Refusal {
-    /// From the library's text: OpenSSL's is
+    /// Parsed from the library's text: OpenSSL's is
     /// `error:..:certificate verify failed:../ssl/statem/statem_clnt.c:2090: (certificate has expired)`.
     pub fn of(text: String) -> Refusal {
         let why = text

@@ -1,4 +1,4 @@
-//! Which options go together with a mode and an engine.
+//! Which options are valid for a mode and an engine.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use crate::options::Options;
 use crate::provider::{EngineProvider, Measured, Modelled, Simulated};
 use experiment::spec::{Arm, Mariadb, Mode, Postgres};
 
-/// Options that do not go together, and what to do.
+/// Incompatible options, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct OptionsError(String);
 
-/// Refuses what makes no sense for this engine and mode, and volumes that are missing or that no arm has.
+/// Refuses options that are invalid for this engine and mode, and volumes that are missing or unused by all arms.
 ///
 /// # Errors
-/// The first mistake, with the remedy.
+/// The first error, with the remedy.
 pub fn check(
     engines: &Engines,
     options: &Options,
@@ -110,7 +110,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The mistake that `option` is for one of `engines`.
+    /// The error that `option` belongs to `engines` only.
     fn of_another(&self, option: &str, engines: Vec<&str>) -> String {
         let name = self.engine.name();
         let is_built = |engine: &&str| self.engines.names().any(|known| known == *engine);
@@ -163,7 +163,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Measure: every volume that an arm uses has a directory. A server that places its files itself needs none.
+    /// Measure: every volume used by an arm has a directory. A server that places its files itself needs none.
     fn volumes(&self, arms: &[Arm]) -> Result<(), String> {
         let roles = match self.engine.measured(arms) {
             Measured::Server(_) if self.options.volumes.is_empty() => return Ok(()),
@@ -208,7 +208,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether `url` holds a password, before its host or as a parameter.
+/// Whether `url` contains a password, before its host or as a parameter.
 fn holds_password(url: &str) -> bool {
     let (place, query) = url.split_once('?').unwrap_or((url, ""));
     let place = place.split_once("://").map_or(place, |(_, place)| place);

@@ -1,4 +1,4 @@
-//! What is drilled: a server, or a library that keeps a database in files.
+//! Targets of a drill: a server, or a library that keeps a database in files.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use volume::site::Site;
 use crate::EngineError;
 use experiment::spec::Settings;
 
-/// Who has made a recording.
+/// The origin of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// This run, a moment ago.
+    /// This run, just now.
     ThisRun,
-    /// Whoever has made the folder that it was found in: its disks' file systems and what is on them are not trusted.
+    /// The folder it was found in: its disks' file systems and their content are not trusted.
     Folder,
 }
 
@@ -26,35 +26,35 @@ pub enum Kind {
     Power,
     /// All lose power at once, and a write is on disk only in part.
     Torn,
-    /// Each is copied at a time of its own.
+    /// Each is copied at a different time.
     Snapshots,
-    /// All lose power at once, with all they have got, and then a bit of it flips.
+    /// All lose power at once, with everything they received, and then a bit of it flips.
     BitFlip,
 }
 
-/// What a server has of the ledger.
+/// The part of the ledger that a server has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Highest commit of each session, in their order; 0 without any.
+    /// Highest commit of each session, in order; 0 without any.
     pub last: Vec<u64>,
-    /// What cannot be: rows that are missing in between, with other content, twice; tables that contradict their indexes; ..
+    /// Impossible content: missing, altered or duplicate rows; tables that contradict their indexes; ..
     pub contradictions: Vec<String>,
 }
 
-/// What became of a server in a crash state.
+/// The outcome for a server in a crash state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 pub enum Verdict {
-    /// It has everything that was acknowledged, and nothing that cannot be.
+    /// It has everything that was acknowledged, and no impossible content.
     Intact,
-    /// It started, without commits that it had acknowledged.
+    /// It started, but lost commits that it had acknowledged.
     Lost {
-        /// How many.
+        /// The number of lost commits.
         commits: u64,
     },
-    /// It started, with something that cannot be.
+    /// It started, with impossible content.
     Corrupt {
-        /// What.
+        /// The first contradiction.
         what: String,
     },
     /// It did not start.
@@ -66,24 +66,24 @@ pub enum Verdict {
 
 /// A database product that can be drilled.
 pub trait Product: Send + Sync {
-    /// What it is called.
+    /// Its name.
     fn name(&self) -> &'static str;
 
-    /// As whom its server runs; `None`: as this user.
+    /// The user and group its server runs as; `None`: this user.
     fn owner(&self) -> Option<(u32, u32)>;
 
-    /// Makes a server on the site's volumes with an empty ledger, and stops it again.
+    /// Creates a server on the site's volumes with an empty ledger, and stops it again.
     ///
     /// # Errors
-    /// When it does not come up.
+    /// When it does not start.
     fn make(&self, spec: &ServerSpec<'_>, site: &dyn Site) -> Result<(), EngineError>;
 
-    /// A server whose files are on other volumes than when it was made, as after a crash: `moved` has the directory that all
-    /// volumes had, and the one that they have now. It is not started yet; no other user may reach the volumes before this was
-    /// called. Where its files are not there, it says so in place of the server.
+    /// A server whose files are on other volumes than when it was created, as after a crash: `moved` has the former and
+    /// the current parent directory of all volumes. It is not started yet; no other user may access the volumes before
+    /// this call. If its files are missing, returns a message in place of the server.
     ///
     /// # Errors
-    /// When something cannot be made that has nothing to do with the volumes.
+    /// When something that does not depend on the volumes cannot be created.
     fn found(
         &self,
         spec: &ServerSpec<'_>,
@@ -91,27 +91,27 @@ pub trait Product: Send + Sync {
         moved: &[(PathBuf, PathBuf)],
     ) -> Result<Result<Box<dyn Server>, String>, EngineError>;
 
-    /// Whether a recording that anybody may have made may set this: it is about how the server writes, and its value names no
-    /// program, library, file or address.
+    /// Checks that a recording of unknown origin may set this: it must affect how the server writes, and its value must
+    /// not name a program, library, file or address.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason for the refusal.
     fn may_set(&self, name: &str, value: &str) -> Result<(), String>;
 
-    /// Servers of it that must not survive.
+    /// Its servers that must not survive.
     fn controls(&self) -> &'static [ControlSpec];
 }
 
-/// What a drilled server is.
+/// The specification of a drilled server.
 #[derive(Clone, Copy)]
 pub struct ServerSpec<'a> {
-    /// What its placement sets.
+    /// The settings of its placement.
     pub settings: &'a Settings,
     /// How many clients write the ledger.
     pub sessions: u32,
-    /// Settings in its own words, which count before all others.
+    /// Settings in its own syntax, which override all others.
     pub own: &'a [(String, String)],
-    /// Who has made what is on the volumes.
+    /// The origin of the volumes' content.
     pub origin: Origin,
 }
 
@@ -119,50 +119,50 @@ pub struct ServerSpec<'a> {
 pub struct ControlSpec {
     /// Its setting.
     pub setting: &'static str,
-    /// The value that makes it lose or spoil data.
+    /// The value that makes it lose or corrupt data.
     pub value: &'static str,
     /// What happens to its volumes.
     pub kind: Kind,
-    /// Whether that is what it has to do.
+    /// Whether the verdict is the expected one.
     pub is_noticed: fn(&Verdict) -> bool,
 }
 
-/// A server that is drilled.
+/// A drilled server.
 pub trait Server: Sync {
     /// Its version.
     ///
     /// # Errors
-    /// When it does not let us in.
+    /// When it does not accept a connection.
     fn version(&self) -> Result<String, EngineError>;
 
-    /// Starts it, and waits until it lets clients in; where it ends instead, it says why, in its words.
+    /// Starts it, and waits until it accepts clients; if it ends instead, returns its own error message.
     ///
     /// # Errors
-    /// When it cannot be run, or neither comes up nor ends.
+    /// When it cannot be run, or neither starts nor ends.
     fn start(&self) -> Result<Result<(), String>, EngineError>;
 
-    /// Stops it in an orderly way, so that it can be started again.
+    /// Shuts it down cleanly, so that it can be started again.
     ///
     /// # Errors
     /// When it does not stop.
     fn shut_down(&self) -> Result<(), EngineError>;
 
-    /// Ends it at once, with nothing written that is not on disk yet.
+    /// Kills it, without writing anything that is not on disk yet.
     ///
     /// # Errors
     /// When it does not end.
     fn end(&self) -> Result<(), String>;
 
-    /// Why it has ended, in its words, where it has by itself.
+    /// Its own reason for ending, if it ended without being stopped.
     fn exit_reason(&self) -> Option<String>;
 
     /// A client that writes the ledger of a session.
     ///
     /// # Errors
-    /// When the server does not let it in.
+    /// When the server refuses the connection.
     fn writer(&self, session: u32) -> Result<Box<dyn Writer>, EngineError>;
 
-    /// Has everything written that is only in memory or in the log.
+    /// Writes everything that is only in memory or in the log.
     ///
     /// # Errors
     /// When the server refuses.
@@ -171,30 +171,30 @@ pub trait Server: Sync {
     /// Uses temporary space.
     ///
     /// # Errors
-    /// When the server is gone, or cannot.
+    /// When the server is gone, or fails.
     fn spill(&self) -> Result<(), EngineError>;
 
-    /// Samples at every row, and at every index.
+    /// Reads every row and every index.
     fn look(&self) -> Found;
 }
 
 /// A client that writes the ledger.
 pub trait Writer {
-    /// Writes the session's commit of this number, and waits until it is acknowledged. A transfer between two accounts, drawn by
-    /// the number, goes along.
+    /// Writes the session's commit of this number, and waits until it is acknowledged. It includes a transfer between
+    /// two accounts, drawn from the number.
     ///
     /// # Errors
     /// When the server is gone or refuses.
     fn commit(&mut self, number: u64) -> Result<(), EngineError>;
 }
 
-/// Most sessions: each has accounts of its own.
+/// Most sessions: each has its own accounts.
 pub const SESSIONS_MAX: u32 = 100;
 
-/// Accounts that transfers go between: some megabytes, so that a checkpoint writes many pages.
+/// Accounts for transfers: some megabytes, so that a checkpoint writes many pages.
 pub const ACCOUNTS: u32 = 50_000;
 
-/// Two accounts that no other session has, so that nobody waits for a lock.
+/// Two accounts that only this session uses, so that no session waits for a lock.
 pub fn accounts(session: u32, number: u64) -> (u32, u32) {
     let account = |seed: u64| {
         let step = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
@@ -218,7 +218,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Verdict {
-    /// Of a server that started with what was `found`, where so many commits of each session were acknowledged.
+    /// The verdict on a server that started with what was `found`, where this many commits of each session were acknowledged.
     pub fn of(acknowledged: &[u64], found: &Found) -> Verdict {
         if let Some(what) = found.contradictions.first() {
             return Verdict::Corrupt { what: what.clone() };

@@ -1,34 +1,34 @@
-//! What only the program around a run can do.
+//! Services that only the calling program can provide.
 
 use std::io;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Gives the command that starts an emulator in a process of its own.
+/// Returns the command that starts an emulator in its own process.
 pub type Emulator = fn() -> io::Result<Command>;
 
-/// Shows a text and waits until the user has done what it says.
+/// Shows a text and waits until the user has done what it asks for.
 pub type Prompt = Arc<dyn Fn(&str) -> io::Result<()> + Send + Sync>;
 
-/// Shows a line about something that takes long.
+/// Shows a progress message for a long operation.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What only the program around a run can do.
+/// Services that only the calling program can provide.
 #[derive(Clone)]
 pub struct HostHooks {
     /// Starts emulators.
     pub emulator: Emulator,
-    /// Asks the user to do something; `None`: nobody is there.
+    /// Prompts the user to do something; `None`: not interactive.
     pub prompt: Option<Prompt>,
-    /// Shows what is waited for.
+    /// Shows what the run is waiting for.
     pub progress: Progress,
-    /// Is set once the run is to end.
+    /// Set once the run must end.
     pub interrupted: Arc<AtomicBool>,
 }
 
 impl Default for HostHooks {
-    /// No emulator, nobody to ask or to show progress to, and nothing that ends a run early.
+    /// No emulator, no prompt, no progress messages, and no interruption.
     fn default() -> HostHooks {
         HostHooks {
             emulator: no_emulator,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::{Duration, Instant};
 use volume::clock::Clock;
 
-/// Longest that a session sleeps without looking whether it was interrupted.
+/// Longest that a session sleeps before it checks for an interruption.
 const SLEEP_MAX: Duration = Duration::from_millis(20);
 
 const INTERRUPTED: &str = "interrupted, because the run is over";
@@ -16,12 +16,12 @@ const INTERRUPTED: &str = "interrupted, because the run is over";
 pub struct Interruptions(Arc<AtomicU64>);
 
 impl Interruptions {
-    /// Interrupts the sessions that there are.
+    /// Interrupts the existing sessions.
     pub fn interrupt(&self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// For a new session. It is made before the session's connection, so that no interruption after that is missed.
+    /// For a new session. Create it before the session's connection, so that no later interruption is missed.
     pub fn watch(&self) -> Watch {
         Watch {
             interruptions: Arc::clone(&self.0),
@@ -31,11 +31,11 @@ impl Interruptions {
     }
 }
 
-/// What a session knows of interruptions.
+/// A session's view of interruptions.
 #[derive(Clone, Debug)]
 pub struct Watch {
     interruptions: Arc<AtomicU64>,
-    /// Interruptions when it began.
+    /// Number of interruptions when it began.
     seen: u64,
     clock: Clock,
 }
@@ -66,7 +66,7 @@ impl Watch {
         }
     }
 
-    /// Called where a connection is gone: a loop over it would otherwise spin.
+    /// Called when a connection is gone: a loop over it would otherwise spin.
     pub fn slow_down() {
         Clock::sleep(SLEEP_MAX);
     }
@@ -85,7 +85,7 @@ mod tests {
         interruptions.interrupt();
 
         assert_eq!(before.check(), Err(INTERRUPTED.to_owned()));
-        // Nothing sleeps: it is over.
+        // No sleep: the run is over.
         assert_eq!(
             before.sleep(Duration::from_secs(3_600)),
             Err(INTERRUPTED.to_owned())

@@ -1,14 +1,14 @@
-//! What an engine is: the traits that a database product implements, and what products share.
+//! The engine interface: the traits that a database product implements, and what products share.
 //!
 //! ```text
 //! experiment ─► Engines::find ─► EngineProvider ─open─► EngineRun ─start─► Engine ─connect─► Client
 //!               by its name      what it takes         all trials         one trial         a session
 //! ```
 //!
-//! A product is a crate that depends on this one. Nothing here, and nothing that runs trials, names one; a program registers
-//! those that it has as [`Engines`].
+//! A product is a crate that depends on this one. Neither this crate nor the code that runs trials names one; a program
+//! registers its products as [`Engines`].
 
-// What a product is to a run.
+// The interface of a product to a run.
 mod check;
 mod options;
 mod product_options;
@@ -16,17 +16,17 @@ mod provider;
 mod real;
 mod registry;
 
-// What it is to a recording and to a drill.
+// Its interface to a recording and to a drill.
 #[cfg(target_os = "linux")]
 pub mod drilled;
 pub mod recorder;
 #[cfg(target_os = "linux")]
 pub mod tree;
 
-// What only the program around can do.
+// Services of the calling program.
 pub mod hooks;
 
-// What servers share.
+// Shared by servers.
 #[cfg(all(unix, feature = "server"))]
 pub mod certificates;
 pub mod interruption;

@@ -1,4 +1,4 @@
-//! What a user may say of a run in real time.
+//! User options of a run in real time.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,23 +8,22 @@ use model::Duration;
 use crate::EngineProvider;
 use crate::product_options::ProductOptions;
 
-/// Where a run in real time has its files, and on what.
+/// Where a run in real time has its files, and on which server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Measure: the real directory of each volume.
     pub volumes: BTreeMap<String, PathBuf>,
     /// Emulate: where the bytes of modelled volumes are; `None`: in the temporary directory.
     pub backing: Option<PathBuf>,
-    /// Emulate: what programs see of modelled volumes; `None`: what suits the engine.
+    /// Emulate: what programs see of modelled volumes; `None`: the front that suits the engine.
     pub front: Option<FrontKind>,
     /// Emulate: how requests reach the emulator; `None`: as the kernel allows.
     pub transport: Option<TransportKind>,
-    /// An existing server, without its password where it can be shown.
+    /// An existing server; without its password where it may be displayed.
     pub server: Option<String>,
-    /// Longest that it may take for an answer to a question of dbstow's own; `None`: the default. It decides nothing of what a
-    /// trial measures.
+    /// Longest time for an answer to dbstow's own queries; `None`: the default. It does not affect what a trial measures.
     pub timeout: Option<Duration>,
-    /// Options that one product alone takes.
+    /// Options of single products.
     pub of_product: ProductOptions,
 }
 
@@ -67,7 +66,7 @@ impl TransportKind {
 }
 
 impl Options {
-    /// What of it decides the outcome of a trial of `engine`, for the plan; passwords are not among it.
+    /// The options that determine the outcome of a trial of `engine`, for the plan; without passwords.
     pub fn facts(&self, engine: &dyn EngineProvider) -> BTreeMap<String, String> {
         let path = |path: &PathBuf| path.display().to_string();
         let volumes = self.volumes.iter();
@@ -93,20 +92,20 @@ impl Options {
     }
 }
 
-/// `postgresql://user:secret@host/database` as `postgresql://user@host/database`, and without what stands
-/// behind a question mark.
+/// `postgresql://user:secret@host/database` as `postgresql://user@host/database`, and without the part
+/// after a question mark.
 fn without_password(url: &str) -> String {
     let unclear = || "a server".to_owned();
     let Some((scheme, rest)) = url.split_once("://") else {
         return unclear();
     };
-    // Behind the host there is none, unless the password holds a sign that should have been encoded.
+    // Nothing after the host can be a password, unless the password contains an unencoded delimiter.
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     if rest[end..].contains('@') {
         return unclear();
     }
     let (rest, _) = rest.split_once('?').unwrap_or((rest, ""));
-    // A password may hold an @ of its own; the host cannot.
+    // A password may contain an @; the host cannot.
     match rest.rsplit_once('@') {
         None => format!("{scheme}://{rest}"),
         Some((user, host)) => {

@@ -1,4 +1,4 @@
-//! A directory of dbstow's own, under a name that nobody knows before it is there.
+//! dbstow's own directory, under an unpredictable name.
 
 use std::fs;
 use std::io;
@@ -9,19 +9,19 @@ use std::sync::Arc;
 use nix::unistd::geteuid;
 use volume::orphans::Registration;
 
-/// A directory that this user alone can enter at first; removed with everything in it when it is dropped.
+/// A directory that only this user can enter at first; removed with its content when dropped.
 pub struct OwnDirectory {
     path: PathBuf,
     registration: Arc<Registration>,
 }
 
 impl OwnDirectory {
-    /// Makes one in `parent`.
+    /// Creates one in `parent`.
     ///
     /// # Errors
-    /// When it cannot be made or written down.
+    /// When it cannot be created or registered.
     pub fn make(parent: &Path, registration: &Arc<Registration>) -> io::Result<OwnDirectory> {
-        // Its name is known before it is made, so that it can be written down by then.
+        // Its name is chosen before it is created, so that it can be registered by then.
         let made = tempfile::Builder::new()
             .prefix("dbstow-")
             .make_in(parent, |path| {
@@ -37,7 +37,7 @@ impl OwnDirectory {
         })
     }
 
-    /// Where it is, without links.
+    /// Its path, without links.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -45,15 +45,15 @@ impl OwnDirectory {
 
 impl Drop for OwnDirectory {
     fn drop(&mut self) {
-        // What cannot be removed stays written down, and is said by whoever ends the registration.
+        // What cannot be removed stays registered, and is reported at the end of the registration.
         if fs::remove_dir_all(&self.path).is_ok() {
             let _ = self.registration.removed(&self.path);
         }
     }
 }
 
-/// Where a socket can be made: its path must stay below 108 bytes (`sun_path`, unix(7)), nobody else may be able
-/// to replace what lies there, and the server's user has to get through.
+/// Where a socket can be created: its path must stay below 108 bytes (`sun_path`, unix(7)), no other user may be
+/// able to replace it, and the server's user must be able to reach it.
 pub fn short_directory() -> PathBuf {
     let usual = std::env::temp_dir();
     let usual = usual.canonicalize().unwrap_or(usual);
@@ -64,13 +64,13 @@ pub fn short_directory() -> PathBuf {
     }
 }
 
-/// Whether every user can get to what lies in `directory`.
+/// Whether every user can reach the content of `directory`.
 fn lets_through(directory: &Path) -> bool {
     let mut all = directory.ancestors().map(fs::metadata);
     all.all(|found| found.is_ok_and(|metadata| metadata.mode() & 0o001 != 0))
 }
 
-/// Whether only root and this user can rename what this user makes in `directory`.
+/// Whether only root and this user can rename this user's files in `directory`.
 fn is_safe(directory: &Path) -> bool {
     fs::metadata(directory).is_ok_and(|metadata| {
         let others_may_not = metadata.mode() & 0o022 == 0 || metadata.mode() & 0o1000 != 0;

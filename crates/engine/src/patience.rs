@@ -1,4 +1,4 @@
-//! How long a server that is not ours may take, and who may end the wait.
+//! How long an external server may take, and what ends the wait.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use model::Duration;
 
 use crate::interruption::Watch;
 
-/// How long a server may take, and who may end the wait.
+/// How long a server may take, and what ends the wait.
 ///
 /// The limit is on a whole answer: a server that sends a byte every second is as late as one that sends none.
 #[derive(Clone)]
 pub struct Patience {
-    /// Longest for an answer to a question of our own; `None`: no limit.
+    /// Longest time for an answer to our own queries; `None`: no limit.
     pub(crate) answer: Option<Duration>,
-    /// Set once the user wants the end.
+    /// Set once the user interrupts.
     pub(crate) stop: Arc<AtomicBool>,
-    /// Of a session: whether its run is over.
+    /// For a session: whether its run is over.
     pub(crate) watch: Option<Watch>,
 }
 
 impl Patience {
-    /// Longest for an answer, unless the user says otherwise: a server under load takes seconds, and a person waits so long
-    /// for none (our choice; libpq waits without end, `sqlcmd` 8 s for a login).
+    /// Default limit for an answer: a server under load takes seconds, and a user waits no longer than this for none
+    /// (our choice; libpq waits without end, `sqlcmd` 8 s for a login).
     pub const DEFAULT: Duration = Duration::from_secs(30);
 
-    /// At most `answer` for an answer to a question of our own, and no longer than until `stop` is set.
+    /// At most `answer` for an answer to our own queries, and no longer than until `stop` is set.
     pub fn new(answer: Duration, stop: Arc<AtomicBool>) -> Patience {
         Patience {
             answer: Some(answer),
@@ -35,12 +35,12 @@ impl Patience {
         }
     }
 
-    /// Longest for an answer to a question of our own.
+    /// Longest time for an answer to our own queries.
     pub fn answer(&self) -> Option<Duration> {
         self.answer
     }
 
-    /// What ends it.
+    /// The flag that ends the wait.
     pub fn stop(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }

@@ -1,6 +1,6 @@
-//! Statements that a server has prepared for a session, by script and index.
+//! Prepared statements of a session, by script and index.
 
-/// The prepared statements of a session; `T` is how the engine calls one.
+/// The prepared statements of a session; `T` is the engine's handle.
 #[derive(Debug)]
 pub struct PreparedStatements<T> {
     scripts: Vec<Vec<Option<Prepared<T>>>>,
@@ -10,7 +10,7 @@ pub struct PreparedStatements<T> {
 
 #[derive(Debug)]
 struct Prepared<T> {
-    /// To notice another script under the same number.
+    /// To detect another script under the same number.
     text: String,
     statement: T,
 }
@@ -25,7 +25,7 @@ impl<T> Default for PreparedStatements<T> {
 }
 
 impl<T> PreparedStatements<T> {
-    /// From now on statements are of this script.
+    /// Selects the script of the following statements.
     pub fn enter(&mut self, script: usize) {
         self.script = script;
     }
@@ -35,13 +35,13 @@ impl<T> PreparedStatements<T> {
         self.script
     }
 
-    /// The statement with this index, where `text` was prepared for it.
+    /// The statement with this index, if it was prepared for `text`.
     pub fn get(&self, index: usize, text: &str) -> Option<&T> {
         let prepared = self.scripts.get(self.script)?.get(index)?.as_ref()?;
         (prepared.text == text).then_some(&prepared.statement)
     }
 
-    /// Notes the statement with this index; gives the one that it takes the place of.
+    /// Stores the statement with this index; returns the one that it replaces.
     pub fn put(&mut self, index: usize, text: &str, statement: T) -> Option<T> {
         if self.scripts.len() <= self.script {
             self.scripts.resize_with(self.script + 1, Vec::new);

@@ -1,4 +1,4 @@
-//! Options that one product alone takes: its provider declares them, the command line reads them, the product asks for them by
+//! Options of single products: the provider declares them, the command line parses them, the product looks them up by
 //! name.
 
 use std::collections::BTreeMap;
@@ -9,28 +9,28 @@ use model::Duration;
 /// An option of one product.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
-    /// Its name, as the command line has it behind `--`.
+    /// Its name, as on the command line after `--`.
     pub name: &'static str,
-    /// What is given with it.
+    /// The kind of its value.
     pub kind: OptionKind,
-    /// A sentence or two of help, which names the product.
+    /// One or two sentences of help, which name the product.
     pub help: &'static str,
-    /// Whether it decides the outcome of a trial, so that a plan notes it.
+    /// Whether it determines the outcome of a trial, so that a plan records it.
     pub is_fact: bool,
-    /// Another option that cannot be given with it.
+    /// Another option that conflicts with it.
     pub excludes: Option<&'static str>,
-    /// Where it says how to log in, so that every command that asks a server takes it: the heading of help above it.
+    /// For login options, which every command that connects to a server accepts: their help heading.
     pub login: Option<&'static str>,
 }
 
-/// What is given with an option.
+/// The kind of an option's value.
 #[derive(Clone, Copy, Debug)]
 pub enum OptionKind {
-    /// Nothing.
+    /// None.
     Flag,
-    /// A text, which help calls so.
+    /// A text, with its placeholder in the help.
     Text(&'static str),
-    /// A path, which help calls so.
+    /// A path, with its placeholder in the help.
     Path(&'static str),
     /// A time.
     Time,
@@ -38,10 +38,10 @@ pub enum OptionKind {
     Word(&'static [(&'static str, &'static str)]),
 }
 
-/// What was given with an option.
+/// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionValue {
-    /// Nothing: the option itself.
+    /// None: the option itself.
     Flag,
     /// A text.
     Text(String),
@@ -53,17 +53,17 @@ pub enum OptionValue {
     Word(&'static str),
 }
 
-/// Options of products that were given, by name.
+/// Product options given by the user, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProductOptions(BTreeMap<&'static str, OptionValue>);
 
 impl ProductOptions {
-    /// Notes that an option was given.
+    /// Stores an option.
     pub fn set(&mut self, name: &'static str, value: OptionValue) {
         self.0.insert(name, value);
     }
 
-    /// Names of all that were given.
+    /// Names of all given options.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.keys().copied()
     }
@@ -78,14 +78,14 @@ impl ProductOptions {
         self.0.contains_key(name)
     }
 
-    /// All of both.
+    /// The union of both.
     #[must_use]
     pub fn with(mut self, others: ProductOptions) -> ProductOptions {
         self.0.extend(others.0);
         self
     }
 
-    /// The text that was given; `None` without, or where the option takes something else.
+    /// The text value; `None` if not given, or of another kind.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.0.get(name)? {
             OptionValue::Text(text) => Some(text),
@@ -94,7 +94,7 @@ impl ProductOptions {
         }
     }
 
-    /// The path that was given, likewise.
+    /// The path value; `None` if not given, or of another kind.
     pub fn path(&self, name: &str) -> Option<&Path> {
         match self.0.get(name)? {
             OptionValue::Path(path) => Some(path),
@@ -105,7 +105,7 @@ impl ProductOptions {
         }
     }
 
-    /// The time that was given, likewise.
+    /// The time value; `None` if not given, or of another kind.
     pub fn time(&self, name: &str) -> Option<Duration> {
         match self.0.get(name)? {
             OptionValue::Time(time) => Some(*time),
@@ -129,7 +129,7 @@ impl ProductOptions {
         Ok(())
     }
 
-    /// What was given with an option, as a plan notes it; a flag is `true`.
+    /// The value of an option, as recorded in a plan; a flag is `true`.
     pub(crate) fn shown(&self, name: &str) -> Option<String> {
         Some(match self.0.get(name)? {
             OptionValue::Flag => "true".to_owned(),

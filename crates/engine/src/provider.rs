@@ -1,5 +1,4 @@
-//! What dbstow has to know of an engine before any of it runs. An engine is an [`EngineProvider`]; `engine/registry.rs`
-//! lists them.
+//! What dbstow must know about an engine before it runs. An engine is an [`EngineProvider`]; `engine/registry.rs` lists them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::recorder::{RecordedServers, Recorder};
 use experiment::spec::{Arm, Mode, Role, Settings};
 use workload::{Dialect, Workload};
 
-/// A kind of engine: its name, what it takes, and how a run opens it.
+/// A kind of engine: its name, its options, and how a run opens it.
 pub trait EngineProvider: Sync {
     /// The name that experiments, records and the command line use.
     fn name(&self) -> &'static str;
@@ -25,35 +24,35 @@ pub trait EngineProvider: Sync {
     /// A line of help.
     fn about(&self) -> &'static str;
 
-    /// The SQL that its workloads are written in.
+    /// The SQL dialect of its workloads.
     fn dialect(&self) -> Dialect;
 
-    /// What simulate runs for it; `None` where it has to be there for real.
+    /// What simulate runs instead of it; `None` if it needs the real engine.
     fn simulated(&self) -> Option<Simulated>;
 
     /// How it uses modelled disks.
     fn modelled(&self) -> Modelled;
 
-    /// Who makes its files on real disks.
+    /// What creates its files on real disks.
     fn measured(&self, arms: &[Arm]) -> Measured;
 
-    /// Who has to get to the files of a run.
+    /// Who needs access to the files of a run.
     fn users(&self) -> Users;
 
-    /// Keys of an experiment's `[engine]` that it is given in a mode; `None`: all.
+    /// Keys of an experiment's `[engine]` that it uses in a mode; `None`: all.
     fn keys(&self, mode: Mode) -> Option<&'static [&'static str]>;
 
-    /// Roles whose files it has in a mode; a placement that says where others live is refused.
+    /// Roles whose files it has in a mode; a placement for other roles is refused.
     fn roles(&self, _mode: Mode) -> &'static [Role] {
         &Role::COMMON
     }
 
-    /// Parameters of a workload that it runs by, instead of its scripts; `None`: scripts.
+    /// Workload parameters that it runs by, instead of scripts; `None`: scripts.
     fn parameters(&self) -> Option<&'static [&'static str]> {
         None
     }
 
-    /// Roles whose files it makes in the size that a placement asks for (`file_size`), on real disks.
+    /// Roles whose files it creates with the size given in a placement (`file_size`), on real disks.
     fn sized(&self) -> &'static [Role] {
         &Role::ALL
     }
@@ -63,30 +62,30 @@ pub trait EngineProvider: Sync {
         false
     }
 
-    /// Whether it lets one session at a time write to a database.
+    /// Whether it allows only one session at a time to write to a database.
     fn has_one_writer(&self) -> bool {
         false
     }
 
-    /// Whether it can use a server that is there (`--server`).
+    /// Whether it can use an existing server (`--server`).
     fn takes_server(&self) -> bool {
         false
     }
 
-    /// Options that it alone takes.
+    /// Options of this engine only.
     fn options(&self) -> &'static [OptionSpec] {
         &[]
     }
 
-    /// Servers of it that can be recorded; `None`: it has none.
+    /// How its servers are recorded; `None`: not supported.
     fn recorded(&self) -> Option<&'static RecordedServers> {
         None
     }
 
-    /// What records the server of a URL with one of [`EngineProvider::recorded`]'s schemes.
+    /// A recorder for the server of a URL with one of [`EngineProvider::recorded`]'s schemes.
     ///
     /// # Errors
-    /// When the URL or the login cannot be understood, with the remedy.
+    /// When the URL or the login is invalid, with the remedy.
     fn recorder(
         &self,
         _url: &str,
@@ -98,15 +97,15 @@ pub trait EngineProvider: Sync {
         )))
     }
 
-    /// Refuses options that this engine cannot run `arms` with.
+    /// Refuses options with which this engine cannot run `arms`.
     ///
     /// # Errors
-    /// What is missing or does not go together, with the remedy.
+    /// What is missing or incompatible, with the remedy.
     fn check(&self, _options: &Options, _arms: &[Arm]) -> Result<(), String> {
         Ok(())
     }
 
-    /// Samples for what a run needs on this machine: programs, users.
+    /// Checks this machine for what a run needs: programs, users.
     ///
     /// # Errors
     /// What is missing, with the remedy.
@@ -114,10 +113,10 @@ pub trait EngineProvider: Sync {
         Ok(())
     }
 
-    /// The workload as this engine runs it under `options`.
+    /// The workload, adapted to this engine under `options`.
     ///
     /// # Errors
-    /// When it cannot be run so, with the remedy.
+    /// When it cannot be run this way, with the remedy.
     fn adapt(&self, workload: Workload, _options: &Options) -> Result<Workload, String> {
         Ok(workload)
     }
@@ -131,27 +130,27 @@ pub trait EngineProvider: Sync {
 
 /// What a run opens its engine with.
 pub struct Opening<'a> {
-    /// What the user said.
+    /// The user's options.
     pub options: &'a Options,
     /// Emulate or measure.
     pub mode: Mode,
     /// All arms of the run.
     pub arms: &'a [Arm],
-    /// What only the program around can do.
+    /// Services of the calling program.
     pub hooks: &'a HostHooks,
-    /// Where processes and directories are noted before they are made.
+    /// Registers processes and directories before they are created.
     pub registration: &'a Arc<Registration>,
 }
 
 impl Opening<'_> {
-    /// How long a given server may take.
+    /// How long an existing server may take.
     pub fn patience(&self) -> Patience {
         let limit = self.options.timeout.unwrap_or(Patience::DEFAULT);
         Patience::new(limit, Arc::clone(&self.hooks.interrupted))
     }
 }
 
-/// An engine for the length of a run: what its trials share, such as the login to a server.
+/// An engine for the duration of a run: what its trials share, such as the login to a server.
 pub trait EngineRun: Send + Sync {
     /// Starts the engine, empty, on the volumes of one trial.
     ///
@@ -159,8 +158,8 @@ pub trait EngineRun: Send + Sync {
     /// When it does not start, with the remedy.
     fn start(&self, trial: TrialVolumes<'_>) -> Result<Started, EngineError>;
 
-    /// The volumes of a trial as the server sees them, one directory for each, empty where the user named none; `None` where dbstow makes the files'
-    /// directories itself.
+    /// The volumes of a trial as the server sees them, one directory for each, empty if the user named none; `None` if
+    /// dbstow creates the files' directories itself.
     fn site(
         &self,
         _settings: &Settings,
@@ -169,7 +168,7 @@ pub trait EngineRun: Send + Sync {
         None
     }
 
-    /// Whether the server still has files on the volumes of a trial that ended, so that they have to stay.
+    /// Whether the server still has files on the volumes of a finished trial, so that they must stay.
     fn holds_volumes(&self) -> bool {
         false
     }
@@ -182,21 +181,21 @@ pub trait EngineRun: Send + Sync {
 
 /// What one trial's engine is started on.
 pub struct TrialVolumes<'a> {
-    /// All that the arm sets.
+    /// All settings of the arm.
     pub settings: &'a Settings,
-    /// What its sessions do; `None` where the requests of a profile are made, as plain I/O.
+    /// The work of its sessions; `None` if plain I/O issues the requests of a profile.
     pub statements: Option<&'a Workload>,
     /// Its volumes.
     pub site: &'a dyn Site,
-    /// What an engine inside this process is paced by; modelled disks only.
+    /// The pacer of an engine inside this process; modelled disks only.
     pub pacer: Option<Arc<Pacer>>,
 }
 
 impl<'a> TrialVolumes<'a> {
-    /// What its sessions do.
+    /// The work of its sessions.
     ///
     /// # Panics
-    /// When the requests of a profile are made, which only plain I/O does.
+    /// When the requests of a profile are issued, which only plain I/O does.
     pub fn workload(&self) -> &'a Workload {
         self.statements.expect("a profile has no statements")
     }
@@ -206,20 +205,20 @@ impl<'a> TrialVolumes<'a> {
 pub enum Started {
     /// Statements, in this engine.
     Engine(Box<dyn Engine>),
-    /// Plain reads and writes: there is no engine.
+    /// Plain reads and writes, without an engine.
     PlainIo,
 }
 
-/// What is left once a run has closed its engine; for people.
+/// What is left after a run has closed its engine; human-readable.
 #[derive(Debug, Default)]
 pub struct Closed {
-    /// What was changed on a server and could not be restored.
+    /// Changes on a server that could not be restored.
     pub not_put_back: Vec<String>,
-    /// What somebody has to delete.
+    /// What the user must delete.
     pub left_behind: Option<String>,
 }
 
-/// What simulate runs for an engine.
+/// What simulate runs instead of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simulated {
     /// The workload's statements, in embedded SQLite.
@@ -228,12 +227,12 @@ pub enum Simulated {
     PlainIo,
 }
 
-/// Who has to get to the files of a run.
+/// Who needs access to the files of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Users {
     /// The user that dbstow runs as: directories are closed to all others.
     Own,
-    /// A server, which may run as another user: it passes through dbstow's directories to its own.
+    /// A server, which may run as another user: it traverses dbstow's directories to reach its own.
     Server,
 }
 
@@ -244,19 +243,19 @@ pub enum Modelled {
     Paced,
     /// It has files on mounted volumes.
     Mounted {
-        /// What suits it where both are possible: block for engines that read through the page cache.
+        /// The front that suits it if both are possible: block for engines that read through the page cache.
         front: FrontKind,
-        /// The system's user that its files belong to; `None` where it gets directories of its own on the volumes.
+        /// The system user that owns its files; `None` if it gets its own directories on the volumes.
         owner: Option<&'static str>,
     },
 }
 
-/// Who makes an engine's files on real disks.
+/// What creates an engine's files on real disks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Measured {
-    /// dbstow makes directories, one for each volume, which the user names.
+    /// dbstow creates directories, one for each volume, named by the user.
     Directories,
-    /// The server makes its files itself; the user may say where, as the server sees it, for these roles. Its
-    /// [`EngineRun::site`] gives the volumes.
+    /// The server creates its files itself; the user may specify where, as the server sees it, for these
+    /// roles. Its [`EngineRun::site`] returns the volumes.
     Server(Vec<Role>),
 }

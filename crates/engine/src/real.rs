@@ -1,4 +1,4 @@
-//! What a trial in real time needs of an engine.
+//! The engine interface of a trial in real time.
 
 use std::collections::BTreeMap;
 
@@ -8,46 +8,46 @@ use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
 use workload::{Driver, Value};
 
-/// What to say of a cold start that is asked of a server that others own.
+/// Reported when a cold start is requested of an external server.
 pub const NOT_RESTARTED: &str =
     "the given server was not restarted: its memory is as the load left it";
 
-/// What helps where a statement names a table that is not there.
+/// The remedy when a statement names a missing table.
 pub const NOT_LOADED: &str = "a trial's database holds what its workload loads: load the table (load.scripts in workload.toml)";
 
-/// An engine's own instance for one trial: placed on the volumes' directories, and taken away again.
+/// An engine's own instance for one trial: placed on the volumes' directories, and removed again.
 ///
-/// Its methods are called in the order of a trial: `connect` and `loaded` while loading, then `quiesce`
+/// Its methods are called in the order of a trial: `connect` and `spread` while loading, then `quiesce`
 /// and `start`, then `connect` for the sessions of the run, `counters` and `waits` around and during it,
-/// and `stop`. Dropping it stops it too, as far as that can be done without an answer.
+/// and `stop`. Dropping it stops it too, without reporting failures.
 pub trait Engine: Sync {
-    /// What it is: name, version, settings that matter, and what it calls a file.
+    /// Its name, version, relevant settings, and its term for a file.
     fn describe(&self) -> EngineRecord;
 
     /// Opens the connection of session `session`, from 0.
     ///
     /// # Errors
-    /// When the engine does not let it in.
+    /// When the engine refuses the connection.
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError>;
 
     /// Called after the schema scripts of session `session` have run and before anything is loaded:
-    /// spreads over the data files what is to be spread.
+    /// distributes over the data files what must be distributed.
     ///
     /// # Errors
     /// When the engine refuses.
     fn spread(&self, session: u32) -> Result<(), EngineError>;
 
-    /// Loading is over and every client is dropped: statistics, vacuum, checkpoint.
+    /// Called when loading is over and every client is dropped: statistics, vacuum, checkpoint.
     ///
     /// # Errors
     /// When the engine refuses.
     fn quiesce(&self) -> Result<(), EngineError>;
 
-    /// Makes the engine's own memory cold (restart) or leaves it warm; `forget` lets go what the
-    /// operating system caches, and is called while the engine is down. Gives what could not be done.
+    /// Makes the engine's own memory cold (restart) or leaves it warm; `forget` drops the operating
+    /// system's caches, and is called while the engine is down. Returns what could not be done.
     ///
     /// # Errors
-    /// When it does not come up again.
+    /// When it does not start again.
     fn start(
         &self,
         temperature: Temperature,
@@ -60,63 +60,63 @@ pub trait Engine: Sync {
     /// When the engine does not answer.
     fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError>;
 
-    /// Something that looks at what sessions are waiting for, on a connection of its own; `None` where
-    /// the engine cannot tell.
+    /// A sampler of what sessions are waiting for, on its own connection; `None` if the engine cannot report it.
     ///
     /// # Errors
-    /// When the engine does not let it in.
+    /// When the engine refuses the connection.
     fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError>;
 
-    /// Something that reads the counters once a second of a run, on a connection of its own; `None` where they
-    /// say nothing over time.
+    /// A sampler that reads the counters once a second during a run, on its own connection; `None` if they
+    /// have no meaningful series.
     ///
     /// # Errors
-    /// When the engine does not let it in.
+    /// When the engine refuses the connection.
     fn counter_sampler(&self) -> Result<Option<Box<dyn CounterSampler + '_>>, EngineError> {
         Ok(None)
     }
 
-    /// What was done otherwise than asked, and what else a record should say: asked once, when the sessions have ended.
+    /// Deviations from what was requested, and other notes for a record: called once, when the sessions have ended.
     fn notes(&self) -> Vec<Note> {
         Vec::new()
     }
 
-    /// Ends statements under way, so that sessions come back at once with an error.
+    /// Interrupts current statements, so that sessions return at once with an error.
     fn interrupt(&self);
 
-    /// Ends what [`Engine::quiesce`] or [`Engine::start`] does, on any thread: nothing will run any more. Called again and
-    /// again until they have come back, by default with nothing to end.
+    /// Aborts [`Engine::quiesce`] or [`Engine::start`], on any thread: nothing will run any more. Called repeatedly
+    /// until they have returned; by default there is nothing to abort.
     fn abandon(&self) {}
 
-    /// From now on, [`Engine::stop`] leaves the files of an engine of our own where they are.
+    /// From now on, [`Engine::stop`] leaves the files of a managed engine in place.
     fn keep(&mut self);
 
-    /// Stops it and takes away what it made.
+    /// Stops it and removes what it created.
     ///
     /// # Errors
-    /// When something is left; the message says what.
+    /// When something is left; the message names it.
     fn stop(&mut self) -> Result<(), EngineError>;
 }
 
 /// One session's connection.
 pub trait Client: Driver<Error = String> + Send {
-    /// Says which script's statements come next: with their index, a key for prepared statements.
+    /// Selects the script of the following statements: together with their index, a key for
+    /// prepared statements.
     fn enter(&mut self, script: usize);
 
-    /// Ends an operation that failed: nothing of it stays.
+    /// Rolls back an operation that failed.
     fn roll_back(&mut self);
 
     /// Statements executed so far: what SQL Server counts as batch requests.
     fn statements(&self) -> u64;
 
-    /// The rows of a query of the workload's: of its first statement that gives any columns. It is no statement of a
-    /// session's.
+    /// The rows of a query of the workload: of its first statement that returns columns. It does not count as a
+    /// statement of a session.
     ///
     /// # Errors
-    /// When it fails, or gives more than an answer may take.
+    /// When it fails, or returns more than the limit of an answer.
     fn table(&mut self, query: &str) -> Result<Table, String>;
 
-    /// Ends statements of its own dialect that leave a transaction open: called once an operation is
+    /// Commits a transaction left open by statements of its own dialect: called once an operation is
     /// over.
     ///
     /// # Errors
@@ -135,46 +135,46 @@ pub struct Table {
     pub rows: Vec<Vec<Option<Value>>>,
 }
 
-/// Samples at what the sessions are waiting for, again and again.
+/// Samples what the sessions are waiting for, repeatedly.
 pub trait WaitSampler: Send {
-    /// What each session of the run does at this moment.
+    /// What each session of the run is currently doing.
     ///
     /// # Errors
     /// When the engine does not answer.
     fn sample(&mut self) -> Result<Vec<Waiting>, EngineError>;
 }
 
-/// Reads an engine's counters, again and again.
+/// Samples an engine's counters, repeatedly.
 pub trait CounterSampler: Send {
-    /// What they are at this moment.
+    /// Their current values.
     ///
     /// # Errors
     /// When the engine does not answer.
     fn sample(&mut self) -> Result<CounterSample, EngineError>;
 }
 
-/// An engine's counters at a moment.
+/// An engine's counters at an instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CounterSample {
-    /// What only grows, as [`Engine::counters`] gives it: differences are recorded.
+    /// Monotonic counters, as from [`Engine::counters`]: differences are recorded.
     pub counters: BTreeMap<String, f64>,
-    /// What goes up and down, such as space in use: recorded as it is.
+    /// Gauges, such as space in use: recorded as they are.
     pub levels: BTreeMap<String, f64>,
 }
 
-/// What a session does at a moment.
+/// What a session does at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// For what.
+    /// The kind of wait.
     pub kind: WaitKind,
     /// The engine's own name of the wait, such as `IO/DataFileRead`; empty while it computes.
     pub event: String,
 }
 
-/// Kinds of waits, as a record's time split names them.
+/// Kinds of waits, as named in a record's time split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WaitKind {
-    /// None: it computes, or waits for a processor.
+    /// None: computing, or waiting for a processor.
     Cpu,
     /// A read of data or temp files.
     Read,
@@ -184,30 +184,30 @@ pub enum WaitKind {
     Log,
     /// A lock of another session.
     Lock,
-    /// The client: the engine has nothing to do for it.
+    /// The client: the engine is idle for this session.
     Client,
     /// Something else inside the engine.
     Other,
 }
 
-/// What an engine could not do.
+/// The failure of an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// It is not on this machine, or not usable, and what to do about it.
+    /// It is not on this machine, or not usable, with the remedy.
     #[error("{0}")]
     Missing(String),
-    /// It refused, or came to an end; with its own words.
+    /// It refused, or ended; with its own message.
     #[error("{what}: {why}")]
     Failed {
-        /// What was tried.
+        /// The operation.
         what: String,
-        /// Why it did not work.
+        /// The cause.
         why: String,
     },
 }
 
 impl EngineError {
-    /// `what` was tried and did not work because of `why`.
+    /// The error that the operation `what` failed because of `why`.
     pub fn failed(what: impl Into<String>, why: impl ToString) -> EngineError {
         EngineError::Failed {
             what: what.into(),
@@ -216,6 +216,6 @@ impl EngineError {
     }
 }
 
-/// How often [`WaitSampler::sample`] is asked: often enough for a second's share within a few per cent,
-/// seldom enough to cost the engine next to nothing.
+/// How often [`WaitSampler::sample`] is called: often enough for a second's share within a few per
+/// cent, seldom enough to cost the engine next to nothing.
 pub const SAMPLE_EVERY: Duration = Duration::from_millis(20);

@@ -1,29 +1,29 @@
-//! The engines that a program has.
+//! The engines of a program.
 
 use crate::EngineProvider;
 use experiment::spec::{EngineName, near};
 
-/// The engines that a program has, and those that it could have.
+/// The engines of a program, and those left out of its build.
 #[derive(Clone, Copy)]
 pub struct Engines {
-    /// Those that it has, in the order in which they are listed.
+    /// The available ones, in the order in which they are listed.
     pub built: &'static [&'static dyn EngineProvider],
-    /// Others.
+    /// Those left out.
     pub left_out: &'static [LeftOut],
 }
 
-/// An engine that a program could have.
+/// An engine left out of the build.
 #[derive(Clone, Copy, Debug)]
 pub struct LeftOut {
     /// Its name.
     pub name: &'static str,
     /// Schemes of URLs of its servers.
     pub schemes: &'static [&'static str],
-    /// Why it is not there.
+    /// Why it was left out.
     pub why: &'static str,
 }
 
-/// There is no engine of this name in this program; says which there are.
+/// This program has no engine of this name; lists the existing ones.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct UnknownEngine(String);
@@ -31,10 +31,10 @@ pub struct UnknownEngine(String);
 /// No engine of this program has servers with such a URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnknownServer {
-    /// One that was left out has.
+    /// One that was left out does.
     #[error("{0}")]
     LeftOut(&'static str),
-    /// None has; with URLs that are known.
+    /// None does; lists the known URLs.
     #[error("--server is not the URL of a server that is known; give {}", one_of(.0))]
     NoUrl(Vec<&'static str>),
 }
@@ -49,12 +49,12 @@ fn one_of(all: &[&str]) -> String {
 }
 
 impl Engines {
-    /// Names of those that the program has.
+    /// Names of the available engines.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.built.iter().map(|engine| engine.name())
     }
 
-    /// Why an engine of this name was left out; `None` where it is there, or unknown.
+    /// Why an engine of this name was left out; `None` if it is available, or unknown.
     pub fn left_out(&self, name: &str) -> Option<&'static str> {
         let mut left_out = self.left_out.iter();
         let found = left_out.find(|left_out| left_out.name == name);
@@ -64,18 +64,18 @@ impl Engines {
     /// The engine of this name.
     ///
     /// # Errors
-    /// When the program has none.
+    /// When the program does not have it.
     pub fn find(&self, name: &EngineName) -> Result<&'static dyn EngineProvider, UnknownEngine> {
         let mut built = self.built.iter();
         let known = built.find(|known| known.name() == name.as_str());
         known.copied().ok_or_else(|| self.unknown(name))
     }
 
-    /// The engine whose servers have URLs such as `url`, to be recorded. The message repeats nothing of the URL, which may hold a
-    /// password.
+    /// The engine whose servers have URLs such as `url`, for a recording. The message repeats no part of the URL, which
+    /// may contain a password.
     ///
     /// # Errors
-    /// When the program has none.
+    /// When the program does not have it.
     pub fn of_url(&self, url: &str) -> Result<&'static dyn EngineProvider, UnknownServer> {
         let scheme = url.trim_start().split_once("://").map(|(scheme, _)| scheme);
         let is_of = |schemes: &[&str]| scheme.is_some_and(|scheme| schemes.contains(&scheme));

@@ -1,24 +1,24 @@
-//! Answers to questions of our own: rows of text, taken apart without trust.
+//! Answers to our own queries: rows of text, parsed without trust.
 
-/// The memory that one answer may take: rows, their columns, and what comes beside them. The largest that was seen is a list of
+/// The memory that one answer may take: rows, their columns, and what comes with them. The largest seen is a list of
 /// files of some thousand tables, of 1 MiB (our choice).
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// What a row and a column take besides their text: the parts of a vector and of a text, and the allocator's.
+/// Memory of a row and a column besides their text: the headers of a vector and of a text, and the allocator's.
 const ROW_BYTES: usize = 48;
 const COLUMN_BYTES: usize = 40;
 
 /// How much of an unexpected value a message shows.
 const SHOWN_MAX: usize = 40;
 
-/// The largest count: that of picoseconds in an hour of a thousand sessions is 4e18, and servers count in 64 bits.
+/// The largest count: picoseconds in an hour of a thousand sessions are 4e18, and servers count in 64 bits.
 const COUNT_MAX: f64 = 1e24;
 
-/// What is left of the memory for an answer.
+/// The remaining memory for an answer.
 #[derive(Debug)]
 pub struct Budget(usize);
 
-/// An answer is larger than any that there is a reason for.
+/// An answer is larger than any legitimate one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the answer takes more than {} MiB, so that no more of it was read; check what answers at that address",
@@ -27,17 +27,17 @@ pub struct Budget(usize);
 pub struct TooLarge;
 
 impl Default for Budget {
-    /// That of a new answer.
+    /// The budget of a new answer.
     fn default() -> Budget {
         Budget(ANSWER_BYTES_MAX)
     }
 }
 
 impl Budget {
-    /// Takes memory for `bytes`.
+    /// Takes `bytes` of memory.
     ///
     /// # Errors
-    /// When so much is not left.
+    /// When not enough is left.
     pub fn take(&mut self, bytes: usize) -> Result<(), TooLarge> {
         self.0 = self.0.checked_sub(bytes).ok_or(TooLarge)?;
         Ok(())
@@ -46,7 +46,7 @@ impl Budget {
     /// Takes what a row needs besides its columns.
     ///
     /// # Errors
-    /// As [`Budget::take`].
+    /// As for [`Budget::take`].
     pub fn take_row(&mut self) -> Result<(), TooLarge> {
         self.take(ROW_BYTES)
     }
@@ -54,17 +54,17 @@ impl Budget {
     /// Takes what a column needs besides its text.
     ///
     /// # Errors
-    /// As [`Budget::take`].
+    /// As for [`Budget::take`].
     pub fn take_column(&mut self) -> Result<(), TooLarge> {
         self.take(COLUMN_BYTES)
     }
 }
 
-/// A row: columns as text. What is no UTF-8 has substitutes in it.
+/// A row: columns as text. Invalid UTF-8 is replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row(Vec<Option<String>>);
 
-/// A column that is not there, or holds something else than was asked for.
+/// A column that does not exist, or has unexpected content.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "column {column} of the answer is {came} instead of {wanted}; check what answers at that address"
@@ -78,10 +78,10 @@ pub struct Unexpected {
 
 /// A number that a column may hold.
 pub trait Number: Sized {
-    /// What it is called in messages.
+    /// Its name in messages.
     const NAME: &'static str;
 
-    /// The number of a text.
+    /// Parses a text.
     fn of(text: &str) -> Option<Self>;
 }
 
@@ -104,7 +104,8 @@ impl Number for u64 {
 impl Number for f64 {
     const NAME: &'static str = "a number";
 
-    /// Neither infinite nor undefined, which go through every sum and comparison unseen, nor so large that a sum of some is.
+    /// Neither infinite nor NaN, which would pass unnoticed through sums and comparisons, nor so large that a sum could
+    /// overflow.
     fn of(text: &str) -> Option<f64> {
         let is_countable = |value: &f64| value.abs() <= COUNT_MAX;
         text.parse().ok().filter(is_countable)
@@ -112,7 +113,7 @@ impl Number for f64 {
 }
 
 impl Row {
-    /// Of these columns.
+    /// A row with these columns.
     pub fn new(columns: Vec<Option<String>>) -> Row {
         Row(columns)
     }
@@ -122,7 +123,7 @@ impl Row {
         &self.0
     }
 
-    /// All columns, to keep.
+    /// Moves out all columns.
     pub fn into_columns(self) -> Vec<Option<String>> {
         self.0
     }
@@ -130,7 +131,7 @@ impl Row {
     /// The text in a column, from 0; `None` for NULL.
     ///
     /// # Errors
-    /// When there is no such column.
+    /// When the column does not exist.
     pub fn text(&self, column: usize) -> Result<Option<&str>, Unexpected> {
         match self.0.get(column) {
             Some(text) => Ok(text.as_deref()),
@@ -145,16 +146,16 @@ impl Row {
     /// The text in a column that is not NULL.
     ///
     /// # Errors
-    /// When there is no such column, or NULL in it.
+    /// When the column does not exist, or is NULL.
     pub fn word(&self, column: usize) -> Result<&str, Unexpected> {
         self.text(column)?
             .ok_or_else(|| unexpected(column, None, "a text"))
     }
 
-    /// Whether a column says yes, as PostgreSQL shows it.
+    /// Whether a column is true, as PostgreSQL shows it.
     ///
     /// # Errors
-    /// When there is no such column, or neither yes nor no in it.
+    /// When the column does not exist, or is neither true nor false.
     pub fn flag(&self, column: usize) -> Result<bool, Unexpected> {
         match self.text(column)? {
             Some("t") => Ok(true),
@@ -166,7 +167,7 @@ impl Row {
     /// The number in a column; `None` for NULL.
     ///
     /// # Errors
-    /// When there is no such column, or no such number in it.
+    /// When the column does not exist, or does not contain such a number.
     pub fn number<N: Number>(&self, column: usize) -> Result<Option<N>, Unexpected> {
         let Some(text) = self.text(column)? else {
             return Ok(None);
@@ -180,14 +181,14 @@ impl Row {
     /// The number in a column that is not NULL.
     ///
     /// # Errors
-    /// As [`Row::number`], and for NULL.
+    /// As for [`Row::number`], and for NULL.
     pub fn count<N: Number>(&self, column: usize) -> Result<N, Unexpected> {
         self.number(column)?
             .ok_or_else(|| unexpected(column, None, N::NAME))
     }
 }
 
-/// Two columns of each row, such as names and values; an empty text for a value that is NULL.
+/// Two columns of each row, such as names and values; a NULL value becomes an empty text.
 ///
 /// # Errors
 /// When a row has fewer columns, or no name.
@@ -202,7 +203,7 @@ pub fn pairs<C: FromIterator<(String, String)>>(rows: &[Row]) -> Result<C, Unexp
 /// The first column of each row.
 ///
 /// # Errors
-/// When a row has none, or NULL in it.
+/// When a row has none, or it is NULL.
 pub fn words(rows: &[Row]) -> Result<Vec<String>, Unexpected> {
     rows.iter().map(|row| Ok(row.word(0)?.to_owned())).collect()
 }
@@ -210,7 +211,7 @@ pub fn words(rows: &[Row]) -> Result<Vec<String>, Unexpected> {
 /// The first row of an answer.
 ///
 /// # Errors
-/// When there is none.
+/// When the answer is empty.
 pub fn first(rows: &[Row]) -> Result<&Row, Unexpected> {
     rows.first().ok_or(Unexpected {
         column: 1,

@@ -1,6 +1,6 @@
-//! The URL of a server that is there, taken apart: what is the same for every product.
+//! Parses the URL of an existing server, as far as products agree.
 //!
-//! No message repeats a part of it, since that may be a piece of a password.
+//! No message repeats a part of it, since that may be part of a password.
 
 use std::path::Path;
 
@@ -8,30 +8,30 @@ use files::input;
 use nix::unistd::{User, geteuid};
 use percent_encoding::percent_decode_str;
 
-/// `scheme://user:password@host:port/path?name=value&..`, decoded; what is empty is `None`.
+/// `scheme://user:password@host:port/path?name=value&..`, decoded; empty parts are `None`.
 #[derive(Default)]
 pub struct Pieces {
     /// Before the host.
     pub user: Option<String>,
-    /// Behind the user.
+    /// After the user.
     pub password: Option<String>,
     /// Name or address, an IPv6 one without its brackets.
     pub host: Option<String>,
-    /// Behind the host.
+    /// After the host.
     pub port: Option<u16>,
-    /// What stands between the host and a question mark, mostly a database.
+    /// The part between the host and a question mark, usually a database.
     pub path: Option<String>,
-    /// What stands behind a question mark, in its order.
+    /// The part after a question mark, in order.
     pub parameters: Vec<(String, Option<String>)>,
 }
 
 impl Pieces {
-    /// Takes apart what stands behind `scheme://`.
+    /// Parses the part after `scheme://`.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// What is wrong with it, as text.
     pub fn of(rest: &str) -> Result<Pieces, String> {
-        // Otherwise what stands behind a `/` or `?` of a password would be taken for a database.
+        // Otherwise the part of a password after a `/` or `?` would be taken for a database.
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         if rest[end..].contains(['@', '#']) {
             return Err(
@@ -42,7 +42,7 @@ impl Pieces {
         }
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        // The last `@`: a password may hold one that nobody encoded.
+        // The last `@`: a password may contain one that was not encoded.
         let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
         let (user, password) = match login.split_once(':') {
             Some((user, password)) => (user, Some(password)),
@@ -76,10 +76,10 @@ fn decoded(text: &str) -> Result<Option<String>, String> {
     Ok(Some(text.into_owned()).filter(|text| !text.is_empty()))
 }
 
-/// A port; `None` where there is none.
+/// A port; `None` if the text is empty.
 ///
 /// # Errors
-/// When it is no port, in words.
+/// When it is not a port, as text.
 pub fn number(text: &str) -> Result<Option<u16>, String> {
     match text {
         "" => Ok(None),
@@ -90,17 +90,17 @@ pub fn number(text: &str) -> Result<Option<u16>, String> {
     }
 }
 
-/// The user that dbstow runs as, for whom servers take who names nobody; `otherwise` where the machine does not know the
+/// The user that dbstow runs as, which servers assume if no user is given; `otherwise` if the machine does not know the
 /// name.
 pub fn own_name(otherwise: &str) -> String {
     let user = User::from_uid(geteuid()).ok().flatten();
     user.map_or_else(|| otherwise.to_owned(), |user| user.name)
 }
 
-/// The password that `find` finds in a file; `None` where there is no such file, or none in it.
+/// The password that `find` finds in a file; `None` if the file does not exist, or does not contain it.
 ///
 /// # Errors
-/// When it has one, and others can read it; in words.
+/// When it has one, and others can read it; as text.
 pub fn secret_in(
     file: &Path,
     find: impl Fn(&str) -> Option<String>,
@@ -113,12 +113,12 @@ pub fn secret_in(
     Ok(find(&text))
 }
 
-/// A password; it has no text form, so that it cannot slip into a message.
+/// A password; it has no text form, so that it cannot leak into a message.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
 impl Password {
-    /// This one.
+    /// A password of this text.
     pub fn new(text: impl Into<String>) -> Password {
         Password(text.into())
     }
@@ -129,17 +129,17 @@ impl Password {
     }
 }
 
-/// What tests of products' URLs share.
+/// Shared by tests of products' URLs.
 #[cfg(any(test, feature = "examples"))]
 pub mod examples {
     use proptest::prelude::*;
 
-    /// Anything that a person could type or paste for a password.
+    /// Anything that a user could type or paste as a password.
     pub fn passwords() -> impl Strategy<Value = String> {
         r#"[A-Za-z0-9@:/?#&=%+ .,;'"\\\[\]-]{6,20}"#
     }
 
-    /// Whether `shown` holds the password, or what is left of it where it was taken apart at the wrong place.
+    /// Whether `shown` contains the password, or the rest of it if it was split in the wrong place.
     pub fn shows(shown: &str, password: &str) -> bool {
         let parts = password.split(['@', ':', '/', '?', '#', '&', '=']);
         let mut parts = parts.filter(|part| part.len() > 5);

@@ -1,7 +1,7 @@
 //! A connected socket whose waits end: by the limit of an answer, by the user, or by the end of a run.
 //!
-//! Everything that comes from a server or goes to it passes here, below TLS as well, so that a handshake has the same end as an
-//! answer.
+//! Everything sent to or received from a server passes through here, below TLS as well, so that a handshake ends in the
+//! same ways as an answer.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
@@ -22,10 +22,10 @@ use crate::wait::{LOOK_EVERY, Task, Wait};
 
 /// A connected socket.
 ///
-/// It waits in `poll`, also where it could block in `recv`: Linux wakes a thread that is blocked there twice for a request, when
-/// the other end takes the request, because there is room to write again, and when the answer comes. A thread in `poll` says
-/// that it waits for the answer, and is woken once, as clients with libpq and MariaDB's library are (`scripts/bench-client`
-/// compares).
+/// It waits in `poll`, even where it could block in `recv`: Linux wakes a thread that is blocked there twice per
+/// request, when the other end takes the request, because there is room to write again, and when the answer comes. A
+/// thread in `poll` registers only for the answer, and is woken once, like clients with libpq and MariaDB's library
+/// (`scripts/bench-client` compares).
 /// Source: `unix_write_space` and `unix_stream_data_wait`,
 /// <https://github.com/torvalds/linux/blob/v6.12/net/unix/af_unix.c>, read 2026-11-26.
 #[derive(Debug)]
@@ -46,10 +46,10 @@ impl Socket {
     /// Connects to a socket file.
     ///
     /// # Errors
-    /// When nobody listens there, or the wait is over.
+    /// When nothing listens there, or the wait is over.
     pub fn unix(path: &Path, patience: &Patience) -> io::Result<Socket> {
         let path = path.to_owned();
-        // A server whose queue is full lets connecting wait.
+        // Connecting to a server with a full queue blocks.
         let stream = apart(patience, move || UnixStream::connect(path))?;
         stream.set_nonblocking(true)?;
         Ok(Socket::new(Plain::Unix(stream), patience))
@@ -58,7 +58,7 @@ impl Socket {
     /// Connects to a port of a host.
     ///
     /// # Errors
-    /// When nobody listens there, or the wait is over.
+    /// When nothing listens there, or the wait is over.
     pub fn tcp(host: &str, port: u16, patience: &Patience) -> io::Result<Socket> {
         let host = host.to_owned();
         let stream = apart(patience, move || {
@@ -86,18 +86,18 @@ impl Socket {
         }
     }
 
-    /// From now on, it waits so.
+    /// Sets the limits of further waits.
     pub fn set_patience(&mut self, patience: Patience) {
         self.patience = patience;
     }
 
-    /// What comes next belongs to a new task.
+    /// Begins a new task.
     pub fn begin(&mut self, task: Task) {
         self.wait = Wait::new(&self.patience, task, self.clock.now());
     }
 
-    /// Waits until the socket is ready. A wait that is over ends the connection: what would come next is not the answer to what
-    /// is asked next.
+    /// Waits until the socket is ready. A wait that is over closes the connection: what arrives later would not be the
+    /// answer to the next request.
     fn until(&mut self, ready: PollFlags) -> io::Result<()> {
         loop {
             let clock = self.clock;
@@ -121,7 +121,7 @@ impl Socket {
     }
 }
 
-/// Longest that the system tries to reach one address, also where nobody waits for it any more.
+/// Longest that the system tries to reach one address, even if the caller no longer waits.
 const CONNECT_MAX: time::Duration = time::Duration::from_secs(60);
 
 /// At least one, so that a wait that is nearly over does not spin.
@@ -130,7 +130,7 @@ fn in_milliseconds(span: Duration) -> PollTimeout {
     PollTimeout::try_from(span).unwrap_or(PollTimeout::MAX)
 }
 
-/// Does `work`, which cannot be ended, on a thread that is left alone where the wait is over. The system ends it.
+/// Runs `work`, which cannot be interrupted, on a thread that is abandoned if the wait is over. The system ends it.
 fn apart<T: Send + 'static>(
     patience: &Patience,
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
@@ -139,7 +139,7 @@ fn apart<T: Send + 'static>(
     let mut wait = Wait::new(patience, Task::Question, clock.now());
     let (done, result) = mpsc::channel();
     thread::Builder::new().spawn(move || {
-        // Nobody may be there any more.
+        // The receiver may be gone.
         let _ = done.send(work());
     })?;
     loop {
@@ -204,7 +204,7 @@ impl Write for Socket {
 /// A socket, encrypted or not.
 #[derive(Debug)]
 pub enum Stream {
-    /// In clear text.
+    /// Unencrypted.
     Plain(Socket),
     /// Over TLS.
     Tls(Box<TlsStream<Socket>>),
@@ -219,7 +219,7 @@ impl Stream {
         }
     }
 
-    /// The TLS over it, if there is any.
+    /// The TLS stream, if encrypted.
     pub fn encrypted(&self) -> Option<&TlsStream<Socket>> {
         match self {
             Stream::Tls(stream) => Some(stream),
@@ -306,7 +306,7 @@ mod tests {
         let server = std::thread::spawn(move || {
             let mut request = [0];
             while other.read(&mut request).expect("it is open") > 0 {
-                // Time enough for a reader that was woken to go to sleep again.
+                // Enough time for a reader that was woken to go to sleep again.
                 Clock::sleep(Duration::from_micros(200));
                 other.write_all(&request).expect("it is open");
             }
@@ -328,7 +328,7 @@ mod tests {
         let (mut socket, mut other) = pair(&Patience::new(limit, Arc::default()));
         let late = socket.read(&mut [0]).expect_err("nothing was sent");
         assert_eq!(late.kind(), io::ErrorKind::TimedOut);
-        // What comes later is no answer to the next question.
+        // What arrives later is not an answer to the next request.
         assert!(other.write_all(b"late").is_err());
         socket.begin(Task::Question);
         assert_eq!(socket.read(&mut [0]).expect("the end"), 0);

@@ -1,17 +1,17 @@
-//! What is on a volume whose file system anybody may have made.
+//! Checks the content of a volume whose file system is of unknown origin.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-/// Most directories within one another; a drilled server has six.
+/// Maximum directory depth; a drilled server needs six.
 const DEPTH_MAX: usize = 32;
 
-/// Refuses what no drilled server has on its volumes, and what would lead it or this program elsewhere: links, but for those that
-/// `is_known` names, devices, FIFOs and sockets. Nobody may change the volume meanwhile.
+/// Refuses what no drilled server has on its volumes, and what would lead it or this program elsewhere: links, except
+/// those accepted by `is_known`, devices, FIFOs and sockets. The volume must not change meanwhile.
 ///
 /// # Errors
-/// What there is, or that a directory cannot be read.
+/// What was found, or that a directory cannot be read.
 pub fn check(root: &Path, is_known: &dyn Fn(&Path) -> bool) -> Result<(), String> {
     let mut left = vec![(root.to_owned(), 0)];
     while let Some((directory, depth)) = left.pop() {

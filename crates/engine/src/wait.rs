@@ -1,5 +1,5 @@
-//! Waits for a server: for an answer to a question of our own, which has a limit, or for a statement, which takes as long as it
-//! takes.
+//! Waits for a server: for an answer to our own queries, which has a limit, or for a statement, which takes as long as
+//! it takes.
 
 use std::io;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use model::{Duration, Instant};
 use crate::interruption::Watch;
 use crate::patience::Patience;
 
-/// How often a wait looks whether it is to end.
+/// How often a wait checks whether it must end.
 pub const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Longest for the question that cancels others: whoever waits for it has asked for the end.
+/// Longest time for a query that cancels others: the caller wants to end.
 const CANCEL_MAX: Duration = Duration::from_secs(5);
 
-/// How much longer than a question the removal of what a run has made may take: files of many GiB are deleted.
+/// How much longer than a query the removal of a run's objects may take: files of many GiB are deleted.
 const REMOVAL_FACTOR: u64 = 20;
 
 impl Patience {
-    /// For questions that cancel others: short, whoever wants the end.
+    /// For queries that cancel others: short, and not ended by the user.
     pub fn for_cancelling(&self) -> Patience {
         let limit = self
             .answer
@@ -28,7 +28,7 @@ impl Patience {
         Patience::new(limit, Arc::default())
     }
 
-    /// For removing what was made: also after the user wanted the end.
+    /// For cleanup: also after the user interrupted.
     pub fn for_removal(&self) -> Patience {
         Patience {
             answer: self
@@ -39,7 +39,7 @@ impl Patience {
         }
     }
 
-    /// For a server of our own, which ends with us.
+    /// For a managed server, which ends with us.
     pub fn endless() -> Patience {
         Patience {
             answer: None,
@@ -48,8 +48,8 @@ impl Patience {
         }
     }
 
-    /// For the statements of a session: they take as long as they take, but not much longer than its run. Those on a server of
-    /// our own end with it.
+    /// For the statements of a session: they take as long as they take, but not much longer than its run. Those on a
+    /// managed server end with it.
     pub fn of_session(&self, watch: Watch) -> Patience {
         Patience {
             answer: self.answer,
@@ -70,10 +70,10 @@ impl Patience {
 /// What a wait is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// A question of our own, which has a limit, and ends with the user's patience.
+    /// One of our own queries, which has a limit, and ends when the user interrupts.
     Question,
-    /// A statement that may take long by its nature. Whoever ends it cancels it on the server; it is given up only where that
-    /// does not help.
+    /// A statement that may legitimately take long. It is ended by cancelling it on the server, and only given up if
+    /// that does not help.
     Statement,
 }
 
@@ -98,7 +98,7 @@ impl Wait {
         }
     }
 
-    /// How long to wait before it is looked again; `None`: for ever.
+    /// How long to wait before the next check; `None`: for ever.
     ///
     /// # Errors
     /// When it is over.
@@ -106,7 +106,7 @@ impl Wait {
         if self.patience.is_stopped() {
             match self.task {
                 Task::Question => return Err(io::Error::other("interrupted")),
-                // It was cancelled on the server, which has an answer's time for that.
+                // It was cancelled on the server, which gets the time limit of an answer for that.
                 Task::Statement if self.until.is_none() => {
                     self.until = self.patience.answer.map(|limit| now() + limit);
                 }

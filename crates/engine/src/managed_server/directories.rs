@@ -1,4 +1,4 @@
-//! Directories that a trial makes inside its volumes, and removes again.
+//! Directories that a trial creates inside its volumes, and removes again.
 
 use std::fs;
 use std::io;
@@ -17,20 +17,20 @@ use experiment::spec::{File, Settings};
 /// User and group that a server runs as.
 pub type Owner = (u32, u32);
 
-/// As whom a private server of `product` has to run: servers refuse root, so that root needs another user, the first of
-/// [`Product::users`] that there is. `None`: as whom dbstow runs itself.
+/// The user that a managed server of `product` must run as: servers refuse root, so root needs another user, the first
+/// existing one of [`Product::users`]. `None`: the user that dbstow runs as.
 ///
 /// # Errors
-/// When it is root and there is no other user.
+/// When it is root and no other user exists.
 pub fn owner(product: &Product) -> Result<Option<Owner>, EngineError> {
     first_of(product, product.users)
 }
 
-/// The same on files of anybody's making: the last of [`Product::users`] that there is, `nobody`, who owns no database of this
-/// machine as the first one may.
+/// The same for files of unknown origin: the last existing one of [`Product::users`], `nobody`, which owns no database
+/// of this machine, as the first one may.
 ///
 /// # Errors
-/// As [`owner`].
+/// As for [`owner`].
 pub fn least_owner(product: &Product) -> Result<Option<Owner>, EngineError> {
     let [first, last] = product.users;
     first_of(product, [last, first])
@@ -54,7 +54,7 @@ fn first_of(product: &Product, users: [&str; 2]) -> Result<Option<Owner>, Engine
     }
 }
 
-/// Directories that were made here, in order.
+/// Directories created here, in order.
 #[derive(Debug)]
 pub struct Directories {
     owner: Option<Owner>,
@@ -62,7 +62,7 @@ pub struct Directories {
 }
 
 impl Directories {
-    /// None yet; those that are made belong to `owner`.
+    /// Empty; created directories will belong to `owner`.
     pub fn new(owner: Option<Owner>) -> Directories {
         Directories {
             owner,
@@ -70,7 +70,7 @@ impl Directories {
         }
     }
 
-    /// Makes one, for the server alone.
+    /// Creates one, accessible to the server only.
     pub fn make(&mut self, path: &Path) -> Result<(), EngineError> {
         let failed = |why: String| EngineError::failed(format!("make {}", path.display()), why);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -91,7 +91,7 @@ impl Directories {
         }
     }
 
-    /// Leaves what was made so far.
+    /// Keeps what was created so far.
     pub fn keep(&mut self) {
         self.made.clear();
     }
@@ -101,7 +101,7 @@ impl Directories {
         self.made.is_empty()
     }
 
-    /// Removes what was made, and says what could not be.
+    /// Removes what was created, and reports what could not be.
     pub fn remove(&mut self) -> Result<(), String> {
         let mut left = Vec::new();
         for path in self.made.drain(..).rev() {
@@ -119,7 +119,7 @@ impl Directories {
 }
 
 impl EngineError {
-    /// The same, with what could not be `removed` of what was made before it.
+    /// The same error, with what could not be `removed` of what was created before it.
     pub fn with_remains(self, removed: Result<(), String>) -> EngineError {
         match removed {
             Ok(()) => self,
@@ -128,7 +128,7 @@ impl EngineError {
     }
 }
 
-/// Hands a directory to the user that the server runs as, where that is another one.
+/// Gives a directory to the user that the server runs as, if that is a different one.
 pub(crate) fn given_to(owner: Option<Owner>, folder: &Folder) -> Result<(), FileError> {
     match owner {
         Some((user, group)) => folder.change_owner(user, group),
@@ -136,7 +136,7 @@ pub(crate) fn given_to(owner: Option<Owner>, folder: &Folder) -> Result<(), File
     }
 }
 
-/// A process that is just ending may still make a file while others are removed: asks again.
+/// A process that is just ending may still create a file while others are removed: retries.
 fn removed(path: &Path) -> io::Result<()> {
     let mut result = fs::remove_dir_all(path);
     for _ in 0..10 {

@@ -1,6 +1,6 @@
-//! The end of a server's log, as it comes through a pipe.
+//! The end of a server's log, read through a pipe.
 //!
-//! Not through a file: whoever opens one in a directory of another user may find a link to a third one's.
+//! Not through a file: in a directory of another user, it could be a link to a third user's file.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -16,13 +16,13 @@ use parking_lot::Mutex;
 
 use super::product::Product;
 
-/// Lines that are kept.
+/// Lines kept.
 const LINES: usize = 5;
 
-/// Bytes of a line that are kept: a server quotes statements.
+/// Bytes kept per line: a server quotes statements.
 const LINE_BYTES: usize = 4 << 10;
 
-/// What a server wrote last; read by a thread, so that no server waits for a full pipe.
+/// A server's last output; read by a thread, so that no server blocks on a full pipe.
 pub(crate) struct Log(Arc<Mutex<Tail>>);
 
 struct Tail {
@@ -30,20 +30,20 @@ struct Tail {
     words: Words,
 }
 
-/// The last lines of a text, and what matters of those before.
+/// The last lines of a text, and the relevant parts of earlier ones.
 struct Words {
     product: &'static Product,
-    /// A line without its end.
+    /// The beginning of an incomplete line.
     begun: Vec<u8>,
     lines: VecDeque<String>,
-    /// The last line before them that told of a crash: it is said before all that follows from it.
+    /// The last earlier line that reported a crash: the lines after it report its consequences.
     crash: Option<String>,
-    /// The first line that said why the server cannot go on, from that word on.
+    /// The first line with the reason why the server cannot continue, starting at that reason.
     cause: Option<String>,
 }
 
 impl Log {
-    /// Reads `pipe` from now on, until nobody has its other end.
+    /// Reads `pipe` until its other end is closed.
     pub(crate) fn follow(pipe: ChildStderr, product: &'static Product) -> io::Result<Log> {
         let pipe = File::from(OwnedFd::from(pipe));
         let flags = OFlag::from_bits_retain(fcntl(&pipe, FcntlArg::F_GETFL)?);
@@ -58,15 +58,15 @@ impl Log {
         Ok(Log(tail))
     }
 
-    /// What was written last, up to this moment.
+    /// The last output, up to now.
     pub(crate) fn last_words(&self) -> String {
         let mut tail = self.0.lock();
-        // The thread may not have come to it yet.
+        // The thread may not have read it yet.
         tail.drain();
         tail.words.to_string()
     }
 
-    /// Why the server cannot go on, in its words, where it has said so.
+    /// Why the server cannot continue, in its own words, if it reported that.
     pub(crate) fn cause(&self) -> Option<String> {
         let mut tail = self.0.lock();
         tail.drain();
@@ -84,7 +84,7 @@ fn wait(pipe: &File) -> bool {
 }
 
 impl Tail {
-    /// Reads what is there; gives whether more may come.
+    /// Reads what is available; returns whether more may come.
     fn drain(&mut self) -> bool {
         let mut buffer = [0; 4096];
         loop {
@@ -139,7 +139,7 @@ impl Words {
     }
 }
 
-/// In one line.
+/// On one line.
 impl std::fmt::Display for Words {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let begun = String::from_utf8_lossy(&self.begun);
@@ -159,7 +159,7 @@ mod tests {
 
     fn words(text: &str) -> String {
         let mut words = Words::of(&STAND_IN);
-        // However it comes.
+        // However it is split.
         for byte in text.as_bytes().chunks(3) {
             words.take(byte);
         }

@@ -1,9 +1,9 @@
-//! Bounds a private server's memory, so that the machine's page cache is no second buffer pool.
+//! Limits a managed server's memory, so that the machine's page cache does not act as a second buffer pool.
 //!
 //! A server without direct I/O, such as PostgreSQL, reads and writes through the operating system's page cache, which
-//! takes all memory that is free: on a machine with much of it, data of the experiment's size would reach its disks only
-//! once. A control group counts the pages that its processes bring in, together with their own memory, and takes them back
-//! at the limit.
+//! takes all free memory: on a machine with much of it, data of the experiment's size would reach its disks only once.
+//! A control group counts the pages that its processes bring in, together with their own memory, and reclaims them at
+//! the limit.
 //!
 //! Sources: <https://docs.kernel.org/admin-guide/cgroup-v2.html> (`memory.max`) and
 //! <https://docs.kernel.org/admin-guide/cgroup-v1/memory.html> (`memory.limit_in_bytes`), read 2026-11-21.
@@ -24,13 +24,13 @@ use crate::EngineError;
 use experiment::record::NOT_LIMITED;
 use experiment::spec::Settings;
 
-/// What a session needs for itself: catalogue caches, plans, stack.
+/// Memory of a session: catalogue caches, plans, stack.
 const SESSION: Bytes = Bytes::mib(8);
 
-/// The name of our groups; what follows is the number of the process that made them.
+/// Prefix of our groups' names; the creating process's id follows.
 const PREFIX: &str = "dbstow-";
 
-/// Where each version of control groups keeps what is limited here.
+/// Where each version of control groups keeps this limit.
 const VERSIONS: [Version; 2] = [
     Version {
         root: "/sys/fs/cgroup",
@@ -46,34 +46,34 @@ const VERSIONS: [Version; 2] = [
 
 struct Version {
     root: &'static str,
-    /// The file of a group that has its limit.
+    /// The file of a group that contains its limit.
     limit: &'static str,
-    /// The file of the root that groups get their controllers from, where they have not all of them.
+    /// The root's file that offers controllers to groups, if they do not have all of them.
     offer: Option<&'static str>,
 }
 
-/// What is done about a server's memory.
+/// The state of a server's memory limit.
 #[derive(Debug)]
 pub(crate) enum Memory {
-    /// Its processes and their page cache keep to a limit.
+    /// Its processes and their page cache are limited.
     Limited(Group),
-    /// They do not, for this reason.
+    /// They are not, for this reason.
     Unlimited(String),
 }
 
-/// A control group; taken away when nothing needs it any more.
+/// A control group, removed when it is not needed any more.
 #[derive(Debug)]
 pub(crate) struct Group {
     folder: PathBuf,
-    /// The file in it that has its limit.
+    /// The file in it that contains its limit.
     file: &'static str,
     limit: Bytes,
     registration: Arc<Registration>,
 }
 
 impl Memory {
-    /// A limit for the server of these `settings`, if this machine lets us set one. `name` is part of the
-    /// group's name, and no other server's.
+    /// A limit for the server of these `settings`, if this machine allows one. `name` is part of the
+    /// group's name, and unique to the server.
     pub(crate) fn limited(
         product: &Product,
         settings: &Settings,
@@ -92,13 +92,13 @@ impl Memory {
         Memory::Unlimited(why)
     }
 
-    /// Puts a process into it, and whatever it starts from now on.
+    /// Adds a process, and whatever it starts from now on.
     pub(crate) fn hold(&mut self, process: u32) {
         self.write("cgroup.procs", process.to_string());
     }
 
-    /// Puts the limit in force. Not before the load is done: PostgreSQL's `ANALYZE` takes as much memory as
-    /// 30,000 rows are long, which is no part of any trial.
+    /// Applies the limit. Not before the load is done: PostgreSQL's `ANALYZE` takes as much memory as
+    /// 30,000 rows are long, which is not part of any trial.
     pub(crate) fn tighten(&mut self) {
         if let Memory::Limited(group) = self {
             let (file, limit) = (group.file, group.limit.0.to_string());
@@ -160,18 +160,18 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // A group with a process in it stays, and so does what is written down of it.
+        // A group that still contains a process stays, and remains registered.
         if fs::remove_dir(&self.folder).is_ok() {
             let _ = self.registration.ungrouped(&self.folder);
         }
     }
 }
 
-/// Refuses what this machine has no room for, which a server would say less plainly.
+/// Refuses settings that do not fit this machine's memory, which a server would report less clearly.
 pub fn check(settings: &Settings) -> Result<(), EngineError> {
     let wanted = settings.engine.memory;
     let ram = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
-    // Where the system does not tell, the server will.
+    // If the system does not report it, the server will.
     let there = System::new_with_specifics(ram).map_or(u64::MAX, |system| system.total_memory());
     let there = Bytes(there);
     if wanted < there {
@@ -184,7 +184,7 @@ pub fn check(settings: &Settings) -> Result<(), EngineError> {
     )))
 }
 
-/// Buffers, what sessions sort in, and what processes need anyhow.
+/// Buffers, sort memory of sessions, and base memory of processes.
 fn limit(product: &Product, settings: &Settings) -> Bytes {
     let engine = &settings.engine;
     // A statement may sort twice at once: a merge join.

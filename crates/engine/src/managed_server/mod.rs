@@ -1,5 +1,5 @@
-//! What a private server needs, whosever product it is: a process that ends with dbstow, directories on the trial's volumes,
-//! a place for its socket, the end of its log, and a bound of its memory.
+//! What a managed server of any product needs: a process that ends with dbstow, directories on the trial's volumes, a
+//! place for its socket, the end of its log, and a memory limit.
 
 mod directories;
 mod log;

@@ -1,4 +1,4 @@
-//! The process of a private server: started, waited for, stopped.
+//! The process of a managed server: start, wait, stop.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -23,50 +23,50 @@ use super::run_directory::RunDirectory;
 use crate::EngineError;
 use experiment::spec::Settings;
 
-/// Longest that a server may take to be ready, or to stop with all written: gigabytes on a slow disk.
+/// Longest that a server may take to be ready, or to write everything and stop: gigabytes on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Longest that a server may take to stop when nobody needs its files any more.
+/// Longest that a server may take to stop when its files are not needed any more.
 const GRACE: Duration = Duration::from_secs(10);
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// A server of our own.
+/// A managed server.
 pub struct ManagedServer {
     product: &'static Product,
     owner: Option<Owner>,
-    /// Its data directory, where its processes work.
+    /// Its data directory, the working directory of its processes.
     data: PathBuf,
     running: Mutex<Option<Running>>,
-    /// Whether it is to start no more.
+    /// Whether it must not start again.
     abandoned: AtomicBool,
     registration: Arc<Registration>,
     run: RunDirectory,
-    /// Last, so that it is taken away when all else has ended.
+    /// Last, so that it is removed when everything else has ended.
     memory: Mutex<Memory>,
 }
 
-/// A server that was started.
+/// A started server.
 struct Running {
     process: Child,
     log: Log,
 }
 
-/// What a program of a product is run for.
+/// The purpose of running a product's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// It fills a data directory, and ends.
+    /// It initialises a data directory, and ends.
     Initialise,
     /// It serves.
     Serve,
 }
 
 impl ManagedServer {
-    /// A server for the data directory `data`, which may be there already. It is not started yet; where it works is written
-    /// down, so that it is ended when this process is gone.
+    /// A server for the data directory `data`, which may already exist. It is not started yet; its working directory is
+    /// registered, so that it is ended when this process is gone.
     ///
     /// # Errors
-    /// When that cannot be written down.
+    /// When that cannot be registered.
     pub fn new(
         product: &'static Product,
         owner: Option<Owner>,
@@ -102,26 +102,26 @@ impl ManagedServer {
         &self.run
     }
 
-    /// Process number of the server while it runs.
+    /// Process id of the server while it runs.
     pub fn process(&self) -> Option<u32> {
         let running = self.running.lock();
         running.as_ref().map(|running| running.process.id())
     }
 
-    /// What is done about its page cache, in words.
+    /// How its page cache is limited, as text.
     pub fn page_cache(&self) -> String {
         self.memory.lock().to_string()
     }
 
-    /// From now on its processes and their page cache keep to the experiment's memory.
+    /// From now on its processes and their page cache are limited to the experiment's memory.
     pub fn tighten(&self) {
         self.memory.lock().tighten();
     }
 
-    /// A program of the product, as the server's user. It ends with this thread: trials are run
-    /// on the main one, and what is left of a killed one is ended by [`volume::orphans`].
+    /// A program of the product, run as the server's user. It ends with this thread: trials run on
+    /// the main one, and leftovers of a killed one are ended by [`volume::orphans`].
     pub fn command(&self, program: &Path, task: Task) -> Command {
-        // Nothing of the user's environment is meant for it, least of all a password.
+        // It must not see the user's environment, least of all a password.
         let mut command = child::command(program);
         command
             .current_dir(self.run.path())
@@ -134,7 +134,7 @@ impl ManagedServer {
         command
     }
 
-    /// Starts the server by `command`, and waits until `ready` finds that it lets clients in.
+    /// Starts the server with `command`, and waits until `ready` reports that it accepts clients.
     ///
     /// # Errors
     /// When it ends, or is not ready in time, with the end of its log; when it was abandoned.
@@ -147,12 +147,12 @@ impl ManagedServer {
         let failed = |error| EngineError::failed(&what, error);
         self.check_abandoned(&what)?;
         let mut process = command
-            // Not appended to a file in its data directory, which is another user's by now.
+            // Not appended to a file in its data directory, which belongs to another user by now.
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(failed)?;
-        // Before it starts processes of its own.
+        // Before it starts its own processes.
         self.memory.lock().hold(process.id());
         match Log::follow(process.stderr.take().expect("it is piped"), self.product) {
             Ok(log) => *self.running.lock() = Some(Running { process, log }),
@@ -180,10 +180,10 @@ impl ManagedServer {
         }
     }
 
-    /// Stops the server with all it holds in memory written, so that it starts without recovery.
+    /// Stops the server after it has written everything in memory, so that it starts without recovery.
     ///
     /// # Errors
-    /// When it has ended before, or does not; when it was abandoned meanwhile.
+    /// When it has already ended, or does not end; when it was abandoned meanwhile.
     pub fn shut_down(&self) -> Result<(), EngineError> {
         let what = format!("stop {}", self.product.name);
         if let Some(exit_reason) = self.exit_reason() {
@@ -198,8 +198,8 @@ impl ManagedServer {
         }
     }
 
-    /// Ends the server whatever its state. What it holds in memory is written only where its files are `kept`: on a slow disk
-    /// that takes longer than anybody waits who has pressed Ctrl-C.
+    /// Ends the server in any state. Its memory is written only if its files are `kept`: on a slow disk that takes
+    /// longer than a user who pressed Ctrl-C waits.
     ///
     /// # Errors
     /// When it does not end.
@@ -211,7 +211,7 @@ impl ManagedServer {
         match ended && gone {
             true => {
                 for directory in [self.run.path(), &self.data] {
-                    // What stays written down is looked for once more, and not found.
+                    // A registration that stays is checked once more later, without finding anything.
                     let _ = self.registration.served(directory);
                 }
                 Ok(())
@@ -224,13 +224,13 @@ impl ManagedServer {
         }
     }
 
-    /// Ends the server at once if it runs, and lets it start no more.
+    /// Ends the server at once if it runs, and prevents it from starting again.
     pub fn abandon(&self) {
         self.abandoned.store(true, Ordering::SeqCst);
         self.stop(self.product.quit, GRACE);
     }
 
-    /// How the server ended, if it was not told to, with the end of its log.
+    /// Exit reason of a server that ended without being stopped, with the end of its log.
     pub fn exit_reason(&self) -> Option<String> {
         let mut running = self.running.lock();
         let running = running.as_mut()?;
@@ -242,7 +242,7 @@ impl ManagedServer {
         ))
     }
 
-    /// Why the server could not go on, in its words, where it has said so.
+    /// Why the server could not continue, in its own words, if it reported that.
     pub fn cause(&self) -> Option<String> {
         self.running.lock().as_ref()?.log.cause()
     }
@@ -254,14 +254,14 @@ impl ManagedServer {
         }
     }
 
-    /// Asks the server to end, and waits. Others may ask meanwhile, in a way that takes less time.
+    /// Signals the server to end, and waits. Another call with less patience may intervene.
     fn stop(&self, signal: Signal, patience: Duration) -> bool {
         if let Some(running) = self.running.lock().as_mut()
             && !has_ended(running)
         {
             let id = i32::try_from(running.process.id());
             let id = id.expect("process numbers are positive i32");
-            // It may have ended just now: then there is nothing to signal.
+            // It may have ended just now, and need no signal.
             let _ = kill(Pid::from_raw(id), signal);
         }
         wait_until(patience, || {
@@ -280,8 +280,8 @@ impl ManagedServer {
         words.unwrap_or_default()
     }
 
-    /// Whether a process of the server is left; its processes outlive a killed server for a moment. Where
-    /// the system does not tell, none is.
+    /// Whether a process of the server is left; its processes outlive a killed server for a moment. If
+    /// the system does not report it, none is assumed.
     fn has_processes(&self) -> bool {
         let Ok(data) = fs::canonicalize(&self.data) else {
             return false;
@@ -293,10 +293,10 @@ impl ManagedServer {
     }
 }
 
-/// Whether a server of `product` has `ended` and its directories were `removed`.
+/// Reports whether a server of `product` has `ended` and its directories were `removed`.
 ///
 /// # Errors
-/// Says what was not.
+/// What failed.
 pub fn cleared(
     product: &Product,
     ended: Result<(), String>,
@@ -315,19 +315,20 @@ pub fn cleared(
     }
 }
 
-/// Out of reach of the terminal's Ctrl-C, and on Linux ended with this process.
+/// Detaches from the terminal's Ctrl-C and, on Linux, ends with this process.
 #[cfg(target_os = "linux")]
 fn end_with_parent(command: &mut Command, product: &Product, task: Task) {
     use volume::child::{ParentDeath, ends_with_parent};
     let signal = match task {
         Task::Serve if product.quit == Signal::SIGQUIT => ParentDeath::Quit,
-        // Told to quit, it would first remove its data directory, while that may be another run's.
+        // On a quit signal, it would first remove its data directory, which may belong to another
+        // run by then.
         Task::Initialise | Task::Serve => ParentDeath::Kill,
     };
     ends_with_parent(command, signal);
 }
 
-/// Out of reach of the terminal's Ctrl-C.
+/// Detaches from the terminal's Ctrl-C.
 #[cfg(not(target_os = "linux"))]
 fn end_with_parent(command: &mut Command, _product: &Product, _task: Task) {
     command.process_group(0);
@@ -353,7 +354,7 @@ mod tests {
     use super::super::stand_in::{STAND_IN, settings};
     use super::*;
 
-    /// A server that a shell stands in for.
+    /// A server replaced by a shell.
     struct Fixture {
         server: ManagedServer,
         registration: Arc<Registration>,
@@ -377,7 +378,7 @@ mod tests {
             }
         }
 
-        /// What runs `script` in the data directory.
+        /// Runs `script` in the data directory.
         fn command(&self, script: &str) -> Command {
             let mut command = self.server.command(Path::new("sh"), Task::Serve);
             command

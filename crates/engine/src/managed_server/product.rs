@@ -1,25 +1,25 @@
-//! What differs between the servers that dbstow starts.
+//! What differs between managed servers.
 
 use model::Bytes;
 use nix::sys::signal::Signal;
 
-/// A product, as its servers are run.
+/// How servers of a product are run.
 pub struct Product {
     /// Its name in messages, such as `PostgreSQL`.
     pub name: &'static str,
-    /// Its server's program, for messages about processes that a killed dbstow has left: `ended postgres (..)`.
+    /// Name of its server's program, for messages about processes left by a killed dbstow: `ended postgres (..)`.
     pub process: &'static str,
-    /// As whom a server runs where dbstow is root: the first of these users that there is.
+    /// Users that a server can run as if dbstow is root: the first existing one is taken.
     pub users: [&'static str; 2],
-    /// Has it end with all that it holds in memory written.
+    /// Signal that makes it write everything in memory and end.
     pub shut_down: Signal,
-    /// Has it end at once, and is what the kernel sends it when dbstow is gone (on Linux): `SIGQUIT` where it then takes
-    /// its other processes along, `SIGKILL` otherwise.
+    /// Signal that makes it end at once, also sent by the kernel when dbstow is gone (on Linux): `SIGQUIT` if that also
+    /// ends its other processes, `SIGKILL` otherwise.
     pub quit: Signal,
-    /// What a server needs besides buffers and sessions, and the least page cache that it can do with.
+    /// Memory besides buffers and sessions, plus the smallest workable page cache.
     pub memory: Bytes,
-    /// Why the server cannot go on, where a line of its log says so.
+    /// Extracts why the server cannot continue from a line of its log.
     pub cause: fn(&str) -> Option<String>,
-    /// Whether a line of its log tells of a crash: it is kept, since many lines may follow it.
+    /// Whether a line of its log reports a crash: it is kept, since many lines may follow it.
     pub tells_of_crash: fn(&str) -> bool,
 }

@@ -1,4 +1,4 @@
-//! The directory of a private server that is not its own: the socket's place, and files that it only reads.
+//! The run directory of a managed server: it holds the socket, and files that the server only reads.
 //!
 //! ```text
 //!   /tmp/dbstow-AbC123/   dbstow's own: the server can enter it, and change nothing
@@ -23,15 +23,15 @@ use crate::own_directory::{OwnDirectory, short_directory};
 /// The socket's directory in it.
 const SOCKET: &str = "socket";
 
-/// A directory of a private server, removed when it is dropped.
+/// The run directory of a managed server, removed when dropped.
 pub struct RunDirectory(OwnDirectory);
 
 impl RunDirectory {
-    /// Makes one with `files`, names and contents, for a server that runs as `owner`, whose group reads them. Its path is short
-    /// enough for a socket's.
+    /// Creates one with `files`, names and contents, for a server that runs as `owner`, whose group can read them. Its
+    /// path is short enough for a socket.
     ///
     /// # Errors
-    /// When it or a file cannot be made or written down.
+    /// When it or a file cannot be created or registered.
     pub fn make(
         registration: &Arc<Registration>,
         owner: Option<Owner>,
@@ -56,29 +56,29 @@ impl RunDirectory {
             folder.write_new(file.as_ref(), text.as_bytes(), readers)?;
         }
         match owner {
-            // It has to get through to them.
+            // It must be able to reach them.
             Some(_) => folder.change_mode(0o711),
             None => Ok(()),
         }
     }
 
-    /// Where it is, without links.
+    /// Its path, without links.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// The last part of its path, which no other has.
+    /// The last part of its path, which is unique.
     pub(crate) fn name(&self) -> &OsStr {
         self.path().file_name().expect("it was made in another one")
     }
 
-    /// The directory that the server makes its socket in.
+    /// The directory in which the server creates its socket.
     pub fn socket_directory(&self) -> PathBuf {
         self.path().join(SOCKET)
     }
 }
 
-/// The name of the user that dbstow runs as, who alone may log in to a server of `product`.
+/// The name of the user that dbstow runs as, the only one that may log in to a server of `product`.
 ///
 /// # Errors
 /// When this machine has no name for that user.

@@ -1,4 +1,4 @@
-//! For tests: a product that stands in for a real one, and settings of an experiment.
+//! For tests: a fake product, and settings of an experiment.
 
 use model::Bytes;
 use nix::sys::signal::Signal;

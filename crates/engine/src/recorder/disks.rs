@@ -1,10 +1,10 @@
-//! What the kernel counted of a disk, as requests.
+//! The kernel's counters of a disk, as requests.
 
 use model::Duration;
 use profile::{Io, Requests};
 use volume::plain::DiskCounters;
 
-/// Where the kernel's times of a disk start over.
+/// Where the kernel's times of a disk wrap around.
 const TIMES_MAX: f64 = 4_294_967_296.0;
 
 /// Requests from `before` to `after`; a flush counts as a write too. `None` when a counter shrank.
@@ -43,7 +43,7 @@ pub fn difference(before: &DiskCounters, after: &DiskCounters) -> Option<Io> {
     })
 }
 
-/// So many milliseconds; none where they are below zero.
+/// This many milliseconds; zero if negative.
 pub fn millis(ms: f64) -> Duration {
     Duration::from_secs_f64(ms.max(0.0) / 1e3)
 }

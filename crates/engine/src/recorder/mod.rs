@@ -1,4 +1,4 @@
-//! Recording a server that is there, whatever its product: queries only, nothing changed.
+//! Records an existing server of any product: queries only, nothing is changed.
 //!
 //! ```text
 //!  snapshots every few seconds ──┐
@@ -6,7 +6,7 @@
 //!  samples of sessions, 100 ms   ──┘
 //! ```
 //!
-//! An engine implements `Recorded`: how to reach its server, what to ask there, and what two answers mean.
+//! An engine implements `Recorded`: how to reach its server, what to query, and how to evaluate two answers.
 
 pub mod disks;
 pub mod process_file;
@@ -20,79 +20,79 @@ use crate::{EngineError, Patience};
 
 pub use samples::Samples;
 
-/// Between two samples of the sessions.
+/// Interval between two samples of the sessions.
 const SAMPLE_EVERY: Duration = Duration::from_millis(100);
 
-/// Between two attempts to connect again.
+/// Interval between two attempts to reconnect.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
 
-/// A recording is reported after each interval, unless reporting would take more than one part in so many of its time: it is written
-/// whole each time, which takes longer the longer it is.
+/// A recording is reported after each interval, unless reporting would take more than this fraction (1/n) of its time:
+/// it is rewritten each time, which takes longer the longer it is.
 const TELLING_SHARE: u64 = 100;
 
-/// A recording that is killed loses at most its last interval, or this where reporting takes long.
+/// A recording that is killed loses at most its last interval, or this if reporting takes long.
 const LOST_MAX: Duration = Duration::from_secs(60);
 
 /// Operations per second below which a server without a session is idle: background processes make a few.
 const IDLE_PER_S: f64 = 5.0;
 
-/// How long to record, and in what steps.
+/// Duration of a recording, and of its intervals.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording {
-    /// For how long.
+    /// Total duration.
     pub length: Duration,
     /// Length of an interval.
     pub every: Duration,
 }
 
-/// Why there is no profile.
+/// Why a recording has no profile.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The server cannot be used.
     #[error(transparent)]
     Server(#[from] EngineError),
-    /// What was recorded is no profile: too short, or an idle server.
+    /// The recording is not a usable profile: too short, or of an idle server.
     #[error("{0}")]
     Nothing(String),
 }
 
-/// What a recording reports while it runs.
+/// Receives reports from a running recording.
 pub trait Watcher {
     /// Whether to end early.
     fn is_stopped(&self) -> bool;
 
-    /// So much time of the recording is over.
+    /// This much time of the recording has passed.
     fn elapsed(&self, time: Duration);
 
-    /// What a recording that ended now would give; told often enough that one that is killed loses little.
+    /// The profile of the recording so far; reported often enough that a killed recording loses little.
     fn so_far(&self, profile: &Profile);
 
-    /// Another interval was counted, which took `length`.
+    /// Another interval, `length` long, was counted.
     fn counted(&self, length: Duration, interval: &Interval) {
         let _ = (length, interval);
     }
 
-    /// Something happened that a user may want to know of.
+    /// A message that may interest the user.
     fn note(&self, text: &str);
 }
 
-/// Servers of a product that can be recorded.
+/// How servers of a product are recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedServers {
-    /// What one of them is called.
+    /// The name of such a server.
     pub title: &'static str,
     /// Schemes of their URLs.
     pub schemes: &'static [&'static str],
-    /// Such a URL, in the words of a usage line.
+    /// An example URL, for usage lines.
     pub url: &'static str,
 }
 
-/// Records the server of a URL that was understood; it is not connected to yet.
+/// Records the server of a parsed URL; it is not connected yet.
 pub trait Recorder {
-    /// Records until the time is over or it is stopped. `patience`: how long an answer may take.
+    /// Records until the time is over or it is stopped. `patience`: limits of an answer.
     ///
     /// # Errors
-    /// When the server cannot be connected to at first, or there is too little for a profile.
+    /// When the first connection to the server fails, or there is too little for a profile.
     fn record(
         &self,
         patience: Patience,
@@ -101,23 +101,23 @@ pub trait Recorder {
     ) -> Result<Profile, RecordError>;
 }
 
-/// What a product answers while it is recorded.
+/// The product-specific part of a recording.
 pub trait Recorded {
     /// A connection to it.
     type Session;
     /// All its counters at an instant.
     type Snapshot;
 
-    /// What it is called in messages: without a password.
+    /// Its name in messages, without a password.
     fn name(&self) -> String;
 
-    /// Connects; `number` tells one connection from another.
+    /// Connects; `number` distinguishes connections.
     fn connect(&self, number: u32) -> Result<Self::Session, EngineError>;
 
-    /// All counters now, with what `clock` says.
+    /// All counters now, along with the time of `clock`.
     ///
     /// # Errors
-    /// Why the connection is lost, in words.
+    /// Why the connection is lost, as text.
     fn snapshot(
         &self,
         session: &mut Self::Session,
@@ -127,13 +127,13 @@ pub trait Recorded {
     /// When a snapshot was taken, by the recording's clock.
     fn at(snapshot: &Self::Snapshot) -> Duration;
 
-    /// Samples once at what sessions do now.
+    /// Takes one sample of what sessions are doing.
     ///
     /// # Errors
-    /// Why the connection is lost, in words.
+    /// Why the connection is lost, as text.
     fn sample(&self, session: &mut Self::Session, samples: &mut Samples) -> Result<(), String>;
 
-    /// Describes the server in the draft, by its first snapshot; gives that snapshot's time by the server's clock.
+    /// Describes the server in the draft, using its first snapshot; returns that snapshot's time by the server's clock.
     fn describe(
         &mut self,
         session: &mut Self::Session,
@@ -144,7 +144,7 @@ pub trait Recorded {
     /// What was counted from `before` to `after`.
     ///
     /// # Errors
-    /// Why it cannot be known.
+    /// Why it cannot be determined.
     fn interval(
         &self,
         before: &Self::Snapshot,
@@ -156,7 +156,7 @@ pub trait Recorded {
 /// Records a server until the time is over or it is stopped.
 ///
 /// # Errors
-/// When the server cannot be connected to at first, or there is too little for a profile.
+/// When the first connection to the server fails, or there is too little for a profile.
 pub fn record<R: Recorded>(
     mut server: R,
     recording: Recording,
@@ -210,7 +210,7 @@ impl<R: Recorded> Watch<'_, R> {
         let mut session = Some(session);
         let mut due = self.recording.every;
         let mut connections = 1;
-        // The last interval ends with the recording, so that its snapshot may be a moment late.
+        // The last interval ends with the recording, so its snapshot may be slightly late.
         while !self.watcher.is_stopped() && due <= self.recording.length {
             self.watcher.elapsed(self.elapsed());
             let Some(open) = &mut session else {
@@ -244,7 +244,7 @@ impl<R: Recorded> Watch<'_, R> {
                     let left = due.saturating_sub(self.elapsed());
                     Clock::sleep(left.min(SAMPLE_EVERY));
                 }
-                // What was under way ended with it.
+                // What was in progress ended with it.
                 Err(_) if self.watcher.is_stopped() => {}
                 Err(error) => {
                     self.watcher
@@ -268,7 +268,7 @@ impl<R: Recorded> Watch<'_, R> {
         let at = |snapshot: &R::Snapshot| later(self.start, R::at(snapshot));
         let (from, until) = (at(&self.before), at(&after));
         let counted = self.server.interval(&self.before, &after, &samples);
-        // One figure that cannot be would lose the whole recording at its end.
+        // One impossible figure would lose the whole recording at its end.
         let counted = counted.and_then(|figures| match figures.check() {
             Ok(()) => Ok(figures),
             Err(why) => {
@@ -299,7 +299,7 @@ impl<R: Recorded> Watch<'_, R> {
         self.before = after;
     }
 
-    /// Reports the recording so far to the watcher, unless that was a moment ago and took long.
+    /// Reports the recording so far to the watcher, unless the last report was recent and slow.
     fn report(&mut self) {
         let now = self.elapsed();
         if now < self.report_next {
@@ -341,7 +341,7 @@ impl<R: Recorded> Watch<'_, R> {
     }
 }
 
-/// How long nothing is reported after a report took so long.
+/// How long to pause after a report that took this long.
 fn pause_after(took: Duration) -> Duration {
     Duration::from_nanos(took.as_nanos().saturating_mul(TELLING_SHARE)).min(LOST_MAX)
 }

@@ -1,4 +1,4 @@
-//! The file in which a server of this machine says which process it is.
+//! The file in which a local server publishes its process id.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use files::{Folder, input};
 /// Most bytes of it: a few lines.
 const BYTES_MAX: u64 = 4096;
 
-/// Its text. `None` where there is none, or something else is under that name: a server, or whoever answers for one, names the path,
-/// and the server's user may have put a link or a FIFO there, which would be read with the rights of this program or hold it up.
+/// Its text. `None` if it does not exist, or is not a regular file: the path comes from a server, or an impostor, and
+/// the server's user may have put a link or a FIFO there, which would be read with this program's privileges or block it.
 pub fn text(path: &Path) -> Option<String> {
     let folder = Folder::open(path.parent()?).ok()?;
     input::inside(&folder, path.file_name()?.to_str()?, BYTES_MAX).ok()

@@ -1,4 +1,4 @@
-//! What sessions of a server were seen doing.
+//! Samples of what sessions of a server were doing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// One sample: the sessions under way, and what they wait for.
+    /// Adds one sample: the active sessions, and what they wait for.
     pub fn add(&mut self, sessions: impl Iterator<Item = (u32, Option<Wait>)>) {
         self.count += 1.0;
         for (session, wait) in sessions {
@@ -35,8 +35,8 @@ impl Samples {
         }
     }
 
-    /// An interval with what sessions were seen doing, and no other figure. `changed`: sessions that had something to do
-    /// by what the server reports, whether they were seen or not.
+    /// An interval with the sampled activity of sessions, and no other figures. `changed`: sessions that were active
+    /// according to the server, whether sampled or not.
     pub fn interval(&self, changed: impl Iterator<Item = u32>) -> Interval {
         let mean = |sum: f64| {
             if self.count > 0.0 {
@@ -65,7 +65,7 @@ mod tests {
         let mut samples = Samples::default();
         samples.add([(7, Some(Wait::Log)), (9, None)].into_iter());
         samples.add([(7, Some(Wait::Log))].into_iter());
-        // 7 and 9 were seen, 7 and 8 changed.
+        // 7 and 9 were sampled, 7 and 8 changed.
         let interval = samples.interval([7, 8].into_iter());
         assert_eq!(interval.sessions, Some(3.0));
         assert_eq!(interval.running, Some(1.5));
