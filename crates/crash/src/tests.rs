@@ -425,8 +425,7 @@ proptest! {
         }
     }
 
-    /// Whatever happened to its bytes, a history is refused, or every moment of it can be
-    /// evaluated.
+    /// Whatever happened to its bytes, a history is refused, or every moment of it can be evaluated.
     #[test]
     fn an_edited_history_is_refused_or_can_be_used(
         events in events(),

@@ -64,8 +64,7 @@ impl Folder {
     }
 
     /// The directory `name` in it, created if missing, with `mode` regardless of the umask. An existing one
-    /// must be owned by this user, not be a link, not be writable by others, and have that mode: it is not
-    /// changed.
+    /// must be owned by this user, not be a link, not be writable by others, and have that mode: it is not changed.
     ///
     /// # Errors
     /// When it is not, or cannot be created.

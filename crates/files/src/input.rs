@@ -58,8 +58,7 @@ pub fn named_bytes(path: &Path) -> io::Result<Vec<u8>> {
 /// readable by its group, as in libpq. On systems without such permissions, they are not checked.
 ///
 /// # Errors
-/// When it cannot be read, is not a regular file, is accessible to others, is larger than [`BYTES_MAX`], or is
-/// not UTF-8.
+/// When it cannot be read, is not a regular file, is accessible to others, is larger than [`BYTES_MAX`], or is not UTF-8.
 pub fn secret(path: &Path) -> io::Result<String> {
     let file = regular_only(open(path)?)?;
     #[cfg(unix)]

@@ -1,5 +1,4 @@
-//! A plan together with the user's own files that it refers to, as one file: all that a trial needs on another
-//! machine.
+//! A plan together with the user's own files that it refers to, as one file: all that a trial needs on another machine.
 //!
 //! ```text
 //! Plan ──────────────────────────────┐

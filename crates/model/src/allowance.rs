@@ -186,8 +186,7 @@ impl Limit {
         }
     }
 
-    /// Lets `request` pass at `now`, counted as `unit` specifies, and returns how long it is held
-    /// back.
+    /// Lets `request` pass at `now`, counted as `unit` specifies, and returns how long it is held back.
     pub fn pass(&mut self, now: Instant, request: &Request, unit: IoUnit) -> Held {
         if !counts(self.spec.counts, request.operation) {
             return Held::default();
@@ -303,8 +302,7 @@ mod tests {
         let unit = IoUnit::default();
         let write = Request::write(0, Bytes::kib(8));
         assert_eq!(limit.pass(Instant::ZERO, &write, unit), Held::default());
-        // The next write waits a second; a flush in between does not wait, and does not delay the
-        // write.
+        // The next write waits a second; a flush in between does not wait, and does not delay the write.
         let flush = limit.pass(Instant::ZERO, &Request::flush(), unit);
         assert_eq!(flush, Held::default());
         let next = limit.pass(Instant::ZERO, &write, unit);

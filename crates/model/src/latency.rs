@@ -19,8 +19,7 @@ pub enum Latency {
     Constant(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
-    /// Log-normal, stored as the binary logarithm of its nanoseconds because exp2 is the fastest to
-    /// compute.
+    /// Log-normal, stored as the binary logarithm of its nanoseconds because exp2 is the fastest to compute.
     LogNormal {
         /// Mean of the binary logarithm.
         mean: f64,

@@ -39,8 +39,7 @@ impl<K> Default for Locks<K> {
 }
 
 impl<K: Copy + Ord> Locks<K> {
-    /// Takes a key, or a place in its queue. Returns whether the session holds it now; true if it already held
-    /// it.
+    /// Takes a key, or a place in its queue. Returns whether the session holds it now; true if it already held it.
     pub fn take(&mut self, key: K, session: u32) -> bool {
         if let Some(lock) = self.held.get_mut(&key) {
             if lock.holder == session {
@@ -80,8 +79,7 @@ impl<K: Copy + Ord> Locks<K> {
         false
     }
 
-    /// Releases one key if the session holds it; returns the session that holds it next, if one
-    /// waited.
+    /// Releases one key if the session holds it; returns the session that holds it next, if one waited.
     pub fn release(&mut self, key: K, session: u32) -> Option<u32> {
         let keys = self.keys.get_mut(&session)?;
         let place = keys.iter().position(|held| *held == key)?;

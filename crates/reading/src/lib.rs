@@ -63,8 +63,7 @@ pub struct DiskReading {
     pub in_flight: u64,
     /// How requests spent their time, in nanoseconds. Modelled disks only.
     pub spent_ns: BTreeMap<Spent, u64>,
-    /// Latencies of reads, of writes and of flushes; `None` if single requests are not visible, or there were none
-    /// so far.
+    /// Latencies of reads, of writes and of flushes; `None` if single requests are not visible, or there were none so far.
     pub latency: Option<Latencies>,
 }
 
@@ -117,8 +116,7 @@ pub struct Pacing {
     pub transport: String,
     /// Requests answered.
     pub requests: u64,
-    /// Those of them whose real files took longer than the model allowed, for which no reply can
-    /// compensate.
+    /// Those of them whose real files took longer than the model allowed, for which no reply can compensate.
     pub late: u64,
     /// The timing error of each delayed reply, in nanoseconds, early or late.
     #[serde(with = "histogram::text")]

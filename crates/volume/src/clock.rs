@@ -40,8 +40,7 @@ impl Clock {
                 Duration::from_secs(seconds)
                     + Duration::from_nanos(u64::try_from(time.tv_nsec).unwrap_or(0))
             };
-            // A thread may lose its processor between the two readings: the smallest of several is
-            // right.
+            // A thread may lose its processor between the two readings: the smallest of several is right.
             let look = |_| {
                 let running = ns(ClockId::Monotonic);
                 ns(ClockId::Boottime).saturating_sub(running)

@@ -77,8 +77,7 @@ impl Folder {
         }
     }
 
-    /// Refuses a link under this path that another user could have created. Anything else is fine, including
-    /// nothing.
+    /// Refuses a link under this path that another user could have created. Anything else is fine, including nothing.
     ///
     /// # Errors
     /// When such a link exists.

@@ -5,8 +5,7 @@
 //!                                              └────────────► check: the same jobs on that disk
 //! ```
 //!
-//! This module does not depend on what runs the jobs: fio on a directory, or the model itself in
-//! tests.
+//! This module does not depend on what runs the jobs: fio on a directory, or the model itself in tests.
 
 mod check;
 mod entry;

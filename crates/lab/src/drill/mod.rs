@@ -264,8 +264,7 @@ fn look_at(
     Folder::open(folder)?.new_folder(name.as_ref())?;
     let server = [(setting, value)];
     let recorded = Recorded::record(tools, placed, &server, spec, &folder.join(&name))?;
-    // One whose disks refused the rest because space ran out was cut there, and need not survive
-    // that.
+    // One whose disks refused the rest because space ran out was cut there, and need not survive that.
     if !recorded.summary().ended_early {
         recorded.check(spec)?;
     }

@@ -335,8 +335,7 @@ impl Recorded {
         Verdict::of(&self.about.ledger.acknowledged(at), &drilled.look())
     }
 
-    /// Starts the server on a state, after a change to its volumes; `judge` receives it, or the reason why it does not
-    /// start.
+    /// Starts the server on a state, after a change to its volumes; `judge` receives it, or the reason why it does not start.
     ///
     /// # Errors
     /// When the state cannot be checked, for a reason other than the server.

@@ -314,8 +314,7 @@ fn replayed<'a>(
     }
 }
 
-/// Why a profile cannot predict the effect of this arm's placement: it separates files whose requests were counted
-/// together.
+/// Why a profile cannot predict the effect of this arm's placement: it separates files whose requests were counted together.
 fn separates(profile: &Profile, arm: &Arm) -> Option<String> {
     let Arm { name, settings, .. } = arm;
     let placement = &settings.placement;
@@ -324,8 +323,7 @@ fn separates(profile: &Profile, arm: &Arm) -> Option<String> {
         files.map(|file| file.volume.as_str()).collect()
     };
     let (separate, merged) = (profile.roles(), profile.merged_roles());
-    // Temp I/O that was not recorded is missing wherever it would go; a server without a recorded log has
-    // none.
+    // Temp I/O that was not recorded is missing wherever it would go; a server without a recorded log has none.
     let is_unknown = |role: &Role| match role {
         Role::Log => !separate.contains(role),
         Role::Data | Role::Temp | Role::Binlog | Role::Undo | Role::Doublewrite => {

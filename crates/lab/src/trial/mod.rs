@@ -89,8 +89,7 @@ impl Work {
 pub struct Recording {
     /// The replayed part of its profile.
     pub profile: Profile,
-    /// The demand of its operations, with the sessions and the rate of the experiment; or why that is not
-    /// known.
+    /// The demand of its operations, with the sessions and the rate of the experiment; or why that is not known.
     pub demand: Result<DemandSeries, DemandError>,
 }
 

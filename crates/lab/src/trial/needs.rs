@@ -16,8 +16,7 @@ const SESSION: Bytes = Bytes::kib(512);
 /// Per session of a profile: the requests that its operation has still to issue.
 const REPLAYED: Bytes = Bytes::kib(4);
 
-/// Minimum size of a connection's two caches, that of its database and that of its temporary
-/// tables.
+/// Minimum size of a connection's two caches, that of its database and that of its temporary tables.
 const CACHE: Bytes = Bytes::kib(512);
 
 /// A histogram of latencies from microseconds to minutes.

@@ -25,8 +25,7 @@ impl ParameterRows {
     /// The mapped columns of the result of `query`, or why it has none.
     ///
     /// # Errors
-    /// When it failed, returned no row, lacks a column or has it twice, or has a value that cannot be passed
-    /// on.
+    /// When it failed, returned no row, lacks a column or has it twice, or has a value that cannot be passed on.
     pub(super) fn of(
         query: &ParameterQuery,
         answer: Result<Table, String>,
@@ -81,8 +80,7 @@ impl ParameterRows {
         })
     }
 
-    /// Sets the parameters of operation number `operation` of a session; `seed` determines its order of
-    /// rows.
+    /// Sets the parameters of operation number `operation` of a session; `seed` determines its order of rows.
     pub(super) fn set(&self, variables: &mut Variables, operation: u64, seed: u64) {
         let row = ParameterQuery::row(operation, self.rows.len(), seed);
         for (name, value) in self.names.iter().zip(&self.rows[row]) {

@@ -89,8 +89,7 @@ impl<'a> Task<'a> {
         Task { rows, ..self }
     }
 
-    /// Operations of a session: its part of the total; the first sessions run one more if it does not
-    /// divide evenly.
+    /// Operations of a session: its part of the total; the first sessions run one more if it does not divide evenly.
     fn share(&self, session: u32) -> u64 {
         let (sessions, session) = (u64::from(self.sessions), u64::from(session));
         self.operations.map_or(u64::MAX, |all| {
@@ -289,8 +288,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         self.tally
     }
 
-    /// Waits for the next operation's turn; returns the instant it was due. `None` when the run is
-    /// over.
+    /// Waits for the next operation's turn; returns the instant it was due. `None` when the run is over.
     fn next_start(&mut self, due: &mut Instant) -> Option<Instant> {
         match self.task.arrival {
             Arrival::Closed { think } => {
@@ -300,8 +298,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
                 *due = self.seat.now();
             }
             Arrival::Open { rate_per_s } => {
-                // A Poisson stream over all sessions is a Poisson stream with a share of the rate
-                // in each.
+                // A Poisson stream over all sessions is a Poisson stream with a share of the rate in each.
                 let gap: f64 = Exp1.sample(&mut self.arrivals);
                 *due += Duration::from_secs_f64(gap * f64::from(self.task.sessions) / rate_per_s);
                 let until_due = due.since(self.seat.now());
@@ -316,8 +313,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         (!over && !self.seat.stopping()).then_some(*due)
     }
 
-    /// One turn, which runs `count` operations. Returns the script's name, and the error if one
-    /// occurred.
+    /// One turn, which runs `count` operations. Returns the script's name, and the error if one occurred.
     fn operation(
         &mut self,
         variables: &mut Variables,

@@ -434,8 +434,7 @@ fn replaced(mut disk: DiskSpec, by: &spec::Override) -> DiskSpec {
     disk
 }
 
-/// Refuses a burst on a limit that the disk does not have, or that is not faster than the sustained
-/// rate.
+/// Refuses a burst on a limit that the disk does not have, or that is not faster than the sustained rate.
 fn check_burst_limits(volume: &spec::Volume, disk: &DiskSpec) -> Result<(), StageError> {
     let iops = disk.limits.iter().find_map(|limit| match limit.rate {
         Rate::Iops(rate) => Some(rate.0),

@@ -158,8 +158,7 @@ impl Files {
         self.files[0].volume
     }
 
-    /// Reserves room for a file without pages, behind the other files of its volume; returns its volume
-    /// and start.
+    /// Reserves room for a file without pages, behind the other files of its volume; returns its volume and start.
     pub(super) fn append(&mut self, file: FileSpec) -> (usize, u64) {
         let base = base(&mut self.ends, file);
         (file.volume, base)
@@ -272,8 +271,7 @@ impl Files {
         ))
     }
 
-    /// Releases the extents that lie wholly at or after page `first`, calling `page` for every page
-    /// in them.
+    /// Releases the extents that lie wholly at or after page `first`, calling `page` for every page in them.
     pub fn release(&mut self, file: FileId, first: u64, mut page: impl FnMut(u64)) {
         let keep = first.div_ceil(self.page_size.extent()) as usize;
         let extents = &mut self.spaces[file.0 as usize].extents;
@@ -390,8 +388,7 @@ mod tests {
             files.release(space, first, |_| pages += 1);
             pages
         };
-        // From page 9 on, the second extent stays for page 8; from page 1 on, only the second is
-        // released.
+        // From page 9 on, the second extent stays for page 8; from page 1 on, only the second is released.
         assert_eq!(released(9), 0);
         assert_eq!(released(1), 8);
         assert_eq!(released(0), 8);

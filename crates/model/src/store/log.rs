@@ -244,8 +244,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// A volume whose writes take these milliseconds in turn, then repeat the last one; it keeps the
-    /// requests.
+    /// A volume whose writes take these milliseconds in turn, then repeat the last one; it keeps the requests.
     struct Volume {
         takes: Vec<u64>,
         seen: Vec<Request>,
@@ -389,8 +388,7 @@ mod tests {
         finish(&mut log, at(10), &mut volume);
         assert_eq!(log.durable, 0);
         assert_eq!(log.next_due(), Some(at(15)));
-        // A commit that arrives during the flush is in the next write, which begins when the flush
-        // is done.
+        // A commit that arrives during the flush is in the next write, which begins when the flush is done.
         let step = commit(&mut log, at(12), &mut volume, 100);
         assert_eq!(until(step), at(15));
         assert_eq!(volume.seen.len(), 2);
@@ -415,8 +413,7 @@ mod tests {
         let mut ticket = CommitTicket::new(0, Bytes::mib(1).0, 0);
         let submit = &mut |now, place, request| volume.submit(now, place, request);
         assert_eq!(log.stream(at(0), &mut ticket, submit), Step::Done);
-        // The commit's own record is in the second write; a flush after the first would serve no
-        // session.
+        // The commit's own record is in the second write; a flush after the first would serve no session.
         commit(&mut log, at(1), &mut volume, 100);
         for due in [10, 20, 30] {
             finish(&mut log, at(due), &mut volume);

@@ -299,8 +299,7 @@ impl Store {
         self.counters
     }
 
-    /// The longest time so far that a page of a data file waited to be written beyond what the checkpoint
-    /// allows.
+    /// The longest time so far that a page of a data file waited to be written beyond what the checkpoint allows.
     pub fn checkpoint_late(&self) -> Duration {
         self.writer.late()
     }

@@ -38,8 +38,7 @@ enum State {
 
 /// The frames, and which page is in which.
 ///
-/// Memory is allocated only for frames that were used at least once: a large pool costs what its
-/// pages need.
+/// Memory is allocated only for frames that were used at least once: a large pool costs what its pages need.
 pub(super) struct Pool {
     /// Number of frames, used or not.
     count: u32,

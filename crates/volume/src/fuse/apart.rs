@@ -30,8 +30,7 @@ fn leave_open_files() {
     const CLOSE_RANGE_UNSHARE: libc::c_uint = 2;
     let first: libc::c_uint = 3;
     // SAFETY: the call takes three numbers. It closes files of the calling thread's own table, which
-    // CLOSE_RANGE_UNSHARE creates: the descriptors of all other threads stay open, and this one holds
-    // none.
+    // CLOSE_RANGE_UNSHARE creates: the descriptors of all other threads stay open, and this one holds none.
     unsafe {
         libc::syscall(
             libc::SYS_close_range,

@@ -39,8 +39,7 @@ use super::transport::{self, MountPoint, Session, Transport as _};
 use data::Data;
 use filesystem::OneFile;
 
-/// A mounted volume in block mode. Fields are ordered from last to first set up, which is also the order
-/// of teardown.
+/// A mounted volume in block mode. Fields are ordered from last to first set up, which is also the order of teardown.
 struct Block {
     directory: PathBuf,
     mounted: bool,

@@ -36,8 +36,7 @@ pub(super) enum Kept {
     Crashed {
         /// The recorded writes.
         writes: Arc<Writes>,
-        /// For each volume, ranges and the location of their bytes; later ones override earlier
-        /// ones.
+        /// For each volume, ranges and the location of their bytes; later ones override earlier ones.
         ranges: Vec<Vec<(Range<u64>, Option<u64>)>>,
         /// A flipped bit.
         flipped: Option<FlippedBit>,
@@ -162,8 +161,7 @@ impl Kept {
         !matches!(self, Kept::Crashed { .. })
     }
 
-    /// Whether programs on the volumes may be executed: crash states do not need it, and their bytes may come from
-    /// anyone.
+    /// Whether programs on the volumes may be executed: crash states do not need it, and their bytes may come from anyone.
     pub(super) fn programs(&self) -> Programs {
         match self {
             Kept::InPlace | Kept::Recorded(_) => Programs::Run,

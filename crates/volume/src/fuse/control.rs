@@ -32,8 +32,7 @@ pub enum Request {
     DropCaches,
     /// Unmount everything and mount it again. The answer is empty.
     MountAgain,
-    /// Make the next request of a kind to the volume with this index fail, once. The answer is
-    /// empty.
+    /// Make the next request of a kind to the volume with this index fail, once. The answer is empty.
     Fail(usize, Fault),
     /// How many requests have failed on demand. Answered by a number.
     Failed,

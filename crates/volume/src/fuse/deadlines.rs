@@ -17,8 +17,7 @@ pub(crate) trait Reply: Send + 'static {
     fn send(self);
 }
 
-/// Pending replies, and the thread that sends them. Dropping it sends the remaining ones, and ends the
-/// thread.
+/// Pending replies, and the thread that sends them. Dropping it sends the remaining ones, and ends the thread.
 pub(crate) struct Deadlines<R: Reply> {
     shared: Arc<Shared<R>>,
     pace: Arc<Pace>,

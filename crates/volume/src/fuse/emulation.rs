@@ -124,8 +124,7 @@ impl Emulation {
         volumes.try_for_each(|volume| volume.mount_again())
     }
 
-    /// Makes the next request of a kind to the volume with index `place` fail, once. Block mode
-    /// only.
+    /// Makes the next request of a kind to the volume with index `place` fail, once. Block mode only.
     ///
     /// # Errors
     /// In file mode.
@@ -167,8 +166,7 @@ impl Emulation {
         self.take_down()
     }
 
-    /// Like [`Emulation::stop`], but also returns the final counters, including what unmounting
-    /// wrote back.
+    /// Like [`Emulation::stop`], but also returns the final counters, including what unmounting wrote back.
     pub(super) fn stop_and_count(mut self) -> (Result<(), EmulationError>, Reading) {
         let stopped = self.take_down();
         (stopped, self.reading())

@@ -1,5 +1,4 @@
-//! The interface between transports, which carry requests, and fronts, which know the files they
-//! belong to.
+//! The interface between transports, which carry requests, and fronts, which know the files they belong to.
 
 use model::Instant;
 
@@ -19,8 +18,7 @@ pub struct Done {
 /// Reads, writes and flushes of open files: what is paced, and what a fast transport carries itself.
 /// A front answers everything else through [`fuser::Filesystem`].
 ///
-/// Calls come from several threads, and return once the real file is done, not when the model is: they
-/// never sleep.
+/// Calls come from several threads, and return once the real file is done, not when the model is: they never sleep.
 pub trait DataPath: Send + Sync {
     /// Reads into `buffer`; less than its length only at the end of the file.
     ///

@@ -147,8 +147,7 @@ impl Host {
         })
     }
 
-    /// Detaches from the terminal and the pipes it was started with: from now on its output goes to its
-    /// log.
+    /// Detaches from the terminal and the pipes it was started with: from now on its output goes to its log.
     ///
     /// # Errors
     /// When the log cannot be written.

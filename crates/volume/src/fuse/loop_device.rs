@@ -1,8 +1,7 @@
 //! Loop devices: an image file as a block device, without a page cache of its own.
 //!
 //! Created by the program `losetup`, which comes with `mount` and `mkfs` on every distribution and
-//! resolves the race for a free device. The crate for this, `loopdev-3`, needs a C header parser to
-//! build.
+//! resolves the race for a free device. The crate for this, `loopdev-3`, needs a C header parser to build.
 
 use std::fs;
 use std::io;
@@ -64,8 +63,7 @@ impl LoopDevice {
         let kib = |bytes: Bytes| (bytes.0 / 1024).to_string();
         self.set("queue/max_sectors_kb", &kib(request_max))?;
         self.set("queue/read_ahead_kb", &kib(read_ahead))?;
-        // The kernel inherits this from the disk under the image, which does not apply to a modelled
-        // disk.
+        // The kernel inherits this from the disk under the image, which does not apply to a modelled disk.
         self.set("queue/rotational", "0")
     }
 

@@ -108,8 +108,7 @@ pub(super) fn mount_point(mount: &MountSpec) -> Result<(), EmulationError> {
     }
 }
 
-/// Creates a volume's backing directory, or reuses the existing one; returns the directory for its
-/// bytes.
+/// Creates a volume's backing directory, or reuses the existing one; returns the directory for its bytes.
 pub(super) fn backing(mount: &MountSpec) -> Result<PathBuf, EmulationError> {
     let wrong = |why: String| EmulationError::Backing {
         volume: mount.volume.name.clone(),

@@ -84,8 +84,7 @@ pub struct MountSpec {
     pub front: Front,
     /// The mount point; it must exist and be empty.
     pub directory: PathBuf,
-    /// Real directory that holds the bytes; created if missing, else it must be empty or belong to
-    /// this volume.
+    /// Real directory that holds the bytes; created if missing, else it must be empty or belong to this volume.
     pub backing: PathBuf,
     /// Size that the volume reports. In block mode, the image's size (a sparse file).
     pub size: Bytes,
@@ -96,8 +95,7 @@ pub struct MountSpec {
     pub others: Others,
 }
 
-/// What users besides its owner and root can do at a volume's root. Its content is governed by each file's own
-/// mode.
+/// What users besides its owner and root can do at a volume's root. Its content is governed by each file's own mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Others {

@@ -108,8 +108,7 @@ impl Disk {
         let latency = end.since(arrived);
         self.busy.add(arrived, end);
         self.counter.add(request, latency, cache_hit);
-        // Time not accounted for by the model was spent on the real file, and counts as service
-        // too.
+        // Time not accounted for by the model was spent on the real file, and counts as service too.
         let held = completion.throttled + completion.queued;
         let mut spend = |part: Part, time: Duration| {
             if time > Duration::ZERO {

@@ -82,8 +82,7 @@ impl PacedStorage {
         }
     }
 
-    /// Like [`PacedStorage::submit`], for a write that must be durable before it is done: a flush follows
-    /// it.
+    /// Like [`PacedStorage::submit`], for a write that must be durable before it is done: a flush follows it.
     #[cfg(target_os = "linux")]
     pub(crate) fn submit_durable(
         &self,

@@ -8,8 +8,7 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use super::platform;
 
-/// The disk that holds a directory: the whole disk if there is a single one below it, otherwise the
-/// array.
+/// The disk that holds a directory: the whole disk if there is a single one below it, otherwise the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CountedDisk {
     pub(super) number: (u32, u32),

@@ -14,8 +14,7 @@ pub struct DeviceInfo {
     pub mount_point: PathBuf,
     /// The filesystem's kind: `ext4`, `xfs`, `tmpfs`, `nfs4`.
     pub file_system: String,
-    /// The whole disks under it, by the kernel's names; empty if the filesystem has none or does not report
-    /// them.
+    /// The whole disks under it, by the kernel's names; empty if the filesystem has none or does not report them.
     pub disks: Vec<String>,
     /// Whether all disks report that they have no moving parts; `None` if no disk is known. Virtual disks may report
     /// anything.

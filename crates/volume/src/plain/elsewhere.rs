@@ -85,8 +85,7 @@ impl MountedOn {
     }
 }
 
-/// Everything but the sizes. Disks have no names here that would show that two filesystems share
-/// one.
+/// Everything but the sizes. Disks have no names here that would show that two filesystems share one.
 pub(super) fn device_info(directory: &Path) -> io::Result<super::DeviceInfo> {
     let disk = disk_of(directory)?;
     let fact = |name: &str| disk.facts.get(name).cloned().unwrap_or_default();

@@ -8,8 +8,7 @@
 //! ```
 //!
 //! What an operating system does not count is omitted, and [`Site::environment`] gives the reason. If
-//! several directories are on one device, the first of them has its counters, so that nothing counts
-//! twice.
+//! several directories are on one device, the first of them has its counters, so that nothing counts twice.
 
 mod counted;
 mod device_info;

@@ -115,8 +115,7 @@ impl Site for PlainSite {
         &self.volumes[volume].0.directory
     }
 
-    /// A volume without its own counters has no disk in the reading; the environment gives the
-    /// reason.
+    /// A volume without its own counters has no disk in the reading; the environment gives the reason.
     fn reading(&self) -> io::Result<Reading> {
         let mut disks = Vec::new();
         for (at, (volume, place)) in self.volumes.iter().enumerate() {

@@ -70,13 +70,11 @@ impl Database {
         Ok(database)
     }
 
-    /// Opens SQLite's database `name` for session number `session`; its tables belong to role
-    /// `tables`.
+    /// Opens SQLite's database `name` for session number `session`; its tables belong to role `tables`.
     ///
     /// Two sessions with the same name share a database. Each has a small cache of its own in front of the
     /// buffer pool, a write-ahead log in the log's file, and temporary tables and spills in the temporary
-    /// files. The functions `app_lock(key)` and `app_unlock(key)` take and release a lock shared by all
-    /// sessions.
+    /// files. The functions `app_lock(key)` and `app_unlock(key)` take and release a lock shared by all sessions.
     ///
     /// # Errors
     /// SQLite's error.
@@ -162,8 +160,7 @@ impl Database {
         files.map(|path| path.display().to_string()).collect()
     }
 
-    /// Stops all writes, for a database that is to be removed: closing its sessions would otherwise wait
-    /// for writes.
+    /// Stops all writes, for a database that is to be removed: closing its sessions would otherwise wait for writes.
     pub fn abandon(&self) {
         self.shared.pool.close();
         self.interrupt();

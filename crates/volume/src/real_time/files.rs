@@ -245,8 +245,7 @@ impl Open {
         });
     }
 
-    /// Releases locks, and lets others retry; the session does not wait for locks that it releases
-    /// itself.
+    /// Releases locks, and lets others retry; the session does not wait for locks that it releases itself.
     fn give_back(&mut self, give_back: impl FnOnce(&mut Open, &mut FileLocks)) {
         let inode = Arc::clone(&self.inode);
         let mut locks = inode.locks.lock();

@@ -52,7 +52,6 @@ pub enum Access {
     /// Pages bypass the operating system's cache, if system and filesystem allow it: memory is then only
     /// the buffer pool, and a request of the pool is one of the disk.
     Direct,
-    /// Through the operating system's cache: for modelled volumes, or experiments on the effect of
-    /// caching.
+    /// Through the operating system's cache: for modelled volumes, or experiments on the effect of caching.
     Cached,
 }

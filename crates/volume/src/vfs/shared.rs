@@ -28,8 +28,7 @@ unsafe impl Send for Region {}
 unsafe impl Sync for Region {}
 
 impl Memory {
-    /// Region number `index`, each `size` bytes long; `None` if it does not exist and `make` is
-    /// false.
+    /// Region number `index`, each `size` bytes long; `None` if it does not exist and `make` is false.
     pub(crate) fn region(&self, index: usize, size: usize, make: bool) -> Option<NonNull<u8>> {
         let mut regions = self.regions.lock();
         if make && regions.len() <= index {

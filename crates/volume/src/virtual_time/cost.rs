@@ -5,8 +5,7 @@ use model::Duration;
 /// CPU time per unit of work.
 ///
 /// The defaults are in the range of a server core of the 2010s; an experiment specifies its own. One
-/// term would not do: the time per VM step varies from 8 to 104 ns between queries, by how many pages
-/// they touch.
+/// term would not do: the time per VM step varies from 8 to 104 ns between queries, by how many pages they touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuCosts {
     /// Per statement: parsing, planning, and the round trip to the client.

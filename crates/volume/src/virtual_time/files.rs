@@ -2,8 +2,7 @@
 //! modelled store.
 //!
 //! Every file is routed by the purpose that SQLite states: a main database to the role it was opened
-//! with, everything temporary to temp space; a journal costs nothing, since the modelled log replaces
-//! it.
+//! with, everything temporary to temp space; a journal costs nothing, since the modelled log replaces it.
 
 use std::rc::Rc;
 use std::sync::Once;

@@ -48,8 +48,7 @@ unsafe extern "C" fn changed(
 
 /// Also reports rows of existing tables WITHOUT ROWID.
 ///
-/// Uses triggers of this connection only, which cost some ten steps of SQLite's virtual machine per
-/// row.
+/// Uses triggers of this connection only, which cost some ten steps of SQLite's virtual machine per row.
 pub(super) fn watch_keys(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function(CHANGED, -1, FunctionFlags::SQLITE_UTF8, |context| {
         let table: String = context.get(0)?;

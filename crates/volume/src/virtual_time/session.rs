@@ -136,8 +136,7 @@ impl Session {
         self.full.take()
     }
 
-    /// Why the real temporary file for its pages could not be used, if SQLite's last error was due to
-    /// that.
+    /// Why the real temporary file for its pages could not be used, if SQLite's last error was due to that.
     pub fn take_spool_error(&self) -> Option<String> {
         self.world.spool_error.take()
     }
@@ -535,8 +534,7 @@ impl Session {
         self.world.release_all(self.id, self.now.get(), Key::is_row);
     }
 
-    /// A page that may reach a disk does so at the exact time; one in memory only when a quantum is
-    /// used up.
+    /// A page that may reach a disk does so at the exact time; one in memory only when a quantum is used up.
     fn before_page(&self, file: FileId, page: u64) {
         let held = self.world.store.borrow().holds(file, page);
         if !held || self.owed.get() >= QUANTUM {

@@ -1,5 +1,4 @@
-//! The acts of a transaction, traced in zero virtual time so that its session can replay them
-//! afterwards.
+//! The acts of a transaction, traced in zero virtual time so that its session can replay them afterwards.
 //!
 //! Sessions of one database execute their transactions one after the other, each as a whole at the instant it begins,
 //! and then replay their traces concurrently. SQLite never sees two writers, and virtual time never sees its lock.

@@ -103,8 +103,7 @@ impl World {
         next.into_iter().for_each(|next| self.wake(next, now));
     }
 
-    /// Releases all locks of a session for which `is_released` is true; the sessions waiting for them continue
-    /// at `now`.
+    /// Releases all locks of a session for which `is_released` is true; the sessions waiting for them continue at `now`.
     pub(super) fn release_all(&self, id: u32, now: Instant, is_released: impl Fn(&Key) -> bool) {
         let next = self.locks.borrow_mut().release_all(id, is_released);
         next.into_iter().for_each(|next| self.wake(next, now));
@@ -124,8 +123,7 @@ impl World {
         }
     }
 
-    /// Keeps the reason why the temporary file could not be used, for which SQLite's `code` has no
-    /// room.
+    /// Keeps the reason why the temporary file could not be used, for which SQLite's `code` has no room.
     pub(super) fn spool_failed(&self, error: &io::Error, code: c_int) -> Code {
         self.spool_error.replace(Some(failure(error)));
         Code(code)

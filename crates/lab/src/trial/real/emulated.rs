@@ -123,8 +123,7 @@ mod linux {
             note(&self.lost, what.to_owned());
         }
 
-        /// Cleans up after emulators that ended before they were stopped: of this run, or of any that no
-        /// longer runs.
+        /// Cleans up after emulators that ended before they were stopped: of this run, or of any that no longer runs.
         pub(in super::super) fn clear_lost(&self) -> Vec<String> {
             if self.lost.lock().is_empty() {
                 return Vec::new();

@@ -38,8 +38,7 @@ impl Gate {
         Entered(self)
     }
 
-    /// Marks a session as ready and waits until all may begin; returns the instant, or `None` if they
-    /// may not.
+    /// Marks a session as ready and waits until all may begin; returns the instant, or `None` if they may not.
     pub(super) fn ready(&self) -> Option<Instant> {
         self.change(|state| state.ready += 1);
         self.begun()
@@ -73,8 +72,7 @@ impl Gate {
         self.state.lock().closed
     }
 
-    /// Waits until all are ready, the gate is closed, or `wake`; returns whether it was one of the
-    /// first two.
+    /// Waits until all are ready, the gate is closed, or `wake`; returns whether it was one of the first two.
     pub(super) fn all_ready(&self, wake: Instant) -> bool {
         self.wait(wake, |state| state.ready == self.sessions || state.closed)
     }

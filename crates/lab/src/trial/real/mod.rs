@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! place ─► load ─► quiesce, go cold or stay warm ─► warm-up ─► run ─► collect ─► stop, take away
-//!          │                                        │ a thread a session, one that looks at waits │
+//!          │                                        │ a thread a session, one that samples waits  │
 //!          └ once a second: what the volumes did ───┴─────────────────────────────────────────────┘
 //! ```
 
@@ -252,8 +252,7 @@ impl<'a> Trial<'a> {
         Ok((ran, phases.0, notes))
     }
 
-    /// After loading: the engine settles, and caches are dropped or kept. Returns what could not be
-    /// done.
+    /// After loading: the engine settles, and caches are dropped or kept. Returns what could not be done.
     fn quiesce(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Vec<Note>, String> {
         let asked = &self.subject.settings.engine;
         let host_cache = asked.host_cache_start == Temperature::Cold;

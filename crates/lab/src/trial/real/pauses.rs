@@ -1,8 +1,7 @@
 //! Detects that the whole program stood still: stopped by a signal, or suspended with the machine.
 //!
 //! Measurements across such a pause are worthless, and nothing else reveals it: counters look as if the disks had
-//! been idle. The real-time clock continues while a process is stopped, and stands still while a machine is
-//! suspended.
+//! been idle. The real-time clock continues while a process is stopped, and stands still while a machine is suspended.
 
 use model::{Duration, Instant};
 use volume::clock::Clock;

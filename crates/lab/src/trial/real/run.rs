@@ -1,5 +1,4 @@
-//! The run of a trial in real time: one thread per session, and one that samples what they wait
-//! for.
+//! The run of a trial in real time: one thread per session, and one that samples what they wait for.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -58,8 +57,7 @@ struct Start<'a> {
     rows: Option<&'a ParameterRows>,
 }
 
-/// How long after the end of the measured time a session may take for its last operation, which no
-/// longer counts.
+/// How long after the end of the measured time a session may take for its last operation, which no longer counts.
 const GRACE: Duration = Duration::SECOND;
 
 impl Trial<'_> {

@@ -1,5 +1,4 @@
-//! Samples counters once a second: the volumes' from the beginning of a trial to its end, the engine's during
-//! the run.
+//! Samples counters once a second: the volumes' from the beginning of a trial to its end, the engine's during the run.
 
 use std::collections::BTreeMap;
 
@@ -116,8 +115,7 @@ impl EngineSeries {
         let Err(error) = series.read_on(engine, common.clock, gate) else {
             return series;
         };
-        // Sessions that continue beyond the measured time are interrupted, and this sample with
-        // them.
+        // Sessions that continue beyond the measured time are interrupted, and this sample with them.
         let until = gate.opened().and_then(|start| window(start).until);
         if common.stop.is_set() || until.is_some_and(|until| common.clock.now() >= until) {
             return series;

@@ -1,5 +1,4 @@
-//! How the sessions spent their time: the waits they were sampled in, and what held the disks back
-//! then.
+//! How the sessions spent their time: the waits they were sampled in, and what held the disks back then.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +30,7 @@ pub(super) struct SessionTime {
 }
 
 impl Samples {
-    /// Samples the sessions until the window or the sessions end; `None` if the engine cannot report
-    /// waits.
+    /// Samples the sessions until the window or the sessions end; `None` if the engine cannot report waits.
     pub(super) fn take(
         engine: &dyn Engine,
         common: &Common,
@@ -101,8 +99,7 @@ impl Samples {
 
     /// The sessions' time by cause, as named in a record. The parts sum to the whole.
     ///
-    /// `disks` is the disks' activity in that time, `files` the number of files by role on each
-    /// volume.
+    /// `disks` is the disks' activity in that time, `files` the number of files by role on each volume.
     pub(super) fn split(
         &self,
         time: SessionTime,
@@ -137,8 +134,7 @@ impl Samples {
     }
 }
 
-/// Time spent on reads, writes and flushes (the log's), all of it as service, divided by what held the disks
-/// back.
+/// Time spent on reads, writes and flushes (the log's), all of it as service, divided by what held the disks back.
 pub(super) fn divided(
     spent: &BTreeMap<Cause, u64>,
     disks: &[DiskReading],
@@ -205,8 +201,7 @@ fn parts(
         }
     }
     if parts.values().all(|ns| *ns == 0) {
-        // Real disks do not report what held them back, and a wait may have been for something in
-        // memory.
+        // Real disks do not report what held them back, and a wait may have been for something in memory.
         return vec![(Cause::Io(io, Part::Service), 1)];
     }
     parts.into_iter().collect()

@@ -138,8 +138,7 @@ fn undo_not_simulated(files: &[BTreeMap<Role, u32>]) -> Option<Note> {
     })
 }
 
-/// The note that SQLite was compiled without the settings `missing`, on which its sorts and temporary
-/// files depend.
+/// The note that SQLite was compiled without the settings `missing`, on which its sorts and temporary files depend.
 fn built_otherwise(missing: &[&str]) -> Vec<Note> {
     if missing.is_empty() {
         return Vec::new();

@@ -27,8 +27,7 @@ const ROWS: &str = "rows";
 const FEW: i64 = 1_000;
 const MORE: i64 = 4 * FEW;
 
-/// How long and how often a rehearsal executes the scripts to time them, after a first time, which prepares their
-/// statements.
+/// How long and how often a rehearsal executes the scripts to time them, after a first time, which prepares their statements.
 const TIMED: Duration = Duration::from_millis(30);
 const EXECUTIONS_MAX: u64 = 50;
 

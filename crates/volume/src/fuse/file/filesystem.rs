@@ -18,8 +18,7 @@ use super::super::transport::{Replies, negotiate};
 use super::attributes::{BLOCK, Change, attribute, kind};
 use super::tree::{Caller, Found, Tree};
 
-/// How long the kernel may cache attributes and entries: no other process changes the backing
-/// directory.
+/// How long the kernel may cache attributes and entries: no other process changes the backing directory.
 const BELIEVE: Duration = Duration::from_secs(3600);
 
 /// A tree as the kernel sees it.

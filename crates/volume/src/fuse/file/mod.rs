@@ -1,5 +1,4 @@
-//! File mode: a directory tree without page cache, where each request of a program is one request to
-//! the model.
+//! File mode: a directory tree without page cache, where each request of a program is one request to the model.
 //!
 //! Names, status, creating and deleting cost nothing in the model: a real filesystem keeps those in memory
 //! and writes them to its journal, whose traffic is not modelled here. Syncing a directory is a flush.

@@ -9,8 +9,7 @@
 //!                                                            do not all lie on a stripe's first disk
 //! ```
 //!
-//! A deleted file's slot goes to the next new file, as its blocks would. Not modelled:
-//! fragmentation.
+//! A deleted file's slot goes to the next new file, as its blocks would. Not modelled: fragmentation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -110,8 +109,7 @@ impl Space {
         }
     }
 
-    /// Lets `change` grow a file by up to `more` bytes, and updates the account from the status that it
-    /// returns.
+    /// Lets `change` grow a file by up to `more` bytes, and updates the account from the status that it returns.
     ///
     /// # Errors
     /// `ENOSPC` when the volume has no room for that, or the error of `change`.

@@ -5,9 +5,9 @@
 //!
 //! ```text
 //!   /run/dbstow/<pid>-<start>-<n>/ root; else $XDG_RUNTIME_DIR/dbstow, else a folder in the temporary one
-//!       made.json                  whose it is, and what was made
-//!       control                    socket of the emulator, where it has a process of its own
-//!       log                        what that process said
+//!       made.json                  the owner, and what it created
+//!       control                    socket of the emulator, if it has its own process
+//!       log                        output of that process
 //!       images/<volume>/           where block mode sees its image
 //! ```
 //!
@@ -213,8 +213,7 @@ impl Registration {
         self.change(|made| made.work.retain(|work| work.directory != directory))
     }
 
-    /// Control group `group` is about to be created; its processes are to be ended when this process is
-    /// gone.
+    /// Control group `group` is about to be created; its processes are to be ended when this process is gone.
     ///
     /// # Errors
     /// When it cannot be recorded.
@@ -230,8 +229,7 @@ impl Registration {
         self.change(|made| made.groups.retain(|other| other != group))
     }
 
-    /// Removes whatever is left of what was recorded, and the folder. Repeating it after success does
-    /// nothing.
+    /// Removes whatever is left of what was recorded, and the folder. Repeating it after success does nothing.
     ///
     /// # Errors
     /// What is left, and why. It stays recorded, for [`clear`].

@@ -87,8 +87,7 @@ fn names(users: &[String]) -> String {
     }
 }
 
-/// How long a directory may be busy before that is reported: indexers and shells use it for a
-/// moment.
+/// How long a directory may be busy before that is reported: indexers and shells use it for a moment.
 const PATIENCE: model::Duration = model::Duration::from_millis(500);
 
 /// Unmounts `directory`.

@@ -32,8 +32,7 @@ const BY_THEMSELVES: Duration = Duration::from_secs(1);
 /// How long they may take after a signal.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Ends the processes of a server, and waits until none are left; returns their names and process
-/// ids.
+/// Ends the processes of a server, and waits until none are left; returns their names and process ids.
 ///
 /// # Errors
 /// When some are left.
@@ -122,8 +121,7 @@ impl std::fmt::Display for Left {
 
 impl Left {
     fn signal(&self, signal: Signal) {
-        // One that has ended in the meantime needs no signal; one that may not be signalled is reported as
-        // left.
+        // One that has ended in the meantime needs no signal; one that may not be signalled is reported as left.
         let _ = match (&self.held, Pid::from_raw(self.pid)) {
             (Some(held), _) => pidfd_send_signal(held, signal),
             (None, Some(pid)) => kill_process(pid, signal),

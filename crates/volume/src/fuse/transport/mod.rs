@@ -69,8 +69,7 @@ pub(crate) struct MountPoint<'a> {
 }
 
 impl MountPoint<'_> {
-    /// Source in the kernel's table of mounts and, after `fuse.`, the type: identifies mounts of this
-    /// program.
+    /// Source in the kernel's table of mounts and, after `fuse.`, the type: identifies mounts of this program.
     pub(crate) const NAME: &'static str = "dbstow";
 
     /// How a session mounts it.

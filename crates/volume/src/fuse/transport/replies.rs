@@ -110,8 +110,7 @@ impl Reply for Answer {
     }
 }
 
-/// Unused buffers: creating and clearing a new one for each read would cost a long read more than the
-/// reading.
+/// Unused buffers: creating and clearing a new one for each read would cost a long read more than the reading.
 #[derive(Default)]
 struct Spare(Mutex<Vec<Vec<u8>>>);
 

@@ -6,8 +6,7 @@
 //! twice. The smaller one is the better one.
 //!
 //! Own bytes are what the control group of this program counts per device, if it has one of its own;
-//! otherwise what `/proc/<pid>/io` counts for this process and its descendants, over all devices
-//! together.
+//! otherwise what `/proc/<pid>/io` counts for this process and its descendants, over all devices together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

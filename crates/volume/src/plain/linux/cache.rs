@@ -186,8 +186,7 @@ mod tests {
         fs::write(&path, [1; 8_192]).unwrap();
         let file = File::open(&path).unwrap();
         let (null, flags) = (std::ptr::null_mut(), MapFlags::SHARED | MapFlags::POPULATE);
-        // SAFETY: a new mapping at an address of the kernel's choice, which nothing reads or
-        // writes.
+        // SAFETY: a new mapping at an address of the kernel's choice, which nothing reads or writes.
         let map = unsafe { mmap(null, 8_192, ProtFlags::READ, flags, &file, 0) }.unwrap();
 
         let left = forget(directory.path()).unwrap();

@@ -28,8 +28,7 @@ pub(crate) fn disk_counters(number: Number) -> io::Result<DiskCounters> {
     })
 }
 
-/// A child's figures are added to its parent's once the parent has reaped it, so nothing is lost when it
-/// ends.
+/// A child's figures are added to its parent's once the parent has reaped it, so nothing is lost when it ends.
 pub(crate) fn processor_time(process: i32) -> io::Result<Duration> {
     let parent = Process::new(process)
         .and_then(|process| process.stat())

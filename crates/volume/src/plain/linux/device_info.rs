@@ -10,8 +10,7 @@ use super::device::Device;
 use super::{mount_of, text};
 use crate::plain::DeviceInfo;
 
-/// Where the kernel reports it for a device: <https://docs.kernel.org/filesystems/ext4/atomic_writes.html>, read
-/// 2026-11-25.
+/// Where the kernel reports it for a device: <https://docs.kernel.org/filesystems/ext4/atomic_writes.html>, read 2026-11-25.
 const ATOMIC_WRITE: &str = "queue/atomic_write_unit_max_bytes";
 
 /// Everything but the sizes, which every platform reports in the same way.

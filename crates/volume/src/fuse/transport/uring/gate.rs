@@ -5,8 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use ::fuser::{Filesystem, INodeNo, InitFlags, KernelConfig, Request};
 
-/// Negotiates rings with the kernel, and passes on `forget` requests; everything else goes through the
-/// rings.
+/// Negotiates rings with the kernel, and passes on `forget` requests; everything else goes through the rings.
 pub(super) struct Gate<F> {
     pub(super) filesystem: F,
     /// What the kernel offers.

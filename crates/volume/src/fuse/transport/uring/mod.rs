@@ -43,8 +43,7 @@ const SWITCH: &str = "/sys/module/fuse/parameters/enable_uring";
 /// Processors that this machine may ever have: the kernel requires a queue for each.
 const POSSIBLE: &str = "/sys/devices/system/cpu/possible";
 
-/// Requests that a processor's queue holds: more than that wait, unseen, in the kernel, as if they had
-/// arrived later.
+/// Requests that a processor's queue holds: more than that wait, unseen, in the kernel, as if they had arrived later.
 const SLOTS_PER_QUEUE: usize = 256;
 
 /// The same on machines with so many processors that their slots would take too much memory.

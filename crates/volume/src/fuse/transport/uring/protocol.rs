@@ -126,8 +126,7 @@ impl Header {
         self.entry.payload_size = length;
     }
 
-    /// Writes the request, with its data, to `message` as a read of `/dev/fuse` would have returned
-    /// it.
+    /// Writes the request, with its data, to `message` as a read of `/dev/fuse` would have returned it.
     ///
     /// # Errors
     /// `EIO` when its lengths contradict each other.
@@ -225,8 +224,7 @@ pub(super) fn register(device: BorrowedFd<'_>, queue: u16, vectors: &Vectors) ->
     entry
 }
 
-/// Commits the answer in a slot, and returns the slot to the kernel; completes with the next
-/// request.
+/// Commits the answer in a slot, and returns the slot to the kernel; completes with the next request.
 pub(super) fn commit(device: BorrowedFd<'_>, queue: u16, commit_id: u64) -> Entry128 {
     command(device, COMMIT_AND_FETCH, queue, commit_id).build()
 }

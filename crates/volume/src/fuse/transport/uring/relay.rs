@@ -79,8 +79,7 @@ impl Relay {
         self.socket.as_fd()
     }
 
-    /// Sends the request in `slot` to the filesystem; returns the slots that are already answered, with an
-    /// error.
+    /// Sends the request in `slot` to the filesystem; returns the slots that are already answered, with an error.
     pub(super) fn send(&mut self, slots: &mut Slots, slot: usize) -> Vec<usize> {
         self.unsent.push_back(slot);
         self.send_waiting(slots)

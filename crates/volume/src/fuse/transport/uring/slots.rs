@@ -1,5 +1,4 @@
-//! Memory that a ring shares with the kernel: a header and space for data for every request in
-//! progress.
+//! Memory that a ring shares with the kernel: a header and space for data for every request in progress.
 //!
 //! A slot belongs to either the kernel or the ring, never to both: it is the kernel's from the command
 //! that gives it away until that command completes. Ownership is checked at every access.
@@ -29,8 +28,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// `count` slots with space for `payload_length` bytes of data each; memory is allocated on
-    /// use.
+    /// `count` slots with space for `payload_length` bytes of data each; memory is allocated on use.
     ///
     /// # Errors
     /// When there is not enough address space.
