@@ -169,7 +169,7 @@ impl Host {
         &self.folder
     }
 
-    /// Waits until it is ended by a signal or by a request on its socket, and removes everything.
+    /// Waits until a [`Leave`] or a request on its socket ends it, and removes everything.
     ///
     /// # Errors
     /// What is left, and why.

@@ -412,7 +412,7 @@ impl Session {
         self.unlogged_rows.set(self.unlogged_rows.get() + 1);
     }
 
-    /// Locks the changed row if other sessions may change it too.
+    /// SQLite changes this row, which is locked from then on if other sessions may change it too.
     pub(super) fn change(&self, row: impl FnOnce() -> Option<Row>) {
         if self.traces()
             && let Some(row) = row()

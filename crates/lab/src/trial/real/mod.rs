@@ -1,7 +1,7 @@
 //! A trial in real time: a real engine on modelled or real disks.
 //!
 //! ```text
-//! place ─► load ─► quiesce, go cold or stay warm ─► warm-up ─► run ─► collect ─► stop, take away
+//! place ─► load ─► quiesce, go cold or stay warm ─► warm-up ─► run ─► collect ─► stop, remove
 //!          │                                        │ a thread a session, one that samples waits  │
 //!          └ once a second: what the volumes did ───┴─────────────────────────────────────────────┘
 //! ```
