@@ -54,7 +54,7 @@ pub enum LayoutError {
     /// A request that this kind of server does not support.
     #[error("{0}")]
     Impossible(String),
-    /// More files of tempdb would be removed than advised.
+    /// The move would leave fewer files of tempdb than advised.
     #[error(
         "tempdb would have {then} data files instead of {now}; for {processors} logical processors {advised} are advised \
          (`dbstow lint`, tempdb-file-count): add --files {now} to keep their number, or --allow-fewer-files if that is \

@@ -50,7 +50,7 @@ pub struct Job {
     pub plan: String,
     /// The results folder.
     pub results: String,
-    /// The program, by its path on the cluster.
+    /// How tasks invoke the program.
     pub program: String,
     /// Processors per task, and trials that it runs in parallel.
     pub cores: u32,

@@ -138,7 +138,7 @@ impl<'a> Encoder<'a> {
         self.done(DONE, &done, 0);
     }
 
-    /// A reply to a call with its output parameters; another call may follow.
+    /// A reply to a call with its output parameters; `more`: another call follows.
     pub(crate) fn call(&mut self, reply: &Reply, returned: &[Parameter], more: bool) {
         self.failed_ever = false;
         for item in &reply.items {

@@ -14,7 +14,7 @@ use experiment::record::{NO_OPERATIONS, Outcome, Record, histogram};
 pub(super) struct Trials<'a> {
     finished: BTreeMap<&'a str, Vec<&'a Record>>,
     failed: BTreeMap<&'a str, Vec<(u32, Cow<'a, str>)>>,
-    /// Records of another experiment, mode or an unknown arm.
+    /// Records of another experiment or mode, or of an arm that the question does not have.
     pub(super) foreign: usize,
     /// Duplicate records of a trial.
     pub(super) repeated: usize,

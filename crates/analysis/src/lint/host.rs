@@ -8,7 +8,7 @@ use sqlserver::capture::{Capture, HostTold, VolumeTold};
 use catalogue::{Catalogue, CatalogueError, DiskEntry, Provision};
 use experiment::spec::{line_at, plain_words, remedy};
 
-/// What the host cache may serve.
+/// Modes of a host cache.
 const CACHES: [&str; 3] = ["none", "read-only", "read-write"];
 
 /// An error in a host file.

@@ -65,7 +65,7 @@ impl ServerMetrics {
         add(&mut state.commits, interval.commits);
         let cpu = interval.processor.map(Duration::as_secs_f64);
         add(&mut state.cpu_s, cpu);
-        // An average rate, held for the whole interval.
+        // The average number of sessions, over the whole interval.
         let running = interval.running.map(|sessions| sessions * length_s);
         add(&mut state.running_s, running);
         for (wait, sessions) in &interval.waiting {

@@ -9,7 +9,7 @@ use super::super::quote as filters;
 use super::placement::Placement;
 use super::service::Service;
 
-/// Only the service's user.
+/// Access only for the service's user.
 #[derive(Template)]
 #[template(path = "sqlserver/linux/folders.sh", escape = "none")]
 struct Folders<'a> {

@@ -59,8 +59,8 @@ impl Service {
     }
 }
 
-/// `-x`: `$(..)` in a name is not a variable; `-b`: stop at an error; `-C`: trust the machine's own certificate; `-f
-/// 65001`: the scripts are UTF-8.
+/// `-x`: `$(..)` in a name is not a variable; `-b`: stop at an error; `-C`: trust the machine's own certificate;
+/// `-f 65001`: the scripts are UTF-8.
 fn sqlcmd(on: Platform, server: &str) -> String {
     match on {
         Platform::Linux => format!("sqlcmd -S {server} -U sa -C -b -x"),

@@ -154,7 +154,7 @@ fn permissions(server: &SqlServer, session: &Session) -> Rows {
     names
         .into_iter()
         .fold(table("permission allowed", "tn"), |rows, name| {
-            // A property unknown to this version is NULL.
+            // A permission unknown to this version is NULL.
             let parts = [
                 "VIEW SERVER PERFORMANCE STATE",
                 "VIEW SERVER SECURITY STATE",

@@ -55,7 +55,7 @@ pub struct SqlServer {
     pub babelfish: Option<String>,
     /// `ServerName`
     pub name: String,
-    /// Random identifier made up by setup
+    /// Identifier made up by setup
     pub instance: String,
     /// Whether it is an instance of a failover cluster
     pub clustered: bool,

@@ -224,7 +224,7 @@ impl Setting {
 }
 
 impl Database {
-    /// An entry without a name and files.
+    /// A database without a name and files.
     pub fn empty() -> Database {
         Database {
             name: String::new(),

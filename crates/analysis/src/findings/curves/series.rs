@@ -133,7 +133,7 @@ const OF_DISK: [(&str, &str, OfDisk); 4] = [
     }),
 ];
 
-/// The value to draw, by figure.
+/// The charts of these trials.
 pub(super) fn series(shown: &[Shown]) -> Vec<Chart> {
     let operations = shown.iter().map(|trial| {
         let rate = |interval| Some(trial.count("operations", interval)? / trial.interval_s);

@@ -25,7 +25,7 @@ pub struct Drill {
     pub server: String,
     /// The request.
     pub asked: Asked,
-    /// Whether it was not interrupted.
+    /// Whether it ran to its end.
     pub complete: bool,
     /// Whether every control was detected. Otherwise the drill proves nothing.
     pub proves: bool,

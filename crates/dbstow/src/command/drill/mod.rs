@@ -350,7 +350,7 @@ impl Args {
         }
     }
 
-    /// The drilled server: the built-in drill's, unless the user names one.
+    /// The drilled engine: the built-in drill's, unless the user names one.
     fn engine_of(&self, experiment: &str) -> Engine {
         let text = drill_text(experiment).unwrap_or_default();
         self.engine

@@ -38,7 +38,7 @@ pub enum Command {
 /// Runs a command.
 ///
 /// # Errors
-/// That of the command.
+/// Those of the command.
 pub fn run(command: &Command, inventory: Inventory) -> Result<()> {
     match command {
         Command::Mount(args) => mount::run(args, inventory),

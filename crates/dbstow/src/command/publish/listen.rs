@@ -1,4 +1,4 @@
-//! The endpoint that Prometheus scrapes: `GET /metrics`, and a page at `/` that links to it.
+//! The endpoint that Prometheus scrapes: `GET /metrics`, and a line at `/` that points to it.
 //!
 //! A few threads serve one client each, for a bounded time; further clients wait in the system's queue. Every connection
 //! closes after its response. Requests are parsed by `httparse`; a full HTTP server (hyper) needs an event loop, and the

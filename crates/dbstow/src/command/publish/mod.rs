@@ -55,7 +55,7 @@ pub(super) struct Outlet {
     listener: Option<Listener>,
 }
 
-/// The file, in its directory, which is held open so that it cannot be replaced.
+/// The file, in its directory, which is held open so that another one cannot take its place.
 struct Target {
     folder: Folder,
     name: OsString,

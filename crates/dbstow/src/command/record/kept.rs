@@ -1,4 +1,4 @@
-//! The file of a recording: rewritten repeatedly while it runs, and moved elsewhere once it cannot be written.
+//! The file of a recording: rewritten repeatedly while it runs, and written elsewhere once that fails.
 //!
 //! A recording cannot be repeated, so a folder that vanishes, a full disk, or another program's file under its name must
 //! not end it.

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM, and a closed terminal.
+//! Ctrl-C, a request to terminate, and a closed terminal.
 //!
 //! The first signal stops the run: trials end and are cleaned up. A second one ends the program immediately. Once there
 //! is nothing to clean up, so does the first. A closed terminal counts as Ctrl-C, unless the program was started to
