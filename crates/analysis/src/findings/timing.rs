@@ -104,7 +104,7 @@ fn between(trials: &[&Record]) -> f64 {
     share(waited.sum(), whole)
 }
 
-/// Share of the machine's processor time that the client took; empty where the engine runs in the client's process.
+/// Share of the machine's processor time that the client took; 0 where the engine runs in the client's process.
 fn client_cpu(trials: &[&Record]) -> f64 {
     let embedded = |record: &Record| {
         let engine = record.engine.as_ref();

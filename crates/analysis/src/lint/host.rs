@@ -246,8 +246,8 @@ fn holds(capture: &Capture, mount: &str) -> bool {
         })
 }
 
-/// A mount point in canonical spelling. Case is folded on Linux too: nobody would write two mounts that differ only by
-/// case in such a file.
+/// A mount point in canonical spelling. Case is folded on Linux too: such a file is not expected to have two mounts that
+/// differ only by case.
 fn key(mount: &str) -> String {
     let mount = mount.replace('\\', "/").to_lowercase();
     mount.trim_end_matches('/').to_owned()

@@ -31,7 +31,7 @@ enum StandsFor {
 }
 
 impl Shown<'_> {
-    /// `each of 10`; empty for a disk that represents only itself.
+    /// `each of 10`; `None` for a disk that represents only itself.
     pub(super) fn note(&self) -> Option<String> {
         match self.stands_for {
             StandsFor::Itself => None,
@@ -178,7 +178,7 @@ fn mean_of_like(volume: &Volume) -> Option<Disk> {
     Some(mean)
 }
 
-/// Used share of a disk's IOPS and throughput limits; empty where it has none. A limit that a busy disk does not have
+/// Used share of a disk's IOPS and throughput limits; `None` where it has none. A limit that a busy disk does not have
 /// counts as 0 used.
 pub(super) fn used_of_limits(disk: &Disk) -> [Option<f64>; 2] {
     let idle = disk.read_iops + disk.write_iops == 0.0;

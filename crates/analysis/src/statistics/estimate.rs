@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The probability that an interval contains the true value.
+/// The confidence level of intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A mean with its interval.

@@ -71,7 +71,7 @@ impl<'a> Shown<'a> {
         })
     }
 
-    /// The largest lines of an engine's counters; empty before the run begins.
+    /// The largest lines of an engine's counters, without values before the run begins.
     fn engine(&self, of: &OfEngine) -> Vec<RawLine> {
         let mut found: Vec<(&str, &Vec<u64>)> = Vec::new();
         for (name, values) in &self.record.series.values {

@@ -20,7 +20,7 @@ pub struct Shown {
     pub facts: Vec<(&'static str, String)>,
     /// Placements and events.
     pub matrix: Table,
-    /// Placements, and disk faults; empty where these were not requested.
+    /// Placements, and disk faults; `None` where these were not requested.
     pub faults: Option<Table>,
     /// Every finding.
     pub findings: Table,

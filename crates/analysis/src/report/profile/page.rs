@@ -16,7 +16,7 @@ struct Page {
     version: &'static str,
     shown: Shown,
     has_charts: bool,
-    /// Whether role names are shown as buttons.
+    /// Whether role names are shown for clicking.
     has_legend: bool,
     is_thinned: bool,
     data: String,

@@ -31,7 +31,7 @@ pub(super) type Part = Vec<(usize, usize)>;
 /// The width of a column, by its index, when its lines are wrapped to a given width.
 pub(super) type Used<'a> = &'a dyn Fn(usize, usize) -> usize;
 
-/// As few parts as `width` allows, about equally full; empty where a column beside the pinned ones is too wide.
+/// As few parts as `width` allows, about equally full; `None` where a column beside the pinned ones is too wide.
 pub(super) fn parts(spans: &[Span], width: Width, used: Used) -> Option<Vec<Part>> {
     let width = width.columns();
     let wanted = distributed(spans, |span| span.wanted, width);
