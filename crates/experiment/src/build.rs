@@ -1,4 +1,4 @@
-//! An experiment made in code: the same keys as in a file, the same checks, the same messages.
+//! Builds an experiment in code: the same keys, checks and messages as for a file.
 //!
 //! ```
 //! use experiment::build::{Experiment, Placement, Volume, Workload};
@@ -43,7 +43,7 @@ pub struct Placement(Table);
 pub struct Workload(Table);
 
 impl Experiment {
-    /// Nothing but a name and what is to be found out.
+    /// Creates an experiment with only a name and its question.
     pub fn new(name: &str, question: &str) -> Experiment {
         let experiment = Experiment {
             name: name.to_owned(),
@@ -83,7 +83,7 @@ impl Experiment {
         self.set("engine.memory", size)
     }
 
-    /// How often every arm is run.
+    /// How often each arm is run.
     pub fn blocks(self, blocks: u32) -> Experiment {
         self.set("protocol.blocks", i64::from(blocks))
     }
@@ -101,12 +101,12 @@ impl Experiment {
         self
     }
 
-    /// The experiment as a file has it.
+    /// The experiment in its file format.
     pub fn text(&self) -> String {
         self.document.to_string()
     }
 
-    /// The experiment, if it makes sense. Names of disks, machines and workloads are not looked up;
+    /// Validates the experiment. Names of disks, machines and workloads are not resolved;
     /// [`Spec::check`] does.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl Volume {
         Volume(Table::new()).set("disk", disk)
     }
 
-    /// Disks striped.
+    /// Number of striped disks.
     pub fn count(self, disks: u32) -> Volume {
         self.set("count", i64::from(disks))
     }
@@ -158,7 +158,7 @@ impl Volume {
 }
 
 impl Placement {
-    /// All files on one volume: one file a role.
+    /// All files on one volume: one file per role.
     pub fn on(volume: &str) -> Placement {
         Placement(Table::new())
             .data(volume)
@@ -181,7 +181,7 @@ impl Placement {
         self.files("log", &[volume], 1)
     }
 
-    /// So many files of `role` (such as `temp`, a name of [`crate::spec::Role`]), distributed to `volumes` in turn.
+    /// This many files of `role` (such as `temp`, a name of [`crate::spec::Role`]), distributed to `volumes` in turn.
     pub fn files(mut self, role: &str, volumes: &[&str], files: u32) -> Placement {
         let mut table = InlineTable::new();
         table.insert(
@@ -195,12 +195,12 @@ impl Placement {
 }
 
 impl Workload {
-    /// One that dbstow brings along.
+    /// A built-in workload.
     pub fn builtin(name: &str) -> Workload {
         Workload(Table::new()).set("name", name)
     }
 
-    /// One of your own: a folder, an `.sql` file, or a settings file of SQLQueryStress.
+    /// A workload of your own: a folder, an `.sql` file, or a settings file of SQLQueryStress.
     pub fn folder(path: &str) -> Workload {
         Workload(Table::new()).set("folder", path)
     }
@@ -215,7 +215,7 @@ impl Workload {
         self.set("sessions", i64::from(sessions))
     }
 
-    /// Ends after so many operations of all sessions together.
+    /// Ends after this many operations of all sessions together.
     pub fn operations(self, operations: u32) -> Workload {
         self.set("operations", i64::from(operations))
     }
@@ -232,8 +232,7 @@ impl Workload {
     }
 }
 
-/// The section that `path` leads to, made where it is missing. A value in its place is replaced: the later
-/// setting wins.
+/// The section at `path`, created if missing. A value in its place is replaced: the later setting wins.
 fn section<'a>(root: &'a mut Table, path: &[&str]) -> &'a mut Table {
     path.iter().fold(root, |table, part| {
         let item = table

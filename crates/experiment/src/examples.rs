@@ -1,4 +1,4 @@
-//! A small question and its records, made by hand, for tests.
+//! A small question with handmade records, for tests.
 
 use std::collections::BTreeMap;
 
@@ -105,7 +105,7 @@ pub fn trial(arm: &str, block: u32, elapsed_s: f64) -> Record {
     }
 }
 
-/// One finished trial of PostgreSQL on modelled disks, which kept time.
+/// One finished trial of PostgreSQL on modelled disks, without lag.
 pub fn emulated(arm: &str, block: u32, elapsed_s: f64) -> Record {
     let mut error = histogram::empty();
     error.record_n(12_000, 980).expect("the histogram grows");
@@ -125,7 +125,7 @@ pub fn emulated(arm: &str, block: u32, elapsed_s: f64) -> Record {
     real(record)
 }
 
-/// A record that can be true, of the second block of the plan's first arm.
+/// A plausible record, for the second block of the plan's first arm.
 pub fn of_plan(plan: &Plan) -> Record {
     let trial = plan.trial(&plan.arms[0].name, 1).expect("a block of it");
     let example = emulated(&trial.arm, 1, 158.0);

@@ -1,13 +1,12 @@
-//! What is asked, and what happened.
+//! Experiments, plans, records and results.
 //!
 //! ```text
 //! experiment ──spec──> Spec ──plan──> Plan ──(trials)──> Record ──results──> folder
 //! ```
-//!
-//! An [experiment](spec) is read and checked, a [plan] decides all that it leaves open, a [record] is what
-//! happened in one trial, and a [results] folder holds both. Nothing here runs a trial.
+//! An [experiment](spec) is read and checked, a [plan] decides all that it leaves open, a [record] has the results of one trial,
+//! and a [results] folder holds both. Nothing here runs a trial.
 
-// What was asked.
+// What is asked.
 pub mod build;
 pub mod question;
 pub mod spec;

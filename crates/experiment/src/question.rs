@@ -1,4 +1,4 @@
-//! What was asked, as far as the findings need it.
+//! The question of an experiment, as needed by the findings.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,7 @@ use crate::plan::{self, Plan};
 use crate::spec::bounds::TWIN_SUFFIX;
 use crate::spec::{self, Arm};
 
-/// The question that a set of records answers: one that was read is [checked](crate::results::Results::open) against its
-/// plan.
+/// The question that a set of records answers: one from a file is [checked](crate::results::Results::open) against its plan.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Question {
     /// Name of the experiment.
@@ -24,11 +23,11 @@ pub struct Question {
     pub seed: u64,
     /// Blocks that were planned.
     pub blocks: u32,
-    /// Differences up to this share do not count.
+    /// Differences up to this share are ignored.
     pub margin: f64,
-    /// A trial of which a greater share of operations failed does not count.
+    /// A trial with a greater share of failed operations does not count.
     pub errors_max: f64,
-    /// The arm that all others are compared with; `None` compares nothing.
+    /// The arm that all others are compared with; `None`: no comparison.
     pub baseline: Option<String>,
     /// The metric that decides, such as `elapsed_s`.
     pub metric: String,
@@ -36,24 +35,24 @@ pub struct Question {
     pub arms: Vec<ArmQuestion>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
-    /// Arms that also ran with a setting at its other value.
+    /// Arms that also ran with a setting at its alternative value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<Variation>,
-    /// Arms that differ in one key alone, whose values were asked for together.
+    /// Arms that differ in a single key, whose values were requested together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sweeps: Vec<Sweep>,
-    /// What was changed of the experiment, for this run.
+    /// Changes to the experiment for this run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// Whether sessions write to one database together, on an engine that lets them do so one at a time only.
+    /// Whether sessions write to a shared database on an engine that allows only one writer at a time.
     pub one_writer: bool,
-    /// Whether the baseline also ran as its own twin, under the name [`twin_of`] gives.
+    /// Whether the baseline also ran as its own twin, under the name from [`twin_of`].
     pub aa: bool,
 }
 
 impl Question {
-    /// What records of `plan` answer, as far as the plan says it. What disks cost, whether they forget, and whether an engine
-    /// lets sessions write one at a time only, is for whoever looks its names up.
+    /// The question that records of `plan` answer, from the plan alone. Disk prices, whether disks lose their contents, and
+    /// whether an engine allows only one writer are filled in by the caller, who resolves the names.
     pub fn of(plan: &Plan) -> Question {
         let protocol = &plan.protocol;
         let arms = plan.arms.iter();
@@ -80,12 +79,12 @@ impl Question {
     }
 }
 
-/// An arm that also ran with a setting at its other value, which the experiment leaves open.
+/// An arm that also ran with the alternative value of a setting that the experiment does not specify.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variation {
     /// The arm's name.
     pub of: String,
-    /// What its variation is called in records.
+    /// Name of its variation in records.
     pub name: String,
     /// Key of the setting.
     pub key: String,
@@ -104,21 +103,21 @@ impl Variation {
     }
 }
 
-/// Arms that differ in one key alone, whose values were asked for together.
+/// Arms that differ in a single key, whose values were requested together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sweep {
-    /// The arm as the experiment has it, with the other swept keys' values where there are any.
+    /// The arm's name in the experiment, with the values of other swept keys if any.
     pub of: String,
     /// The key.
     pub key: String,
-    /// Its values, from the least to the most.
+    /// Its values, in ascending order.
     pub values: Vec<SweepValue>,
 }
 
 /// A value of a key, and the arm that has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepValue {
-    /// The value, as it was asked for.
+    /// The value, as requested.
     pub value: String,
     /// The arm's name.
     pub arm: String,
@@ -129,19 +128,19 @@ pub struct SweepValue {
 pub struct ArmQuestion {
     /// Its name.
     pub name: String,
-    /// The arm it is compared with, where that is not the question's baseline.
+    /// The arm it is compared with, if not the question's baseline.
     #[serde(default)]
     pub baseline: Option<String>,
     /// What was published elsewhere, by metric name.
     pub published: BTreeMap<String, Published>,
     /// Whether a parameter was fitted to this arm's published figures.
     pub fitted: bool,
-    /// Price of its disks a month, in US dollars, where all are known.
+    /// Monthly price of its disks in US dollars, if all are known.
     pub usd_per_month: Option<f64>,
-    /// Whose list prices these are, of which region, and the date; without repetitions.
+    /// Vendor, region and date of the list prices; without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_lists: Vec<String>,
-    /// Its volumes that are empty after the machine was stopped.
+    /// Its volumes that are empty after a stop of the machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forgets: Vec<String>,
 }
@@ -171,12 +170,12 @@ pub fn twin_of(baseline: &str) -> String {
 pub enum Published {
     /// A number in the metric's unit.
     Number(f64),
-    /// What was said instead of a number: `"<1"`, `"over a minute"`.
+    /// Text instead of a number: `"<1"`, `"over a minute"`.
     Words(String),
 }
 
 impl Published {
-    /// How far `ours` is off, as a share of the published number; `None` for words or a published 0.
+    /// Deviation of `ours`, as a share of the published number; `None` for text or a published 0.
     pub fn deviation(&self, ours: f64) -> Option<f64> {
         match self {
             Published::Number(published) if *published != 0.0 => Some(ours / published - 1.0),
@@ -206,11 +205,11 @@ impl Fitted {
     }
 }
 
-/// What weakens the result.
+/// A caveat about the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// A stable name: `one-block`, `drift`, `two-humps`, `failed-trials`, `errors`, ..
     pub id: String,
-    /// What was seen, why it matters and what to do.
+    /// What was observed, why it matters and what to do.
     pub text: String,
 }

@@ -1,17 +1,15 @@
-//! The results folder: what was asked, and one record a trial, each written the moment it is there.
+//! The results folder: the question, and one record per trial, each written as soon as it is available.
 //!
 //! ```text
 //! dbstow.json                    the question and the plan: marks the folder as ours
 //! records/000-local-ssd.json     block and arm
 //! dbstow.lock                    locked while a run writes here; shared by trials that run one by one
 //! ```
-//!
-//! Trials that are run one by one, on many machines, share a folder ([`Results::join`]): whoever comes first writes the
-//! head, which is the same for all, and each writes its own records, whole or not at all, under names that no other trial
-//! has. They need no order and no lock among themselves; the lock keeps a run away, which may remove records.
-//!
-//! A folder that is read may come from anybody. One that is written to is this user's own, and nothing in it is followed as a
-//! link when it is written or removed.
+//! Trials that are run one by one, on many machines, share a folder ([`Results::join`]): the first one writes the head, which is
+//! identical for all, and each atomically writes its own records under unique names. They require no order and no lock among
+//! themselves; the lock excludes a run, which may remove records.
+//! A folder that is only read is untrusted. A folder that is written to belongs to this user, and links in it are not followed
+//! when files are written or removed.
 
 mod asked;
 mod lock;
@@ -38,31 +36,31 @@ use lock::{lock, lock_shared};
 /// The name and version of `dbstow.json`.
 const SCHEMA: &str = "dbstow.results/1";
 const HEAD: &str = "dbstow.json";
-/// Where results go that the user has named no folder for: each plan's in a folder of its own.
+/// Default location of results: each plan has its own folder in it.
 pub const ALL: &str = "dbstow-results";
 const RECORDS: &str = "records";
 const LOCK: &str = "dbstow.lock";
-/// What the head was called while it was written, before each such file had a name of its own.
+/// Temporary name of the head while it is written, before temporary files had unique names.
 const FORMER_PART: &str = "dbstow.part";
 
 /// A folder of results.
 #[derive(Debug)]
 pub struct Results {
     folder: PathBuf,
-    /// What the records answer.
+    /// The question that the records answer.
     pub question: Question,
-    /// What was planned.
+    /// The plan.
     pub plan: Plan,
-    /// Where records are written; none in results that are only read.
+    /// Where records are written; `None` for read-only results.
     writing: Option<Writing>,
 }
 
-/// What a run holds while it writes records.
+/// Resources that a run holds while it writes records.
 #[derive(Debug)]
 struct Writing {
     records: Folder,
-    /// The system gives it back when this process ends, however it does; none where trials share a folder whose file
-    /// system has no locks.
+    /// The system releases it when this process ends for any reason; `None` if trials share a folder on a file system without
+    /// locks.
     _lock: Option<File>,
 }
 
@@ -74,23 +72,23 @@ struct Head<'a> {
     plan: serde_json::Value,
 }
 
-/// The same as it is read, which may come from anybody.
+/// `dbstow.json` as read, untrusted.
 #[derive(Deserialize)]
 struct Found {
     question: asked::Unchecked,
     plan: serde_json::Value,
 }
 
-/// What can be wrong with a results folder.
+/// Errors of a results folder.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultsError {
-    /// It holds something, and nothing of ours.
+    /// It is not empty, but does not contain results of dbstow.
     #[error("{folder} is not empty and holds no results of dbstow; give another folder with --out")]
     NotOurs {
         /// The folder.
         folder: String,
     },
-    /// It holds another plan's results.
+    /// It contains results of another plan.
     #[error(
         "{folder} holds results of another plan ({found}, this one is {wanted}); give another folder with --out, or --fresh to replace them"
     )]
@@ -102,7 +100,7 @@ pub enum ResultsError {
         /// Digest wanted.
         wanted: String,
     },
-    /// It holds results of a plan that is the same but for what decides no trial.
+    /// It contains results of a plan that differs only in parts that do not affect trials.
     #[error(
         "{folder} holds results of the same experiment with another number of blocks, margin, metric or text; give \
          another folder with --out"
@@ -111,17 +109,17 @@ pub enum ResultsError {
         /// The folder.
         folder: String,
     },
-    /// A run writes there, or trials do that share it.
+    /// A run, or trials that share the folder, are writing to it.
     #[error(
         "another run{by} or dbstow trial is writing to {folder}; wait until it ends, or give another folder with --out"
     )]
     InUse {
         /// The folder.
         folder: String,
-        /// Which process, where it says so.
+        /// The process that holds the lock, if known.
         by: String,
     },
-    /// There are no results there.
+    /// It contains no results.
     #[error(
         "{folder} holds no results of dbstow (no {HEAD}); give a folder that `dbstow run` wrote"
     )]
@@ -155,29 +153,29 @@ pub enum ResultsError {
         /// Why.
         source: PlanError,
     },
-    /// Its question is not that of its plan.
+    /// Its question does not match its plan.
     #[error("{file}: {what}; the file was changed: run the experiment again")]
     Question {
         /// The file.
         file: String,
-        /// The key, the value, and what it has to be.
+        /// The key, the value, and the required value.
         what: String,
     },
-    /// Its records are in no directory of its own.
+    /// `records` is not a directory of its own.
     #[error(
         "{path} is {what}, not a directory, and is not read; put the directory that dbstow wrote in its place, or run the \
          experiment again"
     )]
     Records {
-        /// Where they should be.
+        /// Where it should be.
         path: String,
         /// What is there.
         what: &'static str,
     },
-    /// Something in it cannot be written, or is not ours.
+    /// A file in it cannot be written, or does not belong to dbstow.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The system refused something.
+    /// A system call failed.
     #[error("{path}: {source}")]
     Io {
         /// Which file or folder.
@@ -188,12 +186,12 @@ pub enum ResultsError {
 }
 
 impl Results {
-    /// A folder for the records of `plan`: a new one, or one that holds records of this plan already.
+    /// Opens a folder for the records of `plan`: a new one, or one that already contains records of this plan.
     ///
     /// `fresh` removes what dbstow wrote there before, and nothing else.
     ///
     /// # Errors
-    /// When the folder is not ours or another plan's, or another run writes there, or it cannot be written.
+    /// When the folder does not belong to dbstow or to this plan, or another run writes there, or it cannot be written.
     pub fn create(
         folder: &Path,
         question: Question,
@@ -234,18 +232,18 @@ impl Results {
         })
     }
 
-    /// A folder for records of `plan` that others may write to at the same time, each other trials of the same plan; also
-    /// from other machines.
+    /// Opens a folder for records of `plan` that other processes, also on other machines, may write to concurrently, each for
+    /// different trials of the plan.
     ///
     /// # Errors
-    /// When the folder is not ours or another plan's, or a run writes there, or it cannot be written.
+    /// When the folder does not belong to dbstow or to this plan, or a run writes there, or it cannot be written.
     pub fn join(folder: &Path, question: Question, plan: Plan) -> Result<Results, ResultsError> {
         let (place, there) = claimed(folder)?;
         let lock = lock_shared(&place)?;
         if !there {
             let head = head(&question, &plan);
             match place.write_new(HEAD.as_ref(), head.as_bytes(), Readers::Umask) {
-                // Another trial came first.
+                // Another trial was first.
                 Ok(()) | Err(FileError::Exists(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -263,7 +261,7 @@ impl Results {
         })
     }
 
-    /// Refuses a folder whose head is not that of `plan`.
+    /// Rejects a folder whose head does not match `plan`.
     fn check_head(folder: &Path, plan: &Plan) -> Result<(), ResultsError> {
         let found = Results::open(folder)?.plan;
         let folder = folder.display().to_string();
@@ -278,17 +276,17 @@ impl Results {
         }
     }
 
-    /// The record of `trial` in `folder`, which may not be there, if it is one of `plan`: no other record is read.
+    /// The record of `trial` in `folder`, if it exists and belongs to `plan`: no other record is read.
     pub fn record_of(folder: &Path, plan: &Plan, trial: &Trial) -> Option<Record> {
         let name = file_name(trial.block, &trial.arm);
         let record = read_record(&folder.join(RECORDS).join(name), plan).ok()?;
         (record.arm == trial.arm && record.block == trial.block).then_some(record)
     }
 
-    /// Results written before.
+    /// Opens existing results.
     ///
     /// # Errors
-    /// When there are none, or they cannot be read.
+    /// When they do not exist or cannot be read.
     pub fn open(folder: &Path) -> Result<Results, ResultsError> {
         let head = folder.join(HEAD);
         let file = head.display().to_string();
@@ -341,14 +339,13 @@ impl Results {
         Some(text.replace('T', " ").replace('Z', " UTC"))
     }
 
-    /// Trials that have no record yet. In real time, those that failed are tried again: what was missing
-    /// may be there now. In virtual time they would fail again.
+    /// Trials without a record. In real time, failed trials are retried: what was missing may be available now. In virtual time
+    /// they would fail again.
     pub fn outstanding(&self) -> Vec<Trial> {
         self.outstanding_of(&self.plan)
     }
 
-    /// The same of `plan`, which may have more blocks than the results' own plan and is else the same; of another plan, all
-    /// trials.
+    /// Outstanding trials of `plan`, which may have more blocks than the results' own plan; all trials if it is a different plan.
     pub fn outstanding_of(&self, plan: &Plan) -> Vec<Trial> {
         if plan.digest() != self.plan.digest() {
             return plan.trials().to_vec();
@@ -367,7 +364,7 @@ impl Results {
             .collect()
     }
 
-    /// How long a whole trial of each arm took, on average over those that finished.
+    /// Mean duration of a whole trial by arm, over those that finished.
     pub fn durations(&self) -> BTreeMap<String, Duration> {
         let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for record in self.records().0 {
@@ -381,7 +378,7 @@ impl Results {
         sums.into_iter().map(mean).collect()
     }
 
-    /// Writes a record, whole or not at all.
+    /// Writes a record atomically.
     ///
     /// # Errors
     /// When the disk is full, or the folder cannot be written.
@@ -399,8 +396,7 @@ impl Results {
         Ok(records.write(name.as_ref(), text.as_bytes(), Readers::Umask)?)
     }
 
-    /// All records of this plan that can be read and can be true, in the order of their names, and a warning
-    /// for each file that is left out.
+    /// All readable and plausible records of this plan, by name, and a warning for each file that is skipped.
     pub fn records(&self) -> (Vec<Record>, Vec<Warning>) {
         let folder = self.folder.join(RECORDS);
         let entries = folder
@@ -424,13 +420,12 @@ impl Results {
     }
 }
 
-/// What the file of a record is called.
+/// File name of a record.
 fn file_name(block: u32, arm: &str) -> String {
     format!("{block:03}-{}.json", in_file_name(arm))
 }
 
-/// Of several records of one trial, that of the file with the trial's name, else the first; a warning for each
-/// of the others.
+/// Keeps one record per trial: the one in the file with the trial's name, else the first; adds a warning for each other one.
 fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec<Record> {
     let trial = |record: &Record| (record.block, record.arm.clone());
     let mut kept: BTreeMap<(u32, String), PathBuf> = BTreeMap::new();
@@ -455,18 +450,18 @@ fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec
     one_each
 }
 
-/// The directory of records in `place`, made if it is missing: nobody else may take one away or put another one there.
+/// The directory of records in `place`, created if missing: other users can neither remove nor replace it.
 fn own_records(place: &Folder) -> Result<Folder, FileError> {
     let records = place.folder(RECORDS.as_ref())?;
     records.check_own()?;
     Ok(records)
 }
 
-/// The folder, made if it is missing, and whether it has a head.
+/// The folder, created if missing, and whether it has a head.
 fn claimed(folder: &Path) -> Result<(Folder, bool), ResultsError> {
     let parent = folder.parent();
     if let Some(parent) = parent.filter(|parent| parent.file_name() == Some(OsStr::new(ALL))) {
-        // A name of dbstow's choice, which others know too.
+        // A name chosen by dbstow, which is predictable for other users.
         Folder::to_fill(parent, Readers::Umask)?;
     }
     let place = Folder::to_fill(folder, Readers::Umask)?;
@@ -474,7 +469,7 @@ fn claimed(folder: &Path) -> Result<(Folder, bool), ResultsError> {
         name.as_os_str() == OsStr::new(LOCK) || place.is_remains(name, Some(FORMER_PART))
     };
     let is_fit = place.holds(HEAD.as_ref()) || place.names()?.iter().all(is_ours);
-    // A trial that shares the folder may have written its head since the first look.
+    // A trial that shares the folder may have written its head since the first check.
     let there = place.holds(HEAD.as_ref());
     match is_fit || there {
         true => Ok((place, there)),
@@ -484,7 +479,7 @@ fn claimed(folder: &Path) -> Result<(Folder, bool), ResultsError> {
     }
 }
 
-/// Refuses `records` that is no directory; it may be missing, as long as there is no record.
+/// Rejects `records` if it is not a directory; it may be missing before the first record.
 fn check_records(folder: &Path) -> Result<(), ResultsError> {
     let path = folder.join(RECORDS);
     let what = match path.symlink_metadata() {
@@ -537,7 +532,7 @@ fn read_record(file: &Path, plan: &Plan) -> Result<Record, String> {
     Ok(record)
 }
 
-/// Removes what [`Results::write`] wrote, and nothing else.
+/// Removes only files that [`Results::write`] wrote.
 fn remove_records(records: &Folder) -> Result<(), ResultsError> {
     for name in records.names()? {
         if Path::new(&name)
@@ -550,7 +545,7 @@ fn remove_records(records: &Folder) -> Result<(), ResultsError> {
     Ok(())
 }
 
-/// Removes files that a run was writing when it was killed.
+/// Removes partial files left by a killed run.
 fn remove_remains(folder: &Folder, former: Option<&str>) -> Result<(), ResultsError> {
     for name in folder.names()? {
         if folder.is_remains(&name, former) {

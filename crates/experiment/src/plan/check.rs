@@ -1,4 +1,4 @@
-//! Whether a plan that was read is one that an experiment can give.
+//! Checks whether a plan from a file could result from an experiment.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,13 @@ use super::{Plan, PlanError, twin_of, variation};
 use crate::spec::error::{Fault, remedy};
 use crate::spec::{Arm, Mode, Script, Settings, bounds, protocol, rules};
 
-/// What a profile's replay is compared by where an experiment says nothing.
+/// Default metric for the replay of a profile.
 const METRIC_OF_PROFILES: &str = "operations_per_s";
 
-/// The rules of experiments, for all that a plan holds.
+/// Applies the rules of experiments to the whole plan.
 ///
 /// # Errors
-/// The first that it breaks.
+/// The first rule that it breaks.
 pub(super) fn rules(plan: &Plan) -> Result<(), PlanError> {
     whole(plan).map_err(|fault| broken(None, &fault))?;
     let mode = plan.variant.mode;
@@ -21,7 +21,7 @@ pub(super) fn rules(plan: &Plan) -> Result<(), PlanError> {
             .and_then(|()| protocol::check_figures(&arm.name, &arm.published));
         checked.map_err(|fault| broken(Some(&arm.name), &fault))?;
     }
-    // Last, since whatever is wrong with an arm would be wrong with what was made of it.
+    // Last, since errors in an arm would recur in its derived arms.
     made_of_arms(plan).map_err(|fault| broken(None, &fault))
 }
 
@@ -30,7 +30,7 @@ fn broken(arm: Option<&str>, fault: &Fault) -> PlanError {
     PlanError::Rule(format!("{place}{}", fault.told()))
 }
 
-/// What is not of one arm's settings: names, and what refers to them.
+/// Checks what is outside of a single arm's settings: names and references to them.
 fn whole(plan: &Plan) -> Result<(), Fault> {
     bounds::named(&["name"], &plan.experiment)?;
     bounds::named(&["engine", "name"], plan.variant.engine.as_str())?;
@@ -102,7 +102,7 @@ fn known(key: &[&str], arm: &str, arms: &BTreeSet<&str>) -> Result<(), Fault> {
     }
 }
 
-/// Refuses a twin and variations that are not what they say of their arms.
+/// Rejects a twin or variations that do not match the arms they claim to derive from.
 fn made_of_arms(plan: &Plan) -> Result<(), Fault> {
     let (compared, twin) = with_twin(plan)?;
     if let Some(twin) = twin

@@ -1,9 +1,9 @@
-//! The command that makes a plan again.
+//! The command that recreates a plan.
 
 use super::Plan;
 use crate::spec::{EngineName, Variant, builtin_names, builtin_text};
 
-/// Keys that the command line has a shorter option for.
+/// Keys with a shorter command-line option.
 const SHORT: [(&str, &str); 4] = [
     ("protocol.blocks", "--blocks"),
     ("protocol.seed", "--seed"),
@@ -11,11 +11,11 @@ const SHORT: [(&str, &str); 4] = [
     ("workload.profile", "--profile"),
 ];
 
-/// Keys that a report states by itself.
+/// Keys that a report states separately.
 const STATED: [&str; 2] = ["protocol.blocks", "protocol.seed"];
 
 impl Plan {
-    /// What the user changed of the experiment for this run, in words, one entry each.
+    /// The user's changes to the experiment for this run, as text, one entry each.
     pub fn changed(&self) -> Vec<String> {
         let quick = self.variant.quick.then(|| {
             "quick settings (less work on less data: ratios and reasons may differ)".to_owned()
@@ -27,7 +27,7 @@ impl Plan {
     }
 }
 
-/// `dbstow run` with all that decides what runs, quoted for a shell.
+/// `dbstow run` with all options that determine what runs, quoted for a shell.
 pub(super) fn text(plan: &Plan) -> String {
     let mut words = vec!["dbstow".to_owned(), "run".to_owned(), experiment(plan)];
     let Variant {

@@ -1,4 +1,4 @@
-//! A plan for a reader: what would run, in which order, and with which seeds.
+//! Human-readable description of a plan: what would run, in which order, and with which seeds.
 
 use std::fmt::{self, Write};
 
@@ -100,7 +100,7 @@ fn write_arm(out: &mut String, plan: &Plan, arm: &Arm) -> fmt::Result {
     }
     writeln!(out, "  workload  {}", workload(&settings.workload))?;
     match settings.workload.script {
-        // It was counted behind its server's memory.
+        // Its requests were counted below its server's memory.
         Script::Profile { .. } => Ok(()),
         Script::BuiltIn(_) | Script::Folder(_) => {
             writeln!(out, "  engine    {}", engine(&settings.engine))

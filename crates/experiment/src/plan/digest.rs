@@ -1,4 +1,4 @@
-//! A short name for the content of a plan, the same on every platform and for every build.
+//! A short digest of a plan's content, stable across platforms and builds.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Plan;
 use crate::spec::{EngineName, Mode, Settings};
 
-/// What decides the outcome of a trial, and nothing else.
+/// Only what determines the outcome of a trial.
 #[derive(Serialize)]
 struct Decisive<'a> {
     version: &'a str,
@@ -20,7 +20,7 @@ struct Decisive<'a> {
     place: &'a BTreeMap<String, String>,
 }
 
-/// The digest of `plan`, which may not have one yet.
+/// Computes the digest of `plan`, which may lack one.
 pub(super) fn of(plan: &Plan) -> String {
     let decisive = Decisive {
         version: &plan.version,

@@ -1,4 +1,4 @@
-//! How long a run in real time takes, before it starts.
+//! Estimates the duration of a run in real time before it starts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,19 +8,19 @@ use model::Duration;
 use super::{Plan, Trial, counted};
 use crate::spec::Amount;
 
-/// How long trials take, as far as that is known.
+/// Known duration of trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Estimate {
-    /// What is known.
+    /// The known part.
     pub least: Duration,
-    /// Trials of which it is not known how long loading takes.
+    /// Number of trials with unknown load time.
     pub loads_unknown: u32,
-    /// Trials of which nothing is known: they end after a number of operations.
+    /// Number of trials of unknown duration: they end after a number of operations.
     pub trials_unknown: u32,
 }
 
 impl Estimate {
-    /// How long `trials` of `plan` take. `earlier` is how long a whole trial of an arm took, on average.
+    /// Estimates the duration of `trials` of `plan`. `earlier` is the mean duration of a whole trial by arm.
     pub fn of(plan: &Plan, trials: &[Trial], earlier: &BTreeMap<String, Duration>) -> Estimate {
         let mut estimate = Estimate::default();
         for trial in trials {

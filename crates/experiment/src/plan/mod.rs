@@ -1,7 +1,6 @@
-//! What will be done, with nothing left open: arms, blocks, seeds and the order of trials.
-//!
-//! A plan is a value that can be stored beside its records, so that a run that was stopped resumes, and
-//! so that trials can be run one by one, anywhere.
+//! A fully resolved run: arms, blocks, seeds and the order of trials.
+//! A plan is a value that can be stored beside its records, so an interrupted run can resume, and trials can be run one by one,
+//! anywhere.
 
 mod check;
 mod command;
@@ -31,8 +30,7 @@ use crate::spec::{Arm, Fitted, Protocol, Source, Spec, Variant};
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.plan/1";
 
-/// An experiment with everything decided, by the rules of experiments: one that was read is an [`Unchecked`] until it was
-/// checked.
+/// A fully resolved experiment that follows the rules of experiments: one from a file is an [`Unchecked`] until it is checked.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
     schema: String,
@@ -44,59 +42,59 @@ pub struct Plan {
     pub question: String,
     /// Where the published figures come from.
     pub source: Option<Source>,
-    /// Keys and values that were set from outside the experiment's file.
+    /// Keys and values that override the experiment's file.
     pub overrides: Vec<(String, String)>,
-    /// How it runs, by which engine, and with which settings of the file.
+    /// Mode, engine, and the settings of the file that apply.
     pub variant: Variant,
     /// How trials are repeated and compared.
     pub protocol: Protocol,
     /// What is compared, in the order of the file, the baseline's twin last.
     pub arms: Vec<Arm>,
-    /// The arm that is the baseline once more, if there is one.
+    /// Name of the baseline's twin, if any.
     pub twin: Option<String>,
-    /// Arms with a setting at its other value, run once each after the first block.
+    /// Arms with a setting at its alternative value, run once each after the first block.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variations: Vec<Variation>,
-    /// Arms that differ in one key alone, whose values were asked for together.
+    /// Arms that differ in a single key, whose values were requested together.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sweeps: Vec<Sweep>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
-    /// Catalogue files of the user's own that its names were looked up in, as the user named them.
+    /// The user's own catalogue files used to resolve names, as the user named them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub catalogues: Vec<String>,
-    /// Where its files are and what else was chosen for real time, by name, in words.
+    /// Location of its files and other choices for real time, by name, as text.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub place: BTreeMap<String, String>,
     trials: Vec<Trial>,
     digest: String,
 }
 
-/// One arm to be run once.
+/// One run of one arm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Place in the plan, from 0.
+    /// Position in the plan, from 0.
     pub index: u32,
     /// Name of the arm.
     pub arm: String,
     /// Its block, from 0.
     pub block: u32,
-    /// Place in the shuffled order of its block, from 0.
+    /// Position in the shuffled order of its block, from 0.
     pub position: u32,
-    /// All its randomness. The arms of a block share it: they are compared under the same chance.
+    /// Source of all its randomness. The arms of a block share it: they are compared under the same random choices.
     pub seed: u64,
 }
 
 /// A stored plan that cannot be used.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// It is not a plan, or only a part of one.
+    /// It is not a complete plan.
     #[error("this is not a plan of dbstow: {0}")]
     Unreadable(#[from] serde_json::Error),
     /// It was written in another format.
     #[error("this plan has the format \"{0}\", and this program reads \"{SCHEMA}\"; plan it again")]
     Schema(String),
-    /// Its content does not go with its digest.
+    /// Its content does not match its digest.
     #[error(
         "this plan was changed after it was made: its digest is {stored}, and should be {actual}; plan it again"
     )]
@@ -106,12 +104,12 @@ pub enum PlanError {
         /// The digest of its content.
         actual: String,
     },
-    /// Its trials, which no digest covers, are not those of its arms and blocks.
+    /// Its trials, which the digest does not cover, do not match its arms and blocks.
     #[error(
         "this plan was changed after it was made: its trials are not those of its arms in {0} blocks; plan it again"
     )]
     Trials(u32),
-    /// It holds what no experiment gives.
+    /// It contains values that no experiment could produce.
     #[error(
         "this plan breaks a rule of experiments: {0}; change the experiment, and plan it again"
     )]
@@ -119,7 +117,7 @@ pub enum PlanError {
 }
 
 impl Plan {
-    /// Decides all that `spec` leaves open. With `twin`, the baseline runs once more under another name
+    /// Resolves all that `spec` leaves open. With `twin`, the baseline runs a second time under another name
     /// (`--aa`): the spread between the two is the noise floor.
     pub fn new(spec: &Spec, twin: bool) -> Plan {
         let mut arms = spec.arms.clone();
@@ -153,14 +151,14 @@ impl Plan {
         plan
     }
 
-    /// The same plan, run at `place`: another place is another plan.
+    /// The plan, run at `place`: a different place makes a different plan.
     pub fn at(mut self, place: BTreeMap<String, String>) -> Plan {
         self.place = place;
         self.digest = digest::of(&self);
         self
     }
 
-    /// The same plan, whose names were looked up in these files too. What they say is in the digest, not their paths.
+    /// The plan, with names also resolved in these files. The digest covers their content, not their paths.
     pub fn reading(self, catalogues: Vec<String>) -> Plan {
         Plan { catalogues, ..self }
     }
@@ -170,8 +168,7 @@ impl Plan {
         &self.trials
     }
 
-    /// The trial of `arm` in `block`, which may be a later one than this plan's last; `None` for an arm that
-    /// the plan does not have.
+    /// The trial of `arm` in `block`, which may be after this plan's last; `None` for an arm that the plan does not have.
     pub fn trial(&self, arm: &str, block: u32) -> Option<Trial> {
         let mut trials = self.block(block).into_iter();
         trials.find(|trial| trial.arm == arm)
@@ -188,13 +185,13 @@ impl Plan {
         self.arms.iter().chain(variations)
     }
 
-    /// The trials of one block, in their order; each block has its own seed and its own order, both drawn from the
-    /// protocol's seed and the block's number alone: what a block is does not depend on how many there are.
+    /// The trials of one block, in their order; each block has its own seed and its own order, both drawn only from the
+    /// protocol's seed and the block's number: a block does not depend on the number of blocks.
     fn block(&self, block: u32) -> Vec<Trial> {
         let protocol = &self.protocol;
         let seed = random::derive(protocol.seed, "trial", u64::from(block));
         let order_seed = random::derive(protocol.seed, "order", u64::from(block));
-        // The twin shares the baseline's settings but not its chance: that is what it is there to show.
+        // The twin shares the baseline's settings but not its seed, to show the effect of chance.
         let own = |arm: &Arm| match arm.name.ends_with(TWIN_SUFFIX) {
             true => random::derive(seed, "twin", 0),
             false => seed,
@@ -217,35 +214,34 @@ impl Plan {
         (0..).zip(order).map(trial).collect()
     }
 
-    /// What a record has to carry to belong to this plan: 16 hexadecimal digits, made from the
-    /// program's version and all that decides the outcome of a trial.
-    ///
-    /// The number of blocks is not in it, so that more blocks continue a plan; nor are published
-    /// figures, words, margin and metric, which change what is said of records, not the records.
+    /// The digest that a record must have to belong to this plan: 16 hexadecimal digits, computed from the program's version and
+    /// all that determines the outcome of a trial.
+    /// It does not cover the number of blocks, so that more blocks continue a plan; nor published figures, texts, margin and
+    /// metric, which affect reports, not records.
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// What would run, for a reader.
+    /// Human-readable description of what would run.
     pub fn describe(&self) -> String {
         describe::text(self)
     }
 
-    /// The command that makes it again, quoted for a shell; an experiment that is not built in is taken to be
-    /// in a file of its name.
+    /// The command that recreates it, quoted for a shell; an experiment that is not built in is assumed to be in a file of its
+    /// name.
     pub fn command(&self) -> String {
         command::text(self)
     }
 
-    /// The plan as it is stored.
+    /// The plan in its storage format.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a plan has text keys and finite numbers only")
     }
 
-    /// A plan that was stored, [read](Unchecked::read) and [checked](Unchecked::check).
+    /// [Reads](Unchecked::read) and [checks](Unchecked::check) a stored plan.
     ///
     /// # Errors
-    /// When the text is not a whole plan of this format, was changed, or breaks a rule of experiments.
+    /// When the text is not a complete plan of this format, was modified, or breaks a rule of experiments.
     pub fn from_json(text: &str) -> Result<Plan, PlanError> {
         Unchecked::read(text)?.check()
     }

@@ -180,7 +180,7 @@ fn a_plan_says_what_would_run() {
 }
 
 proptest! {
-    /// Fractions are read back to the last bit; otherwise a stored plan would look changed.
+    /// Fractions round-trip to the last bit; otherwise a stored plan would look modified.
     #[test]
     fn any_rate_is_stored_exactly(rate in 1e-6..1e6_f64) {
         let rate = rate.to_string();

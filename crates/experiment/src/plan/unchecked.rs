@@ -1,10 +1,9 @@
-//! A plan as it was read: all that is known of it is its shape.
+//! A plan as read from a file: only its shape is verified.
 //!
 //! ```text
 //! file ──read──> Unchecked<Plan> ──check──> Plan ──> trials, staging, reports
 //! ```
-//!
-//! A file may come from anybody. Nothing here runs, stages or describes what it says: [`Unchecked`] has no way in but
+//! A file is untrusted. Nothing here runs, stages or describes its content: [`Unchecked`] only gives access through
 //! [`Unchecked::check`], and [`Plan`] itself cannot be deserialized.
 
 use std::collections::BTreeMap;
@@ -16,15 +15,15 @@ use crate::question::Sweep;
 use crate::record::strict;
 use crate::spec::{Arm, Fitted, Protocol, Source, Variant};
 
-/// What came from a file, before it is known whether it can be true.
+/// Content of a file before validation.
 #[derive(Clone, Debug)]
 pub struct Unchecked<T>(T);
 
-/// Most trials of a forged plan: more would be refused by their number.
+/// Maximum number of trials of a forged plan: more would be rejected by their number.
 #[cfg(any(test, feature = "examples"))]
 const FORGED_TRIALS_MAX: usize = 10_000;
 
-/// The wire form of a [`Plan`]: the same fields, for those who read.
+/// The wire form of a [`Plan`] for deserialization: the same fields.
 #[derive(Deserialize)]
 #[serde(remote = "Plan")]
 struct Shape {
@@ -58,10 +57,10 @@ impl<'de> Deserialize<'de> for Unchecked<Plan> {
 }
 
 impl Unchecked<Plan> {
-    /// Reads the document of a plan; keys beside it are for others.
+    /// Reads the document of a plan; other keys are ignored.
     ///
     /// # Errors
-    /// When the text is no whole plan of this format, or has a key twice.
+    /// When the text is not a complete plan of this format, or has a duplicate key.
     pub fn read(text: &str) -> Result<Unchecked<Plan>, PlanError> {
         let document = strict::parse(text)?;
         match document["schema"].as_str() {
@@ -71,13 +70,12 @@ impl Unchecked<Plan> {
         }
     }
 
-    /// The plan, if it is one that an experiment can give, unchanged since it was made.
-    ///
-    /// The rules hold for plans of every version: reports are made from them. Only in the order of its trials may another
-    /// version differ.
+    /// The plan, if an experiment can produce it and it was not modified since.
+    /// The rules apply to plans of all versions, since reports are made from them. Other versions may differ only in the order of
+    /// trials.
     ///
     /// # Errors
-    /// When it was changed, or breaks a rule of experiments.
+    /// When it was modified, or breaks a rule of experiments.
     pub fn check(self) -> Result<Plan, PlanError> {
         let Unchecked(plan) = self;
         let actual = digest::of(&plan);
@@ -94,7 +92,7 @@ impl Unchecked<Plan> {
         Ok(plan)
     }
 
-    /// The same, with the digest and the trials that go with what it says: as somebody makes it who wants to get past both.
+    /// The plan with digest and trials recomputed to match its content, as an attacker would forge it.
     #[cfg(any(test, feature = "examples"))]
     pub fn forged(self) -> Unchecked<Plan> {
         let Unchecked(mut plan) = self;

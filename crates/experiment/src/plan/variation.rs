@@ -1,4 +1,4 @@
-//! Arms with a setting at its other value that nobody chose: run once each, to see whether a verdict depends on it.
+//! Arms with an unspecified setting at its alternative value: run once each, to see whether a verdict depends on it.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::spec::bounds::{COLD_SUFFIX, WARM_SUFFIX};
 use crate::spec::{Arm, Mode, Protocol, Role, Settings, Spec, Temperature};
 
-/// An arm as it would be with the other value of a setting.
+/// An arm with the alternative value of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Variation {
-    /// The arm, under a name of its own.
+    /// The arm, under its own name.
     pub arm: Arm,
     /// Name of the arm that it varies.
     pub of: String,
@@ -21,8 +21,8 @@ pub struct Variation {
     pub value: String,
 }
 
-/// The variations of `spec`: of the host cache at the start, where an experiment leaves that open and compares arms
-/// that use the cache differently. Only in virtual time, where one more trial costs little.
+/// The variations of `spec`: initial state of the host cache, if an experiment does not specify it and compares arms that use the
+/// cache differently. Only in virtual time, where another trial is cheap.
 pub(super) fn of(spec: &Spec) -> Vec<Variation> {
     if spec.variant.mode != Mode::Simulate || spec.host_cache_start_given {
         return Vec::new();
@@ -62,7 +62,7 @@ fn cached(settings: &Settings) -> BTreeMap<&'static str, Vec<HostCacheMode>> {
         .collect()
 }
 
-/// `original` with the host cache at its other temperature at the start.
+/// `original` with the opposite initial temperature of the host cache.
 pub(super) fn varied(original: &Arm) -> Variation {
     let start = &original.settings.engine.host_cache_start;
     let (other, value, suffix) = match start {

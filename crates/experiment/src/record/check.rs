@@ -1,19 +1,18 @@
-//! Whether a record can be true: in itself, and of its plan.
-//!
-//! Records may come from anywhere, and findings are made from them without another look.
+//! Checks the plausibility of a record: in itself, and against its plan.
+//! Records are untrusted, and findings are computed from them without further checks.
 
 use model::number::COUNTED_MAX;
 
 use super::{DiskRecord, Outcome, Record, Series, histogram};
 use crate::plan::Plan;
 
-/// Intervals that a series may go on after the last phase: what sessions and writers still had to do.
+/// Number of intervals that a series may continue after the last phase, while sessions and writers finish.
 const INTERVALS_AFTER: u64 = 3_600;
 
-/// What of `record` cannot be, by itself or as a record of `plan`.
+/// Checks that `record` is plausible, in itself and as a record of `plan`.
 ///
 /// # Errors
-/// The first thing, in words.
+/// The first problem, as text.
 pub fn check(record: &Record, plan: &Plan) -> Result<(), String> {
     of_plan(record, plan)?;
     numbers(record)?;
@@ -33,7 +32,7 @@ fn of_plan(record: &Record, plan: &Plan) -> Result<(), String> {
     let arm = plan.arm(&record.arm);
     let arm = arm.ok_or_else(|| format!("the plan has no arm \"{}\"", record.arm))?;
     let trial = plan.trial(&record.arm, record.block);
-    // A variation runs in the first block alone.
+    // A variation runs only in the first block.
     let trial = trial.ok_or_else(|| {
         let (arm, block) = (&record.arm, record.block);
         format!("the plan has no trial of arm \"{arm}\" in block {block}")
@@ -93,7 +92,7 @@ fn numbers(record: &Record) -> Result<(), String> {
     }
 }
 
-/// Refuses counters whose sum has no place in 64 bits: they are added up without another look.
+/// Rejects counters whose sum overflows 64 bits: they are added without further checks.
 fn sums(record: &Record) -> Result<(), String> {
     let disks = || record.volumes.iter().flat_map(|volume| &volume.disks);
     let requests = |disk: &DiskRecord| [disk.reads, disk.writes, disk.flushes, disk.cache_hits];
@@ -151,7 +150,7 @@ fn phases(record: &Record) -> Result<(), String> {
     }
 }
 
-/// Series need not be of one length: each ends with the last thing that happened.
+/// Series may differ in length: each ends with its last event.
 fn series(record: &Record) -> Result<(), String> {
     let Series {
         interval_ns,
@@ -202,7 +201,7 @@ mod tests {
         Plan::new(&spec.expect("it is built in"), false)
     }
 
-    /// What is wrong with a sound record once `change` was made to it.
+    /// The error for a valid record after `change`.
     fn wrong(change: impl Fn(&mut Record)) -> String {
         let plan = plan();
         let mut record = sound(&plan);

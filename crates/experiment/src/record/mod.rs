@@ -1,7 +1,6 @@
-//! What happened in a trial: one JSON file each, written the moment the trial ends.
-//!
-//! These are the wire types. A record holds raw values only; estimates, verdicts and reasons are made
-//! from records by `analysis::findings`, on any machine, at any later time.
+//! Results of a trial: one JSON file each, written when the trial ends.
+//! These are the wire types. A record holds raw values only; `analysis::findings` derives estimates, verdicts and reasons from
+//! records, on any machine, at any later time.
 
 pub mod check;
 mod note;
@@ -26,18 +25,17 @@ use crate::spec::Role;
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.record/1";
 
-/// Why a trial failed in which nothing came to its end.
+/// The error of a trial in which no operation completed.
 pub const NO_OPERATIONS: &str = "no operation ended within the measured time, so that there are no figures; give it a \
      longer workload.duration, a higher rate, or operations that take less";
 
-/// The setting of an engine that says how much of the machine's page cache it had; [`NOT_LIMITED`] begins it
-/// where that was as much as there is.
+/// The engine setting with its share of the machine's page cache; begins with [`NOT_LIMITED`] if it had all of it.
 pub const PAGE_CACHE: &str = "page_cache";
 
-/// Begins the value of [`PAGE_CACHE`] where nothing held it back.
+/// Prefix of the value of [`PAGE_CACHE`] if it was not limited.
 pub const NOT_LIMITED: &str = "not limited";
 
-/// Everything that happened in one trial.
+/// The full record of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// [`SCHEMA`].
@@ -54,21 +52,21 @@ pub struct Record {
     pub arm: String,
     /// Block, from 0.
     pub block: u32,
-    /// Place of the trial in its block's shuffled order, from 0.
+    /// Position of the trial in its block's shuffled order, from 0.
     pub position: u32,
     /// Seed of the trial.
     pub seed: u64,
-    /// Whether it came to its end.
+    /// Whether it completed.
     pub outcome: Outcome,
     /// Raw values by metric name; the unit is the suffix of the name.
     pub metrics: BTreeMap<String, f64>,
-    /// How long each phase took, in (virtual) nanoseconds, in order.
+    /// Duration of each phase in (virtual) nanoseconds, in order.
     pub phases: Vec<Phase>,
-    /// Sum over all sessions of where their time went in the measured phases, in nanoseconds, by cause.
+    /// Time of all sessions in the measured phases, in nanoseconds, by cause.
     pub time_split_ns: BTreeMap<Cause, u64>,
     /// What reached the disks.
     pub volumes: Vec<VolumeRecord>,
-    /// How much of every limit was used.
+    /// Use of each limit.
     pub limits: Vec<LimitRecord>,
     /// Latency of operations: HDR histogram V2, base64, in nanoseconds.
     pub operations: Option<String>,
@@ -79,19 +77,19 @@ pub struct Record {
     /// The engine that ran the workload; `None` in simulate mode, where it is the embedded one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineRecord>,
-    /// The engine's own counters over the measured phases, the unit in the suffix of the name.
+    /// The engine's own counters over the measured phases; the unit is the suffix of the name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, f64>,
-    /// Where it ran: kernel, filesystems, devices, ..; by name, in words. Real-time modes only.
+    /// Environment: kernel, filesystems, devices, ..; by name, as text. Real-time modes only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// How well modelled time was kept; emulate mode only.
+    /// Timing accuracy of the emulation; emulate mode only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
-    /// What dbstow itself cost; real-time modes only.
+    /// Overhead of dbstow itself; real-time modes only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientRecord>,
-    /// What the trial itself noticed, such as a clipped histogram.
+    /// Notes of the trial itself, such as a clipped histogram.
     pub notes: Vec<Note>,
 }
 
@@ -102,21 +100,20 @@ pub struct EngineRecord {
     pub name: String,
     /// Its own version.
     pub version: String,
-    /// What "file" means for it, in words.
+    /// What "file" means for it, as text.
     pub file: String,
     /// Settings in force that matter for I/O.
     pub settings: BTreeMap<String, String>,
 }
 
-/// What dbstow itself cost in the measured phases: its sessions and its sampling, not its emulator.
+/// Overhead of dbstow itself in the measured phases: its sessions and its sampling, not its emulator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientRecord {
     /// Processor time of this process.
     pub cpu_ns: u64,
     /// Processors of the machine it ran on.
     pub cores: u32,
-    /// Sum over sessions of the time in which the engine waited for the client although an operation was
-    /// under way.
+    /// Sum over sessions of the time in which the engine waited for the client during an operation.
     pub between_ns: u64,
 }
 
@@ -124,11 +121,11 @@ pub struct ClientRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 pub enum Outcome {
-    /// It came to its end.
+    /// It completed.
     Finished,
-    /// It did not; this too is a result.
+    /// It did not complete; this is a result too.
     Failed {
-        /// What stopped it.
+        /// The error that stopped it.
         error: String,
     },
 }
@@ -149,7 +146,7 @@ pub struct Phase {
 /// What reached the disks of one volume in the measured phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VolumeRecord {
-    /// The experiment's name for it.
+    /// Its name in the experiment.
     pub name: String,
     /// Catalogue name of its disks.
     pub disk: String,
@@ -180,15 +177,15 @@ pub struct DiskRecord {
     pub read_latency: Option<String>,
     /// Latency of writes.
     pub write_latency: Option<String>,
-    /// Times that the operating system counts of a real disk; `None` for a modelled one.
+    /// Times of a real disk as counted by the operating system; `None` for a modelled one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<DiskTimes>,
 }
 
-/// Times of a real disk in the measured phases, where single requests are not seen.
+/// Times of a real disk in the measured phases, where single requests are not visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskTimes {
-    /// Time in which at least one request was under way.
+    /// Time in which at least one request was in flight.
     pub busy_ns: u64,
     /// Sum of the latencies of all reads.
     pub read_ns: u64,
@@ -196,7 +193,7 @@ pub struct DiskTimes {
     pub write_ns: u64,
 }
 
-/// How much of one limit was used in the measured phases.
+/// Use of one limit in the measured phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitRecord {
     /// Which one: of the machine, or of one disk.
@@ -207,9 +204,9 @@ pub struct LimitRecord {
     pub used: f64,
     /// Units per second allowed, sustained.
     pub rate: f64,
-    /// `used`, as a share of what could have passed: at the rate in force, with the credits that there were.
+    /// `used` as a share of what could have passed at the effective rate, with the available credits.
     pub utilisation: f64,
-    /// Burst credits; `None` where the limit has none.
+    /// Burst credits; `None` if the limit has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<BurstRecord>,
 }
@@ -250,7 +247,7 @@ impl From<&DiskReading> for DiskRecord {
 }
 
 impl LimitRecord {
-    /// What was used of a limit in `elapsed`.
+    /// Use of a limit in `elapsed`.
     pub fn of(limit: &LimitReading, elapsed: Duration) -> LimitRecord {
         let burst = limit.credits.zip(limit.limit.burst);
         LimitRecord {
@@ -274,9 +271,8 @@ pub struct Series {
     /// Length of an interval.
     pub interval_ns: u64,
     /// `operations`, and for each disk `<disk>.reads`, `.read_bytes`, `.read_ns` (sum of latencies), `.writes`,
-    /// `.write_bytes` and `.write_ns`. In real time, of the engine during the run: `counter.<name>`, what a counter
-    /// of [`Record::counters`] grew by, and `level.<name>`, how high something was at the interval's end; not of
-    /// those that stayed at zero.
+    /// `.write_bytes` and `.write_ns`. In real time, also of the engine during the run: `counter.<name>`, the increase of a
+    /// counter of [`Record::counters`], and `level.<name>`, a level at the interval's end; those that stayed at zero are omitted.
     pub values: BTreeMap<String, Vec<u64>>,
 }
 

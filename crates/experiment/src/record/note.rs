@@ -1,4 +1,4 @@
-//! What a trial noticed, as records hold it: a text, which begins with what kind of note it is.
+//! Notes of a trial, as stored in records: a text that begins with the kind of note.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -6,24 +6,24 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What a trial noticed.
+/// A note of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// `not cold: ..`: a cache that was to be emptied and was not.
+    /// `not cold: ..`: a cache that should have been emptied but was not.
     NotCold(String),
-    /// `no write-back: ..`: what an engine leaves to its filesystem's cache went to modelled disks at once.
+    /// `no write-back: ..`: writes that an engine leaves to its filesystem's cache went to modelled disks immediately.
     NoWriteBack(String),
-    /// `not cleaned up: ..`: something that stays behind the trial.
+    /// `not cleaned up: ..`: something that the trial left behind.
     NotCleanedUp(String),
-    /// `paused: ..`: the trial stood still while it was measured.
+    /// `paused: ..`: the trial was suspended during measurement.
     Paused(String),
-    /// `not as asked: ..`: a setting that the engine did not get, with what it got instead.
+    /// `not as asked: ..`: a setting that was not applied, with the value used instead.
     NotAsAsked(String),
-    /// `not exercised: ..`: what the workload is about, and its statements did not do.
+    /// `not exercised: ..`: the behaviour that the workload targets but its statements did not show.
     NotExercised(String),
-    /// The workload was written for SQLQueryStress, which averages in a way of its own.
+    /// The workload was written for SQLQueryStress, which computes averages differently.
     Stress,
-    /// Anything else, for people.
+    /// Anything else, human-readable.
     Other(String),
 }
 

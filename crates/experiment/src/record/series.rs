@@ -1,7 +1,6 @@
-//! Counts what happens interval by interval, as records have it.
-//!
-//! A series has a bounded number of points, however long a trial is. One that is full doubles its interval: the
-//! neighbours of each pair become one. Totals stay exact.
+//! Counts events by interval, in the format of records.
+//! A series has a bounded number of points, regardless of the length of a trial. A full one doubles its interval: neighbouring
+//! points are merged in pairs. Totals stay exact.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +8,20 @@ use model::{Duration, Instant, Operation, Request};
 
 use super::Series;
 
-/// Length of an interval, unless a trial is so long that its series would have too many.
+/// Initial length of an interval; it grows for trials whose series would have too many.
 pub const INTERVAL: Duration = Duration::SECOND;
 
-/// Most points of a series: an hour of seconds, several times what a chart shows.
+/// Maximum number of points of a series: an hour of seconds, several times what a chart shows.
 pub const POINTS_MAX: usize = 3600;
 
-/// Disks up to which the series of each has [`POINTS_MAX`] points; more disks share as many. With six values of
-/// eight bytes a point, that bounds the series of a trial at 180 MB.
+/// Number of disks up to which the series of each has [`POINTS_MAX`] points; more disks share that total. With six values of
+/// eight bytes per point, this bounds the series of a trial at 180 MB.
 const DISKS_IN_FULL: usize = 1024;
 
-/// Fewest points of a series, even of a disk among tens of thousands.
+/// Minimum number of points of a series, even for a disk among tens of thousands.
 const POINTS_MIN: usize = 60;
 
-/// What is counted of a disk: its name in the record is `<disk>.<this>`. Latencies are sums.
+/// Counters of a disk: the name in the record is `<disk>.<counter>`. Latencies are sums.
 pub const COUNTED: [&str; 6] = [
     "reads",
     "read_bytes",
@@ -32,21 +31,21 @@ pub const COUNTED: [&str; 6] = [
     "write_ns",
 ];
 
-/// What a value of a series is, and so what two neighbours are together.
+/// Kind of a series' values, which determines how neighbours are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// What happened in the interval: they add up.
+    /// Events in the interval: merged by addition.
     Count,
-    /// How high something was at the interval's end: the later one stands.
+    /// A level at the interval's end: merging keeps the later one.
     Level,
 }
 
-/// Values of an interval each, from the start of a trial.
+/// One value per interval, from the start of a trial.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Points {
     kind: Kind,
     most: usize,
-    /// How often the interval was doubled.
+    /// Number of times the interval was doubled.
     doublings: u32,
     values: Vec<u64>,
 }
@@ -57,7 +56,7 @@ impl Points {
         Points::of(Kind::Count, POINTS_MAX)
     }
 
-    /// No height known yet.
+    /// No level known yet.
     pub fn levels() -> Points {
         Points::of(Kind::Level, POINTS_MAX)
     }
@@ -71,15 +70,14 @@ impl Points {
         }
     }
 
-    /// Counts `amount` in the interval that `at` lies in.
+    /// Counts `amount` in the interval that contains `at`.
     pub fn add(&mut self, at: Instant, amount: u64) {
         let index = self.reach(at);
         self.values.resize(self.values.len().max(index + 1), 0);
         self.values[index] = self.values[index].saturating_add(amount);
     }
 
-    /// Sets the height at the end of the interval that `at` lies in. Intervals before it that nothing is known of
-    /// have the height of the last one that is.
+    /// Sets the level at the end of the interval that contains `at`. Earlier intervals without a value get the last known level.
     pub fn set(&mut self, at: Instant, height: u64) {
         let index = self.reach(at);
         let last = self.values.last().copied().unwrap_or(0);
@@ -87,7 +85,7 @@ impl Points {
         self.values[index] = height;
     }
 
-    /// Adds what another one counted.
+    /// Merges another series into this one.
     pub fn merge(&mut self, mut other: Points) {
         let doublings = self.doublings.max(other.doublings);
         self.coarsen(doublings);
@@ -99,12 +97,12 @@ impl Points {
         }
     }
 
-    /// Whether nothing but zeros were counted.
+    /// Whether all values are zero.
     pub fn is_zero(&self) -> bool {
         self.values.iter().all(|value| *value == 0)
     }
 
-    /// The place of `at`, for which there is room.
+    /// Index of the interval of `at`, extending the series as needed.
     fn reach(&mut self, at: Instant) -> usize {
         let second = at.as_nanos() / INTERVAL.as_nanos();
         while second >> self.doublings >= self.most as u64 {
@@ -113,7 +111,7 @@ impl Points {
         (second >> self.doublings) as usize
     }
 
-    /// Has intervals that were doubled that often.
+    /// Merges intervals until they were doubled this many times.
     fn coarsen(&mut self, doublings: u32) {
         while self.doublings < doublings {
             let pairs = self.values.chunks(2);
@@ -131,7 +129,7 @@ impl Points {
     }
 }
 
-/// The series of a record: all of them with the longest interval that one of them needs.
+/// The series of a record: all with the longest interval that any of them requires.
 pub fn record(named: impl IntoIterator<Item = (String, Points)>) -> Series {
     let named: Vec<(String, Points)> = named.into_iter().collect();
     let doublings = named.iter().map(|(_, points)| points.doublings);
@@ -146,7 +144,7 @@ pub fn record(named: impl IntoIterator<Item = (String, Points)>) -> Series {
     }
 }
 
-/// Most memory that the series of one of so many `disks` takes.
+/// Maximum memory of the series of one of `disks` disks.
 pub fn disk_bytes(disks: usize) -> u64 {
     (COUNTED.len() * points_max(disks) * size_of::<u64>()) as u64
 }
@@ -161,7 +159,7 @@ fn points_max(disks: usize) -> usize {
 pub struct DiskSeries([Points; COUNTED.len()]);
 
 impl DiskSeries {
-    /// One of so many `disks`, with nothing counted.
+    /// An empty series for one of `disks` disks.
     pub fn of(disks: usize) -> DiskSeries {
         DiskSeries(std::array::from_fn(|_| {
             Points::of(Kind::Count, points_max(disks))
@@ -234,7 +232,7 @@ mod tests {
 
         let series = record([("operations".to_owned(), points)]);
 
-        // 3,601 seconds in pairs: 1,801 points, the last one alone.
+        // 3,601 seconds in pairs: 1,801 points, the last one unpaired.
         let values = &series.values["operations"];
         assert_eq!(series.interval_ns, 2_000_000_000);
         assert_eq!(values.len(), 1801);

@@ -1,4 +1,4 @@
-//! JSON in which no key stands twice: two readers of such an object may each take another value.
+//! JSON without duplicate keys: different readers of such an object may take different values.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 /// Reads a document.
 ///
 /// # Errors
-/// When it is no JSON, or an object has a key twice.
+/// When it is not JSON, or an object has a duplicate key.
 pub(crate) fn parse(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).map(|Strict(value)| value)
 }

@@ -1,15 +1,15 @@
-//! Waits that an engine has names of its own for, as records count them.
+//! Wait events with engine-specific names, as counted in records.
 
 use std::fmt;
 
 use crate::spec::Role;
 
-/// A wait, by the engine's name for it and what it was for, where that is known.
+/// A wait event: the engine's name for it, and what it waited for, if known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitEvent<'a> {
     /// The engine's name: `PAGEIOLATCH_SH`, `IO/DataFileRead`.
     pub name: &'a str,
-    /// What it was for.
+    /// What it waited for, if known.
     pub on: Option<WaitsOn>,
 }
 
@@ -18,7 +18,7 @@ pub struct WaitEvent<'a> {
 pub enum WaitsOn {
     /// A file of this role.
     Files(Role),
-    /// A page of tempdb that says what is free in one of its files.
+    /// An allocation page of a tempdb file, which tracks free space.
     AllocationPage,
 }
 
@@ -58,13 +58,13 @@ impl<'a> From<&'a str> for WaitEvent<'a> {
 }
 
 impl<'a> WaitEvent<'a> {
-    /// The event that a counter of [`super::Record::counters`] is of; `None` for other counters.
+    /// The event of a counter in [`super::Record::counters`]; `None` for other counters.
     pub fn of_counter(name: &'a str) -> Option<WaitEvent<'a>> {
         let event = name.strip_prefix("wait.")?.strip_suffix("_s")?;
         Some(WaitEvent::from(event))
     }
 
-    /// The counter of the time, in seconds, that sessions waited for this.
+    /// Name of the counter with the time, in seconds, that sessions waited for this.
     pub fn counter(&self) -> String {
         format!("wait.{self}_s")
     }

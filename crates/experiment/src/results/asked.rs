@@ -1,8 +1,6 @@
-//! The question of a results folder, as it was read: all that is known of it is its shape.
-//!
-//! Findings are made from it without another look, and the file may come from anybody. What its plan says, it has to say,
-//! too: the plan was checked. What only the question says is words, prices, which
-//! volumes forget, and whether an engine has one writer.
+//! The question of a results folder as read from its file: only its shape is verified.
+//! Findings are computed from it without further checks, and the file is untrusted. It must agree with its plan, which was
+//! checked. Only texts, prices, which volumes lose their contents, and whether an engine has one writer are not in the plan.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -11,14 +9,14 @@ use crate::question::{ArmQuestion, Fitted, Question, Sweep, Variation};
 use crate::spec::error::Fault;
 use crate::spec::errors_max_default;
 
-/// Most dollars a month for an arm's disks: the most that a catalogue has for a unit (10^9), times more units than the
-/// disks of a plan have together (2^50 a second, 2^16 disks). Twelve months of it are still a number.
+/// Maximum dollars a month for an arm's disks: the maximum unit price of a catalogue (10^9), times more units than the disks of a
+/// plan have together (2^50 a second, 2^16 disks). Twelve times this is still finite.
 const USD_MAX: f64 = 1e30;
 
-/// A question, before it is known whether its plan asks it.
+/// A question not yet checked against its plan.
 pub(super) struct Unchecked(Question);
 
-/// The wire form of a [`Question`]: the same fields, for those who read.
+/// The wire form of a [`Question`] for deserialization: the same fields.
 #[derive(Deserialize)]
 #[serde(remote = "Question")]
 struct Shape {
@@ -53,10 +51,10 @@ impl<'de> Deserialize<'de> for Unchecked {
 }
 
 impl Unchecked {
-    /// The question, if it is that of `plan`.
+    /// The question, if it matches `plan`.
     ///
     /// # Errors
-    /// The first key that says something else, with both values, or a price that is none.
+    /// The first key that differs, with both values, or an invalid price.
     pub(super) fn check(self, plan: &Plan) -> Result<Question, String> {
         let Unchecked(asked) = self;
         check(&asked, plan).map_err(|fault| fault.told())?;
@@ -107,7 +105,7 @@ fn names(arms: &[ArmQuestion]) -> Vec<&str> {
     arms.iter().map(|arm| arm.name.as_str()).collect()
 }
 
-/// An arm, beside the planned one of the same name.
+/// Checks an arm against the planned one of the same name.
 fn check_arm(arm: &ArmQuestion, planned: &ArmQuestion) -> Result<(), Fault> {
     let ArmQuestion {
         name,

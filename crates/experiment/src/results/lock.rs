@@ -22,8 +22,8 @@ pub(super) fn lock(folder: &Folder) -> Result<File, ResultsError> {
     Ok(file)
 }
 
-/// Excludes runs from the folder; other trials may share it. A file system without locks keeps nobody away, which
-/// harms no trial: each writes files of its own. A run is refused there.
+/// Excludes runs from the folder; other trials may share it. A file system without locks excludes no process, which is safe for
+/// trials: each writes its own files. A run is rejected there.
 pub(super) fn lock_shared(folder: &Folder) -> Result<Option<File>, ResultsError> {
     let file = folder.own_file(LOCK.as_ref())?;
     match file.try_lock_shared() {
@@ -31,14 +31,14 @@ pub(super) fn lock_shared(folder: &Folder) -> Result<Option<File>, ResultsError>
         Err(TryLockError::WouldBlock) => return Err(in_use(folder, file)),
         Err(TryLockError::Error(_)) => return Ok(None),
     }
-    // The number of an earlier run's process, which harms nobody where it stays.
+    // The process id of an earlier run; harmless if it remains.
     let _ = file.set_len(0);
     Ok(Some(file))
 }
 
-/// Says who holds the lock in `file`.
+/// The error with the holder of the lock in `file`.
 fn in_use(folder: &Folder, mut file: File) -> ResultsError {
-    // Some systems do not let others read a locked file.
+    // Some systems do not allow other processes to read a locked file.
     let mut by = String::new();
     let _ = file.read_to_string(&mut by);
     ResultsError::InUse {

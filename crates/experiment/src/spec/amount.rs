@@ -1,4 +1,4 @@
-//! Values that may be written in more than one way.
+//! Values with more than one notation.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -53,7 +53,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
     }
 }
 
-/// A span of time with its unit; a bare number is refused, because nobody means nanoseconds.
+/// A span of time with its unit; a bare number is rejected, because nanoseconds are never intended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span(pub(crate) Duration);
 
@@ -134,7 +134,7 @@ impl LatencyTable {
     }
 }
 
-/// Whether half of the requests can take less than a p50 and 99 of 100 less than a p99.
+/// Whether p50 and p99 are consistent.
 pub(super) fn is_possible(latency: LatencySpec) -> bool {
     match latency {
         LatencySpec::LogNormal { p50, p99 } => Duration::ZERO < p50 && p50 <= p99,

@@ -1,5 +1,4 @@
-//! From a valid text to a [`Spec`]: one pass for the whole file, then one for each arm with what it
-//! sets.
+//! Turns a valid text into a [`Spec`]: one pass for the whole file, then one per arm with the keys it sets.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +11,10 @@ use super::settings::{Settings, Volume};
 use super::{Arm, Origin, Source, Spec, Variant};
 use super::{distribute, idle, mariadb, protocol, resolve, rules, wire};
 
-/// Sections that an arm may set keys of; the others are the same for all arms.
+/// Sections whose keys an arm may set; the others are common to all arms.
 pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
 
-/// The experiment that `text` describes; `origin` is what it was before `--quick` and `--set`.
+/// The experiment described by `text`; `origin` is the text before `--quick` and `--set`.
 pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let asked = text.wire();
     let mode = origin.variant.mode;
@@ -79,7 +78,7 @@ fn host_cache_start_given(asked: &wire::Experiment) -> bool {
     asked.engine.host_cache_start.is_some() || asked.arm.values().any(by_arm)
 }
 
-/// `text` with `keys` set, each blamed on its entry under `blamed`.
+/// `text` with `keys` set; faults are attributed to the entries under `blamed`.
 pub(super) fn with_all(
     text: &Text,
     keys: &BTreeMap<String, toml::Value>,
@@ -95,7 +94,7 @@ pub(super) fn with_all(
     })
 }
 
-/// An arm as the file has it, or as it follows from a placement.
+/// An arm from the file, or implied by a placement.
 pub(super) struct AskedArm {
     name: String,
     pub(super) placement: String,
@@ -103,7 +102,7 @@ pub(super) struct AskedArm {
     set: BTreeMap<String, toml::Value>,
 }
 
-/// Everything but arms, whether or not an arm uses it.
+/// Checks everything except arms, whether or not an arm uses it.
 fn check_whole(text: &Text, asked: &wire::Experiment, variant: &Variant) -> Result<(), Fault> {
     if asked.name.is_empty() {
         let message = "the experiment has no name; add one, such as name = \"mine\"";
@@ -235,7 +234,7 @@ fn placement_of(name: &str, arm: &wire::Arm, asked: &wire::Experiment) -> Result
     }
 }
 
-/// The arm with what it sets, and the keys that are given for it.
+/// The arm with its own settings applied, and the keys given for it.
 fn resolved(
     text: &Text,
     whole: &wire::Experiment,
@@ -268,7 +267,7 @@ fn resolved(
     Ok((arm, given))
 }
 
-/// The fault, laid at what the arm sets if that touches its key.
+/// The fault, attributed to the arm's setting if that touches its key.
 pub(super) fn blamed(arm: &str, set: &BTreeMap<String, toml::Value>, fault: Fault) -> Fault {
     match set.keys().find(|set| touches(set, &fault.key)) {
         Some(key) => in_arm(arm, Fault::at(&["arm", arm, "set", key], fault.message)),
@@ -283,7 +282,7 @@ fn in_arm(arm: &str, fault: Fault) -> Fault {
     }
 }
 
-/// Refuses a key of the engine, which changes nothing for a profile.
+/// Rejects a key of the engine, which has no effect for a profile.
 fn check_counted(key: &str) -> Result<(), String> {
     match key.starts_with("engine.") {
         true => Err(format!(
@@ -294,8 +293,8 @@ fn check_counted(key: &str) -> Result<(), String> {
     }
 }
 
-/// Refuses a key that arms do not set, and one that was also set from outside: one of the two would
-/// be without effect, and silently so.
+/// Rejects a key that arms cannot set, and one that is also overridden from outside: one of the two would silently have no
+/// effect.
 fn check_settable(arm: &AskedArm, key: &str, origin: &Origin) -> Result<(), Fault> {
     let section = key.split('.').next().unwrap_or_default();
     if !SETTABLE.contains(&section) {

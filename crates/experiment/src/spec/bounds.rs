@@ -1,80 +1,78 @@
-//! How much an experiment may ask for: bounds that are checked before any memory is taken.
-//!
-//! Each is well beyond what machines of the catalogue have, and small enough that no count or time of the model
-//! overflows. What an experiment within all of them needs of this machine is checked apart, by
-//! `lab::trial::memory_needed`.
+//! Upper bounds for experiments, checked before any memory is allocated.
+//! Each is well beyond what machines of the catalogue have, and small enough that no count or time of the model overflows. What
+//! an experiment within these bounds requires of this machine is checked separately, by `lab::trial::memory_needed`.
 
 use model::{Bytes, Duration};
 
 use super::error::{Fault, listed};
 
-/// Most disks of a volume: far more than any Storage Spaces pool or LVM stripe has.
+/// Maximum number of disks of a volume: far more than any Storage Spaces pool or LVM stripe has.
 pub(crate) const VOLUME_DISKS_MAX: u32 = 1024;
 
-/// Most disks of all volumes of an arm; see [`model::storage::DISKS_MAX`].
+/// Maximum number of disks in all volumes of an arm; see [`model::storage::DISKS_MAX`].
 pub(crate) const DISKS_MAX: usize = model::storage::DISKS_MAX;
 
-/// Most virtual processors.
+/// Maximum number of virtual processors.
 pub(crate) use model::cores::CORES_MAX;
 
-/// Most sessions: each has a stack and a connection.
+/// Maximum number of sessions: each has a stack and a connection.
 pub(crate) const SESSIONS_MAX: u32 = 10_000;
 
-/// Most sessions of a profile that decides them itself: as many as `profile` finds in one. None of them has a stack.
+/// Maximum number of sessions derived from a profile: the limit of `profile`. They have no stacks.
 pub(crate) const RECORDED_SESSIONS_MAX: u32 = 65_536;
 
-/// Most trials of a plan, which holds each of them.
+/// Maximum number of trials of a plan, which stores each of them.
 pub(crate) const TRIALS_MAX: usize = 100_000;
 
-/// Most letters of a name.
+/// Maximum length of a name.
 pub(crate) const NAME_MAX: usize = 64;
 
 /// Largest file: 2^32 extents of 64 KiB, which is how the store numbers them. (SQL Server allows 16 TB.)
 pub(crate) const FILE_MAX: Bytes = Bytes::gib(256 << 10);
 
-/// Most that files take on one volume, so that no offset overflows, even with files that grow after the last one.
+/// Maximum total size of files on one volume, so no offset overflows, even with growing files after the last one.
 pub(crate) const VOLUME_MAX: Bytes = Bytes::gib(1 << 30);
 
 /// Largest buffer pool of pages of 8 KiB: the store numbers them in 32 bits. Smaller pages are checked with their size.
 pub(crate) const MEMORY_MAX: Bytes = Bytes::gib(31 << 10);
 
-/// Largest single amount of I/O: a gathered write, a read-ahead, an interleave.
+/// Largest unit of I/O: a gathered write, a read-ahead, an interleave.
 pub(crate) const GATHER_MAX: Bytes = Bytes::gib(1);
 
-/// Most pages of a batch of copies; InnoDB takes up to 512 (`innodb_doublewrite_pages`).
+/// Maximum number of pages in a doublewrite batch; InnoDB allows up to 512 (`innodb_doublewrite_pages`).
 pub(crate) const DOUBLEWRITE_MAX: u32 = 4096;
 
 /// Largest memory of one sort; SQLite counts it in KiB in 32 bits.
 pub(crate) const SORT_MAX: Bytes = Bytes::gib(1 << 10);
 
-/// Most bytes of row versions for a changed row; SQL Server's rows have up to 8,060 bytes in a page.
+/// Maximum size of row versions for a changed row; SQL Server's rows have up to 8,060 bytes in a page.
 pub(crate) const VERSION_MAX: Bytes = Bytes::mib(1);
 
-/// Most bytes of log for a changed row, with all indexes that it is in.
+/// Maximum log bytes for a changed row, including all its indexes.
 pub(crate) const LOG_BYTES_PER_ROW_MAX: u64 = 1 << 20;
 
 /// Lowest rate of operations per second that is not zero: one in 31 years.
 pub(crate) const RATE_MIN: f64 = 1e-9;
 
-/// Rates of operations per second are below this.
+/// Upper bound for rates of operations per second.
 pub(crate) const RATE_MAX: f64 = 1e9;
 
 /// Longest run, in virtual or real time: 31 years, as for any span of time.
 pub(crate) const RUN_MAX: Duration = Duration::from_secs(1_000_000_000);
 
-/// Highest rate of a limit: 2^50 a second is a petabyte each.
+/// Highest rate of a limit: 2^50 per second is a petabyte per second.
 pub(crate) const LIMIT_MAX: u64 = 1 << 50;
 
-/// What the baseline's twin is called after it.
+/// Suffix of the name of the baseline's twin.
 pub(crate) const TWIN_SUFFIX: &str = " (twin)";
 
-/// What an arm is called whose host cache is warm at the start, where the experiment leaves that open and it would be cold.
+/// Suffix of an arm's variation with a warm host cache at the start, if it is cold by default.
 pub(crate) const WARM_SUFFIX: &str = " (warm host cache)";
 
-/// The same the other way round.
+/// Suffix of the opposite variation.
 pub(crate) const COLD_SUFFIX: &str = " (cold host cache)";
 
-/// Refuses a number that is above `most`.
+/// Rejects a number above `most`.
 pub(crate) fn at_most<N: Into<u64>>(
     path: &[&str],
     value: Option<N>,
@@ -90,7 +88,7 @@ pub(crate) fn at_most<N: Into<u64>>(
     }
 }
 
-/// Refuses a size that is above `most`.
+/// Rejects a size above `most`.
 pub(crate) fn size_at_most(path: &[&str], value: Option<Bytes>, most: Bytes) -> Result<(), Fault> {
     match value {
         Some(value) if value > most => {
@@ -102,7 +100,7 @@ pub(crate) fn size_at_most(path: &[&str], value: Option<Bytes>, most: Bytes) -> 
     }
 }
 
-/// Refuses a span of time that is longer than any run.
+/// Rejects a span of time that is longer than any run.
 pub(crate) fn span_at_most(path: &[&str], value: Option<Duration>) -> Result<(), Fault> {
     match value {
         Some(value) if value > RUN_MAX => {
@@ -115,7 +113,7 @@ pub(crate) fn span_at_most(path: &[&str], value: Option<Duration>) -> Result<(),
     }
 }
 
-/// Refuses a number or size of zero.
+/// Rejects a number or size of zero.
 pub(crate) fn not_zero<N: Into<u64>>(path: &[&str], value: Option<N>) -> Result<(), Fault> {
     match value.map(Into::into) {
         Some(0) => {
@@ -129,7 +127,7 @@ pub(crate) fn not_zero<N: Into<u64>>(path: &[&str], value: Option<N>) -> Result<
     }
 }
 
-/// Refuses a name that could not stand in a dotted key, or be that of a file.
+/// Rejects a name that is not valid in a dotted key or as a file name.
 pub(crate) fn named(path: &[&str], name: &str) -> Result<(), Fault> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(allowed) {
@@ -142,19 +140,19 @@ pub(crate) fn named(path: &[&str], name: &str) -> Result<(), Fault> {
     Err(Fault::at(path, message))
 }
 
-/// Refuses what is no name of an experiment, a placement or a volume, in a document that another run of this program wrote.
+/// Rejects invalid names of an experiment, a placement or a volume in a document written by another run of this program.
 ///
 /// # Errors
-/// What a name is.
+/// The rule for names.
 pub fn check_name(name: &str) -> Result<(), String> {
     named(&[], name).map_err(|fault| fault.message)
 }
 
-/// Refuses a name that no arm can have, and one whose records would be in the files of what a plan makes of another arm. It
-/// holds in every mode, with and without `--aa`: the same arms are then compared in all of them.
+/// Rejects an invalid name of an arm, and one whose records would collide with those of another arm's twin or variation. This
+/// applies in every mode, with and without `--aa`, so that the same arms can be compared in all of them.
 pub(crate) fn arm_named(path: &[&str], name: &str) -> Result<(), Fault> {
     named(path, name)?;
-    // Capitals make no difference to some file systems.
+    // Some file systems ignore case.
     let file = name.to_ascii_lowercase();
     for suffix in [TWIN_SUFFIX, WARM_SUFFIX, COLD_SUFFIX] {
         let Some(other @ 1..) = file.strip_suffix(&in_file_name(suffix)).map(str::len) else {
@@ -170,7 +168,7 @@ pub(crate) fn arm_named(path: &[&str], name: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A name as it stands in the names of files.
+/// A name as used in file names.
 pub(crate) fn in_file_name(name: &str) -> String {
     let fit = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     name.chars().map(|c| if fit(c) { c } else { '_' }).collect()

@@ -1,4 +1,4 @@
-//! The experiments and drills that travel inside the program.
+//! The experiments and drills embedded in the program.
 
 use include_dir::{Dir, include_dir};
 
@@ -8,17 +8,17 @@ static FOLDER: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/experiments");
 
 static DRILLS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/drills");
 
-/// Names of the experiments that are built in, sorted.
+/// Names of the built-in experiments, sorted.
 pub fn builtin_names() -> Vec<&'static str> {
     names_in(&FOLDER)
 }
 
-/// Names of the drills that are built in, sorted.
+/// Names of the built-in drills, sorted.
 pub fn drill_names() -> Vec<&'static str> {
     names_in(&DRILLS)
 }
 
-/// The text of the drill `name`, as it stands in its file; `None`: there is none.
+/// The text of the drill `name`, as in its file; `None` if it does not exist.
 pub fn drill_text(name: &str) -> Option<&'static str> {
     DRILLS.get_file(format!("{name}.toml"))?.contents_utf8()
 }
@@ -32,10 +32,10 @@ fn names_in(folder: &'static Dir<'static>) -> Vec<&'static str> {
     names
 }
 
-/// The text of the experiment `name`, as it stands in its file.
+/// The text of the experiment `name`, as in its file.
 ///
 /// # Errors
-/// When none is called so, with the near one.
+/// When it does not exist, with the nearest name.
 pub fn builtin_text(name: &str) -> Result<&'static str, SpecError> {
     FOLDER
         .get_file(format!("{name}.toml"))

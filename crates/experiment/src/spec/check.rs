@@ -1,4 +1,4 @@
-//! Looks up the names of an experiment: disks, machines, workloads and their parameters.
+//! Resolves the names of an experiment: disks, machines, workloads and their parameters.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -16,11 +16,11 @@ use super::settings::{Amount, Arrival, Disk, Machine, Parameter, Script, Setting
 use super::{Spec, SpecError};
 
 impl Spec {
-    /// Looks up every name, and adds what a workload decides where the experiment does not: defaults of
-    /// its parameters, and its digest.
+    /// Resolves every name, and adds what a workload determines if the experiment does not: defaults of its parameters, and its
+    /// digest.
     ///
     /// # Errors
-    /// The first name that is not known, or value that the vendor or the workload does not allow.
+    /// The first unknown name, or value that the vendor or the workload does not allow.
     pub fn check(mut self, known: &dyn Known) -> Result<Spec, SpecError> {
         match self.look_up(known) {
             Ok(()) => Ok(self),
@@ -29,7 +29,7 @@ impl Spec {
                 let spec = Spec::read(place, text, &origin.overrides, origin.variant.clone());
                 match spec {
                     Ok(mut spec) => spec.look_up(known).err(),
-                    // Another fault, which is not looked at any closer.
+                    // Another fault; its details do not matter here.
                     Err(_) => Some(Fault::at(&[], "")),
                 }
             })),
@@ -58,7 +58,7 @@ impl Spec {
 }
 
 impl Settings {
-    /// Whether they are what an experiment could give; what their names stand for is not looked up.
+    /// Checks that an experiment could produce these settings; names are not resolved.
     ///
     /// # Errors
     /// The first rule of experiments that they break, with its key.
@@ -66,11 +66,11 @@ impl Settings {
         rules::settings(self, mode).map_err(|fault| fault.told())
     }
 
-    /// The same with every name looked up, as [`Spec::check`] does it: those of a plan come out as they are, unless a name
-    /// stands for something else by now.
+    /// The settings with every name resolved, as by [`Spec::check`]: those of a plan are unchanged, unless a name now refers to
+    /// something else.
     ///
     /// # Errors
-    /// The first name that is not known, or value that the vendor or the workload does not allow.
+    /// The first unknown name, or value that the vendor or the workload does not allow.
     pub fn looked_up(&self, variant: &Variant, known: &dyn Known) -> Result<Settings, String> {
         let mut found = self.clone();
         roles(&found.placement, variant, known)
@@ -80,7 +80,7 @@ impl Settings {
     }
 }
 
-/// Refuses files of roles that the engine does not have: it would have them elsewhere, or not at all.
+/// Rejects files of roles that the engine does not have: it would have them elsewhere, or not at all.
 fn roles(placement: &Placement, variant: &Variant, known: &dyn Known) -> Result<(), Fault> {
     let Variant { mode, engine, .. } = variant;
     let had = known.roles(engine, *mode);
@@ -159,7 +159,7 @@ fn workload(workload: &mut Workload, known: &dyn Known) -> Result<(), Fault> {
     rules::workload(workload)
 }
 
-/// Fills in what the experiment leaves to the workload.
+/// Fills in what the workload determines.
 fn as_written(
     workload: &mut Workload,
     sessions: Option<u32>,
@@ -181,7 +181,7 @@ fn as_written(
     Ok(())
 }
 
-/// Fills in what the experiment leaves to the profile.
+/// Fills in what the profile determines.
 fn as_recorded(workload: &mut Workload, recorded: Recorded) -> Result<(), String> {
     if workload.sessions == 0 {
         workload.sessions = recorded.sessions;
@@ -203,7 +203,7 @@ fn as_recorded(workload: &mut Workload, recorded: Recorded) -> Result<(), String
     Ok(())
 }
 
-/// Refuses a number that the workload has no rows, sessions or time for.
+/// Rejects a number outside the workload's range.
 fn check_range(
     script: &Script,
     ranges: &BTreeMap<String, RangeInclusive<i64>>,

@@ -1,4 +1,4 @@
-//! What a placement as written means: its files, distributed over volumes.
+//! Resolves a placement as written: distributes its files over volumes.
 
 use model::Bytes;
 
@@ -8,7 +8,7 @@ use super::rules::{file_count, file_size, undefined};
 use super::wire;
 use crate::plan::counted;
 
-/// What a placement as written means, given the volumes there are.
+/// Resolves a placement as written, given the existing volumes.
 pub(crate) fn placement(
     name: &str,
     asked: &wire::Placement,
@@ -47,7 +47,7 @@ pub(crate) fn placement(
     })
 }
 
-/// What is asked for the files of a role.
+/// The request for the files of a role.
 fn asked_of(asked: &wire::Placement, role: Role) -> Option<&wire::Files> {
     let files = match role {
         Role::Binlog => &asked.binlog,
@@ -60,7 +60,7 @@ fn asked_of(asked: &wire::Placement, role: Role) -> Option<&wire::Files> {
     files.as_ref()
 }
 
-/// The file of a role that has one.
+/// The file of a role that has exactly one.
 fn only(name: &str, role: Role, files: Vec<File>) -> Result<File, Fault> {
     let why = match role {
         Role::Binlog | Role::Log => "it is written in one file at a time",

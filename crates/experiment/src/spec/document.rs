@@ -1,4 +1,4 @@
-//! The text of an experiment: which line a key stands on, and the same text with a key set.
+//! The text of an experiment: the line of a key, and edits that set a key.
 
 use toml_edit::{Document, Item, Table, TableLike, Value};
 
@@ -6,7 +6,7 @@ use super::error::{listed, plain_words, remedy};
 use super::keys;
 use super::wire::Experiment;
 
-/// Sections whose entries carry names of the author's choice: a new name there is a typo.
+/// Sections whose entries have names chosen by the author: an unknown name in an override is a typo.
 const NAMED: [&str; 4] = ["volume", "placement", "arm", "published"];
 
 /// An experiment's text that is valid TOML and has the shape of an experiment.
@@ -38,17 +38,17 @@ impl Text {
         Ok((text, wire))
     }
 
-    /// As it was read.
+    /// The text as read.
     pub(crate) fn source(&self) -> &str {
         &self.source
     }
 
-    /// The line of the key that `path` leads to, or of the nearest table that holds it.
+    /// The line of the key at `path`, or of the nearest table that contains it.
     pub(crate) fn line(&self, path: &[String]) -> usize {
         line_at(&self.source, self.offset(path))
     }
 
-    /// The value at `key`, a dotted path, as the file has it; `None` if there is none.
+    /// The value at `key`, a dotted path, as written; `None` if missing.
     pub(crate) fn value(&self, key: &str) -> Option<String> {
         let mut item = self.document.as_item();
         for part in key.split('.') {
@@ -59,7 +59,7 @@ impl Text {
         Some(text.unwrap_or_else(|| value.to_string().trim().to_owned()))
     }
 
-    /// `names` in the order in which they stand in `section`.
+    /// `names` in the order of `section`.
     pub(crate) fn in_order<'a>(
         &self,
         section: &str,
@@ -76,7 +76,7 @@ impl Text {
     /// What is wrong with the key, or with the value at this key.
     pub(crate) fn with(&self, key: &str, value: Value) -> Result<Text, String> {
         if key == "engine.name" {
-            // It is read before anything is set.
+            // It is read before any override is applied.
             return Err("choose the engine in [engine], or with --engine".to_owned());
         }
         let path: Vec<&str> = key.split('.').collect();
@@ -92,7 +92,7 @@ impl Text {
             .map_err(|(_, message)| message)
     }
 
-    /// Names of what the table at `key`, a dotted path, holds; none where there is no such table.
+    /// Names in the table at `key`, a dotted path; empty if the table does not exist.
     fn names_in(&self, key: &str) -> Vec<String> {
         let mut parts = key.split('.');
         let table = parts.try_fold(self.document.as_item(), |item, part| {
@@ -104,7 +104,7 @@ impl Text {
         })
     }
 
-    /// Its meaning as far as TOML goes.
+    /// Its deserialized content.
     pub(crate) fn wire(&self) -> Experiment {
         toml::from_str(&self.source).expect("a text is only made after it was read once")
     }
@@ -114,8 +114,7 @@ impl Text {
     }
 }
 
-/// The line in `source`, which is TOML of any shape, of the key that `path` leads to, or of the nearest
-/// table that holds it.
+/// The line in `source`, which is TOML of any shape, of the key at `path`, or of the nearest table that contains it.
 pub(crate) fn line_of(source: &str, path: &[String]) -> usize {
     match Document::parse(source) {
         Ok(document) => line_at(source, offset(document.as_item(), path)),
@@ -136,8 +135,7 @@ fn offset(root: &Item, path: &[String]) -> usize {
     offset
 }
 
-/// What `part` leads to inside `item`, and where it starts: the value of a key, or, by its number, a
-/// table of a list of tables.
+/// The entry `part` of `item`, and where it starts: the value of a key, or, by its number, a table of a list of tables.
 fn entry<'a>(item: &'a Item, part: &str) -> Option<(Option<usize>, &'a Item)> {
     if item.is_array_of_tables() {
         let table = item.get(part.parse::<usize>().ok()?)?;
@@ -148,7 +146,7 @@ fn entry<'a>(item: &'a Item, part: &str) -> Option<(Option<usize>, &'a Item)> {
     Some((span.map(|span| span.start), inner))
 }
 
-/// A value as a user types it: TOML, or else a text without its quotes.
+/// A value as typed by a user: TOML, or else unquoted text.
 pub(crate) fn typed(value: &str) -> Value {
     value
         .parse()
@@ -191,7 +189,7 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
         ));
     }
     table.insert(last, Item::Value(value));
-    // Another workload: neither the old one's name nor what it was told is of use to it.
+    // Another workload: the old one's name and parameters do not apply to it.
     let of_old: &[&str] = match path {
         ["workload", "folder"] => &["name", "parameters", "profile", "window", "demand"],
         ["workload", "profile"] => &[
@@ -214,10 +212,10 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
     if path == ["workload", "profile"]
         && let Some(protocol) = root.get_mut("protocol").and_then(Item::as_table_like_mut)
     {
-        // Nor what it was compared by.
+        // Nor does its metric.
         protocol.remove("metric");
     }
-    // What was fitted of the old one is not there any more.
+    // Fitted parameters of the old one no longer exist.
     match path {
         ["volume", name] => forget_fitted(root, &format!("volume.{name}.")),
         ["workload", "folder"] => forget_fitted(root, "workload.parameters."),
@@ -230,7 +228,7 @@ fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), Stri
     Ok(())
 }
 
-/// Removes fitted parameters whose key begins so.
+/// Removes fitted parameters whose key has this prefix.
 fn forget_fitted(root: &mut dyn TableLike, begins: &str) {
     let fitted = root.get_mut("fitted");
     if let Some(fitted) = fitted.and_then(Item::as_array_of_tables_mut) {
@@ -242,7 +240,7 @@ fn forget_fitted(root: &mut dyn TableLike, begins: &str) {
     }
 }
 
-/// The line, from 1, that the byte at `offset` stands on.
+/// The line, from 1, of the byte at `offset`.
 pub fn line_at(source: &str, offset: usize) -> usize {
     let before = &source.as_bytes()[..offset.min(source.len())];
     before.iter().filter(|byte| **byte == b'\n').count() + 1

@@ -1,10 +1,10 @@
-//! What engines do by default, where an experiment says nothing else.
+//! Engine defaults for settings that an experiment does not specify.
 
 use model::store::PageSize;
 use model::{Bytes, Duration};
 use serde::Deserialize;
 
-/// Whose defaults an engine has.
+/// The product whose defaults an engine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Like {
@@ -18,7 +18,7 @@ pub(crate) enum Like {
     Sqlite,
 }
 
-/// What is set where an experiment does not.
+/// Default values of settings.
 pub(crate) struct EngineDefaults {
     pub(crate) page_size: PageSize,
     pub(crate) read_ahead: Bytes,
@@ -99,7 +99,7 @@ const SQLITE: EngineDefaults = EngineDefaults {
 };
 
 impl Like {
-    /// The defaults of an engine; of none in particular without one.
+    /// The defaults of an engine; generic ones without `like`.
     pub(crate) const fn defaults(like: Option<Like>) -> &'static EngineDefaults {
         match like {
             None => &DEFAULT,
@@ -115,7 +115,7 @@ impl Like {
 mod tests {
     use super::*;
 
-    /// The row of FORMAT.md's table for a key, with what it is for each engine.
+    /// The row of FORMAT.md's table for a key, with its value for each engine.
     fn row(key: &str, value: impl Fn(&EngineDefaults) -> String) -> String {
         let likes = [Like::SqlServer, Like::Postgres, Like::Innodb, Like::Sqlite];
         let values = likes.map(|like| value(Like::defaults(Some(like))));
@@ -158,7 +158,7 @@ mod tests {
         ] {
             assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");
         }
-        // No key: what is said below the table.
+        // No key: the text below the table.
         let most = |like| Like::defaults(like).log_in_flight_max;
         let sql_server = most(Some(Like::SqlServer));
         let expected = format!("With `sqlserver`, up to {sql_server} log writes are in flight");

@@ -1,33 +1,33 @@
-//! What is wrong with an experiment: where, which value, and what to write instead.
+//! Errors in an experiment: location, value, and remedy.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// A mistake in an experiment, or in what was asked of one.
+/// An error in an experiment, or in a request for one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SpecError {
     /// A line of the file is wrong.
     #[error("{file}:{line}: {message}")]
     File {
-        /// The file as the user named it.
+        /// The file, as named by the user.
         file: String,
         /// The line, from 1.
         line: usize,
         /// The value and the remedy.
         message: String,
     },
-    /// A key that code has set is wrong.
+    /// A key set by code is wrong.
     #[error("experiment \"{experiment}\", {key}: {message}")]
     Code {
         /// The experiment's name.
         experiment: String,
-        /// The key, or what was set where no key is known.
+        /// The key, or the setting if no key is known.
         key: String,
         /// The value and the remedy.
         message: String,
     },
-    /// The file is right, but not with this override.
+    /// The file is valid, but not with this override.
     #[error("--set {key}={value}: {message}")]
     Override {
         /// The key as the user gave it.
@@ -42,9 +42,9 @@ pub enum SpecError {
         "{file}: {why}; give the path of an experiment file, or a built-in name (`dbstow experiments` lists them)"
     )]
     Unreadable {
-        /// The file as the user named it.
+        /// The file, as named by the user.
         file: String,
-        /// What the system says.
+        /// The system's error.
         why: String,
     },
     /// No experiment of that name is built in.
@@ -52,12 +52,12 @@ pub enum SpecError {
     Unknown {
         /// The name as the user gave it.
         name: String,
-        /// The near one, or all there are.
+        /// The nearest one, or all.
         remedy: String,
     },
 }
 
-/// A mistake before it is known which line or override it came from.
+/// An error not yet attributed to a line or override.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// Path of the key at fault.
@@ -67,7 +67,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// A mistake at the key that `path` leads to.
+    /// An error at the key at `path`.
     pub(crate) fn at(path: &[&str], message: impl Into<String>) -> Fault {
         Fault {
             key: path.iter().map(|part| (*part).to_owned()).collect(),
@@ -75,7 +75,7 @@ impl Fault {
         }
     }
 
-    /// The message with its key, where there is no line to show.
+    /// The message with its key, if no line is known.
     pub(crate) fn told(&self) -> String {
         let key = self.key.join(".");
         match self.message.starts_with(&key) {
@@ -85,7 +85,7 @@ impl Fault {
     }
 }
 
-/// Whether setting the dotted key `set` sets what `key` leads to, or a part of it, or all around it.
+/// Whether setting the dotted key `set` affects `key`, a part of it, or a table that contains it.
 pub(crate) fn touches(set: &str, key: &[String]) -> bool {
     set.split('.').zip(key).all(|(part, key)| part == key)
 }
@@ -124,15 +124,14 @@ pub(crate) fn did_you_mean<S: fmt::Display>(names: &[S]) -> String {
     }
 }
 
-/// The known name nearest to `given`, if it is near enough to have been meant.
+/// The known name nearest to `given`, if it is close enough to be a typo of it.
 pub fn near<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     nearest(given, known).first().copied()
 }
 
-/// The known names of which `given` is some of the words, or else the nearest one, if it is near enough.
-///
-/// Words are what stands between "-", "_" and "."; so "tempdb-scale" finds "tempdb-scale-out". Near enough: one edit in
-/// three letters (Damerau-Levenshtein), so that "sesions" finds "sessions", and "disk" does not find "data".
+/// The known names that contain `given` as words, or else the nearest one, if close enough.
+/// Words are separated by "-", "_" and "."; so "tempdb-scale" finds "tempdb-scale-out". Close enough: one edit per three letters
+/// (Damerau-Levenshtein), so that "sesions" finds "sessions", and "disk" does not find "data".
 fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let wanted = words(given);
@@ -152,7 +151,7 @@ fn words(name: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// Says what the TOML reader found in the words of an experiment's author.
+/// Rephrases a TOML parser's message for the author of an experiment.
 pub fn plain_words(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     if message.starts_with("unknown field")

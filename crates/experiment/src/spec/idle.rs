@@ -1,7 +1,6 @@
-//! Keys that an experiment gives and that change nothing of what it runs, for a report to whoever gave them.
-//!
-//! A key that cannot mean anything is refused where it is read. Those here mean something elsewhere: with another disk,
-//! engine or mode, for which the same file may be written.
+//! Keys in an experiment that have no effect on what it runs, to be reported to the user.
+//! A key that can never have an effect is rejected by the parser. Those here have an effect elsewhere: with another disk, engine
+//! or mode, for which the same file may be written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +13,7 @@ use super::placement::Role;
 use super::settings::{Commit, Disk, Machine, Script, Settings, Volume};
 use super::{Arm, Spec, Volumes, wire};
 
-/// A key that changes nothing.
+/// A key without effect.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Idle {
     /// The key, dotted.
@@ -24,7 +23,7 @@ pub struct Idle {
 }
 
 impl Spec {
-    /// Keys that are given and change nothing in any arm that has them, in their order.
+    /// Keys without effect in any arm that has them, in order.
     pub fn idle(&self, known: &dyn Known) -> Vec<Idle> {
         let Variant { mode, engine, .. } = &self.variant;
         let placed = known.placed(engine, *mode, &self.arms);
@@ -76,8 +75,8 @@ pub(super) fn unused(asked: &wire::Experiment, asked_arms: &[AskedArm], arms: &[
     volumes.chain(placements).collect()
 }
 
-/// The dotted keys of `text`, TOML, in the sections that make up an arm and its comparison, but for what its placement does
-/// not use.
+/// The dotted keys of `text`, TOML, in the sections that make up an arm and its comparison, except for parts that its placement
+/// does not use.
 pub(super) fn given(text: &str, settings: &Settings) -> Vec<String> {
     let table: toml::Table = toml::from_str(text).unwrap_or_default();
     let mut keys = Vec::new();
@@ -106,7 +105,7 @@ fn leaves(path: &str, value: &toml::Value, keys: &mut Vec<String>) {
 }
 
 impl Volumes {
-    /// Keys that are given and change nothing of volumes by themselves, which programs of this machine use.
+    /// Keys without effect on standalone volumes, which programs of this machine use.
     pub fn idle(&self, known: &dyn Known) -> Vec<Idle> {
         let attached = Attached {
             machine: &self.machine,
@@ -140,20 +139,20 @@ struct Attached<'a> {
 }
 
 impl Attached<'_> {
-    /// Why a key of the machine changes nothing for its volumes.
+    /// Why a key of the machine has no effect on its volumes.
     fn idle_of_machine(&self, key: &str) -> Option<String> {
         let is_without_credits = key == "credits" && !self.known.machine_bursts(self.machine);
         is_without_credits.then(|| "no limit of the machine has burst credits".to_owned())
     }
 
-    /// Whether a disk has its limits on machines with so many processors alone.
+    /// Whether a disk reaches its limits only on machines with enough processors.
     fn is_limited_by_cores(&self) -> bool {
         let mut volumes = self.volumes.iter();
         volumes.any(|volume| self.known.needs_cores(volume))
     }
 }
 
-/// Why a key of a modelled volume changes nothing.
+/// Why a key of a modelled volume has no effect.
 fn idle_of_volume(
     machine: &Machine,
     volume: &Volume,
@@ -176,7 +175,7 @@ fn idle_of_volume(
     Some(why.to_owned())
 }
 
-/// The dotted keys of volumes by themselves.
+/// The dotted keys of standalone volumes.
 pub(super) fn given_alone(text: &str) -> Vec<String> {
     let table: toml::Table = toml::from_str(text).unwrap_or_default();
     let mut keys = Vec::new();
@@ -186,21 +185,21 @@ pub(super) fn given_alone(text: &str) -> Vec<String> {
     keys
 }
 
-/// An arm as it runs.
+/// An arm in the context of its run.
 struct Here<'a> {
     arm: &'a Arm,
     variant: &'a Variant,
     known: &'a dyn Known,
     /// Roles whose files it places.
     placed: &'a [Role],
-    /// The keys that are given for it.
+    /// The keys given for it.
     given: &'a BTreeSet<&'a str>,
-    /// Whether there is no other arm.
+    /// Whether it is the only arm.
     is_alone: bool,
 }
 
 impl Here<'_> {
-    /// Why `key` changes nothing; `None` where it does.
+    /// Why `key` has no effect; `None` if it has one.
     fn idle(&self, key: &str) -> Option<String> {
         match key.split('.').collect::<Vec<_>>()[..] {
             ["machine", key, ..] => self.of_machine(key),
@@ -233,7 +232,7 @@ impl Here<'_> {
             "cores" if self.has_plain_files() => {
                 Some("plain I/O takes no processor time".to_owned())
             }
-            // What the engine's memory has to fit.
+            // The engine's memory must fit into it.
             "memory" => None,
             _ => attached.idle_of_machine(key),
         }
@@ -242,14 +241,14 @@ impl Here<'_> {
     fn of_volume(&self, volume: &Volume, key: &str) -> Option<String> {
         let settings = &self.arm.settings;
         match key {
-            // Data on it is warned of in every mode.
+            // Data on it causes a warning in every mode.
             "disk" if self.is_real() && self.known.forgets(&settings.machine, volume) => None,
             _ if self.is_real() => Some(REAL.to_owned()),
             _ => idle_of_volume(&settings.machine, volume, key, self.known),
         }
     }
 
-    /// Of the files of a role.
+    /// Keys of the files of a role.
     fn of_files(&self, role: &str, key: &str) -> Option<String> {
         let role = Role::ALL.into_iter().find(|known| known.name() == role)?;
         let Variant { mode, engine, .. } = self.variant;
@@ -265,7 +264,7 @@ impl Here<'_> {
             "file_size" if self.has_plain_files() => {
                 "plain I/O has files of workload.parameters.span"
             }
-            // A modelled disk that is mounted has room for them.
+            // A mounted modelled disk reserves space for them.
             "file_size" if self.is_profile() && *mode != Mode::Emulate => {
                 "a profile's requests go to files of any size"
             }
@@ -279,7 +278,7 @@ impl Here<'_> {
         Some(why.to_owned())
     }
 
-    /// Of row versions of a real engine.
+    /// Keys of row versions of a real engine.
     fn of_versions(&self, key: &str) -> Option<String> {
         let Variant { mode, engine, .. } = self.variant;
         match key {
@@ -328,7 +327,7 @@ impl Here<'_> {
             mode, engine: name, ..
         } = self.variant;
         match key {
-            // Which engine it is.
+            // It selects the engine.
             "name" => None,
             _ if self.is_profile() && !(key == "host_cache_start" && self.is_in_real_time()) => {
                 Some(
@@ -350,7 +349,7 @@ impl Here<'_> {
         }
     }
 
-    /// Whether the engine is given this key of `[engine]`.
+    /// Whether this key of `[engine]` is passed to the engine.
     fn is_set(&self, key: &str) -> bool {
         let Variant { mode, engine, .. } = self.variant;
         let set = self.known.engine_keys(engine, *mode);
@@ -376,7 +375,7 @@ impl Here<'_> {
         self.variant.engine.as_str() == PLAIN_IO
     }
 
-    /// Whether its requests go to files of a size of their own, and to no others.
+    /// Whether its requests go only to files of a fixed size.
     fn has_plain_files(&self) -> bool {
         self.is_plain_io() && !self.is_profile()
     }
@@ -387,10 +386,10 @@ impl Here<'_> {
     }
 }
 
-/// Why nothing is modelled.
+/// Reason if nothing is modelled.
 const REAL: &str = "in measure, machine and disks are real";
 
-/// Whose processors and memory are used where disks alone are modelled.
+/// Reason if only disks are modelled.
 const OF_THIS_MACHINE: &str = "processors and memory are those of the machine that runs it";
 
 /// The engine without statements.

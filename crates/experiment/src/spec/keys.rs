@@ -1,14 +1,13 @@
-//! The keys that there are, asked of the types that read them: a list by itself would fall behind.
+//! The valid keys, derived from the types that deserialize them: a separate list would become outdated.
 
 use serde::de::DeserializeOwned;
 
 use super::error::{did_you_mean, near, remedy};
 use super::wire;
 
-/// What is wrong with the dotted key `path`, whose first part is no key of an experiment: the remedy names keys of
-/// sections that are meant, such as "engine.memory" for "memory". `None`: its first part is one.
-///
-/// `named` gives the names that a section such as "volume" holds.
+/// The error for the dotted key `path`, if its first part is not a key of an experiment: the remedy suggests keys of sections,
+/// such as "engine.memory" for "memory". `None` if its first part is valid.
+/// `named` returns the names in a section such as "volume".
 pub(super) fn unknown(path: &[&str], named: impl Fn(&str) -> Vec<String>) -> Option<String> {
     let (first, rest) = path.split_first()?;
     let sections = of::<wire::Experiment>();
@@ -41,7 +40,7 @@ pub(super) fn unknown(path: &[&str], named: impl Fn(&str) -> Vec<String>) -> Opt
     Some(format!("there is no key \"{first}\"{hint}"))
 }
 
-/// Sections and the keys in them, those first that are set most.
+/// Sections and their keys, the most frequently set first.
 fn inner(named: impl Fn(&str) -> Vec<String>) -> Vec<(&'static str, String)> {
     let sections = [
         ("engine", of::<wire::Engine>()),
@@ -60,9 +59,9 @@ fn inner(named: impl Fn(&str) -> Vec<String>) -> Vec<(&'static str, String)> {
     sections.into_iter().flat_map(keys).collect()
 }
 
-/// The keys of a table that is read as `T`, which refuses all others.
+/// The keys of a table that is deserialized as `T`, which rejects all others.
 fn of<T: DeserializeOwned>() -> Vec<String> {
-    // The reader's message about a key that cannot be: unknown field `?`, expected one of `a`, `b`.
+    // The deserializer's message about an impossible key: unknown field `?`, expected one of `a`, `b`.
     let error = toml::from_str::<T>("\"?\" = 0").err();
     let message = error.map_or_else(String::new, |error| error.message().to_owned());
     let quoted = message.split('`').skip(1).step_by(2).skip(1);

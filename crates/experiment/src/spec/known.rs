@@ -1,4 +1,4 @@
-//! What an experiment's names stand for, asked of those who know: catalogue and workloads.
+//! Resolves an experiment's names through the catalogue and the workloads.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -10,17 +10,16 @@ use super::mode::{EngineName, Mode};
 use super::placement::Role;
 use super::settings::{Amount, Machine, Parameter, Script, Volume, Workload};
 
-/// Knows engines, disks, machines and workloads by name.
-///
-/// Errors are texts without place, lower case and with the remedy; the spec adds file and line.
+/// Resolves engines, disks, machines and workloads by name.
+/// Errors are texts without location, lower case and with the remedy; the spec adds file and line.
 pub trait Known {
-    /// Checks that there is an engine of this name.
+    /// Checks that an engine of this name exists.
     ///
     /// # Errors
-    /// No such engine, with the near one.
+    /// No such engine, with the nearest name.
     fn engine(&self, name: &EngineName) -> Result<(), String>;
 
-    /// Roles whose files the engine `name` has in `mode`. All, where nothing is known of it.
+    /// Roles whose files the engine `name` has in `mode`. All, if the engine is unknown.
     fn roles(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
         let _ = (name, mode);
         &Role::ALL
@@ -29,126 +28,124 @@ pub trait Known {
     /// Checks the machine's type.
     ///
     /// # Errors
-    /// No such type, with the near one.
+    /// No such type, with the nearest name.
     fn machine(&self, machine: &Machine) -> Result<(), String>;
 
-    /// Checks a volume's disk, what was provisioned of it, and its host cache, on this machine.
-    /// Gives what one of its disks holds, where that is known.
+    /// Checks a volume's disk, its provisioning and its host cache on this machine. Returns the capacity of one disk, if known.
     ///
     /// # Errors
-    /// No such disk, with the near one, or the vendor's rule that is broken.
+    /// No such disk, with the nearest name, or the vendor's rule that is broken.
     fn disk(&self, machine: &Machine, volume: &Volume) -> Result<Option<Bytes>, String>;
 
-    /// Keys of `[engine]` that the engine `name` is given in `mode`. `None`: all, or nothing is known of it.
+    /// Keys of `[engine]` that apply to the engine `name` in `mode`. `None`: all, or the engine is unknown.
     fn engine_keys(&self, name: &EngineName, mode: Mode) -> Option<&'static [&'static str]> {
         let _ = (name, mode);
         None
     }
 
-    /// Whether a limit of the machine has burst credits, as far as is known.
+    /// Whether a limit of the machine is known to have burst credits.
     fn machine_bursts(&self, machine: &Machine) -> bool {
         let _ = machine;
         true
     }
 
-    /// Whether a limit of the volume's disks has burst credits, as far as is known.
+    /// Whether a limit of the volume's disks is known to have burst credits.
     fn disk_bursts(&self, machine: &Machine, volume: &Volume) -> bool {
         let _ = (machine, volume);
         true
     }
 
-    /// What a parameter of a workload decides, on the engine `name`.
+    /// What a parameter of a workload affects, on the engine `name`.
     fn decides(&self, script: &Script, parameter: &str, name: &EngineName) -> Decides {
         let _ = (script, parameter, name);
         Decides::Run
     }
 
-    /// Whether the volume's disks have their limits on machines with so many processors alone.
+    /// Whether the volume's disks reach their limits only on machines with enough processors.
     fn needs_cores(&self, volume: &Volume) -> bool {
         let _ = volume;
         false
     }
 
-    /// Whether the volume's disks are empty after the machine was stopped.
+    /// Whether the volume's disks are empty after a stop of the machine.
     fn forgets(&self, machine: &Machine, volume: &Volume) -> bool {
         let _ = (machine, volume);
         false
     }
 
-    /// Roles whose files the engine `name` makes in the size that a placement asks for.
+    /// Roles whose files the engine `name` creates in the size that a placement requests.
     fn sized(&self, name: &EngineName, mode: Mode) -> &'static [Role] {
         let _ = (name, mode);
         &Role::ALL
     }
 
-    /// Roles whose files a run of `arms` places; the others stay where a server has them.
+    /// Roles whose files a run of `arms` places; the others stay where the server has them.
     fn placed(&self, name: &EngineName, mode: Mode, arms: &[Arm]) -> Vec<Role> {
         let _ = (name, mode, arms);
         Role::ALL.to_vec()
     }
 
-    /// Digest of the entry of the disk `name`, where it is the user's own: another entry of that name is
-    /// another plan.
+    /// Digest of the entry of the disk `name`, if it is the user's own: a different entry of that name makes a different plan.
     fn entry(&self, name: &str) -> Option<String> {
         let _ = name;
         None
     }
 
-    /// The same of the machine `kind`.
+    /// Digest of the entry of the machine `kind`, likewise.
     fn machine_entry(&self, kind: &str) -> Option<String> {
         let _ = kind;
         None
     }
 
-    /// What a workload can be told, and what it is.
+    /// Parameters and properties of a workload.
     ///
     /// # Errors
-    /// No such workload, with the near one, or what is wrong with its folder.
+    /// No such workload, with the nearest name, or an error in its folder.
     fn workload(&self, script: &Script) -> Result<KnownWorkload, String>;
 
-    /// When a run of `workload` ends by the workload's own word, with its sessions and parameters as they are there; `None`
-    /// where it says nothing of it.
+    /// When a run of `workload` ends according to the workload itself, with the given sessions and parameters; `None` if it does
+    /// not specify this.
     ///
     /// # Errors
-    /// When a parameter that says so is no number of operations, or no span of time.
+    /// When the parameter that determines it is not a number of operations, or not a span of time.
     fn end(&self, workload: &Workload) -> Result<Option<Amount>, String> {
         let _ = workload;
         Ok(None)
     }
 }
 
-/// What a parameter of a workload decides.
+/// What a parameter of a workload affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decides {
     /// What a run does.
     Run,
-    /// When a run ends of which the experiment does not say it, and nothing else.
+    /// Only when a run ends, if the experiment does not specify it.
     End,
     /// Nothing.
     Nothing,
 }
 
-/// What is known of a workload.
+/// Properties of a workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownWorkload {
     /// Its parameters with their defaults.
     pub parameters: BTreeMap<String, Parameter>,
-    /// What they may be, where the workload says so.
+    /// Their ranges, where the workload defines them.
     pub ranges: BTreeMap<String, RangeInclusive<i64>>,
-    /// Digest of its scripts, so that a changed script is another plan.
+    /// Digest of its scripts, so that a changed script makes a different plan.
     pub digest: String,
-    /// How many sessions a settings file of SQLQueryStress asks for.
+    /// Number of sessions that a settings file of SQLQueryStress requests.
     pub sessions: Option<u32>,
-    /// What a profile decides, where the experiment does not.
+    /// Values from a profile that apply if the experiment does not set them.
     pub recorded: Option<Recorded>,
 }
 
-/// What a profile decides, where the experiment does not.
+/// Values from a profile that apply if the experiment does not set them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
-    /// Most sessions of a period.
+    /// Maximum number of sessions of a period.
     pub sessions: u32,
-    /// How long the part of it is that is replayed.
+    /// Length of the replayed part.
     pub length: Duration,
     /// Operations per second.
     pub operations_per_s: f64,

@@ -1,4 +1,4 @@
-//! `[engine.mariadb]`: settings of MariaDB by its own names. A server gets them as they are; simulate has a model of most.
+//! `[engine.mariadb]`: settings of MariaDB by its own names. They are passed to a server unchanged; simulate models most of them.
 
 use std::fmt;
 
@@ -12,38 +12,36 @@ use super::placement::{File, Placement};
 use super::settings::{Commit, Engine};
 use super::wire;
 
-/// What of MariaDB no other key of `[engine]` and no placement says.
-///
-/// `binlog` is read into the placement: it decides whether [`super::Placement::binlog`] is there.
+/// Settings of MariaDB not covered by other keys of `[engine]` or by placements.
+/// `binlog` is read into the placement: it determines whether [`super::Placement::binlog`] exists.
 ///
 /// Source of names, values and ranges: <https://mariadb.com/kb/en/innodb-system-variables/> and
-/// <https://mariadb.com/kb/en/replication-and-binary-log-system-variables/>, read 2026-11-25; the bounds are those that
-/// a server of 10.11 adjusts values to.
+/// <https://mariadb.com/kb/en/replication-and-binary-log-system-variables/>, read 2026-11-25; the bounds are those that a 10.11
+/// server clamps values to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Mariadb {
-    /// What a commit does with the log where that was asked for; see [`super::Engine::flush_log`].
+    /// What a commit does with the log, if specified; see [`super::Engine::flush_log`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_log_at_trx_commit: Option<FlushLog>,
     /// Groups of commits after which the binary log is flushed; 0: never.
-    ///
-    /// 1 where nothing is asked for, so that what was committed is in both logs. A server by itself has 0.
+    /// 1 if unspecified, so that commits are in both logs. A server's own default is 0.
     pub sync_binlog: u32,
-    /// Whether pages are written twice. In simulate [`super::Engine::doublewrite_pages`] says it.
+    /// Whether pages are written twice. In simulate [`super::Engine::doublewrite_pages`] determines it.
     pub doublewrite: bool,
-    /// Whether the server reads and writes its files past the operating system's cache.
+    /// Whether the server bypasses the operating system's cache for its files.
     pub flush_method: FlushMethod,
-    /// Size of the log where that was asked for; it is [`super::Engine::log_capacity`] then. See
+    /// Size of the log, if specified; [`super::Engine::log_capacity`] is then the same. See
     /// [`super::Engine::log_file_size`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_file_size: Option<Bytes>,
-    /// Writes of pages per second that the server plans with, at least 100; `None`: as it has it.
+    /// Page writes per second that the server plans with, at least 100; `None`: the server's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_capacity: Option<u32>,
 }
 
 impl Mariadb {
-    /// Size of the log where nothing is asked for: that of MariaDB since 10.5.
+    /// Default size of the log: that of MariaDB since 10.5.
     pub const LOG_FILE_SIZE_DEFAULT: Bytes = Bytes::mib(96);
 }
 
@@ -73,7 +71,7 @@ pub enum FlushLog {
 }
 
 impl FlushLog {
-    /// MariaDB's number for it.
+    /// The value in MariaDB.
     pub fn number(self) -> u8 {
         match self {
             FlushLog::EverySecond => 0,
@@ -116,17 +114,17 @@ impl TryFrom<u8> for FlushLog {
 /// How the server writes data files: `innodb_flush_method`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlushMethod {
-    /// Past the operating system's cache.
+    /// Bypassing the operating system's cache.
     #[default]
     #[serde(rename = "O_DIRECT")]
     Direct,
-    /// Through it, and flushed.
+    /// Through the cache, and flushed.
     #[serde(rename = "fsync")]
     Fsync,
 }
 
 impl FlushMethod {
-    /// MariaDB's word for it.
+    /// The value in MariaDB.
     pub fn name(self) -> &'static str {
         match self {
             FlushMethod::Direct => "O_DIRECT",
@@ -141,14 +139,14 @@ impl fmt::Display for FlushMethod {
     }
 }
 
-/// Least `innodb_log_file_size` of 10.11, and what it is a multiple of.
+/// Minimum `innodb_log_file_size` of 10.11, and its granularity.
 const LOG_FILE_MIN: Bytes = Bytes::mib(4);
 const LOG_FILE_BLOCK: Bytes = Bytes::kib(4);
 
-/// Least `innodb_io_capacity`.
+/// Minimum `innodb_io_capacity`.
 const IO_CAPACITY_MIN: u32 = 100;
 
-/// The settings that are asked for.
+/// Resolves the requested settings.
 pub(super) fn resolve(asked: &wire::Mariadb) -> Mariadb {
     let default = Mariadb::default();
     Mariadb {
@@ -161,13 +159,13 @@ pub(super) fn resolve(asked: &wire::Mariadb) -> Mariadb {
     }
 }
 
-/// Whether a commit waits for the log, which `commit` and `flush_log_at_trx_commit` may both say.
+/// Whether a commit waits for the log, from `commit` or `flush_log_at_trx_commit`.
 pub(super) fn commit(asked: &wire::Engine) -> Commit {
     let by_flush = asked.mariadb.flush_log_at_trx_commit.map(FlushLog::commit);
     asked.commit.or(by_flush).unwrap_or_default()
 }
 
-/// Pages of a doublewrite batch, which `doublewrite_pages` says, and which `doublewrite` turns off.
+/// Pages of a doublewrite batch, set by `doublewrite_pages` and turned off by `doublewrite`.
 pub(super) fn doublewrite_pages(asked: &wire::Engine, by_default: u32) -> Result<u32, Fault> {
     match (asked.mariadb.doublewrite, asked.doublewrite_pages) {
         (Some(true), Some(0)) => {
@@ -179,13 +177,13 @@ pub(super) fn doublewrite_pages(asked: &wire::Engine, by_default: u32) -> Result
     }
 }
 
-/// Size of the log, which `log_capacity` and `log_file_size` may say.
+/// Size of the log, from `log_capacity` or `log_file_size`.
 pub(super) fn log_capacity(asked: &wire::Engine, by_default: Bytes) -> Bytes {
     let size = asked.mariadb.log_file_size;
     asked.log_capacity.or(size).unwrap_or(by_default)
 }
 
-/// Refuses values that no server takes, and what other settings of the engine contradict.
+/// Rejects values that no server accepts, and contradictions with other settings of the engine.
 pub(super) fn check(engine: &Engine) -> Result<(), Fault> {
     let mariadb = &engine.mariadb;
     if let Some(capacity) = mariadb.io_capacity.filter(|asked| *asked < IO_CAPACITY_MIN) {
@@ -233,8 +231,7 @@ fn check_log_file_size(size: Bytes, capacity: Bytes) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Places the binary log that is asked for beside the first data file, where MariaDB has it unless told otherwise; or removes
-/// one that is not to be written.
+/// Places a requested binary log beside the first data file, MariaDB's default location; or removes one that must not be written.
 pub(super) fn place_binlog(placement: &mut Placement, asked: Option<bool>) {
     let beside_data = || {
         placement.data.first().map(|file| File {
@@ -249,7 +246,7 @@ pub(super) fn place_binlog(placement: &mut Placement, asked: Option<bool>) {
     };
 }
 
-/// Refuses in simulate settings of InnoDB in an engine with other defaults.
+/// Rejects, in simulate, settings of InnoDB in an engine with other defaults.
 pub(super) fn check_like(asked: &wire::Engine, mode: Mode) -> Result<(), Fault> {
     let is_other = asked.mariadb != wire::Mariadb::default() && asked.like != Some(Like::Innodb);
     match mode {
@@ -262,7 +259,7 @@ pub(super) fn check_like(asked: &wire::Engine, mode: Mode) -> Result<(), Fault> 
     }
 }
 
-/// Refuses in simulate what it has no model of.
+/// Rejects, in simulate, settings that are not modelled.
 pub(super) fn check_modelled(mariadb: &Mariadb, mode: Mode) -> Result<(), Fault> {
     match mode {
         Mode::Simulate => {}

@@ -1,12 +1,12 @@
-//! The names of metrics that an experiment may compare by or show a published figure of.
+//! The metrics that an experiment may compare by or have published figures for.
 
 use super::error::remedy;
 
 /// Every metric that a trial can report; the unit is the suffix, a name without one is a count.
 ///
 /// `batch_requests` are statements, `business_transactions` whole transactions, `application_requests`
-/// groups of transactions as an application's user issues them. `disk_*` are means over the disks that
-/// hold the files the experiment is about.
+/// groups of transactions as an application's user issues them. `disk_*` are means over the disks with the files that the
+/// experiment is about.
 pub const METRICS: [&str; 21] = [
     "elapsed_s",
     "operations_per_s",
@@ -31,20 +31,18 @@ pub const METRICS: [&str; 21] = [
     "cpu_utilisation",
 ];
 
-/// Whether `metric` grows with the work that a trial does, so that trials of different work cannot be
-/// compared by it.
+/// Whether `metric` grows with the amount of work of a trial, so it cannot compare trials of different work.
 pub(super) fn is_total(metric: &str) -> bool {
     matches!(metric, "elapsed_s" | "logical_reads" | "physical_reads")
 }
 
-/// Whether a profile's replay has `metric`: it takes a fixed time, and counts operations as its server did, whatever they
-/// are.
+/// Whether a profile's replay has `metric`: it takes a fixed time, and counts operations in the same way as its server.
 pub(super) fn is_of_profile(metric: &str) -> bool {
     let of_scripts = ["application_requests_per_s", "business_transactions_per_s"];
     !is_total(metric) && !of_scripts.contains(&metric)
 }
 
-/// Refuses a metric that no trial reports, with the near one.
+/// Rejects a metric that no trial reports, with the nearest name.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     if METRICS.contains(&name) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! An experiment as asked: read, understood and checked, but nothing left open decided yet.
+//! An experiment as specified: parsed and checked, but open choices are not decided yet.
 //!
 //! ```text
 //! text ──document──> wire ──resolve, distribute, protocol──> Spec ──check──> Spec ──> crate::plan
@@ -62,7 +62,7 @@ use crate::question::{Published, Sweep};
 use document::{Text, typed};
 use error::{Fault, touches};
 
-/// An experiment that makes sense.
+/// A valid experiment.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// Its name.
@@ -77,27 +77,27 @@ pub struct Spec {
     pub arms: Vec<Arm>,
     /// Parameters that were fitted to published figures.
     pub fitted: Vec<Fitted>,
-    /// Keys and values that were set from outside the file.
+    /// Keys and values that override the file.
     pub overrides: Vec<(String, String)>,
-    /// Which reading of the file this is.
+    /// The variant of the file: mode, engine, quick.
     pub variant: Variant,
-    /// Arms that differ in one key alone, whose values were asked for together.
+    /// Arms that differ in a single key, whose values were requested together.
     pub sweeps: Vec<Sweep>,
-    /// Whether it says how warm the host cache is at the start.
+    /// Whether it specifies the initial state of the host cache.
     pub host_cache_start_given: bool,
-    /// The keys that are given, by arm.
+    /// The given keys, by arm.
     given: BTreeMap<String, Vec<String>>,
     /// Volumes and placements that no arm uses.
     unused: Vec<Idle>,
     origin: Origin,
 }
 
-/// A placement at a setting: what one trial tries out.
+/// A placement with settings: the subject of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
     /// Its name.
     pub name: String,
-    /// The arm it is compared with, where that is not the experiment's baseline.
+    /// The arm it is compared with, if not the experiment's baseline.
     #[serde(default)]
     pub baseline: Option<String>,
     /// All that a trial needs.
@@ -108,7 +108,7 @@ pub struct Arm {
     pub fitted: bool,
 }
 
-/// Where the text came from: turns a fault into an error with its place.
+/// Origin of the text: turns a fault into an error with its location.
 #[derive(Clone, Debug)]
 struct Origin {
     place: TextSource,
@@ -117,17 +117,17 @@ struct Origin {
     variant: Variant,
 }
 
-/// What the text stands in.
+/// Container of the text.
 #[derive(Clone, Debug)]
 enum TextSource {
-    /// A file, as the user named it.
+    /// A file, as named by the user.
     File(String),
-    /// The code that made the experiment of this name.
+    /// Code that built the experiment of this name.
     Code(String),
 }
 
 impl TextSource {
-    /// A mistake on a line of `text`, or at `key` where that is known.
+    /// An error on a line of `text`, or at `key` if known.
     fn error(&self, text: &str, line: usize, key: &[String], message: String) -> SpecError {
         match self {
             TextSource::File(file) => SpecError::File {
@@ -152,11 +152,10 @@ impl TextSource {
 }
 
 impl Spec {
-    /// Reads an experiment: `text` of `file`, with those of its settings that `variant` asks for, and then
-    /// with `overrides`, dotted keys and values, in their order.
-    ///
-    /// Names of disks, machines and workloads are not looked up; [`Spec::check`] does. Paths are relative to the current
-    /// folder: [`located`] makes those of a file so.
+    /// Reads an experiment: `text` of `file`, with the settings that `variant` selects, and then with `overrides`, dotted keys
+    /// and values, in order.
+    /// Names of disks, machines and workloads are not resolved; [`Spec::check`] does that. Paths are relative to the current
+    /// folder: [`located`] converts those of a file.
     ///
     /// # Errors
     /// The first mistake, with its line or override.
@@ -169,7 +168,7 @@ impl Spec {
         Spec::read(TextSource::File(file.to_owned()), text, overrides, variant)
     }
 
-    /// The experiment `name` that code has made: `text` as a file would have it.
+    /// The experiment `name` built by code: `text` in the file format.
     pub(crate) fn made(name: &str, text: &str, variant: Variant) -> Result<Spec, SpecError> {
         Spec::read(TextSource::Code(name.to_owned()), text, &[], variant)
     }
@@ -190,7 +189,7 @@ impl Spec {
         };
         let mut start = origin.text.clone();
         for (section, keys, in_force) in sections(&asked, &origin.variant) {
-            // Those that are not in force are checked all the same.
+            // Those that do not apply are checked anyway.
             let with = arms::with_all(&start, keys, &[section]);
             let with = with.map_err(|fault| origin.in_file(fault))?;
             start = if in_force { with } else { start };
@@ -202,13 +201,13 @@ impl Spec {
                 arms::spec(&edited, origin).err()
             })
         })?;
-        // What is wrong in the file may have been set right from outside.
+        // An error in the file may have been fixed by an override.
         let arms = |text: &Text| arms::spec(text, &origin).map_or(Vec::new(), |spec| spec.arms);
         let spec = spec.without_figures_of_other_settings(&arms(&start));
         Ok(spec.without_totals_of_other_work(&arms(&origin.text)))
     }
 
-    /// The same without published figures of arms that are not as the file has them: those of `own`.
+    /// Drops published figures of arms that differ from those in the file, `own`.
     fn without_figures_of_other_settings(mut self, own: &[Arm]) -> Spec {
         for arm in &mut self.arms {
             let original = own.iter().find(|original| original.name == arm.name);
@@ -225,8 +224,7 @@ impl Spec {
         self
     }
 
-    /// The same without published totals, such as an elapsed time, of arms that do not do the work which was
-    /// published: that of `published`.
+    /// Drops published totals, such as an elapsed time, of arms whose work differs from that of `published`.
     fn without_totals_of_other_work(mut self, published: &[Arm]) -> Spec {
         for arm in &mut self.arms {
             let work = |arm: &Arm| {
@@ -245,7 +243,7 @@ impl Spec {
     /// Reads the built-in experiment `name`.
     ///
     /// # Errors
-    /// When none is called so, or an override is wrong.
+    /// When it does not exist, or an override is invalid.
     pub fn builtin(
         name: &str,
         overrides: &[(String, String)],
@@ -260,19 +258,19 @@ impl Spec {
         )
     }
 
-    /// Names of the volumes that a file's text has. Mistakes in it are for [`Spec::parse`] to find.
+    /// Names of the volumes in a file's text. Errors in it are left to [`Spec::parse`].
     pub fn volume_names(text: &str) -> Vec<String> {
         let table: toml::Table = toml::from_str(text).unwrap_or_default();
         let volumes = table.get("volume").and_then(toml::Value::as_table);
         volumes.map_or(Vec::new(), |volumes| volumes.keys().cloned().collect())
     }
 
-    /// A mistake at a key of its file, which those who know more than the file have found.
+    /// An error at a key of its file, found by a caller with more information than the file.
     pub fn mistake(&self, key: &[&str], message: impl Into<String>) -> SpecError {
         self.origin.in_file(Fault::at(key, message))
     }
 
-    /// The same without what was published and fitted: for another workload, which no article ran.
+    /// Drops published figures and fitted parameters: for another workload than the published one.
     pub fn without_published(mut self) -> Spec {
         self.source = None;
         for arm in &mut self.arms {
@@ -281,7 +279,7 @@ impl Spec {
         self.without_fitted()
     }
 
-    /// The same for real disks: nothing was published of them, and no parameter of a model reaches them.
+    /// Adapts it to real disks: they have no published figures, and parameters of the model do not apply.
     pub fn on_real_disks(mut self) -> Spec {
         let own = Vec::new();
         self = self.without_figures_of_other_settings(&own);
@@ -297,7 +295,7 @@ impl Spec {
     }
 }
 
-/// The sections that set keys of others, in their order, and whether they are in force.
+/// The sections that set keys of others, in order, and whether they apply.
 fn sections<'a>(
     asked: &'a wire::Experiment,
     variant: &Variant,
@@ -309,7 +307,7 @@ fn sections<'a>(
         (
             "real-time-sqlserver",
             &asked.real_time_sqlserver,
-            // As much data as a server needs is not quickly loaded.
+            // Loading the amount of data that a server needs is not quick.
             is_real && is_sqlserver && !variant.quick,
         ),
         ("quick", &asked.quick, variant.quick),
@@ -328,11 +326,10 @@ impl Origin {
         })
     }
 
-    /// Places a fault: at the override that brought it in, or at its line.
-    ///
-    /// `found` looks for a fault with other overrides. The one to blame is the last without which there is no such
-    /// fault: the key of a fault does not tell, since what does not go together has two keys. Only where another fault is
-    /// there instead does it.
+    /// Locates a fault: at the override that introduced it, or at its line.
+    /// `found` looks for a fault with other overrides. The override to blame is the last one without which the fault disappears:
+    /// the fault's key does not determine it, since a conflict involves two keys. The key decides only if another fault appears
+    /// instead.
     fn error(&self, fault: Fault, found: impl Fn(&Origin) -> Option<Fault>) -> SpecError {
         let brings_in = |at: &usize| {
             let without = Origin {
@@ -359,7 +356,7 @@ impl Origin {
         }
     }
 
-    /// Places a fault of the file: at its line, or at the line of the section that sets its key.
+    /// Locates a fault in the file: at its line, or at the line of the section that sets its key.
     fn in_file(&self, fault: Fault) -> SpecError {
         let Fault { key, message } = fault;
         let wire = self.text.wire();
@@ -376,7 +373,7 @@ impl Origin {
     }
 }
 
-/// Whether some of the arms have the files of `role` elsewhere, or in another number or size, than others.
+/// Whether the arms differ in location, number or size of the files of `role`.
 pub fn differ_in(arms: &[Arm], role: Role) -> bool {
     let mut files = arms.iter().map(|arm| arm.settings.placement.files(role));
     let first = files.next();

@@ -18,20 +18,20 @@ pub enum Mode {
     Measure,
 }
 
-/// The engine that runs a workload, by the name that experiments, records and the command line use. Which there
-/// are is known to those who run them: `engine::Engines`.
+/// The engine that runs a workload, by its name in experiments, records and on the command line. `engine::Engines` lists the
+/// existing ones.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EngineName(Cow<'static, str>);
 
-/// Which reading of an experiment's file is wanted.
+/// Selects how an experiment's file is interpreted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
-    /// How it is to run; its `[real-time]` settings are in force unless simulated.
+    /// The mode; the file's `[real-time]` settings apply unless simulated.
     pub mode: Mode,
-    /// By which engine.
+    /// The engine.
     pub engine: EngineName,
-    /// Whether its `[quick]` settings are in force; they come after those of `[real-time]`.
+    /// Whether its `[quick]` settings apply, after those of `[real-time]`.
     pub quick: bool,
 }
 
@@ -59,13 +59,13 @@ impl EngineName {
     /// The embedded engine, which every build has.
     pub const SQLITE: EngineName = EngineName::new("sqlite");
 
-    /// The engine that goes by this name.
+    /// The engine with this name.
     pub const fn new(name: &'static str) -> EngineName {
         EngineName(Cow::Borrowed(name))
     }
 
-    /// The engine that an experiment's `text` is meant for: `engine.name`, or the default. Mistakes in it are
-    /// for [`super::Spec::parse`] and [`super::Spec::check`] to find.
+    /// The engine that an experiment's `text` is written for: `engine.name`, or the default. Errors in it are left to
+    /// [`super::Spec::parse`] and [`super::Spec::check`].
     pub fn meant_by(text: &str) -> EngineName {
         let asked: Option<EngineName> = toml::from_str::<toml::Table>(text)
             .ok()

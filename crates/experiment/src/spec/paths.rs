@@ -1,4 +1,4 @@
-//! Paths in an experiment's file: relative to that file, and here made relative to the current folder.
+//! Converts paths in an experiment's file, which are relative to that file, to paths relative to the current folder.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -9,7 +9,7 @@ use toml_edit::{DocumentMut, TableLike, Value};
 use super::document::line_of;
 use super::error::SpecError;
 
-/// Keys that hold a path, in `[workload]` or in a section that sets keys of others.
+/// Keys with a path, in `[workload]` or in a section that sets keys of others.
 const KEYS: [&str; 2] = ["workload.folder", "workload.profile"];
 
 /// An experiment's text whose paths are relative to the current folder.
@@ -17,15 +17,15 @@ const KEYS: [&str; 2] = ["workload.folder", "workload.profile"];
 pub struct Located {
     /// The text, on the same lines.
     pub text: String,
-    /// Paths that are relative to the current folder alone, as files of older versions have them: a sentence each.
+    /// Paths that only resolve from the current folder, as in files of older versions: a sentence each.
     pub notes: Vec<String>,
 }
 
-/// `text` of `file` as it reads from the current folder: paths in it are relative to the file. One that leads to something
-/// from the current folder alone keeps its meaning. A pipe or device has no folder, so that its paths stay as they are.
+/// `text` of `file`, with paths relative to the file converted to the current folder. A path that only resolves from the current
+/// folder is kept. A pipe or device has no folder, so its paths are unchanged.
 ///
 /// # Errors
-/// A path that leads to one thing from the file and to another from the current folder.
+/// A path that resolves differently from the file and from the current folder.
 pub fn located(file: &str, text: String) -> Result<Located, SpecError> {
     located_from(Path::new(""), file, text)
 }
@@ -38,7 +38,7 @@ fn located_from(here: &Path, file: &str, text: String) -> Result<Located, SpecEr
         text,
         notes: Vec::new(),
     };
-    // What is no TOML is refused, with its line, when it is understood.
+    // Invalid TOML is rejected, with its line, when it is parsed.
     let (Some(folder), Ok(mut document)) = (folder, document) else {
         return Ok(located);
     };
@@ -86,15 +86,15 @@ fn located_from(here: &Path, file: &str, text: String) -> Result<Located, SpecEr
     Ok(located)
 }
 
-/// What a path of a file is from the current folder.
+/// How a path of a file resolves from the current folder.
 enum Seen {
     /// The same.
     AsItIs,
-    /// This: it is relative to the file.
+    /// To this path: it is relative to the file.
     Beside(String),
-    /// The same, since it leads to something from there alone.
+    /// The same, since it only resolves from there.
     Here,
-    /// It leads to something from both: this is the file's.
+    /// It resolves from both: this is the path from the file.
     Two(PathBuf),
 }
 
@@ -121,7 +121,7 @@ fn is_one(one: &Path, other: &Path) -> bool {
     real(one).is_some_and(|one| real(other) == Some(one))
 }
 
-/// The path without `folder/..`, where that leads to the same: behind a link it may not.
+/// The path without `folder/..`, if that leads to the same file: after a link it may not.
 fn short(path: &Path) -> PathBuf {
     let mut short = PathBuf::new();
     for part in path.components() {
@@ -143,7 +143,7 @@ fn short(path: &Path) -> PathBuf {
     }
 }
 
-/// The values of `table` that are paths, with what leads to them.
+/// The values of `table` that are paths, with their keys.
 fn collect<'a>(
     table: &'a mut dyn TableLike,
     above: &[String],
@@ -161,7 +161,7 @@ fn collect<'a>(
     }
 }
 
-/// Whether a key is one of [`KEYS`], by itself or where a section sets keys of others: `quick."workload.folder"`.
+/// Whether a key is one of [`KEYS`], directly or in a section that sets keys of others: `quick."workload.folder"`.
 fn is_path(key: &[String]) -> bool {
     let key = key.join(".");
     let before = KEYS.iter().find_map(|path| key.strip_suffix(*path));

@@ -1,4 +1,4 @@
-//! Where the files of each role live.
+//! The location of the files of each role.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use model::Bytes;
 pub use reading::Role;
 use serde::{Deserialize, Serialize};
 
-/// Where the files of each role live.
+/// The location of the files of each role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
-    /// What the experiment calls it.
+    /// Its name in the experiment.
     pub name: String,
     /// Files of tables and indexes; at least one.
     pub data: Vec<File>,
@@ -17,10 +17,10 @@ pub struct Placement {
     pub temp: Vec<File>,
     /// The file of the log.
     pub log: File,
-    /// The binary log; `None`: none is written.
+    /// The binary log; `None`: not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binlog: Option<File>,
-    /// Undo records; `None`: where the engine has them by itself.
+    /// Undo records; `None`: the engine's default location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<File>,
     /// The doublewrite area; `None`: on the volume of the first data file.
@@ -31,7 +31,7 @@ pub struct Placement {
 /// One file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
-    /// The volume it lives on.
+    /// The volume it is on.
     pub volume: String,
     /// The size it is created with; `None`: it grows as needed.
     pub size: Option<Bytes>,
@@ -50,13 +50,13 @@ impl Placement {
         }
     }
 
-    /// Names of the volumes that hold a file.
+    /// Names of the volumes that contain a file.
     pub fn volumes(&self) -> BTreeSet<&str> {
         let files = Role::ALL.into_iter().flat_map(|role| self.files(role));
         files.map(|file| file.volume.as_str()).collect()
     }
 
-    /// Sum of the sizes known beforehand of the files on `volume`.
+    /// Sum of the predefined sizes of the files on `volume`.
     pub fn size_on(&self, volume: &str) -> Bytes {
         let files = Role::ALL.into_iter().flat_map(|role| self.files(role));
         let sizes = files

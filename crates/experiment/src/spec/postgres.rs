@@ -1,4 +1,4 @@
-//! `[engine.postgres]`: settings that PostgreSQL has and no model of dbstow's. A server gets them as they are.
+//! `[engine.postgres]`: settings of PostgreSQL that dbstow does not model. They are passed to a server unchanged.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,34 +9,34 @@ use serde::{Deserialize, Serialize};
 use super::error::Fault;
 use super::wire;
 
-/// Most requests ahead of a scan that PostgreSQL takes (`MAX_IO_CONCURRENCY`).
+/// PostgreSQL's maximum number of requests ahead of a scan (`MAX_IO_CONCURRENCY`).
 const CONCURRENCY_MAX: u32 = 1_000;
 
-/// Most I/O workers that PostgreSQL takes (`MAX_IO_WORKERS`).
+/// PostgreSQL's maximum number of I/O workers (`MAX_IO_WORKERS`).
 const WORKERS_MAX: u32 = 32;
 
-/// A page, of which a read combines whole ones.
+/// A page; combined reads consist of whole pages.
 const PAGE: Bytes = Bytes::kib(8);
 
 /// Largest combined read (`MAX_IO_COMBINE_LIMIT` of 128 pages, 18).
 const COMBINE_MAX: Bytes = Bytes::mib(1);
 
-/// How PostgreSQL reads. What is `None` is left as the server has it.
+/// PostgreSQL's read settings. `None`: the server's default.
 ///
 /// Source of names and ranges: <https://www.postgresql.org/docs/18/runtime-config-resource.html>, "I/O", read 2026-11-25.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Postgres {
-    /// Who executes asynchronous reads.
+    /// The method of asynchronous reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_method: Option<IoMethod>,
-    /// Processes that execute them where the method is `worker`: 1 to 32.
+    /// Number of worker processes if the method is `worker`: 1 to 32.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_workers: Option<u32>,
-    /// Reads under way at the same time for one scan: 0 to 1,000.
+    /// Concurrent reads of one scan: 0 to 1,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effective_io_concurrency: Option<u32>,
-    /// The same for maintenance such as `VACUUM`.
+    /// Concurrent reads of maintenance such as `VACUUM`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maintenance_io_concurrency: Option<u32>,
     /// Largest read of neighbouring pages: whole pages of 8 KiB, up to 1 MiB.
@@ -44,7 +44,7 @@ pub struct Postgres {
     pub io_combine_limit: Option<Bytes>,
 }
 
-/// Who executes asynchronous reads of PostgreSQL 18: its `io_method`.
+/// The method of asynchronous reads of PostgreSQL 18: its `io_method`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IoMethod {
@@ -57,7 +57,7 @@ pub enum IoMethod {
 }
 
 impl IoMethod {
-    /// PostgreSQL's word for it.
+    /// The value in PostgreSQL.
     pub fn name(self) -> &'static str {
         match self {
             IoMethod::Sync => "sync",
@@ -73,7 +73,7 @@ impl fmt::Display for IoMethod {
     }
 }
 
-/// The settings that are asked for.
+/// Resolves the requested settings.
 pub(super) fn resolve(asked: &wire::Postgres) -> Postgres {
     Postgres {
         io_method: asked.io_method,
@@ -84,7 +84,7 @@ pub(super) fn resolve(asked: &wire::Postgres) -> Postgres {
     }
 }
 
-/// Refuses values that no server takes.
+/// Rejects values that no server accepts.
 pub(super) fn check(postgres: &Postgres) -> Result<(), Fault> {
     within("io_workers", postgres.io_workers, 1..=WORKERS_MAX)?;
     for (name, value) in [

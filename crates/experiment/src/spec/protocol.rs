@@ -15,18 +15,18 @@ use crate::question::Published;
 /// How trials are repeated and compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Protocol {
-    /// How often every arm is run; at least 1.
+    /// How often each arm is run; at least 1.
     pub blocks: u32,
-    /// Differences up to this share do not count; between 0 and 1.
+    /// Differences up to this share are ignored; between 0 and 1.
     pub margin: f64,
-    /// A trial of which a greater share of operations failed does not count; at least 0, below 1.
+    /// A trial with a greater share of failed operations does not count; at least 0, below 1.
     #[serde(default = "errors_max_default")]
     pub errors_max: f64,
     /// Name of the arm that others are compared against.
     pub baseline: String,
     /// The metric they are compared by.
     pub metric: String,
-    /// All randomness.
+    /// Seed of all randomness.
     pub seed: u64,
 }
 
@@ -35,11 +35,11 @@ pub struct Protocol {
 pub struct Source {
     /// Title of the publication.
     pub title: String,
-    /// Its date, as far as it is known.
+    /// Its date, as precise as known.
     pub date: Option<String>,
-    /// What a reader of the figures has to know.
+    /// Note for readers of the figures.
     pub note: Option<String>,
-    /// Whether some of its figures are left out, because the arms are not those that were published.
+    /// Whether some of its figures are omitted, because the arms differ from the published ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub figures_left_out: bool,
 }
@@ -63,7 +63,7 @@ impl fmt::Display for Source {
 pub struct Fitted {
     /// Its dotted key in the experiment file.
     pub parameter: String,
-    /// Its value, as the file has it.
+    /// Its value, as in the file.
     pub value: String,
     /// Arms whose published figures were used.
     pub to: Vec<String>,
@@ -71,13 +71,13 @@ pub struct Fitted {
     pub why: String,
 }
 
-/// What may fail of a trial that counts. Failed operations are not measured: with more of them, an arm looks better
-/// by about as much as differences that are to be told.
+/// Default share of failed operations up to which a trial counts. Failed operations are not measured: with more of them, an arm
+/// would look better by about as much as the differences to be detected.
 pub(crate) fn errors_max_default() -> f64 {
     0.01
 }
 
-/// Most blocks of a plan: far beyond any use, and still a plan that fits into memory.
+/// Maximum number of blocks of a plan: far beyond practical use, and such a plan still fits into memory.
 const BLOCKS_MAX: u32 = 10_000;
 
 /// The protocol, given the names of the arms in order.
@@ -104,7 +104,7 @@ pub(crate) fn resolve(
     Ok(protocol)
 }
 
-/// Refuses what cannot be repeated or compared, given the names of the arms.
+/// Rejects a protocol that cannot be repeated or compared, given the names of the arms.
 pub(crate) fn check<'a>(
     protocol: &Protocol,
     arms: impl Iterator<Item = &'a str> + Clone,
@@ -151,7 +151,7 @@ pub(crate) fn check<'a>(
     Ok(())
 }
 
-/// Refuses a metric that the replay of a profile does not have; `instead` is one that it has.
+/// Rejects a metric that the replay of a profile does not have; `instead` is one that it has.
 pub(crate) fn check_replayed(metric: &str, instead: &str) -> Result<(), Fault> {
     if metric::is_of_profile(metric) {
         return Ok(());
@@ -162,7 +162,7 @@ pub(crate) fn check_replayed(metric: &str, instead: &str) -> Result<(), Fault> {
     Err(Fault::at(&["protocol", "metric"], message))
 }
 
-/// Refuses more trials than a plan holds, with one arm more for the twin of `--aa`.
+/// Rejects more trials than a plan can hold, including one additional arm for the twin of `--aa`.
 pub(crate) fn check_trials(arms: usize, blocks: u32) -> Result<(), Fault> {
     if (arms + 1).saturating_mul(blocks as usize) <= TRIALS_MAX {
         return Ok(());
@@ -174,7 +174,7 @@ pub(crate) fn check_trials(arms: usize, blocks: u32) -> Result<(), Fault> {
     Err(Fault::at(&["protocol", "blocks"], message))
 }
 
-/// Refuses an experiment that asks nothing.
+/// Rejects an experiment without a question.
 pub(crate) fn check_question(question: &str) -> Result<(), Fault> {
     match question.trim().is_empty() {
         false => Ok(()),
@@ -185,20 +185,20 @@ pub(crate) fn check_question(question: &str) -> Result<(), Fault> {
     }
 }
 
-/// What arms are compared by where nothing is said.
+/// The default metric for comparing arms.
 fn metric_default(workload: &wire::Workload, mode: Mode) -> &'static str {
     let is_open =
         workload.demand == Some(wire::Demand::Open) || workload.rate.is_some_and(|rate| rate > 0.0);
     match workload.profile {
         None => "elapsed_s",
-        // Plain I/O makes its requests at their rates.
+        // Plain I/O issues its requests at fixed rates.
         Some(_) if mode != Mode::Simulate => "transfer_latency_ms",
         Some(_) if is_open => "operation_latency_mean_ms",
         Some(_) => "operations_per_s",
     }
 }
 
-/// Refuses figures of an arm or metric that there is none of.
+/// Rejects figures of an unknown arm or metric.
 pub(crate) fn check_published(asked: &wire::Experiment, arms: &[String]) -> Result<(), Fault> {
     for (arm, figures) in &asked.published {
         if !arms.contains(arm) {
@@ -211,10 +211,10 @@ pub(crate) fn check_published(asked: &wire::Experiment, arms: &[String]) -> Resu
     Ok(())
 }
 
-/// Least figure above 0: a picosecond in seconds. What trials have, 2^64 at most, is still a number as a share of it.
+/// Smallest figure above 0: a picosecond in seconds. Values of trials, at most 2^64, divided by it are still finite.
 const FIGURE_MIN: f64 = 1e-12;
 
-/// Refuses figures of an arm that are no counts or amounts, and of metrics that there are none of.
+/// Rejects figures of an arm that are not valid counts or amounts, and those of unknown metrics.
 pub(crate) fn check_figures(arm: &str, figures: &BTreeMap<String, Published>) -> Result<(), Fault> {
     for (name, figure) in figures {
         if let Published::Number(number) = figure

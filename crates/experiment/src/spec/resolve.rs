@@ -1,4 +1,4 @@
-//! What machine, volumes, workload and engine mean as written: defaults filled in, nonsense refused.
+//! Resolves machine, volumes, workload and engine as written: fills in defaults, rejects invalid values.
 
 use model::store::PageSize;
 use model::{Bytes, Duration, Iops};
@@ -33,7 +33,7 @@ pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
     Ok(machine)
 }
 
-/// A volume by itself; whether its disk exists is the catalogue's to say.
+/// A volume alone; whether its disk exists is checked with the catalogue.
 pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> {
     let volume = Volume {
         name: name.to_owned(),
@@ -82,7 +82,7 @@ type BurstKeys = [&'static str; 2];
 const IOPS_BURST: BurstKeys = ["iops_burst", "iops_credits"];
 const THROUGHPUT_BURST: BurstKeys = ["throughput_burst", "throughput_credits"];
 
-/// A burst that replaces the catalogue's: a rate for as long as credits last.
+/// A burst that replaces the catalogue's: a rate while credits last.
 fn burst(
     volume: &str,
     keys: BurstKeys,
@@ -105,7 +105,7 @@ fn burst(
     }
 }
 
-/// The workload; whether it exists and knows its parameters is for [`super::Known`] to say.
+/// The workload; [`super::Known`] checks whether it exists and has its parameters.
 pub(crate) fn workload(asked: &wire::Workload, mode: Mode) -> Result<Workload, Fault> {
     if let Some(file) = &asked.profile {
         return profile(file, asked, mode);
@@ -136,7 +136,7 @@ pub(crate) fn workload(asked: &wire::Workload, mode: Mode) -> Result<Workload, F
         log_bytes_per_row: asked.log_bytes_per_row,
         digest: None,
     };
-    // What is left to the workload follows the rules once it is known.
+    // What the workload determines is checked once it is known.
     rules::workload(&Workload {
         sessions: workload.sessions.max(1),
         amount: amount.unwrap_or(Amount::Operations(1)),
@@ -145,16 +145,16 @@ pub(crate) fn workload(asked: &wire::Workload, mode: Mode) -> Result<Workload, F
     Ok(workload)
 }
 
-/// The part of a profile that is replayed where nothing else is said.
+/// Default length of the replayed part of a profile.
 fn window(mode: Mode) -> Duration {
     match mode {
         Mode::Simulate => Duration::from_secs(3_600),
-        // Each trial takes as long.
+        // Each trial takes this long.
         Mode::Emulate | Mode::Measure => Duration::from_secs(60),
     }
 }
 
-/// The demand of a profile, which decides what is not asked for.
+/// The demand of a profile, which determines unspecified values.
 fn profile(file: &str, asked: &wire::Workload, mode: Mode) -> Result<Workload, Fault> {
     let given = [
         ("name", asked.name.is_some()),
@@ -215,7 +215,7 @@ fn script(asked: &wire::Workload) -> Result<Script, Fault> {
     }
 }
 
-/// When the run ends; `None`: when its workload says.
+/// When the run ends; `None`: determined by its workload.
 fn amount(asked: &wire::Workload) -> Result<Option<Amount>, Fault> {
     match (asked.operations, asked.duration) {
         (Some(count), None) => Ok(Some(Amount::Operations(count))),
@@ -245,9 +245,8 @@ fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
     }
 }
 
-/// The engine; what is not asked for is as [`Like::defaults`] has it.
-///
-/// `has_memory` is false for a profile, which was counted behind its server's memory, and for plain I/O.
+/// The engine; unspecified values are from [`Like::defaults`].
+/// `has_memory` is false for a profile, which was counted below its server's memory, and for plain I/O.
 pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, Fault> {
     let memory = asked.memory.or((!has_memory).then_some(MEMORY_MIN));
     let Some(memory) = memory else {

@@ -1,4 +1,4 @@
-//! The settings of one arm, all of them decided: what a trial needs to know.
+//! The fully resolved settings of one arm, as needed by a trial.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,11 +18,11 @@ pub struct Settings {
     pub machine: Machine,
     /// The volumes that the placement uses, in the order of the experiment file.
     pub volumes: Vec<Volume>,
-    /// Which files live on them.
+    /// The placement of files on them.
     pub placement: Placement,
     /// What the sessions do.
     pub workload: Workload,
-    /// What stands between SQL and the files.
+    /// The database engine between SQL and the files.
     pub engine: Engine,
 }
 
@@ -36,17 +36,16 @@ impl Settings {
 /// The machine the database runs on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Name in the catalogue; `None`: a machine without limits of its own, which then has `cores`
-    /// and `memory`.
+    /// Name in the catalogue; `None`: a machine without limits, which then has `cores` and `memory`.
     pub kind: Option<String>,
-    /// Virtual processors, where they are not those of `kind`; at least 1.
+    /// Virtual processors, if not those of `kind`; at least 1.
     pub cores: Option<u32>,
-    /// Main memory, where it is not that of `kind`.
+    /// Main memory, if not that of `kind`.
     pub memory: Option<Bytes>,
-    /// Share of its burst credits that are there at the start, 0 to 1; `None`: as the catalogue has it.
+    /// Share of its burst credits available at the start, 0 to 1; `None`: as in the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits: Option<f64>,
-    /// What its host caches, where it is not what the catalogue has.
+    /// Its host cache, if not that of the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_cache: Option<HostCache>,
     /// Digest of the entry of `kind`, as [`Volume::entry`].
@@ -54,51 +53,50 @@ pub struct Machine {
     pub entry: Option<String>,
 }
 
-/// What a machine's host caches of its remote disks; above zero each.
+/// A machine's host cache for its remote disks; all values are above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCache {
-    /// What it holds, for all disks together.
+    /// Its size, for all disks together.
     pub size: Bytes,
-    /// Requests per second through it, where that is not the catalogue's limit.
+    /// Requests per second through it, if not the catalogue's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iops: Option<Iops>,
-    /// Bytes per second through it, where that is not the catalogue's limit.
+    /// Bytes per second through it, if not the catalogue's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput: Option<Throughput>,
 }
 
-/// A volume: like disks, striped.
+/// A volume: a stripe of identical disks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Volume {
-    /// What the experiment calls it.
+    /// Its name in the experiment.
     pub name: String,
-    /// What its disks are.
+    /// Its disk type.
     pub disk: Disk,
-    /// How many of them; at least 1.
+    /// Number of disks; at least 1.
     pub count: u32,
-    /// Bytes on one disk before the next one's turn; of no account for one disk.
+    /// Bytes on one disk before the next one's turn; ignored for one disk.
     pub interleave: Bytes,
-    /// What the host cache does for them.
+    /// Host cache mode.
     pub host_cache: HostCacheMode,
-    /// What was provisioned, for each disk.
+    /// Provisioned values of each disk.
     pub provision: Provision,
-    /// Share of each disk's burst credits that are there at the start, 0 to 1; `None`: as the catalogue has it.
+    /// Share of each disk's burst credits available at the start, 0 to 1; `None`: as in the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits: Option<f64>,
-    /// What replaces the catalogue's values.
+    /// Values that replace those of the catalogue.
     pub replaced: Override,
-    /// Digest of the disk's entry, once [`super::Spec::check`] has looked it up, where it did not come
-    /// with the program.
+    /// Digest of the disk's entry, if it is not built in, once [`super::Spec::check`] has resolved it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
 }
 
 impl Volume {
-    /// Interleave when none is given: what Storage Spaces is advised for OLTP (`az-sqlvm`, 2023-10).
+    /// Default interleave: the recommendation for OLTP on Storage Spaces (`az-sqlvm`, 2023-10).
     pub const INTERLEAVE_DEFAULT: Bytes = Bytes::kib(64);
 }
 
-/// What a disk is.
+/// Type of a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", from = "String")]
 pub enum Disk {
@@ -136,7 +134,7 @@ impl fmt::Display for Disk {
     }
 }
 
-/// What was ordered of a sized or provisioned disk; the catalogue checks it against the vendor's rules.
+/// Requested values of a sized or provisioned disk; the catalogue checks it against the vendor's rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provision {
     /// Its size.
@@ -145,7 +143,7 @@ pub struct Provision {
     pub iops: Option<Iops>,
     /// Its bytes per second.
     pub throughput: Option<Throughput>,
-    /// Whether burst credits are in force; `None`: as the catalogue has it.
+    /// Whether burst credits apply; `None`: as in the catalogue.
     pub bursting: Option<bool>,
 }
 
@@ -162,7 +160,7 @@ pub struct Override {
     /// Burst of the limit on bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_burst: Option<Burst>,
-    /// Requests served at the same time; at least 1.
+    /// Requests served concurrently; at least 1.
     pub in_flight_max: Option<u32>,
     /// Time to serve a read.
     pub read_latency: Option<LatencySpec>,
@@ -179,7 +177,7 @@ pub struct Override {
 pub struct Burst {
     /// Requests or bytes per second while credits last; at least 1.
     pub rate: u64,
-    /// What a full bucket of credits holds, in requests or bytes; at least 1.
+    /// Capacity of the credit bucket, in requests or bytes; at least 1.
     pub credits: u64,
 }
 
@@ -188,17 +186,17 @@ pub struct Burst {
 pub struct Workload {
     /// Which one.
     pub script: Script,
-    /// Connections that issue operations in turn; at least 1. Of a profile the most of any period; 0 where the profile
-    /// decides, until [`super::Spec::check`] has read it.
+    /// Connections that issue operations in turn; at least 1. For a profile, the maximum of any period; 0 if the profile
+    /// determines it, until [`super::Spec::check`] has read it.
     pub sessions: u32,
-    /// When it ends. A duration of 0 is that of a profile, until [`super::Spec::check`] has read it.
+    /// When it ends. A duration of 0 stands for that of a profile, until [`super::Spec::check`] has read it.
     pub amount: Amount,
-    /// How long it goes on before anything is measured.
+    /// Duration before measurement starts.
     pub warm_up: Duration,
     /// When operations are issued.
     pub arrival: Arrival,
-    /// What its scripts are told: those of the experiment, and the workload's own defaults once
-    /// [`super::Spec::check`] has added them.
+    /// Parameters of its scripts: those of the experiment, and the workload's own defaults once [`super::Spec::check`] has added
+    /// them.
     pub parameters: BTreeMap<String, Parameter>,
     /// Bytes of log for each changed row, instead of the workload's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -207,19 +205,19 @@ pub struct Workload {
     pub digest: Option<String>,
 }
 
-/// Where a workload's scripts are.
+/// Location of a workload's scripts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Script {
     /// Built in, under this name.
     BuiltIn(String),
-    /// A folder of the user's.
+    /// A folder of the user.
     Folder(String),
-    /// A profile: what a server did, replayed.
+    /// A profile: replayed activity of a server.
     Profile {
         /// Its file.
         file: String,
-        /// Length of the part that is replayed, the busiest one; all of a shorter profile.
+        /// Length of the replayed part, the busiest one; a shorter profile is replayed whole.
         window: Duration,
     },
 }
@@ -237,9 +235,9 @@ impl fmt::Display for Script {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Amount {
-    /// After so many operations of all sessions together, in equal parts; at least 1.
+    /// After this many operations of all sessions together, in equal parts; at least 1.
     Operations(u64),
-    /// After so long, which is not zero.
+    /// After this time, which is not zero.
     Duration(Duration),
 }
 
@@ -254,7 +252,7 @@ pub enum Arrival {
     },
     /// Operations arrive whether or not earlier ones are done.
     Open {
-        /// Of all sessions together; above zero. 0 is that of a profile, until [`super::Spec::check`] has read it.
+        /// Rate of all sessions together; above zero. 0 stands for that of a profile, until [`super::Spec::check`] has read it.
         rate_per_s: f64,
     },
 }
@@ -281,7 +279,7 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// What a database engine puts between SQL and its files.
+/// Model of a database engine between SQL and its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Engine {
     /// Size of the buffer pool.
@@ -289,59 +287,59 @@ pub struct Engine {
     /// Size of a page.
     #[serde(default, skip_serializing_if = "is_default")]
     pub page_size: PageSize,
-    /// What one physical read brings in.
+    /// Unit of a physical read.
     pub read_unit: ReadUnit,
     /// How far a scan reads ahead; zero: not at all.
     pub read_ahead: Bytes,
     /// Largest write of neighbouring pages.
     pub write_gather: Bytes,
-    /// Page writes at the same time; at least 1.
+    /// Concurrent page writes; at least 1.
     pub writes_in_flight: u32,
     /// Time between checkpoints; `None`: no checkpoint during a run.
     pub checkpoint: Option<Duration>,
-    /// Most log since the oldest change that is not in its place; 0: any.
+    /// Maximum log since the oldest unflushed change; 0: unlimited.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log_capacity: Bytes,
-    /// Pages whose copies are written together before they go to their places, at most; 0: pages are written once.
+    /// Maximum number of pages whose doublewrite copies are written together before the pages themselves; 0: no doublewrite.
     #[serde(default, skip_serializing_if = "is_default")]
     pub doublewrite_pages: u32,
-    /// Whether the first change of a page since the last checkpoint puts the whole page into the log.
+    /// Whether the first change of a page after a checkpoint logs the whole page.
     #[serde(default, skip_serializing_if = "is_default")]
     pub full_page_images: bool,
     /// Whether a commit waits for the log.
     pub commit: Commit,
     /// Largest write of the log.
     pub log_gather: Bytes,
-    /// Log writes in flight from which on commits share the next one; at least 1.
+    /// Maximum number of log writes in flight, beyond which commits share the next one; at least 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub log_in_flight_max: u32,
     /// Whether a log write is durable only once its volume was flushed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log_flush: bool,
-    /// Pages that the operating system keeps besides the buffer pool.
+    /// Size of the operating system's page cache besides the buffer pool.
     #[serde(default, skip_serializing_if = "is_default")]
     pub page_cache: Bytes,
-    /// Memory of one sort or hash before it spills into temporary space.
+    /// Memory of one sort or hash before it spills to temporary space.
     pub sort_memory: Bytes,
     /// The buffer pool at the start of the run.
     pub start: Temperature,
     /// The host cache at the start of the run.
     pub host_cache_start: Temperature,
-    /// What work costs the processor.
+    /// Processor cost of work.
     pub cpu: Cpu,
     /// Row versions kept in temporary space; `None`: no versions.
     pub versions: Option<Versions>,
-    /// What only PostgreSQL has.
+    /// Settings specific to PostgreSQL.
     #[serde(default, skip_serializing_if = "is_default")]
     pub postgres: Postgres,
-    /// What only MariaDB has.
+    /// Settings specific to MariaDB.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mariadb: Mariadb,
 }
 
 impl Engine {
-    /// What MariaDB does with the log at a commit. Where it was not asked for: all where a commit waits, and otherwise
-    /// what keeps a commit when the server is killed.
+    /// What MariaDB does with the log at a commit. If unspecified: write and flush if a commit waits, and otherwise the setting
+    /// that preserves commits if the server is killed.
     pub fn flush_log(&self) -> FlushLog {
         let by_commit = match self.commit {
             Commit::Durable => FlushLog::AtCommit,
@@ -350,7 +348,7 @@ impl Engine {
         self.mariadb.flush_log_at_trx_commit.unwrap_or(by_commit)
     }
 
-    /// Size of MariaDB's log: [`Engine::log_capacity`], or MariaDB's default where that is without bound.
+    /// Size of MariaDB's log: [`Engine::log_capacity`], or MariaDB's default if that is unlimited.
     pub fn log_file_size(&self) -> Bytes {
         match self.log_capacity {
             Bytes::ZERO => Mariadb::LOG_FILE_SIZE_DEFAULT,
@@ -359,7 +357,7 @@ impl Engine {
     }
 }
 
-/// Whether a value is the default, so that a digest is that of before there was such a key.
+/// Whether a value is the default, so that digests stay the same as before the key was introduced.
 fn one() -> u32 {
     1
 }
@@ -372,14 +370,14 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What one physical read brings in.
+/// Unit of a physical read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadUnit {
-    /// The page that was asked for.
+    /// The requested page.
     #[default]
     Page,
-    /// The extent it lies in, 64 KiB, as SQL Server does while its buffer pool is being filled.
+    /// The page's extent, 64 KiB, as SQL Server does while its buffer pool is being filled.
     Extent,
 }
 
@@ -390,11 +388,11 @@ pub enum Commit {
     /// It does.
     #[default]
     Durable,
-    /// It does not; the log is written when a buffer is full, as in SQL Server's tempdb.
+    /// It does not; the log is written when a buffer is full, as for SQL Server's tempdb.
     Relaxed,
 }
 
-/// A cache at the start of a run.
+/// Initial state of a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Temperature {
@@ -408,19 +406,19 @@ pub enum Temperature {
 /// Deterministic cost of work, charged to a virtual core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Of every statement.
+    /// Per statement.
     pub statement: Duration,
-    /// Of every page asked of the buffer pool.
+    /// Per page requested from the buffer pool.
     pub logical_read: Duration,
-    /// Of every step of SQLite's virtual machine.
+    /// Per step of SQLite's virtual machine.
     pub vm_step: Duration,
 }
 
 /// Row versions written to temporary space, as under SQL Server's read committed snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
-    /// Written for every row changed.
+    /// Bytes written per changed row.
     pub bytes_per_row: Bytes,
-    /// How long a version is kept; one that dies before it was written out never reaches a disk.
+    /// How long a version is kept; one that expires before it is written never reaches a disk.
     pub retention: Duration,
 }

@@ -119,7 +119,7 @@ impl Known for Little {
         }
     }
 
-    /// That of the settings file: seven operations of each session.
+    /// As in the settings file: seven operations of each session.
     fn end(&self, workload: &Workload) -> Result<Option<Amount>, String> {
         let operations = Amount::Operations(7 * u64::from(workload.sessions));
         let is_known = matches!(workload.script, Script::Folder(_));
@@ -289,8 +289,8 @@ fn the_override_that_brings_a_fault_in_is_blamed_and_no_other() {
         let error = check(overrides).expect_err("one is wrong");
         error.split(": ").next().unwrap_or_default().to_owned()
     };
-    // Found at workload.duration, volume.slow, placement.split and engine.memory: the first two keys are set, or held
-    // by one that is set later, and the last two are not set at all.
+    // Found at workload.duration, volume.slow, placement.split and engine.memory: the first two keys are set, or contained in one
+    // that is set later, and the last two are not set at all.
     for (overrides, blamed) in [
         (
             vec![("workload.duration", "1 s"), ("workload.sessions", "2")],
@@ -315,7 +315,7 @@ fn the_override_that_brings_a_fault_in_is_blamed_and_no_other() {
     ] {
         assert_eq!(both(&overrides), blamed);
     }
-    // What is wrong in the file stays the file's, whatever is set beside it.
+    // An error in the file is attributed to the file, regardless of other overrides.
     let text = SPLIT.replacen("operations = 100\n", "", 1);
     let error = check_text(&text, &[("workload.sessions", "2")]).expect_err("no end");
     assert!(
@@ -489,7 +489,7 @@ proptest! {
         drop(Spec::parse("any.toml", &text, &[], Variant::QUICK));
     }
 
-    /// Broken in one place, the sample reaches every stage of reading.
+    /// With one error, the sample reaches every stage of reading.
     #[test]
     fn a_broken_experiment_is_read_or_refused(
         at in 0..SPLIT.len(),

@@ -1,4 +1,4 @@
-//! Volumes by themselves: the `[machine]` and `[volume.NAME]` sections of an experiment, without one.
+//! Standalone volumes: the `[machine]` and `[volume.NAME]` sections, without an experiment.
 
 use super::document::{line_at, line_of};
 use super::error::{Fault, plain_words};
@@ -8,16 +8,16 @@ use super::{SpecError, idle, resolve, rules, wire};
 /// Volumes that share a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Volumes {
-    /// The machine; one of no kind holds nothing back.
+    /// The machine; one without a kind has no limits.
     pub machine: Machine,
     /// The volumes, by name; at least one.
     pub volumes: Vec<Volume>,
-    /// The keys that are given, dotted.
+    /// The given keys, dotted.
     pub given: Vec<String>,
 }
 
 impl Volumes {
-    /// Reads `text` of `file`. Names of disks and machines are not looked up.
+    /// Reads `text` of `file`. Names of disks and machines are not resolved.
     ///
     /// # Errors
     /// The first mistake, with its line.

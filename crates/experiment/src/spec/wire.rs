@@ -1,7 +1,7 @@
-//! An experiment file as it is written: every key there is, before it is known to make sense.
+//! The format of an experiment file: all keys, before validation.
 //!
-//! Amounts carry their unit as text (`"64 KiB"`, `"200 MB/s"`, `"0.6 ms"`). A key that is not listed
-//! here is refused. What an absent key means is decided in [`super::resolve`].
+//! Amounts carry their unit as text (`"64 KiB"`, `"200 MB/s"`, `"0.6 ms"`). A key that is not listed here is rejected. Defaults
+//! of absent keys are defined in [`super::resolve`].
 
 use std::collections::BTreeMap;
 
@@ -31,46 +31,46 @@ pub(crate) struct Experiment {
     /// The machine the database runs on.
     #[serde(default)]
     pub(crate) machine: Machine,
-    /// Where files can live, by name.
+    /// The volumes for files, by name.
     #[serde(default)]
     pub(crate) volume: BTreeMap<String, Volume>,
-    /// Where they do live, by name.
+    /// The placements of files, by name.
     #[serde(default)]
     pub(crate) placement: BTreeMap<String, Placement>,
     /// What the sessions do.
     #[serde(default)]
     pub(crate) workload: Workload,
-    /// What stands between SQL and the files.
+    /// The engine between SQL and the files.
     #[serde(default)]
     pub(crate) engine: Engine,
     /// How trials are repeated and compared.
     #[serde(default)]
     pub(crate) protocol: Protocol,
-    /// What is compared; without any, every placement.
+    /// The arms to compare; without any, every placement.
     #[serde(default)]
     pub(crate) arm: BTreeMap<String, Arm>,
-    /// What was published, by arm and metric.
+    /// Published figures, by arm and metric.
     #[serde(default)]
     pub(crate) published: BTreeMap<String, BTreeMap<String, Published>>,
     /// Parameters that were fitted to published figures.
     #[serde(default)]
     pub(crate) fitted: Vec<Fitted>,
-    /// What is set in emulate and measure mode, where a trial takes its time: dotted keys and values.
+    /// Settings for emulate and measure mode, where a trial takes real time: dotted keys and values.
     #[serde(default, rename = "real-time")]
     pub(crate) real_time: BTreeMap<String, toml::Value>,
-    /// What is set after that where SQL Server runs the workload, which takes more memory: dotted keys and values.
+    /// Further settings if SQL Server runs the workload, which takes more memory: dotted keys and values.
     #[serde(default, rename = "real-time-sqlserver")]
     pub(crate) real_time_sqlserver: BTreeMap<String, toml::Value>,
-    /// What `--quick` sets: dotted keys and values.
+    /// Settings for `--quick`: dotted keys and values.
     #[serde(default)]
     pub(crate) quick: BTreeMap<String, toml::Value>,
 }
 
-/// A file of volumes by themselves, without an experiment: what `dbstow mount` takes.
+/// A file of standalone volumes, without an experiment: the input of `dbstow mount`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Volumes {
-    /// The machine that they share; without it, none holds them back.
+    /// The machine that they share; without it, they have no machine limits.
     pub(crate) machine: Option<Machine>,
     /// The volumes, by name.
     #[serde(default)]
@@ -83,9 +83,9 @@ pub(crate) struct Volumes {
 pub(crate) struct Source {
     /// Title of the publication.
     pub(crate) title: String,
-    /// Year, month or day of the publication, as far as it is known.
+    /// Year, month or day of the publication, as precise as known.
     pub(crate) date: Option<String>,
-    /// What a reader of the figures has to know.
+    /// Note for readers of the figures.
     pub(crate) note: Option<String>,
 }
 
@@ -100,17 +100,17 @@ pub(crate) struct Machine {
     pub(crate) cores: Option<u32>,
     /// Main memory.
     pub(crate) memory: Option<Bytes>,
-    /// Share of its burst credits that are there at the start.
+    /// Share of its burst credits available at the start.
     pub(crate) credits: Option<f64>,
-    /// What its host caches of its disks, where the catalogue does not say.
+    /// Its host cache, if not in the catalogue.
     pub(crate) host_cache: Option<HostCache>,
 }
 
-/// What a machine's host caches of its remote disks.
+/// A machine's host cache for its remote disks.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HostCache {
-    /// What it holds.
+    /// Its size.
     pub(crate) size: Bytes,
     /// Requests per second through it.
     pub(crate) iops: Option<u64>,
@@ -118,17 +118,17 @@ pub(crate) struct HostCache {
     pub(crate) throughput: Option<Throughput>,
 }
 
-/// A volume: one disk, or a stripe of like disks.
+/// A volume: one disk, or a stripe of identical disks.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Volume {
     /// Name in the catalogue, `local` or `unlimited`.
     pub(crate) disk: String,
-    /// Disks striped.
+    /// Number of striped disks.
     pub(crate) count: Option<u32>,
     /// Bytes on one disk before the next one's turn.
     pub(crate) interleave: Option<Bytes>,
-    /// What the host cache does for the disks.
+    /// Host cache mode of the disks.
     pub(crate) host_cache: Option<HostCacheMode>,
     /// Provisioned size of each disk.
     pub(crate) size: Option<Bytes>,
@@ -136,11 +136,11 @@ pub(crate) struct Volume {
     pub(crate) iops: Option<u64>,
     /// Provisioned bytes per second of each disk.
     pub(crate) throughput: Option<Throughput>,
-    /// Whether burst credits are in force.
+    /// Whether burst credits apply.
     pub(crate) bursting: Option<bool>,
-    /// Share of its burst credits that are there at the start.
+    /// Share of its burst credits available at the start.
     pub(crate) credits: Option<f64>,
-    /// What the catalogue's entry is replaced by.
+    /// Values that replace those of the catalogue's entry.
     #[serde(rename = "override")]
     pub(crate) replaced: Option<Override>,
 }
@@ -155,13 +155,13 @@ pub(crate) struct Override {
     pub(crate) throughput_limit: Option<Throughput>,
     /// Requests per second while credits last.
     pub(crate) iops_burst: Option<u64>,
-    /// Requests that a full bucket of credits holds.
+    /// Capacity of the credit bucket in requests.
     pub(crate) iops_credits: Option<u64>,
     /// Bytes per second while credits last.
     pub(crate) throughput_burst: Option<Throughput>,
-    /// Bytes that a full bucket of credits holds.
+    /// Capacity of the credit bucket in bytes.
     pub(crate) throughput_credits: Option<Bytes>,
-    /// Requests served at the same time.
+    /// Requests served concurrently.
     pub(crate) in_flight_max: Option<u32>,
     /// Time to serve a read.
     pub(crate) read_latency: Option<Latency>,
@@ -173,7 +173,7 @@ pub(crate) struct Override {
     pub(crate) transfer: Option<Throughput>,
 }
 
-/// Where the files of each role live. The three that every engine has are asked for, so that none is left to chance.
+/// The location of the files of each role. The three roles that every engine has are required, so that none is left to chance.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Placement {
@@ -207,23 +207,23 @@ pub(crate) struct Files {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workload {
-    /// One that is built in.
+    /// A built-in workload.
     pub(crate) name: Option<String>,
-    /// Or a folder of one's own, relative to the file.
+    /// Or a user's folder, relative to the file.
     pub(crate) folder: Option<String>,
-    /// Or a profile, relative to the file: what a server did, recorded or imported.
+    /// Or a profile, relative to the file: recorded or imported activity of a server.
     pub(crate) profile: Option<String>,
-    /// Of a profile: the length of the part of it that is replayed, its busiest one.
+    /// For a profile: the length of the replayed part, its busiest one.
     pub(crate) window: Option<Span>,
-    /// Of a profile: when its operations begin.
+    /// For a profile: when its operations begin.
     pub(crate) demand: Option<Demand>,
     /// Connections that issue operations in turn.
     pub(crate) sessions: Option<u32>,
     /// Operations of all sessions together, in equal parts.
     pub(crate) operations: Option<u64>,
-    /// Or how long they go on.
+    /// Or the duration.
     pub(crate) duration: Option<Span>,
-    /// How long they go on before anything is measured.
+    /// Duration before measurement starts.
     pub(crate) warm_up: Option<Span>,
     /// Pause of a session between two operations (closed loop).
     pub(crate) think: Option<Span>,
@@ -231,7 +231,7 @@ pub(crate) struct Workload {
     pub(crate) rate: Option<f64>,
     /// Bytes of log for each changed row, instead of the workload's own.
     pub(crate) log_bytes_per_row: Option<u64>,
-    /// What the workload's scripts may be told.
+    /// Parameters of the workload's scripts.
     #[serde(default)]
     pub(crate) parameters: BTreeMap<String, Parameter>,
 }
@@ -240,40 +240,40 @@ pub(crate) struct Workload {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Demand {
-    /// Each session begins one when its last one ended.
+    /// Each session begins one when its previous one has ended.
     #[default]
     Closed,
     /// At the recorded rate.
     Open,
 }
 
-/// What a database engine puts between SQL and its files.
+/// A database engine between SQL and its files.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Engine {
-    /// Whose defaults it has where nothing else is said; without it, those of FORMAT.md.
+    /// The product whose defaults apply; without it, those of FORMAT.md.
     pub(crate) like: Option<Like>,
-    /// The one that it is meant for, unless the user names another; SQLite where nothing is said.
+    /// The intended engine, unless the user selects another; SQLite by default.
     pub(crate) name: Option<EngineName>,
     /// Size of the buffer pool.
     pub(crate) memory: Option<Bytes>,
     /// Size of a page.
     pub(crate) page_size: Option<Bytes>,
-    /// What one physical read brings in.
+    /// Unit of a physical read.
     pub(crate) read_unit: Option<ReadUnit>,
     /// How far a scan reads ahead.
     pub(crate) read_ahead: Option<Bytes>,
     /// Largest write of neighbouring pages.
     pub(crate) write_gather: Option<Bytes>,
-    /// Page writes at the same time.
+    /// Concurrent page writes.
     pub(crate) writes_in_flight: Option<u32>,
     /// Time between checkpoints, or `"none"`.
     pub(crate) checkpoint: Option<String>,
-    /// Most log since the oldest change that is not in its place; 0: any.
+    /// Maximum log since the oldest unflushed change; 0: unlimited.
     pub(crate) log_capacity: Option<Bytes>,
-    /// Pages whose copies are written together before they go to their places; 0: pages are written once.
+    /// Pages whose doublewrite copies are written together before the pages themselves; 0: no doublewrite.
     pub(crate) doublewrite_pages: Option<u32>,
-    /// Whether the first change of a page since the last checkpoint puts the whole page into the log.
+    /// Whether the first change of a page after a checkpoint logs the whole page.
     pub(crate) full_page_images: Option<bool>,
     /// Whether a commit waits for the log.
     pub(crate) commit: Option<Commit>,
@@ -281,7 +281,7 @@ pub(crate) struct Engine {
     pub(crate) log_gather: Option<Bytes>,
     /// Whether a log write is durable only once its volume was flushed.
     pub(crate) log_flush: Option<bool>,
-    /// Pages that the operating system keeps besides the buffer pool.
+    /// Size of the operating system's page cache besides the buffer pool.
     pub(crate) page_cache: Option<Bytes>,
     /// Memory of one sort or hash before it spills.
     pub(crate) sort_memory: Option<Bytes>,
@@ -289,20 +289,20 @@ pub(crate) struct Engine {
     pub(crate) start: Option<Temperature>,
     /// The host cache at the start of the run.
     pub(crate) host_cache_start: Option<Temperature>,
-    /// What work costs the processor.
+    /// Processor cost of work.
     #[serde(default)]
     pub(crate) cpu: Cpu,
     /// Row versions kept in temporary space.
     pub(crate) versions: Option<Versions>,
-    /// What only PostgreSQL has.
+    /// Settings specific to PostgreSQL.
     #[serde(default)]
     pub(crate) postgres: Postgres,
-    /// MariaDB's names of what it has.
+    /// Settings by MariaDB's own names.
     #[serde(default)]
     pub(crate) mariadb: Mariadb,
 }
 
-/// Settings of MariaDB by its own names; what is absent is as [`super::Mariadb`] has it.
+/// Settings of MariaDB by its own names; absent ones have the defaults of [`super::Mariadb`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mariadb {
@@ -310,7 +310,7 @@ pub(crate) struct Mariadb {
     pub(crate) flush_log_at_trx_commit: Option<FlushLog>,
     /// Groups of commits after which the binary log is flushed; 0: never.
     pub(crate) sync_binlog: Option<u32>,
-    /// Whether there is a binary log.
+    /// Whether a binary log is written.
     pub(crate) binlog: Option<bool>,
     /// Whether pages are written twice.
     pub(crate) doublewrite: Option<bool>,
@@ -318,21 +318,21 @@ pub(crate) struct Mariadb {
     pub(crate) flush_method: Option<FlushMethod>,
     /// Size of the log.
     pub(crate) log_file_size: Option<Bytes>,
-    /// Writes of pages per second.
+    /// Page writes per second.
     pub(crate) io_capacity: Option<u32>,
 }
 
-/// Settings that PostgreSQL gets as they are; what is absent is left as the server has it.
+/// Settings that are passed to PostgreSQL unchanged; absent ones keep the server's defaults.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Postgres {
-    /// Who executes asynchronous reads (18).
+    /// The method of asynchronous reads (18).
     pub(crate) io_method: Option<IoMethod>,
-    /// Processes that execute them (18).
+    /// Number of I/O worker processes (18).
     pub(crate) io_workers: Option<u32>,
-    /// Reads under way at the same time for one scan.
+    /// Concurrent reads of one scan.
     pub(crate) effective_io_concurrency: Option<u32>,
-    /// The same for maintenance such as `VACUUM`.
+    /// Concurrent reads of maintenance such as `VACUUM`.
     pub(crate) maintenance_io_concurrency: Option<u32>,
     /// Largest read of neighbouring pages (17).
     pub(crate) io_combine_limit: Option<Bytes>,
@@ -342,11 +342,11 @@ pub(crate) struct Postgres {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cpu {
-    /// Of every statement.
+    /// Per statement.
     pub(crate) statement: Option<Span>,
-    /// Of every page asked of the buffer pool.
+    /// Per page requested from the buffer pool.
     pub(crate) logical_read: Option<Span>,
-    /// Of every step of SQLite's virtual machine.
+    /// Per step of SQLite's virtual machine.
     pub(crate) vm_step: Option<Span>,
 }
 
@@ -354,7 +354,7 @@ pub(crate) struct Cpu {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Versions {
-    /// Written for every row changed.
+    /// Bytes written per changed row.
     pub(crate) bytes_per_row: Bytes,
     /// How long a version is kept.
     pub(crate) retention: Span,
@@ -364,27 +364,27 @@ pub(crate) struct Versions {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Protocol {
-    /// How often every arm is run.
+    /// How often each arm is run.
     pub(crate) blocks: Option<u32>,
-    /// Differences up to this share do not count.
+    /// Differences up to this share are ignored.
     pub(crate) margin: Option<f64>,
-    /// A trial of which a greater share of operations failed does not count.
+    /// A trial with a greater share of failed operations does not count.
     pub(crate) errors_max: Option<f64>,
     /// The arm that others are compared against.
     pub(crate) baseline: Option<String>,
     /// The metric they are compared by.
     pub(crate) metric: Option<String>,
-    /// All randomness.
+    /// Seed of all randomness.
     pub(crate) seed: Option<Seed>,
 }
 
-/// A placement at a setting.
+/// A placement with settings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arm {
-    /// Its placement; when absent the one of the arm's own name, or the only one.
+    /// Its placement; by default the one with the arm's name, or the only one.
     pub(crate) placement: Option<String>,
-    /// The arm it is compared with, where that is not the experiment's baseline.
+    /// The arm it is compared with, if not the experiment's baseline.
     pub(crate) baseline: Option<String>,
     /// What differs in this arm: dotted keys and values.
     #[serde(default)]

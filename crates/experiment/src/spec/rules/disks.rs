@@ -10,7 +10,7 @@ use crate::spec::bounds::{
 use crate::spec::error::Fault;
 use crate::spec::settings::{Burst, Disk, HostCache, Machine, Override, Volume};
 
-/// The machine, which has a type, or cores and memory.
+/// Checks the machine, which has a type, or cores and memory.
 pub(crate) fn machine(machine: &Machine) -> Result<(), Fault> {
     if machine.kind.is_none() && (machine.cores.is_none() || machine.memory.is_none()) {
         return Err(Fault::at(
@@ -41,7 +41,7 @@ fn host_cache(cache: &HostCache) -> Result<(), Fault> {
     at_most(&key("throughput"), throughput, LIMIT_MAX)
 }
 
-/// Refuses a host cache of the machine that no volume of any of `layouts` uses.
+/// Rejects a host cache of the machine that no volume of any of `layouts` uses.
 pub(crate) fn check_host_cache_is_used<'a>(
     layouts: impl Iterator<Item = (&'a Machine, &'a [Volume])>,
 ) -> Result<(), Fault> {
@@ -61,7 +61,7 @@ pub(crate) fn check_host_cache_is_used<'a>(
     ))
 }
 
-/// A volume by itself; whether its disk exists is the catalogue's to say.
+/// Checks a volume alone; whether its disk exists is checked with the catalogue.
 pub(crate) fn volume(volume: &Volume) -> Result<(), Fault> {
     named(&["volume", &volume.name], &volume.name)?;
     let key = |key: &'static str| ["volume", &volume.name, key];
@@ -88,7 +88,7 @@ pub(crate) fn volume(volume: &Volume) -> Result<(), Fault> {
     }
 }
 
-/// A local disk by itself; how many of them the machine has is the catalogue's to say.
+/// Checks a local disk alone; how many the machine has is checked with the catalogue.
 fn local(volume: &Volume) -> Result<(), Fault> {
     if volume.host_cache == HostCacheMode::None {
         return Ok(());
@@ -136,7 +136,7 @@ fn replaced(name: &str, by: &Override) -> Result<(), Fault> {
     latency(&key("flush_latency"), by.flush_latency)
 }
 
-/// Refuses a latency that no request can have.
+/// Rejects an impossible latency.
 fn latency(path: &[&str], value: Option<LatencySpec>) -> Result<(), Fault> {
     let Some(value) = value else { return Ok(()) };
     if !is_possible(value) {
@@ -152,7 +152,7 @@ fn latency(path: &[&str], value: Option<LatencySpec>) -> Result<(), Fault> {
     span_at_most(path, Some(longest))
 }
 
-/// Refuses what is no share of credits.
+/// Rejects an invalid share of credits.
 fn share(path: &[&str], value: Option<f64>) -> Result<(), Fault> {
     match value {
         Some(share) if !(0.0..=1.0).contains(&share) => {
@@ -167,7 +167,7 @@ fn share(path: &[&str], value: Option<f64>) -> Result<(), Fault> {
     }
 }
 
-/// Refuses more disks than the model can tell from each other.
+/// Rejects more disks than the model can address.
 pub(crate) fn check_disks(volumes: &[Volume]) -> Result<(), Fault> {
     let counts = volumes.iter().map(|volume| volume.count as usize);
     let disks = counts.fold(0, usize::saturating_add);

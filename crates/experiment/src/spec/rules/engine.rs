@@ -1,4 +1,4 @@
-//! Rules of what stands between SQL and the files.
+//! Rules of the engine between SQL and the files.
 
 use model::{Bytes, Duration};
 
@@ -10,10 +10,10 @@ use crate::spec::error::Fault;
 use crate::spec::settings::{Engine, Versions};
 use crate::spec::{mariadb, postgres};
 
-/// Smallest buffer pool: below it, a number was meant to have another unit.
+/// Smallest buffer pool: a smaller number probably has the wrong unit.
 pub(crate) const MEMORY_MIN: Bytes = Bytes::mib(1);
 
-/// An engine by itself.
+/// Checks an engine alone.
 pub(crate) fn engine(engine: &Engine) -> Result<(), Fault> {
     let (memory, page_size) = (engine.memory, engine.page_size);
     if memory < MEMORY_MIN {

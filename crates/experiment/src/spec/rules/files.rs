@@ -10,12 +10,12 @@ use crate::spec::error::{Fault, listed};
 use crate::spec::placement::{Placement, Role};
 use crate::spec::settings::Volume;
 
-/// Most files a role can have: what SQL Server allows a database (32,767).
+/// Maximum number of files of a role: SQL Server's limit for a database (32,767).
 ///
 /// Source: <https://learn.microsoft.com/sql/sql-server/maximum-capacity-specifications-for-sql-server>.
 const FILES_MAX: u32 = 32_767;
 
-/// A placement on the `volumes` that there are.
+/// Checks a placement on the existing `volumes`.
 pub(crate) fn placement(placement: &Placement, volumes: &BTreeSet<&str>) -> Result<(), Fault> {
     let name = &placement.name;
     named(&["placement", name], name)?;
@@ -47,7 +47,7 @@ fn is_needed(role: Role) -> bool {
     }
 }
 
-/// That there is no such volume.
+/// The error for an undefined volume.
 pub(crate) fn undefined<S: fmt::Display>(
     role: Role,
     volume: &str,
@@ -59,7 +59,7 @@ pub(crate) fn undefined<S: fmt::Display>(
     )
 }
 
-/// Refuses no files, and more than an engine has.
+/// Rejects zero files, and more than an engine supports.
 pub(crate) fn file_count(role: Role, count: u32) -> Result<(), String> {
     match (1..=FILES_MAX).contains(&count) {
         true => Ok(()),
@@ -69,7 +69,7 @@ pub(crate) fn file_count(role: Role, count: u32) -> Result<(), String> {
     }
 }
 
-/// Refuses a size that no file is created with.
+/// Rejects an invalid initial file size.
 pub(crate) fn file_size(size: Bytes) -> Result<(), String> {
     match size {
         Bytes::ZERO => {
@@ -82,7 +82,7 @@ pub(crate) fn file_size(size: Bytes) -> Result<(), String> {
     }
 }
 
-/// Refuses files that are together larger than the volume's disks, each of which holds `disk_size`, or than any volume.
+/// Rejects files that are together larger than the volume's disks, each with a capacity of `disk_size`, or than any volume.
 pub(crate) fn check_fits(
     placement: &Placement,
     volume: &Volume,

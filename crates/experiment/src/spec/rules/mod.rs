@@ -1,7 +1,6 @@
-//! What settings have to be, whoever says them: an experiment that was resolved, or a plan that was read.
-//!
-//! Each rule has its home here, on what is decided, and [`super::resolve`] and [`crate::plan`] both pass through it. What
-//! can be wrong only as it is written (two keys that say the same, a burst without credits) is for `resolve` to find.
+//! Rules for settings from any source: a resolved experiment, or a plan from a file.
+//! Each rule is defined here, on resolved settings, and both [`super::resolve`] and [`crate::plan`] apply it. Errors that only
+//! exist in the written form (two keys for the same setting, a burst without credits) are found by `resolve`.
 
 mod disks;
 mod engine;
@@ -23,7 +22,7 @@ use super::mariadb;
 use super::placement::{Placement, Role};
 use super::settings::{Engine, Script, Settings};
 
-/// All that an arm's settings have to be by themselves: what their names stand for is for [`super::Known`] to say.
+/// Checks an arm's settings alone: names are resolved by [`super::Known`].
 pub(crate) fn settings(settings: &Settings, mode: Mode) -> Result<(), Fault> {
     machine(&settings.machine)?;
     check_disks(&settings.volumes)?;
@@ -47,7 +46,7 @@ pub(crate) fn settings(settings: &Settings, mode: Mode) -> Result<(), Fault> {
     together(settings)
 }
 
-/// What machine, volumes, placement, workload and engine have to be to each other.
+/// Checks that machine, volumes, placement, workload and engine fit together.
 pub(crate) fn together(settings: &Settings) -> Result<(), Fault> {
     match settings.workload.script {
         Script::Profile { .. } => check_recorded(&settings.placement)?,
@@ -60,7 +59,7 @@ pub(crate) fn together(settings: &Settings) -> Result<(), Fault> {
     check_memory(settings)
 }
 
-/// Refuses files of roles that a profile does not have: nothing would reach them.
+/// Rejects files of roles that a profile does not have: they would get no requests.
 fn check_recorded(placement: &Placement) -> Result<(), Fault> {
     let is_unknown =
         |role: &Role| !Role::COMMON.contains(role) && !placement.files(*role).is_empty();
@@ -77,7 +76,7 @@ fn check_recorded(placement: &Placement) -> Result<(), Fault> {
     ))
 }
 
-/// Refuses caches that the machine has no memory for.
+/// Rejects caches that do not fit into the machine's memory.
 fn check_memory(settings: &Settings) -> Result<(), Fault> {
     let Engine {
         memory, page_cache, ..

@@ -1,4 +1,4 @@
-//! Rules of a workload; whether it exists and knows its parameters is for [`super::super::Known`] to say.
+//! Rules of a workload; [`super::super::Known`] checks whether it exists and has its parameters.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::spec::bounds::{
 use crate::spec::error::Fault;
 use crate::spec::settings::{Amount, Arrival, Parameter, Script, Workload};
 
-/// A workload of which nothing is left to a profile.
+/// Checks a workload that no longer depends on a profile.
 pub(crate) fn workload(workload: &Workload) -> Result<(), Fault> {
     match &workload.script {
         Script::BuiltIn(name) | Script::Folder(name) | Script::Profile { file: name, .. }
@@ -37,7 +37,7 @@ pub(crate) fn workload(workload: &Workload) -> Result<(), Fault> {
     at_most(&path, workload.log_bytes_per_row, LOG_BYTES_PER_ROW_MAX)
 }
 
-/// Refuses no sessions, and more than there can be.
+/// Rejects zero sessions, and more than are possible.
 pub(crate) fn sessions(asked: Option<u32>) -> Result<(), Fault> {
     let key = &["workload", "sessions"];
     not_zero(key, asked)?;
@@ -50,7 +50,7 @@ fn recorded_sessions(sessions: u32) -> Result<(), Fault> {
     at_most(key, Some(sessions), RECORDED_SESSIONS_MAX.into())
 }
 
-/// Refuses parameters that are no numbers that one can calculate with.
+/// Rejects parameters that are not finite numbers.
 pub(crate) fn parameters(parameters: &BTreeMap<String, Parameter>) -> Result<(), Fault> {
     for (name, value) in parameters {
         if let Parameter::Number(number) = value
@@ -63,7 +63,7 @@ pub(crate) fn parameters(parameters: &BTreeMap<String, Parameter>) -> Result<(),
     Ok(())
 }
 
-/// Refuses a run that ends before it begins, or never.
+/// Rejects a run that ends before it begins, or never.
 fn amount(amount: Amount) -> Result<(), Fault> {
     match amount {
         Amount::Operations(count) => not_zero(&["workload", "operations"], Some(count)),
@@ -75,7 +75,7 @@ fn amount(amount: Amount) -> Result<(), Fault> {
     }
 }
 
-/// Refuses rates that nobody has.
+/// Rejects implausible rates.
 pub(crate) fn arrival(arrival: Arrival) -> Result<(), Fault> {
     match arrival {
         Arrival::Closed { think } => span_at_most(&["workload", "think"], Some(think)),
@@ -90,7 +90,7 @@ pub(crate) fn arrival(arrival: Arrival) -> Result<(), Fault> {
     }
 }
 
-/// Refuses operations that would take longer to arrive than any run may last.
+/// Rejects operations that would take longer to arrive than any run may last.
 fn ends(amount: Amount, arrival: Arrival) -> Result<(), Fault> {
     let (Amount::Operations(operations), Arrival::Open { rate_per_s }) = (amount, arrival) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! From one experiment for each combination of values to one experiment with an arm for each.
+//! Combines experiments for each combination of values into one experiment with an arm for each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +15,15 @@ pub(super) struct Combinations {
     keys: Vec<Key>,
     /// In the order of the values, those of the last key first.
     specs: Vec<Spec>,
-    /// For each arm as the file has it, the keys that make a difference to it.
+    /// For each arm in the file, the keys that affect it.
     matters: Vec<Vec<bool>>,
 }
 
 impl Combinations {
-    /// Reads each with `read`, which takes positions of overrides and their values.
+    /// Reads each combination with `read`, which takes positions of overrides and their values.
     ///
     /// # Errors
-    /// The first that `read` has.
+    /// The first error of `read`.
     pub(super) fn read(
         keys: Vec<Key>,
         read: impl Fn(&[(usize, &str)]) -> Result<Spec, SpecError>,
@@ -46,7 +46,7 @@ impl Combinations {
         Ok(combinations)
     }
 
-    /// A key that makes no difference to any arm.
+    /// A key that does not affect any arm.
     pub(super) fn without_effect(&self) -> Option<&Key> {
         let matters = |key: usize| self.matters.iter().any(|matters| matters[key]);
         let key = (0..self.keys.len()).find(|key| !matters(*key))?;
@@ -93,7 +93,7 @@ impl Combinations {
         }
     }
 
-    /// What is fitted, with its value and the arms at which it has that value.
+    /// Fitted parameters, with their values and the arms that have them.
     fn fitted(&self, named: &Named) -> Vec<Fitted> {
         let mut all: Vec<Fitted> = Vec::new();
         for at in combined(&self.keys) {
@@ -134,7 +134,7 @@ impl Combinations {
         &self.specs[index]
     }
 
-    /// For each key, whether `arm` is another one at another of its values.
+    /// For each key, whether its values affect `arm`.
     fn matters_to(&self, arm: usize) -> Vec<bool> {
         let settings = |at: &[usize]| &self.at(at).arms[arm].settings;
         let differs = |key: usize| {
@@ -147,14 +147,14 @@ impl Combinations {
         (0..self.keys.len()).map(differs).collect()
     }
 
-    /// The combinations at which `arm` is another one: keys that make no difference to it stay at their first value.
+    /// The distinct combinations for `arm`: keys that do not affect it stay at their first value.
     fn of_arm(&self, arm: usize) -> Vec<At> {
         let mut all = combined(&self.keys);
         all.retain(|at| self.reduced(arm, at) == *at);
         all
     }
 
-    /// `at` with the first value of keys that make no difference to `arm`.
+    /// `at` with the first value of keys that do not affect `arm`.
     fn reduced(&self, arm: usize, at: &[usize]) -> At {
         let matters = self.matters[arm].iter().zip(at);
         matters
@@ -162,8 +162,8 @@ impl Combinations {
             .collect()
     }
 
-    /// The arm at a combination. One that others are compared with there is marked as its own baseline, so that it is
-    /// compared with none.
+    /// The arm at a combination. One that others are compared with there is marked as its own baseline, so it is not compared
+    /// itself.
     fn arm(&self, named: &Named, arm: usize, at: &[usize]) -> Arm {
         let baseline = self.baseline(arm);
         let choices = self.keys.iter().map(Key::is_choice).zip(at);
@@ -180,7 +180,7 @@ impl Combinations {
         }
     }
 
-    /// The arm that `arm` is compared with at the same values: itself, where others are compared with it.
+    /// The arm that `arm` is compared with at the same values: itself, if others are compared with it.
     fn baseline(&self, arm: usize) -> usize {
         let spec = &self.specs[0];
         let name = &spec.arms[arm].name;
@@ -192,7 +192,7 @@ impl Combinations {
         }
     }
 
-    /// Arms that differ in the amount of one thing alone, of which more is better.
+    /// Arms that differ only in the amount of one resource, of which more is better.
     fn sweeps(&self, named: &Named) -> Vec<Sweep> {
         let mut sweeps = Vec::new();
         for arm in 0..self.matters.len() {
@@ -254,8 +254,8 @@ impl Combinations {
         Named(names)
     }
 
-    /// `gp3-iops-3000`: the arm's own name, and last parts of keys with their values; `gp3-7`, the seventh arm of its
-    /// kind, where that is too long or taken. Names are those of files too, so that capitals make no difference.
+    /// `gp3-iops-3000`: the arm's own name, and last parts of keys with their values; `gp3-7`, the seventh arm of its kind, if
+    /// that is too long or taken. Names are used for files too, so case is ignored.
     fn name(&self, arm: usize, at: &[usize], number: usize, taken: &BTreeSet<String>) -> String {
         let own = &self.specs[0].arms[arm].name;
         let keys = (0..at.len()).filter(|key| self.matters[arm][*key]);
@@ -279,7 +279,7 @@ impl Combinations {
         names.find(is_free).expect("there is always another number")
     }
 
-    /// The last part of a key, with the part before where another key ends in the same.
+    /// The last part of a key, preceded by the part before it if another key has the same last part.
     fn short(&self, key: usize) -> String {
         let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
         let name = &self.keys[key].key;
@@ -316,7 +316,7 @@ fn combined(keys: &[Key]) -> Vec<At> {
     })
 }
 
-/// `value` with what a name can have.
+/// `value` reduced to valid characters of a name.
 fn in_name(value: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let words = value

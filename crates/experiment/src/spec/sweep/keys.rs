@@ -1,4 +1,4 @@
-//! Keys that are given several values at once.
+//! Keys with several values.
 
 use model::{Bytes, Throughput};
 use toml_edit::Value;
@@ -6,10 +6,10 @@ use toml_edit::Value;
 use crate::spec::SpecError;
 use crate::spec::arms::SETTABLE;
 
-/// Most values of a key: each is compared with each.
+/// Maximum number of values of a key: all pairs are compared.
 const VALUES_MAX: usize = 32;
 
-/// Last parts of keys of which more is better, or at least no worse: what one pays for.
+/// Last parts of keys of which more is better, or at least not worse: paid resources.
 const MORE_IS_BETTER: [&str; 11] = [
     "cores",
     "count",
@@ -29,14 +29,14 @@ const MORE_IS_BETTER: [&str; 11] = [
 pub(super) struct Key {
     /// The dotted key.
     pub(super) key: String,
-    /// Which of the overrides sets it.
+    /// Index of the override that sets it.
     pub(super) position: usize,
-    /// Its values as they were written, at least two, none twice.
+    /// Its values as written, at least two, without duplicates.
     pub(super) values: Vec<String>,
 }
 
 impl Key {
-    /// Which override is to have which value.
+    /// The override and its value for choice `at`.
     pub(super) fn chosen(&self, at: usize) -> (usize, &str) {
         (self.position, &self.values[at])
     }
@@ -46,7 +46,7 @@ impl Key {
         self.values[at].trim_matches(['"', '\''])
     }
 
-    /// Its values from the least to the most, where more of it is better.
+    /// Its values in ascending order, if more is better.
     pub(super) fn ascending(&self) -> Option<Vec<usize>> {
         let last = self.key.rsplit('.').next().unwrap_or_default();
         if !MORE_IS_BETTER.contains(&last) {
@@ -58,13 +58,13 @@ impl Key {
         Some(values.into_iter().map(|(_, at)| at).collect())
     }
 
-    /// What of the database's surroundings it is: `volume`, `workload`, ..
+    /// Its section: `volume`, `workload`, ..
     pub(super) fn section(&self) -> &str {
         self.key.split('.').next().unwrap_or_default()
     }
 
-    /// Whether its values are to choose from: arms are compared across them. Of others, such as the number of sessions,
-    /// arms are compared at the same value.
+    /// Whether its values are alternatives to choose from: arms are compared across them. For other keys, such as the number of
+    /// sessions, arms are compared at the same value.
     pub(super) fn is_choice(&self) -> bool {
         ["machine", "volume", "placement"].contains(&self.section())
     }
@@ -73,7 +73,7 @@ impl Key {
 /// The keys of `overrides` that have several values.
 ///
 /// # Errors
-/// When a value is given twice, or there are too many.
+/// When a value is repeated, or there are too many.
 pub(super) fn of(overrides: &[(String, String)]) -> Result<Vec<Key>, SpecError> {
     let mut keys = Vec::new();
     for (position, (key, value)) in overrides.iter().enumerate() {
@@ -111,8 +111,8 @@ pub(super) fn of(overrides: &[(String, String)]) -> Result<Vec<Key>, SpecError> 
     Ok(keys)
 }
 
-/// The values in `text`: those between commas outside of quotes and brackets, where `key` is one that arms can set. A
-/// path may have commas in it.
+/// The values in `text`: separated by commas outside of quotes and brackets, if `key` is one that arms can set. A path may
+/// contain commas.
 fn values(key: &str, text: &str) -> Vec<String> {
     let section = key.split('.').next().unwrap_or_default();
     let is_one = || text.parse::<Value>().is_ok();
@@ -126,7 +126,7 @@ fn values(key: &str, text: &str) -> Vec<String> {
     let typed = format!("[{text}]").parse::<Value>();
     let values: Vec<String> = match typed.as_ref().map(Value::as_array) {
         Ok(Some(typed)) => typed.iter().map(text_of).collect(),
-        // Words without quotes: `cold,warm`, `8 MiB,16 MiB`.
+        // Unquoted words: `cold,warm`, `8 MiB,16 MiB`.
         Ok(None) | Err(_) if !text.contains(['"', '\'', '[', '{']) => {
             text.split(',').map(|word| word.trim().to_owned()).collect()
         }

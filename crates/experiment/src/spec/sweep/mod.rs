@@ -1,7 +1,6 @@
-//! Several values of a key: an arm for each, where it makes a difference to the arm.
-//!
-//! The experiment is read once for each combination of values, as if that had been asked alone, and what differs
-//! becomes arms of one experiment.
+//! Several values of a key: one arm for each value, if the value affects the arm.
+//! The experiment is read once for each combination of values, as if requested alone, and the differing arms are combined in one
+//! experiment.
 
 mod arms;
 mod keys;
@@ -13,19 +12,18 @@ use super::bounds::TRIALS_MAX;
 use super::known::Known;
 use super::{Mode, Spec, SpecError, Variant};
 
-/// Most combinations of values.
+/// Maximum number of combinations of values.
 const COMBINATIONS_MAX: usize = 1_000;
 
 impl Spec {
-    /// Reads and checks an experiment as [`Spec::parse`] and [`Spec::check`] do, with `overrides` of which some may have
-    /// several values, with commas between them.
-    ///
-    /// Each arm that a value makes a difference to is there once for each value, called after it
-    /// (`gp3-iops-3000`). Values of `machine`, `volume` and `placement` are choices: all are compared with the baseline at
+    /// Reads and checks an experiment as [`Spec::parse`] and [`Spec::check`] do, with `overrides` that may have several
+    /// comma-separated values.
+    /// Each arm that is affected by a value occurs once per value, named after it (`gp3-iops-3000`).
+    /// Values of `machine`, `volume` and `placement` are choices: all are compared with the baseline at
     /// the first of them. Values of `workload` and `engine` are conditions: arms are compared at the same ones.
     ///
     /// # Errors
-    /// The first mistake, with its line or override; values that no arm depends on; more arms than a plan can have.
+    /// The first error, with its line or override; values that do not affect any arm; more arms than a plan can have.
     pub fn swept(
         file: &str,
         text: &str,
@@ -86,7 +84,7 @@ impl Spec {
     }
 }
 
-/// Keys of `engine` that servers are told, as far as they have such a setting. The others are of the simulated store.
+/// Keys of `engine` that are passed to servers that have such a setting. The others apply to the simulated store.
 const OF_SERVERS: [&str; 9] = [
     "memory",
     "sort_memory",
@@ -99,7 +97,7 @@ const OF_SERVERS: [&str; 9] = [
     "mariadb",
 ];
 
-/// Refuses keys that nothing reads in real time: all of their values would be the same.
+/// Rejects keys that have no effect in real time: all of their values would be equivalent.
 fn check_effect(key: &Key, variant: &Variant) -> Result<(), String> {
     let remedy = "so that all of these would be the same; sweep it in simulate";
     let of_server = |key: &str| OF_SERVERS.contains(&key);

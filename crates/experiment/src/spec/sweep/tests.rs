@@ -9,7 +9,7 @@ fn swept(overrides: &[(&str, &str)]) -> Result<Spec, String> {
     spec.map_err(|error| error.to_string())
 }
 
-/// Names of the arms, each with what it is compared with where that is not the experiment's baseline.
+/// Names of the arms, each with the arm it is compared with if that is not the experiment's baseline.
 fn arms(spec: &Spec) -> Vec<String> {
     let arms = spec.arms.iter();
     arms.map(|arm| match &arm.baseline {
@@ -70,7 +70,7 @@ fn choices_are_compared_across_values_and_conditions_within() {
             "split-sessions-16 vs together-sessions-16"
         ]
     );
-    // More sessions are more work, not better for it.
+    // More sessions are more work, not an improvement.
     assert_eq!(conditions.sweeps, []);
 
     let alone = swept(&[
