@@ -1,4 +1,4 @@
-//! Every text that a user may read: one list for reviewers, without any of the words that STYLE.md replaces.
+//! Every text that a user may read, as one list, and every comment: none has a word that STYLE.md replaces.
 //!
 //! `cargo test --workspace --test words -- --nocapture` prints the list, a line for each text of the sources: file, then
 //! the text. (`--help` is made of the doc comments in `command`; they are in it too.)
@@ -64,7 +64,59 @@ fn no_text_for_users_has_words_that_style_replaces() {
     );
 }
 
-/// Whether `text` contains `phrase` as whole words.
+/// From the same table, and words of which a comment needs none.
+const REPLACED_IN_COMMENTS: [&str; 3] = ["whoever", "obituary", "heed"];
+
+#[test]
+fn no_comment_has_words_that_style_replaces() {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let code = fs::read_to_string(&source).expect("a source is text");
+        for comment in comments(&code) {
+            count += 1;
+            let text = comment.to_lowercase();
+            let mut phrases = REPLACED.iter().chain(&REPLACED_IN_COMMENTS);
+            if let Some(phrase) = phrases.find(|phrase| has_words(&text, phrase)) {
+                wrong.push(format!("{}: \"{phrase}\" in: {comment}", source.display()));
+            }
+        }
+    }
+    assert!(count > 5_000, "only {count} comments were found");
+    assert!(
+        wrong.is_empty(),
+        "STYLE.md has better words for these: {wrong:#?}"
+    );
+}
+
+/// The comments of a source that have lines of their own, each joined to one line.
+fn comments(code: &str) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in code.lines() {
+        let text = line.trim_start().strip_prefix("//");
+        if let Some(text) = text {
+            let text = text.trim_start_matches(['/', '!']).trim();
+            match all.last_mut().filter(|_| goes_on) {
+                Some(last) => {
+                    last.push(' ');
+                    last.push_str(text);
+                }
+                None => all.push(text.to_owned()),
+            }
+        }
+        goes_on = text.is_some();
+    }
+    all
+}
+
+#[test]
+fn a_comment_is_read_across_its_lines() {
+    let code = "fn a() {\n    // It was carried\n    // out.\n    b();\n    /// Another.\n}";
+    assert_eq!(comments(code), ["It was carried out.", "Another."]);
+}
+
+/// Whether `phrase` stands in `text` as whole words.
 fn has_words(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| {
         let before = text[..at].chars().next_back();
