@@ -1,9 +1,9 @@
 //! The built-in experiments: each can be run, and does run.
 
+use dbstow::engines::ENGINES;
 use experiment::plan::Plan;
 use experiment::record::Outcome;
 use experiment::spec::{EngineName, Mode, Spec, Variant, builtin_names};
-use lab::inventory::EMBEDDED;
 use lab::inventory::Inventory;
 use lab::trial::{self, Stage, Subject, TrialId, Work};
 use model::Bytes;
@@ -17,7 +17,7 @@ fn checked(name: &str, quick: bool) -> Plan {
             ..Variant::default()
         },
     )
-    .and_then(|spec| spec.check(&Inventory::builtin()));
+    .and_then(|spec| spec.check(&Inventory::with_engines(ENGINES)));
     Plan::new(&spec.unwrap_or_else(|error| panic!("{error}")), false)
 }
 
@@ -61,7 +61,7 @@ fn on_sql_server_they_ask_for_memory_that_it_takes() {
         let least_memory = |variant| {
             let spec = Spec::builtin(name, &[], variant);
             // Looks up the parameters that are set for it, too.
-            let spec = spec.and_then(|spec| spec.check(&Inventory::builtin()));
+            let spec = spec.and_then(|spec| spec.check(&Inventory::with_engines(ENGINES)));
             let spec = spec.unwrap_or_else(|error| panic!("{error}"));
             let memory = spec.arms.iter().map(|arm| arm.settings.engine.memory);
             memory.min().expect("it has arms")
@@ -77,7 +77,7 @@ fn on_sql_server_they_ask_for_memory_that_it_takes() {
 
 /// Runs the first block of every arm with the quick settings.
 fn runs_without_errors(name: &str) {
-    let inventory = Inventory::builtin();
+    let inventory = Inventory::with_engines(ENGINES);
     let plan = checked(name, true);
     let of_first_block = plan.trials().iter().filter(|trial| trial.block == 0);
     for trial in of_first_block {
@@ -96,7 +96,7 @@ fn runs_without_errors(name: &str) {
         let subject = Subject {
             id: &id,
             mode: plan.variant.mode,
-            engine: EMBEDDED.find(&plan.variant.engine).expect("it is built in"),
+            engine: ENGINES.find(&plan.variant.engine).expect("it is built in"),
             settings: &arm.settings,
             stage: &stage,
             work: &Work::Statements(Box::new(workload)),
