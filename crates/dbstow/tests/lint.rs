@@ -44,7 +44,7 @@ const ALL: [&str; 6] = [
 ];
 
 /// From the folder of the others.
-const MARIADB: &str = "../../../engines/mariadb/tests/captures/mariadb-10.11.json";
+const MARIADB: &str = "../../../mariadb/tests/captures/mariadb-10.11.json";
 
 #[test]
 fn text_keeps_to_a_hundred_columns_and_names_the_worst_first() {
@@ -239,7 +239,7 @@ fn mistakes_have_a_place_and_a_remedy() {
             "windows-2019-azure-vm.host.toml:1: this is not JSON",
         ),
         (
-            &["../../../../schema/lint.schema.json"],
+            &["../../../../../schema/lint.schema.json"],
             "not a capture of a server; give a file that `dbstow doctor` wrote",
         ),
         (

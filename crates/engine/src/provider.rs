@@ -28,16 +28,22 @@ pub trait EngineProvider: Sync {
     fn dialect(&self) -> Dialect;
 
     /// What simulate runs instead of it; `None` if it needs the real engine.
-    fn simulated(&self) -> Option<Simulated>;
+    fn simulated(&self) -> Option<Simulated> {
+        None
+    }
 
     /// How it uses modelled disks.
     fn modelled(&self) -> Modelled;
 
     /// What creates its files on real disks.
-    fn measured(&self, arms: &[Arm]) -> Measured;
+    fn measured(&self, _arms: &[Arm]) -> Measured {
+        Measured::Directories
+    }
 
     /// Who needs access to the files of a run.
-    fn users(&self) -> Users;
+    fn users(&self) -> Users {
+        Users::Own
+    }
 
     /// Keys of an experiment's `[engine]` that it uses in a mode; `None`: all.
     fn keys(&self, mode: Mode) -> Option<&'static [&'static str]>;

@@ -35,36 +35,47 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// When the engine refuses.
-    fn spread(&self, session: u32) -> Result<(), EngineError>;
+    fn spread(&self, _session: u32) -> Result<(), EngineError> {
+        Ok(())
+    }
 
     /// Called when loading is over and every client is dropped: statistics, vacuum, checkpoint.
     ///
     /// # Errors
     /// When the engine refuses.
-    fn quiesce(&self) -> Result<(), EngineError>;
+    fn quiesce(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
 
     /// Makes the engine's own memory cold (restart) or leaves it warm; `forget` drops the operating
-    /// system's caches, and is called while the engine is down. Returns what could not be done.
+    /// system's caches, and is called while the engine is down. Returns what could not be done. By
+    /// default the engine has no memory of its own.
     ///
     /// # Errors
     /// When it does not start again.
     fn start(
         &self,
-        temperature: Temperature,
+        _temperature: Temperature,
         forget: &mut dyn FnMut() -> Result<Vec<String>, EngineError>,
-    ) -> Result<Vec<String>, EngineError>;
+    ) -> Result<Vec<String>, EngineError> {
+        forget()
+    }
 
     /// Counters so far, by name with the unit as suffix; only their differences are recorded.
     ///
     /// # Errors
     /// When the engine does not answer.
-    fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError>;
+    fn counters(&self) -> Result<BTreeMap<String, f64>, EngineError> {
+        Ok(BTreeMap::new())
+    }
 
     /// A sampler of what sessions are waiting for, on its own connection; `None` if the engine cannot report it.
     ///
     /// # Errors
     /// When the engine refuses the connection.
-    fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError>;
+    fn waits(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        Ok(None)
+    }
 
     /// A sampler that reads the counters once a second during a run, on its own connection; `None` if they
     /// have no meaningful series.
@@ -99,9 +110,8 @@ pub trait Engine: Sync {
 
 /// One session's connection.
 pub trait Client: Driver<Error = String> + Send {
-    /// Selects the script of the following statements: together with their index, a key for
-    /// prepared statements.
-    fn enter(&mut self, script: usize);
+    /// Says which script's statements come next: with their index, a key for prepared statements.
+    fn enter(&mut self, _script: usize) {}
 
     /// Rolls back an operation that failed.
     fn roll_back(&mut self);
@@ -113,8 +123,10 @@ pub trait Client: Driver<Error = String> + Send {
     /// statement of a session.
     ///
     /// # Errors
-    /// When it fails, or returns more than the limit of an answer.
-    fn table(&mut self, query: &str) -> Result<Table, String>;
+    /// When it fails, or gives more than an answer may take.
+    fn table(&mut self, _query: &str) -> Result<Table, String> {
+        Err("this engine has no queries".to_owned())
+    }
 
     /// Commits a transaction left open by statements of its own dialect: called once an operation is
     /// over.

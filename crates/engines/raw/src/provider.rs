@@ -2,11 +2,9 @@
 
 use crate::{Fio, RawError, RawSpec};
 use engine::EngineError;
-use engine::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
-};
+use engine::{EngineProvider, EngineRun, Modelled, Opening, Simulated, Started, TrialVolumes};
 use engine::{FrontKind, Options};
-use experiment::spec::{Arm, Mode};
+use experiment::spec::Mode;
 use workload::Dialect;
 
 /// Plain reads and writes.
@@ -45,14 +43,6 @@ impl EngineProvider for Provider {
             front: FrontKind::File,
             owner: None,
         }
-    }
-
-    fn users(&self) -> Users {
-        Users::Own
-    }
-
-    fn measured(&self, _arms: &[Arm]) -> Measured {
-        Measured::Directories
     }
 
     fn look(&self, _options: &Options, _mode: Mode) -> Result<(), EngineError> {

@@ -2,10 +2,8 @@
 
 use super::SqliteEngine;
 use engine::EngineError;
-use engine::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started, TrialVolumes, Users,
-};
-use experiment::spec::{Arm, Mode, Role};
+use engine::{EngineProvider, EngineRun, Modelled, Opening, Simulated, Started, TrialVolumes};
+use experiment::spec::{Mode, Role};
 use workload::Dialect;
 
 /// Embedded SQLite.
@@ -48,14 +46,6 @@ impl EngineProvider for Provider {
 
     fn modelled(&self) -> Modelled {
         Modelled::Paced
-    }
-
-    fn users(&self) -> Users {
-        Users::Own
-    }
-
-    fn measured(&self, _arms: &[Arm]) -> Measured {
-        Measured::Directories
     }
 
     /// The real one has the three that every engine has. What is simulated may be like InnoDB, which has all.

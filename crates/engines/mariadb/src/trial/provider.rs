@@ -18,8 +18,8 @@ use engine::EngineError;
 use engine::Patience;
 use engine::recorder::{RecordedServers, Recorder};
 use engine::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, OptionKind, OptionSpec, ProductOptions,
-    Simulated, Started, TrialVolumes, Users,
+    EngineProvider, EngineRun, Modelled, Opening, OptionKind, OptionSpec, ProductOptions, Started,
+    TrialVolumes, Users,
 };
 use engine::{FrontKind, Options};
 use experiment::spec::{Arm, Mode, Role};
@@ -53,10 +53,6 @@ impl EngineProvider for Provider {
         Dialect::Mariadb
     }
 
-    fn simulated(&self) -> Option<Simulated> {
-        None
-    }
-
     /// `read_ahead` is the volumes' too.
     fn keys(&self, _mode: Mode) -> Option<&'static [&'static str]> {
         Some(&[
@@ -86,10 +82,6 @@ impl EngineProvider for Provider {
 
     fn users(&self) -> Users {
         Users::Server
-    }
-
-    fn measured(&self, _arms: &[Arm]) -> Measured {
-        Measured::Directories
     }
 
     fn roles(&self, _mode: Mode) -> &'static [Role] {

@@ -14,8 +14,8 @@ use engine::Patience;
 use engine::recorder::{RecordedServers, Recorder};
 use engine::row::first;
 use engine::{
-    EngineProvider, EngineRun, Measured, Modelled, Opening, OptionKind, OptionSpec, ProductOptions,
-    Simulated, Started, TrialVolumes, Users,
+    EngineProvider, EngineRun, Modelled, Opening, OptionKind, OptionSpec, ProductOptions, Started,
+    TrialVolumes, Users,
 };
 use engine::{FrontKind, Options};
 use experiment::spec::{Arm, Mode, Role};
@@ -49,10 +49,6 @@ impl EngineProvider for Provider {
         Dialect::Postgres
     }
 
-    fn simulated(&self) -> Option<Simulated> {
-        None
-    }
-
     /// `read_ahead` is the volumes' too.
     fn keys(&self, _mode: Mode) -> Option<&'static [&'static str]> {
         Some(&[
@@ -84,10 +80,6 @@ impl EngineProvider for Provider {
 
     fn users(&self) -> Users {
         Users::Server
-    }
-
-    fn measured(&self, _arms: &[Arm]) -> Measured {
-        Measured::Directories
     }
 
     fn takes_server(&self) -> bool {

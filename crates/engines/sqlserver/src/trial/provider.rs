@@ -11,8 +11,7 @@ use crate::recorder::SERVERS;
 use engine::EngineError;
 use engine::recorder::{RecordedServers, Recorder};
 use engine::{
-    Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Simulated, Started,
-    TrialVolumes, Users,
+    Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Started, TrialVolumes, Users,
 };
 use engine::{FrontKind, OptionSpec, Options, ProductOptions};
 use experiment::spec::{Arm, Mode, Role, Settings, differ_in};
@@ -36,10 +35,6 @@ impl EngineProvider for Provider {
 
     fn dialect(&self) -> Dialect {
         Dialect::SqlServer
-    }
-
-    fn simulated(&self) -> Option<Simulated> {
-        None
     }
 
     /// `read_ahead` is that of mounted volumes.

@@ -1,0 +1,168 @@
+//! A sixth product, registered from outside: `sixth/engine.rs` is all of it, and no crate knows it.
+#![cfg(target_os = "linux")]
+
+#[path = "sixth/engine.rs"]
+mod product;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use engine::hooks::HostHooks;
+use engine::recorder::{Recording, Watcher};
+use engine::{Engines, Options, Patience, ProductOptions};
+use experiment::build::{Experiment, Placement, Volume, Workload};
+use experiment::plan::Plan;
+use experiment::record::Outcome;
+use experiment::spec::{EngineName, Mode, Variant};
+use lab::inventory::Inventory;
+use lab::{Event, RunInputs};
+use model::Duration;
+use product::{KeyValue, Store};
+use profile::Profile;
+
+const ENGINES: Engines = Engines {
+    built: &[&KeyValue],
+    left_out: &[],
+};
+
+const WORKLOAD: &str = "name = \"puts\"\nabout = \"Puts and gets\"\ndatabase = \"shared\"\ntables = \"data\"\n\
+    [load]\nmeasured = false\nschema = []\nscripts = [\"load.sql\"]\n\
+    [run]\nscripts = [{ file = \"run.sql\" }]\nlog_bytes_per_row = 512\n";
+
+/// An experiment whose workload lies in `folder`: its data and its log on volumes of their own.
+fn experiment(folder: &Path) -> Experiment {
+    fs::create_dir(folder).expect("a folder");
+    for (name, text) in [
+        ("workload.toml", WORKLOAD),
+        ("load.sql", "\\set key random(1, 100)\nPUT :key;\n"),
+        (
+            "run.sql",
+            "\\set key random(1, 100)\nPUT :key;\nGET :key;\n",
+        ),
+    ] {
+        fs::write(folder.join(name), text).expect("a file");
+    }
+    let workload = Workload::folder(&folder.display().to_string());
+    Experiment::new("sixth", "Does a product from outside run?")
+        .machine_of(2, "4 GiB")
+        .memory("64 MiB")
+        .volume("data", Volume::of("azure.premium.p30"))
+        .volume("log", Volume::of("azure.premium.p10"))
+        .placement("apart", Placement::on("data").log("log"))
+        .workload(workload.sessions(2).operations(40))
+        .blocks(1)
+}
+
+/// Runs it in this mode.
+fn run(mode: Mode, options: Options, folder: &Path) {
+    let variant = Variant {
+        mode,
+        engine: EngineName::new("kv"),
+        ..Variant::default()
+    };
+    let inputs = RunInputs {
+        inventory: Inventory::with_engines(ENGINES).of_engine(&variant.engine),
+        options,
+        hooks: HostHooks {
+            emulator: || {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
+                command.args(["emulator", "--attached"]);
+                Ok(command)
+            },
+            ..HostHooks::default()
+        },
+        ..RunInputs::default()
+    };
+    let spec = experiment(folder).build(variant).expect("it makes sense");
+    let spec = spec.check(&inputs.inventory).expect("it is known");
+    let plan = Plan::new(&spec, false);
+    let finished = lab::run(&plan, &inputs, &|_: Event<'_>| {}).expect("it runs");
+    let record = finished.records.first().expect("one trial");
+    assert_eq!(record.outcome, Outcome::Finished, "{:?}", record.errors);
+    assert_eq!(
+        record.engine.as_ref().map(|it| it.name.as_str()),
+        Some("kv")
+    );
+    // 40 in the run, of which each flushes the log once.
+    assert!(record.metrics["operations_per_s"] > 0.0);
+}
+
+#[test]
+fn it_is_measured_on_real_directories() {
+    let place = tempfile::tempdir().expect("a folder");
+    let directory = |name: &str| {
+        let directory = place.path().join(name);
+        fs::create_dir(&directory).expect("a folder");
+        (name.to_owned(), directory)
+    };
+    let options = Options {
+        volumes: ["data", "log"].map(directory).into(),
+        ..Options::default()
+    };
+    run(Mode::Measure, options, &place.path().join("workload"));
+}
+
+#[test]
+fn it_is_emulated_on_modelled_disks() {
+    let place = tempfile::tempdir().expect("a folder");
+    run(
+        Mode::Emulate,
+        Options::default(),
+        &place.path().join("workload"),
+    );
+}
+
+struct Until<'a>(&'a AtomicBool);
+
+impl Watcher for Until<'_> {
+    fn is_stopped(&self) -> bool {
+        false
+    }
+
+    fn elapsed(&self, _: Duration) {}
+
+    fn so_far(&self, _: &Profile) {}
+
+    fn note(&self, text: &str) {
+        panic!("{text} ({:?})", self.0);
+    }
+}
+
+#[test]
+fn it_is_recorded_by_its_url() {
+    let place = tempfile::tempdir().expect("a folder");
+    let store = Store::make(place.path(), place.path()).expect("a store");
+    store.put(0).expect("room");
+    let url = format!("kv://{}", place.path().display());
+    let engine = ENGINES.of_url(&url).expect("its scheme is known");
+    let recorder = engine.recorder(&url, &ProductOptions::default());
+    let recorder = recorder.expect("its URL is understood");
+    let ended = AtomicBool::new(false);
+    let profile = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut key = 0;
+            while !ended.load(Ordering::Relaxed) {
+                key = (key + 1) % 100;
+                store.put(key).expect("room");
+            }
+        });
+        let recording = Recording {
+            length: Duration::from_secs(2),
+            every: Duration::from_secs(1),
+        };
+        let recorded = recorder.record(Patience::default(), recording, &Until(&ended));
+        ended.store(true, Ordering::Relaxed);
+        recorded
+    });
+    let profile = profile.expect("it was busy");
+    assert_eq!(profile.origin.product.as_deref(), Some("KeyValue"));
+    assert!(
+        profile
+            .intervals
+            .iter()
+            .all(|interval| interval.commits > Some(0.0))
+    );
+}
