@@ -30,7 +30,7 @@ const ENGINES: Engines = Engines {
 
 const WORKLOAD: &str = "name = \"puts\"\nabout = \"Puts and gets\"\ndatabase = \"shared\"\ntables = \"data\"\n\
     [load]\nmeasured = false\nschema = []\nscripts = [\"load.sql\"]\n\
-    [run]\nscripts = [{ file = \"run.sql\" }]\nlog_bytes_per_row = 512\n";
+    [run]\noperations = 100\nscripts = [{ file = \"run.sql\" }]\nlog_bytes_per_row = 512\n";
 
 /// An experiment whose workload lies in `folder`: its data and its log on volumes of their own.
 fn experiment(folder: &Path) -> Experiment {

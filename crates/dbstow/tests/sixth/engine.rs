@@ -17,7 +17,8 @@ use engine::{
 use experiment::record::EngineRecord;
 use experiment::spec::{File as Placed, Mode};
 use model::Duration;
-use profile::{Draft, Interval, Lost, Profile, Timestamp};
+use profile::{Draft, Interval, Io, Lost, Profile, Requests, Timestamp};
+use reading::Role;
 use volume::clock::Clock;
 use workload::{Dialect, Driver, Statement, Value};
 
@@ -235,11 +236,21 @@ impl Recorded for Server {
         samples: &Samples,
     ) -> Result<Interval, Lost> {
         let (length, puts) = (after.0.saturating_sub(before.0), after.1 - before.1);
+        let writes = Requests {
+            count: Some(puts),
+            bytes: Some(puts * 512.0),
+            ..Requests::default()
+        };
+        let log = Io {
+            writes,
+            ..Io::default()
+        };
         Ok(Interval {
             at: before.0,
             length,
             operations: Some(puts),
             commits: Some(puts),
+            roles: [(Role::Log, log)].into(),
             ..samples.interval([].into_iter())
         })
     }
