@@ -16,7 +16,7 @@
 //! let end = simulation.run(vec![Box::new(|session| {
 //!     let connection = session.open("example", Role::Data).expect("a new database");
 //!     connection.execute_batch("CREATE TABLE t(x); INSERT INTO t VALUES (zeroblob(8000000))").expect("valid SQL");
-//! })]);
+//! })]).expect("no session stalls");
 //! // 8 MB through a pool of 1 MiB at 60 MB/s.
 //! assert!(end.as_secs_f64() > 0.1);
 //! # Ok::<(), std::io::Error>(())

@@ -897,7 +897,6 @@ fn every_size_of_a_workload_that_is_built_in_has_a_range() {
         "range",
         "read_percent",
         "requests_kept",
-        "scattered",
         "think_ms",
     ];
     for name in Workload::builtin_names() {
