@@ -7,6 +7,7 @@ mod product;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -115,9 +116,11 @@ fn it_is_emulated_on_modelled_disks() {
     );
 }
 
-struct Until<'a>(&'a AtomicBool);
+/// Notes of a recording.
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
 
-impl Watcher for Until<'_> {
+impl Watcher for Notes {
     fn is_stopped(&self) -> bool {
         false
     }
@@ -127,7 +130,10 @@ impl Watcher for Until<'_> {
     fn so_far(&self, _: &Profile) {}
 
     fn note(&self, text: &str) {
-        panic!("{text} ({:?})", self.0);
+        self.0
+            .lock()
+            .expect("one thread records")
+            .push(text.to_owned());
     }
 }
 
@@ -140,7 +146,7 @@ fn it_is_recorded_by_its_url() {
     let engine = ENGINES.of_url(&url).expect("its scheme is known");
     let recorder = engine.recorder(&url, &ProductOptions::default());
     let recorder = recorder.expect("its URL is understood");
-    let ended = AtomicBool::new(false);
+    let (notes, ended) = (Notes::default(), AtomicBool::new(false));
     let profile = thread::scope(|scope| {
         scope.spawn(|| {
             let mut key = 0;
@@ -153,11 +159,13 @@ fn it_is_recorded_by_its_url() {
             length: Duration::from_secs(2),
             every: Duration::from_secs(1),
         };
-        let recorded = recorder.record(Patience::default(), recording, &Until(&ended));
+        let recorded = recorder.record(Patience::default(), recording, &notes);
         ended.store(true, Ordering::Relaxed);
         recorded
     });
     let profile = profile.expect("it was busy");
+    let notes = notes.0.into_inner().expect("nothing panicked");
+    assert!(notes.is_empty(), "{notes:?}");
     assert_eq!(profile.origin.product.as_deref(), Some("KeyValue"));
     assert!(
         profile

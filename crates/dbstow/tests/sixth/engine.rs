@@ -88,7 +88,7 @@ impl EngineRun for Run {
 pub(crate) struct Store {
     data: File,
     log: File,
-    counters: PathBuf,
+    counters: File,
     puts: AtomicU64,
 }
 
@@ -102,12 +102,11 @@ impl Store {
                 .open(&path);
             file.map_err(|error| EngineError::failed(format!("make {}", path.display()), error))
         };
-        let (counters, puts) = (data.join("counters"), AtomicU64::new(0));
         Ok(Store {
             data: open(data.join("kv.data"))?,
             log: open(log.join("kv.log"))?,
-            counters,
-            puts,
+            counters: open(data.join("counters"))?,
+            puts: AtomicU64::new(0),
         })
     }
 
@@ -116,7 +115,9 @@ impl Store {
         self.log.write_all_at(&[1; 512], number * 512)?;
         self.log.sync_data()?;
         self.data.write_all_at(&[1; PAGE], key * PAGE as u64)?;
-        fs::write(&self.counters, (number + 1).to_string())
+        // Fixed width: a reader never sees a part of it.
+        self.counters
+            .write_all_at(format!("{:020}", number + 1).as_bytes(), 0)
     }
 
     fn get(&self, key: u64) -> std::io::Result<()> {
