@@ -1,13 +1,12 @@
-//! MariaDB and MySQL: all that dbstow knows of them.
+//! Support for MariaDB and MySQL.
 //!
 //! ```text
-//!  session ──┬─► trial      an engine for experiments: a private server, or databases in one that is there
+//!  session ──┬─► trial      an engine for experiments: a private server, or databases in an existing one
 //!  (URL,     ├─► recorder      a server in use, recorded as a profile
-//!   packets) └─► capture    what a server says of itself, as a value and a file
-//!                   └─► lint    rules that look at a capture
+//!   packets) └─► capture    what a server reports about itself, as a value and a file
+//!                   └─► lint    rules that check a capture
 //! ```
-//!
-//! Without the feature `driver` there are captures and rules alone, and no client of MariaDB is built.
+//! Without the feature `driver`, only captures and rules are built, and no MariaDB client.
 //!
 //! ```
 //! use mariadb::capture::Capture;

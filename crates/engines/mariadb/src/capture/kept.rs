@@ -1,4 +1,4 @@
-//! What of a server's variables and counters a capture keeps: what a rule looks at, and nothing that names people or hosts.
+//! The variables and counters of a server that a capture stores: those that rules check, and nothing that names people or hosts.
 
 /// Variables; those that a product or release does not have are missing from its captures.
 #[cfg(any(feature = "driver", test))]

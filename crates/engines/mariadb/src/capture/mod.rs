@@ -1,5 +1,5 @@
-//! A server as a value: its settings, counters and volumes at one moment. It is what `dbstow doctor` writes to a file, and
-//! what rules look at, on any machine, at any later time.
+//! A server as a value: its settings, counters and volumes at one moment. `dbstow doctor` writes it to a file, and rules check
+//! it, on any machine, at any later time.
 
 mod kept;
 #[cfg(all(unix, feature = "driver"))]
@@ -22,19 +22,19 @@ use std::collections::BTreeMap;
 use rules::capture::CaptureError;
 use serde::{Deserialize, Serialize};
 
-/// Version of the file format; a reader refuses a higher one.
+/// Version of the file format; readers reject a higher one.
 pub const FORMAT: u32 = 1;
 
-/// What a server said about itself, and what is known of the volumes under its directories.
+/// What a server reported about itself, and what is known about the volumes of its directories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Capture {
     /// [`FORMAT`].
     pub format: u32,
-    /// Version of dbstow that wrote it.
+    /// The dbstow version that wrote it.
     pub dbstow: String,
-    /// Whose server it is.
+    /// The product.
     pub product: Product,
-    /// When, by the server's clock in UTC, ISO 8601.
+    /// Time of the capture by the server's clock, in UTC, ISO 8601.
     pub taken: String,
     /// Whether names of folders were replaced.
     pub redacted: bool,
@@ -44,38 +44,38 @@ pub struct Capture {
     pub edition: String,
     /// `version_compile_os`, such as `debian-linux-gnu`.
     pub platform: String,
-    /// Global variables that rules look at, by name, as the server shows them.
+    /// Global variables that rules check, by name, as reported by the server.
     pub variables: BTreeMap<String, String>,
-    /// Global counters that rules look at, by name.
+    /// Global counters that rules check, by name.
     pub status: BTreeMap<String, u64>,
-    /// The server's directories, where it runs on the machine that captured it.
+    /// The server's directories, if it runs on the capturing machine.
     #[serde(default)]
     pub directories: Vec<Directory>,
-    /// The volumes that hold them.
+    /// The volumes of these directories.
     #[serde(default)]
     pub volumes: Vec<Volume>,
-    /// What neither the server nor its machine shows, and somebody told; not part of the file.
+    /// Properties that neither the server nor its machine exposes, supplied by the user; not part of the file.
     #[serde(skip)]
     pub told: Vec<VolumeTold>,
-    /// Why there are no [`Capture::directories`], or not all; empty where nothing is missing.
+    /// Why [`Capture::directories`] are missing or incomplete; empty if complete.
     #[serde(default)]
     pub unseen: String,
 }
 
-/// Whose server it is.
+/// The product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Product {
     /// MariaDB.
     #[default]
     MariaDb,
-    /// MySQL, or one of its relatives that call themselves so.
+    /// MySQL, or a derivative that reports itself as MySQL.
     MySql,
 }
 
 impl Product {
-    /// Whose server has these values of `version` and `version_comment`: MariaDB names itself in its version; a package's
-    /// comment may do so alone.
+    /// The product with these values of `version` and `version_comment`: MariaDB is named in its version, or only in a package's
+    /// comment.
     pub fn of(version: &str, comment: &str) -> Product {
         let mut texts = [version, comment].into_iter();
         match texts.any(|text| text.to_ascii_lowercase().contains("mariadb")) {
@@ -101,46 +101,46 @@ impl Product {
     }
 }
 
-/// A directory that the server keeps files in.
+/// A directory with files of the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Directory {
-    /// Where it is, as [`Places`] has it.
+    /// Its path, as in [`Places`].
     pub path: String,
-    /// Mount point of the volume that holds it.
+    /// Mount point of its volume.
     pub volume: String,
 }
 
-/// A volume that holds a directory of the server.
+/// A volume with a directory of the server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Volume {
     /// Where it is mounted.
     pub mount_point: String,
     /// `ext4`, `xfs`, `tmpfs`, `nfs4`.
     pub file_system: String,
-    /// The whole disks that it stands on, by the kernel's names; empty where none is known.
+    /// The whole disks under it, by kernel name; empty if unknown.
     #[serde(default)]
     pub disks: Vec<String>,
-    /// Whether all of them say that they have no moving parts; `None` where no disk is known.
+    /// Whether all of them report being non-rotational; `None` if no disk is known.
     #[serde(default)]
     pub solid_state: Option<bool>,
-    /// The largest write that all of them promise to make whole or not at all when power is lost; 0: none promises it;
-    /// `None`: the kernel does not say.
+    /// The largest write that all of them guarantee to be atomic on power loss; 0: not guaranteed; `None`: not reported by the
+    /// kernel.
     #[serde(default)]
     pub atomic_write_bytes: Option<u64>,
     /// Its size.
     pub total_bytes: u64,
-    /// What is free.
+    /// Free space.
     pub available_bytes: u64,
 }
 
-/// What somebody told of a volume; it counts before what was captured.
+/// User-supplied properties of a volume; they override captured ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VolumeTold {
     /// Where it is mounted.
     pub mount_point: String,
-    /// Requests per second that it may serve.
+    /// Requests per second that it can serve.
     pub iops: Option<u64>,
-    /// Whether it has no moving parts.
+    /// Whether it is solid-state.
     pub solid_state: Option<bool>,
     /// As [`Volume::atomic_write_bytes`].
     pub atomic_write_bytes: Option<u64>,
@@ -150,12 +150,12 @@ impl Capture {
     /// Reads the text of `file`.
     ///
     /// # Errors
-    /// When it is not JSON, not a capture, of a later format, or a member is missing or makes no sense.
+    /// When it is not JSON, not a capture, of a later format, or a member is missing or invalid.
     pub fn from_json(file: &str, text: &str) -> Result<Capture, CaptureError> {
         rules::capture::from_json(file, text, FORMAT)
     }
 
-    /// Major and minor version, such as `(10, 11)`; zeros where it cannot be read.
+    /// Major and minor version, such as `(10, 11)`; zeros if it cannot be parsed.
     pub fn release(&self) -> (u32, u32) {
         let mut parts = self.version.split(['.', '-']).map(|part| part.parse().ok());
         let mut next = || parts.next().flatten().unwrap_or(0);
@@ -186,7 +186,7 @@ impl Capture {
         self.status.get(name).copied()
     }
 
-    /// The volume that holds a directory.
+    /// The volume of a directory.
     pub fn volume(&self, path: &str) -> Option<&Volume> {
         let mut directories = self.directories.iter();
         let mount = &directories.find(|known| known.path == path)?.volume;
@@ -194,7 +194,7 @@ impl Capture {
         volumes.find(|volume| volume.mount_point == *mount)
     }
 
-    /// What was told of the volume that holds a directory: the innermost mount point above it.
+    /// User-supplied properties of a directory's volume: that of the innermost mount point above it.
     pub fn told(&self, path: &str) -> Option<&VolumeTold> {
         let holds = |told: &&VolumeTold| {
             let mount = told.mount_point.trim_end_matches('/');

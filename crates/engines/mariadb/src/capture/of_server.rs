@@ -1,5 +1,4 @@
-//! A server that is there, as a capture: what it says of itself, and where it runs on this machine, what its directories stand
-//! on.
+//! Captures an existing server: what it reports about itself, and, if it runs on this machine, the volumes of its directories.
 
 use std::fs;
 use std::path::Path;
@@ -13,13 +12,13 @@ use crate::session::wire::{Connection, Failure};
 use engine::EngineError;
 use engine::row::Row;
 
-/// How far the start of a server and the time of its process's file may be apart: it recovers in between.
+/// Maximum distance between the start of a server and the time of its pid file: it recovers in between.
 const START_APART_S: u64 = 600;
 
 /// Captures the server at `url`. It changes nothing there.
 ///
 /// # Errors
-/// When it does not let us in, or does not answer.
+/// When it rejects the login or does not answer.
 pub fn of_server(url: &ServerUrl) -> Result<Capture, EngineError> {
     let mut connection = url.connect()?;
     let asked = |error: capture::AskError<Failure>| {
@@ -38,7 +37,7 @@ pub fn of_server(url: &ServerUrl) -> Result<Capture, EngineError> {
     Ok(capture)
 }
 
-/// The server's process, as it tells of it.
+/// The server's process, as reported by it.
 pub(crate) fn process_of(
     url: &ServerUrl,
     connection: &mut Connection,
@@ -47,14 +46,14 @@ pub(crate) fn process_of(
         .map_err(|error| EngineError::failed(format!("capture the server at {url}"), error))
 }
 
-/// The answer to a question, as a capture takes it.
+/// The result of a query, in the form that a capture expects.
 fn rows(connection: &mut Connection, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
     let rows = connection.query(sql)?;
     Ok(rows.into_iter().map(Row::into_columns).collect())
 }
 
-/// Whether a server runs on this machine, and sees its files where we do: its process's file is here, with its time. A host's
-/// name would not do, since a container can have its machine's.
+/// Whether a server runs on this machine and sees the same files: its pid file exists here, with the right time. A host name
+/// would not suffice, since a container can have its machine's.
 pub(crate) fn is_here(process: &Process) -> bool {
     let written = fs::metadata(&process.file).and_then(|file| file.modified());
     let written = written
@@ -118,7 +117,7 @@ mod tests {
         };
         let written_s = written.as_secs();
         assert!(is_here(&process(written_s - 5)));
-        // Another server's file, at the same place on its own machine.
+        // Another server's file, at the same path on its own machine.
         assert!(!is_here(&process(written_s - 3600)));
         fs::remove_file(&file).expect("it is there");
         assert!(!is_here(&process(written_s)));

@@ -1,28 +1,28 @@
-//! Where a server keeps its files, by its variables.
+//! The locations of a server's files, from its variables.
 
 use super::Capture;
 
-/// Directories of a server, absolute and without a slash at the end; the same ones that [`Capture::volume`] takes.
+/// Directories of a server, absolute and without a trailing slash, as for [`Capture::volume`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// Tables.
     pub data: Option<String>,
     /// The redo log.
     pub redo: Option<String>,
-    /// The binary log; `None` where there is none.
+    /// The binary log; `None` if disabled.
     pub binlog: Option<String>,
     /// Undo tablespaces.
     pub undo: Option<String>,
     /// The doublewrite area: its own directory in MySQL, in MariaDB the system tablespace's.
     pub doublewrite: Option<String>,
-    /// Temporary files: sorts and temporary tables that the server makes itself. They are used in turn.
+    /// Temporary files: sorts and internal temporary tables. They are used in turn.
     pub temp: Vec<String>,
     /// The file of InnoDB's temporary tables.
     pub temp_tablespace: Option<String>,
 }
 
 impl Places {
-    /// The places that the variables of `capture` name.
+    /// The locations named by the variables of `capture`.
     pub fn of(capture: &Capture) -> Places {
         let Some(data) = capture.variable("datadir").map(|path| clean(path, "/")) else {
             return Places::default();
@@ -53,7 +53,7 @@ impl Places {
         }
     }
 
-    /// All of them, each once.
+    /// All of them, without duplicates.
     pub fn all(&self) -> Vec<&str> {
         let one = [
             &self.data,
@@ -74,7 +74,7 @@ impl Places {
     }
 }
 
-/// A path without `./` and the slash at the end; one that is not absolute is below `home`.
+/// A path without `./` and the trailing slash; relative paths are below `home`.
 fn clean(path: &str, home: &str) -> String {
     let path = match path.starts_with('/') {
         true => path.to_owned(),
@@ -93,7 +93,7 @@ fn folder(file: &str) -> String {
     }
 }
 
-/// The folder of the first file in a list of InnoDB's: `ibdata1:12M;ibdata2:12M:autoextend`.
+/// The folder of the first file in an InnoDB list: `ibdata1:12M;ibdata2:12M:autoextend`.
 fn first_file(list: Option<&str>, home: &str) -> String {
     let file = list.and_then(|list| list.split([':', ';']).next());
     file.map_or_else(|| home.to_owned(), |file| folder(&clean(file, home)))

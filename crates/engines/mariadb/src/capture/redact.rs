@@ -1,12 +1,12 @@
-//! A capture without names, to be shown to strangers: folders that no installation makes by itself become stand-ins. Numbers,
-//! versions, settings, and which directory is on which volume stay as they are.
+//! Redacts a capture for sharing: folders that no installation creates by default are replaced by placeholders. Numbers,
+//! versions, settings, and which directory is on which volume are unchanged.
 
 use std::collections::BTreeMap;
 
 use super::Capture;
 use super::kept::PATHS;
 
-/// Parts of paths that tell nothing: those of systems and packages, and what people call volumes by their use.
+/// Path components that reveal nothing: those of systems and packages, and common names for volumes by use.
 const COMMON: [&str; 44] = [
     ".",
     "..",
@@ -57,13 +57,13 @@ const COMMON: [&str; 44] = [
 /// Attributes of InnoDB's files.
 const ATTRIBUTES: [&str; 3] = ["autoextend", "max", "raw"];
 
-/// Stand-ins, in the order in which names were met.
+/// Placeholders, in the order in which names were encountered.
 #[derive(Default)]
 struct Names(BTreeMap<String, String>);
 
 impl Capture {
-    /// The same server without names of its folders. The same name has the same stand-in everywhere. What stays can still
-    /// tell one server from another: sizes, counts, times, versions.
+    /// The server without names of its folders. The same name has the same placeholder everywhere. The rest can still identify a
+    /// server: sizes, counts, times, versions.
     pub fn redacted(&self) -> Capture {
         let mut capture = self.clone();
         if self.redacted {
@@ -85,7 +85,7 @@ impl Capture {
         }
         capture.unseen = match capture.unseen.is_empty() {
             true => String::new(),
-            // It may quote a path or a host.
+            // It may contain a path or a host.
             false => "not all directories were seen".to_owned(),
         };
         capture
@@ -93,7 +93,7 @@ impl Capture {
 }
 
 impl Names {
-    /// Paths, or files of InnoDB, in a list.
+    /// A list of paths or InnoDB files.
     fn list(&mut self, value: &str) -> String {
         let lists = value.split(';').map(|files| {
             let parts = files.split(':').map(|part| match plain(part) {
@@ -121,7 +121,7 @@ impl Names {
     }
 }
 
-/// A size or an attribute of a file of InnoDB.
+/// Whether a part is a size or an attribute of an InnoDB file.
 fn plain(part: &str) -> bool {
     let number = part.trim_end_matches(['K', 'M', 'G', 'T', 'k', 'm', 'g', 't']);
     let size = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());

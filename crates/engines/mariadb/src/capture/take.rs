@@ -1,11 +1,11 @@
-//! Questions to a server over an open connection. They change nothing there.
+//! Queries a server over an open connection, without changing anything.
 
 use std::collections::BTreeMap;
 
 use super::kept::{COUNTERS, VARIABLES};
 use super::{Capture, FORMAT, Product};
 
-/// The rows of an answer: columns as text, `None` for NULL.
+/// The rows of a result: columns as text, `None` for NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
 /// Why a server could not be captured.
@@ -14,29 +14,29 @@ pub enum AskError<E> {
     /// It does not answer.
     #[error("the server does not answer {question}: {error}; look at its error log")]
     NoAnswer {
-        /// What was asked.
+        /// The query.
         question: &'static str,
-        /// Why not.
+        /// The error.
         error: E,
     },
-    /// It answers something else.
+    /// It returns an unexpected result.
     #[error(
         "the server answers {question} with {came} instead of {wanted}; check what answers at that address"
     )]
     Unexpected {
-        /// What was asked.
+        /// The query.
         question: &'static str,
-        /// What came.
+        /// What was returned.
         came: String,
         /// What was expected.
         wanted: &'static str,
     },
 }
 
-/// Asks a server everything that a capture holds, but for the volumes under its directories. `ask` asks one question.
+/// Queries everything that a capture contains, except for the volumes under its directories. `ask` runs one query.
 ///
 /// # Errors
-/// When it does not answer, or something else. No privilege is needed for what is asked.
+/// When it does not answer, or returns an unexpected result. The queries require no privileges.
 pub fn take<E>(ask: &mut dyn FnMut(&str) -> Result<Rows, E>) -> Result<Capture, AskError<E>> {
     let variables: BTreeMap<String, String> = pairs(ask, "SHOW GLOBAL VARIABLES")?;
     let counters: BTreeMap<String, String> = pairs(ask, "SHOW GLOBAL STATUS")?;
@@ -76,19 +76,19 @@ pub fn take<E>(ask: &mut dyn FnMut(&str) -> Result<Rows, E>) -> Result<Capture, 
     })
 }
 
-/// A server's process, as the server tells of it.
+/// A server's process, as reported by the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// The file that it wrote its number to when it started.
+    /// Its pid file.
     pub file: String,
     /// When it started, in seconds since 1970, by the clock of its machine.
     pub started_s: u64,
 }
 
-/// The server's process: who finds its file with that time runs on the same machine, and sees the same files.
+/// The server's process: if its pid file exists with that time, we run on the same machine and see the same files.
 ///
 /// # Errors
-/// When it does not answer, or something else.
+/// When it does not answer, or returns an unexpected result.
 pub fn process<E>(ask: &mut dyn FnMut(&str) -> Result<Rows, E>) -> Result<Process, AskError<E>> {
     let file: Vec<(String, String)> = pairs(ask, "SHOW GLOBAL VARIABLES LIKE 'pid_file'")?;
     let now = word(ask, "SELECT CAST(UNIX_TIMESTAMP() AS CHAR)")?;
@@ -102,7 +102,7 @@ pub fn process<E>(ask: &mut dyn FnMut(&str) -> Result<Rows, E>) -> Result<Proces
     })
 }
 
-/// Names and values; an empty text for a value that is NULL.
+/// Names and values; NULL becomes an empty text.
 fn pairs<E, C: FromIterator<(String, String)>>(
     ask: &mut dyn FnMut(&str) -> Result<Rows, E>,
     question: &'static str,

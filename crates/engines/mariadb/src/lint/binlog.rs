@@ -1,4 +1,4 @@
-//! The binary log: whose device, and whether it ends.
+//! The binary log: its device, and whether it expires.
 
 use rules::{Change, Finding, Outcome, Severity};
 
@@ -107,7 +107,7 @@ fn expiry(capture: &Capture) -> Vec<Outcome> {
     let (Some(binlog), Some(data)) = (&places.binlog, &places.data) else {
         return vec![variable_missing("log_bin_basename or datadir")];
     };
-    // Where it is not known, the data may be there: the worse case is left to those who look.
+    // If unknown, the data may be there: the user must check for the worse case.
     let with_data = share(capture, binlog, data);
     let (severity, where_) = match with_data {
         Some(true) => (Severity::Medium, " and share a device with the data"),

@@ -96,10 +96,10 @@ fn flush_method(capture: &Capture) -> Vec<Outcome> {
         let finding = shown(Finding::new(Severity::High, message));
         return vec![finding.remedy("set innodb_flush_method to O_DIRECT, and restart")];
     }
-    // Where both are there, the newer one is in force.
+    // If both exist, the newer one applies.
     let direct = match (buffered, method) {
         (Some(buffered), _) => !buffered,
-        // The latter is what Windows has.
+        // The latter is for Windows.
         (None, Some(method)) => method.starts_with("O_DIRECT") || method.ends_with("unbuffered"),
         (None, None) => return vec![variable_missing("innodb_flush_method")],
     };

@@ -1,4 +1,4 @@
-//! The doublewrite area, and what disks promise of a write.
+//! The doublewrite area, and disks' guarantees for writes.
 
 use rules::{Finding, Outcome, Severity};
 
@@ -7,7 +7,7 @@ use super::sources::{AWS_TORN_WRITES, EXT4_ATOMIC, MARIADB_DOUBLEWRITE, OPENZFS}
 use super::{Applies, Rule};
 use crate::capture::Capture;
 
-/// InnoDB's page where a capture does not say.
+/// InnoDB's page size if a capture lacks it.
 const PAGE: u64 = 16 << 10;
 
 pub(super) const RULES: &[Rule] = &[
@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// Whether pages are kept in a doublewrite area. MySQL's `DETECT_ONLY` keeps none.
+/// Whether pages are written to a doublewrite area. With MySQL's `DETECT_ONLY` they are not.
 fn is_on(capture: &Capture) -> Result<bool, Outcome> {
     match capture.variable("innodb_doublewrite") {
         None => Err(variable_missing("innodb_doublewrite")),
@@ -111,7 +111,7 @@ fn needless(capture: &Capture) -> Result<Outcome, Outcome> {
     let path = data(capture)?;
     let page = page(capture);
     if is_on_zfs(capture, &path) {
-        // A page in two records may be in two transaction groups, of which the later may be lost: a caution of ours.
+        // A page in two records may be in two transaction groups, of which the later may be lost: our own caution.
         let remedy = format!(
             "measure what it costs; it may be off where each record holds a whole page (recordsize of {} or more)",
             bytes(page)

@@ -1,4 +1,4 @@
-//! How InnoDB writes pages back: as if for which disk.
+//! How InnoDB writes pages back, and for which kind of disk it is configured.
 
 use rules::{Finding, Outcome, Severity};
 
@@ -9,7 +9,7 @@ use crate::capture::{Capture, Product};
 
 /// The default of MariaDB, and of MySQL before 8.4: a single hard disk's.
 const CAPACITY_DEFAULT: u64 = 200;
-/// A disk that serves this many times as much is far from it. Ours.
+/// A disk that serves this many times as much is far from the default. Our choice.
 const CAPACITY_FAR: u64 = 20;
 
 pub(super) const RULES: &[Rule] = &[

@@ -1,15 +1,15 @@
-//! What a capture knows of directories and of the time that its counters cover, and what to say where it does not.
+//! What a capture contains about directories and the time covered by its counters, and messages for missing data.
 
 use rules::{Location, Outcome};
 
 use crate::capture::{Capture, Places, Volume};
 
-/// The shortest time that rates are taken from. Ours: what happens in the first hour is a warm-up.
+/// The shortest time that rates are computed from. Our choice: the first hour is warm-up.
 pub(super) const HOURS_MIN: f64 = 1.0;
 
 /// File systems that are in memory.
 const MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
-/// File systems over a network, by how their names begin.
+/// Network file systems, by name prefix.
 const NETWORK: [&str; 9] = [
     "nfs",
     "cifs",
@@ -24,8 +24,8 @@ const NETWORK: [&str; 9] = [
 /// File systems of containers' writable layers.
 const LAYERS: [&str; 3] = ["overlay", "aufs", "fuse.fuse-overlayfs"];
 
-/// Disks of virtual machines (virtio, Xen), by how their names begin: their drivers call every disk one with moving parts, unless the
-/// host says otherwise.
+/// Disks of virtual machines (virtio, Xen), by name prefix: their drivers report every disk as rotational, unless the host says
+/// otherwise.
 const VIRTUAL: [&str; 2] = ["vd", "xvd"];
 
 /// Whether a volume is in memory.
@@ -44,7 +44,7 @@ pub(super) fn is_layer(volume: &Volume) -> bool {
     LAYERS.contains(&volume.file_system.as_str())
 }
 
-/// Whether two directories share a device: by their volumes' disks where these are known; one directory always does.
+/// Whether two directories share a device: by their volumes' disks if known; a directory always shares its own.
 pub(super) fn share(capture: &Capture, one: &str, other: &str) -> Option<bool> {
     if one == other {
         return Some(true);
@@ -62,7 +62,7 @@ pub(super) fn share(capture: &Capture, one: &str, other: &str) -> Option<bool> {
     Some(one.disks.iter().any(|disk| other.disks.contains(disk)))
 }
 
-/// Whether the volume of a directory has no moving parts, as far as the kernel can know it.
+/// Whether the volume of a directory is solid-state, if the kernel can know it.
 pub(super) fn solid_state(capture: &Capture, path: &str) -> Option<bool> {
     let told = capture.told(path).and_then(|told| told.solid_state);
     told.or_else(|| {
@@ -73,13 +73,13 @@ pub(super) fn solid_state(capture: &Capture, path: &str) -> Option<bool> {
     })
 }
 
-/// Whether a directory is on ZFS, which writes elsewhere what changes.
+/// Whether a directory is on ZFS, which is copy-on-write.
 pub(super) fn is_on_zfs(capture: &Capture, path: &str) -> bool {
     let volume = capture.volume(path);
     volume.is_some_and(|volume| volume.file_system == "zfs")
 }
 
-/// The largest write that the volume of a directory promises to make whole or not at all.
+/// The largest write that the volume of a directory guarantees to be atomic.
 pub(super) fn atomic_write(capture: &Capture, path: &str) -> Option<u64> {
     let told = capture.told(path).and_then(|told| told.atomic_write_bytes);
     told.or_else(|| capture.volume(path)?.atomic_write_bytes)
@@ -88,7 +88,7 @@ pub(super) fn atomic_write(capture: &Capture, path: &str) -> Option<u64> {
 /// Hours that the counters cover.
 ///
 /// # Errors
-/// With what to say, where they are too few for a rate.
+/// With the outcome to report, if they are too few for a rate.
 pub(super) fn hours(capture: &Capture) -> Result<f64, Outcome> {
     let Some(uptime) = capture.counter("Uptime") else {
         return Err(counter_missing("Uptime"));
@@ -106,14 +106,14 @@ pub(super) fn hours(capture: &Capture) -> Result<f64, Outcome> {
 /// The server's data directory, for rules about a single volume.
 ///
 /// # Errors
-/// With what to say, where the capture has none.
+/// With the outcome to report, if the capture lacks it.
 pub(super) fn data(capture: &Capture) -> Result<String, Outcome> {
     Places::of(capture)
         .data
         .ok_or_else(|| variable_missing("datadir"))
 }
 
-/// What to say where it is not known what volumes directories are on.
+/// The outcome if the volumes of directories are unknown.
 pub(super) fn volumes_missing(what: &str) -> Outcome {
     Outcome::cannot_tell(
         what,
@@ -122,7 +122,7 @@ pub(super) fn volumes_missing(what: &str) -> Outcome {
     )
 }
 
-/// What to say where it is not known what a disk can do.
+/// The outcome if a disk's capabilities are unknown.
 pub(super) fn disk_missing(what: &str, key: &str) -> Outcome {
     Outcome::cannot_tell(
         what,
@@ -144,7 +144,7 @@ pub(super) fn counter_missing(name: &str) -> Outcome {
     )
 }
 
-/// A directory as a place of a finding.
+/// A directory as the location of a finding.
 pub(super) fn at(capture: &Capture, path: &str) -> Location {
     Location {
         path: Some(path.to_owned()),
@@ -155,7 +155,7 @@ pub(super) fn at(capture: &Capture, path: &str) -> Location {
     }
 }
 
-/// A count as an amount of bytes in words.
+/// A byte count as text.
 pub(super) fn bytes(count: u64) -> String {
     rules::shown::bytes(i64::try_from(count).unwrap_or(i64::MAX))
 }

@@ -1,4 +1,4 @@
-//! What the buffer pool spares the disks, and what the server counts.
+//! How many reads the buffer pool saves, and what the server counts.
 
 use rules::{Finding, Outcome, Severity, shown};
 
@@ -9,9 +9,9 @@ use crate::capture::Capture;
 
 /// Misses above which a buffer pool is small. MySQLTuner's.
 const MISSES_MAX: f64 = 0.10;
-/// Misses above which it may be. Ours.
+/// Misses above which it may be. Our choice.
 const MISSES_SOME: f64 = 0.01;
-/// Reads a second below which misses do not matter. Ours: what a hard disk serves.
+/// Reads per second below which misses do not matter. Our choice: what a hard disk serves.
 const READS_MIN: f64 = 100.0;
 
 pub(super) const RULES: &[Rule] = &[

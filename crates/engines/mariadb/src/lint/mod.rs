@@ -1,7 +1,6 @@
-//! Rules over a capture of MariaDB or MySQL: each looks at the server as a value and says what it found, what is fine, what is
-//! exempt and by which exception, and what cannot be told and how to find out. Nothing is silently skipped.
-//!
-//! A family of rules is a file. Thresholds that others published carry their source, those of ours say so.
+//! Rules over a capture of MariaDB or MySQL: each checks the server as a value and reports findings, what is fine, what is exempt
+//! and by which exception, and what is unknown and how to find out. Nothing is silently skipped.
+//! Each file is a family of rules. Published thresholds have their source, our own are marked as such.
 
 mod binlog;
 mod commits;
@@ -22,10 +21,10 @@ use crate::capture::{Capture, Product};
 /// A rule for MariaDB and MySQL.
 pub type Rule = rules::Rule<Capture, Applies>;
 
-/// A rule for MariaDB and MySQL, and what it said.
+/// A rule for MariaDB and MySQL, and its outcomes.
 pub type Judged = rules::Judged<Capture, Applies>;
 
-/// Whose servers a rule is for.
+/// Products that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Applies {
     /// At least one.
@@ -38,7 +37,7 @@ impl Applies {
         products: &[Product::MariaDb, Product::MySql],
     };
 
-    /// MariaDB alone.
+    /// MariaDB only.
     pub const MARIADB: Applies = Applies {
         products: &[Product::MariaDb],
     };
@@ -65,7 +64,7 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.id == id)
 }
 
-/// Samples at a server with all rules that are asked for, in the order of [`rules()`].
+/// Checks a server with all selected rules, in the order of [`rules()`].
 pub fn judge(capture: &Capture, selection: &Selection) -> Vec<Judged> {
     let wanted = rules().filter(|rule| selection.has(rule.id));
     let product = capture.product;

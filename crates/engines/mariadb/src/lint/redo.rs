@@ -1,4 +1,4 @@
-//! The redo log: whether it is large enough for what is written.
+//! The redo log: whether it is large enough for the write rate.
 
 use rules::{Finding, Outcome, Severity, shown};
 
@@ -9,9 +9,9 @@ use crate::capture::Capture;
 
 /// Hours of writes that it should hold: Percona's rule.
 const HOURS: f64 = 1.0;
-/// Below this many hours it is far too small. Ours.
+/// Below this many hours it is far too small. Our choice.
 const HOURS_LOW: f64 = 0.25;
-/// A checkpoint this old, as a share of the oldest possible, is flushed in a hurry. Ours: MariaDB 10.11 kept it at 87 % under
+/// Checkpoint age, as a share of the maximum, from which flushing is urgent. Our choice: MariaDB 10.11 kept it at 87 % under
 /// sysbench's oltp_write_only on a redo log of 16 MiB (`tests/captures`).
 const AGE_MAX: f64 = 0.8;
 
@@ -28,7 +28,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
     judge: small,
 }];
 
-/// Bytes of the redo log: one file, several, or what MySQL 8.0.30 and later have, which may follow from the older variables.
+/// Bytes of the redo log: one file, several, or the capacity of MySQL 8.0.30 and later, which may derive from the older
+/// variables.
 fn capacity(capture: &Capture) -> Option<u64> {
     let resized = capture.counter("Innodb_redo_log_capacity_resized");
     if let Some(capacity) = resized.or_else(|| capture.number("innodb_redo_log_capacity")) {

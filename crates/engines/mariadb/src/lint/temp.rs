@@ -13,7 +13,7 @@ use crate::capture::{Capture, Places, Volume};
 
 /// Above this share of temporary tables on disk there are many. MySQLTuner's.
 const ON_DISK_MAX: f64 = 0.25;
-/// Below this many an hour they do not matter. Ours: one a second.
+/// Below this many per hour they do not matter. Our choice: one per second.
 const PER_HOUR_MIN: f64 = 3600.0;
 
 pub(super) const RULES: &[Rule] = &[
@@ -56,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
 /// The temporary directories, with their volumes.
 ///
 /// # Errors
-/// With what to say, where there are none, or their volumes are not known.
+/// With the outcome to report, if they or their volumes are unknown.
 fn temp(capture: &Capture) -> Result<Vec<(String, &Volume)>, Outcome> {
     let places = Places::of(capture);
     if places.temp.is_empty() {

@@ -1,4 +1,4 @@
-//! Volumes that a server's files should not be on.
+//! Volumes that are unsuitable for a server's files.
 
 use rules::{Finding, Outcome, Severity};
 
@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// Directories of what has to last, with what they hold.
+/// Directories of persistent files, with their contents.
 fn lasting(places: &Places) -> Vec<(&str, Vec<&'static str>)> {
     let all = [
         ("data", &places.data),
@@ -50,7 +50,7 @@ fn lasting(places: &Places) -> Vec<(&str, Vec<&'static str>)> {
     held
 }
 
-/// A finding for each directory whose volume is so; `found` makes it of what is there, the path and the volume.
+/// A finding for each directory whose volume matches; `found` creates it from the contents, the path and the volume.
 fn each(
     capture: &Capture,
     so: fn(&Volume) -> bool,

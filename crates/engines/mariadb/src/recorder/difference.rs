@@ -1,4 +1,4 @@
-//! Two snapshots and the samples between them make an interval, or a reason why there is none. Pure.
+//! Computes an interval from two snapshots and the samples between them, or the reason why it is not possible. Pure.
 
 use profile::{Interval, Io, Lost, Wait};
 use reading::Role;
@@ -11,14 +11,14 @@ use engine::recorder::{Samples, disks};
 /// How far the server's clock and ours may drift apart within an interval.
 const CLOCK_APART_S: f64 = 1.5;
 
-/// How far two answers may be apart on when the server was started, which is known to the second.
+/// Maximum difference between two reported start times of the server, which have a resolution of a second.
 const STARTED_APART_S: f64 = 2.0;
 
-/// Numbers of transactions that a transaction takes that changes something: one when it begins to, one when it commits.
+/// Transaction ids used by a writing transaction: one when it starts to write, one when it commits.
 /// Source: 10,598 transactions of sysbench took 21,204 (MariaDB 10.11, 2026-11-25).
 const NUMBERS_PER_COMMIT: f64 = 2.0;
 
-/// Status variables that only grow, unless the server is started or they are reset.
+/// Status variables that only grow, unless the server is restarted or they are reset.
 const GROWING: [&str; 7] = [
     "innodb_data_reads",
     "innodb_data_written",
@@ -32,7 +32,7 @@ const GROWING: [&str; 7] = [
 /// What was counted from `before` to `after`.
 ///
 /// # Errors
-/// Why it cannot be known.
+/// Why it cannot be determined.
 pub(super) fn interval(
     before: &Snapshot,
     after: &Snapshot,
@@ -49,7 +49,7 @@ pub(super) fn interval(
         ..samples.interval(changed.map(|(session, _)| *session))
     };
     if !after.server.counts.waits {
-        // Nobody sees them, which is not the same as that there are none.
+        // They are not visible, which does not mean that none exist.
         figures
             .waiting
             .retain(|wait, _| matches!(wait, Wait::Lock | Wait::Log));
@@ -94,7 +94,7 @@ fn comparable<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Result<Grown<'a>
     Ok(grown)
 }
 
-/// Transactions where the server counts them, otherwise statements without our own, which are no transactions.
+/// Transactions if the server counts them, otherwise statements except our own, which are not transactions.
 fn operations(grown: &Grown<'_>) -> Option<f64> {
     let transactions = grown.after.transactions.zip(grown.before.transactions);
     if let Some((after, before)) = transactions {
@@ -105,7 +105,7 @@ fn operations(grown: &Grown<'_>) -> Option<f64> {
     Some((statements - own).max(0.0))
 }
 
-/// Transactions that changed something: those that went through the binary log, or else by how many numbers were given out.
+/// Writing transactions: those in the binary log, or else derived from the number of assigned ids.
 fn commits(grown: &Grown<'_>) -> Option<f64> {
     if grown.after.server.is_on("log_bin") {
         let with_tables = grown.status("binlog_cache_use")?;
@@ -115,7 +115,7 @@ fn commits(grown: &Grown<'_>) -> Option<f64> {
     Some((numbers / NUMBERS_PER_COMMIT).max(0.0))
 }
 
-/// What the disks of a role counted.
+/// Counters of the disks of a role.
 fn of_disks(host: &Host, role: Role, from: &HostCounters, until: &HostCounters) -> Option<Io> {
     let mut io = Io::default();
     let counters = host.disks.iter().zip(from.disks.iter().zip(&until.disks));
@@ -128,7 +128,7 @@ fn of_disks(host: &Host, role: Role, from: &HostCounters, until: &HostCounters) 
     Some(io)
 }
 
-/// What a user has to know of the figures.
+/// Assumptions that a user of the figures must know.
 pub(super) fn assumptions(first: &Snapshot, host: Option<&Host>) -> Vec<String> {
     let server = &first.server;
     let counts = server.counts;
@@ -191,7 +191,7 @@ mod tests {
     use crate::recorder::files::{Counted, Sums};
     use crate::recorder::snapshot::{Counts, Facts};
 
-    /// So many seconds into the recording.
+    /// A snapshot `at_s` seconds into the recording.
     fn snapshot(at_s: u64, status: &[(&str, f64)]) -> Snapshot {
         let variables = [
             ("log_bin", "ON"),
@@ -244,7 +244,7 @@ mod tests {
             ..after.clone()
         };
         assert_eq!(between(&before, &again), Err(Lost::Gap));
-        // The clock was set: the start seems to be another time, too.
+        // The clock was set: the start appears to have changed, too.
         let mut set = after.clone();
         set.server_time_s += 60.0;
         set.status.insert("uptime".to_owned(), 1070.0);
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(data.writes.count, Some(95.0));
         assert_eq!(data.writes.bytes, Some(95.0 * page));
         assert_eq!(undo.writes.bytes, Some(5.0 * page));
-        // 80 reads took 80 ms, so that 100 would have taken 100 ms.
+        // 80 reads took 80 ms, so 100 would have taken 100 ms.
         assert_eq!(data.reads.waited, Some(Duration::from_millis(100)));
         assert_eq!(data.writes.waited, None);
         assert_eq!(of(Role::Doublewrite).writes.bytes, Some(60.0 * page));
@@ -321,7 +321,7 @@ mod tests {
         assert_eq!(binlog.writes.count, Some(30.0));
         assert_eq!(binlog.writes.bytes, Some(4000.0 + 30.0 * 4096.0));
         assert_eq!(binlog.flushes.waited, Some(Duration::from_millis(30)));
-        // No wait events: what was not seen is not 0.
+        // No wait events: unobserved is not 0.
         assert_eq!(
             interval.waiting.keys().copied().collect::<Vec<_>>(),
             [Wait::Log, Wait::Lock]

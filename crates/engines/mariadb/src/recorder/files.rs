@@ -1,7 +1,6 @@
-//! Requests to files as `performance_schema` counts them, by what the files are for.
-//!
-//! Sums by kind of file only grow. Of single files there are also sums, which tell apart what one kind holds; a file that is
-//! deleted takes its counts along.
+//! Requests to files as counted by `performance_schema`, by role of the files.
+//! Sums by kind of file only grow. There are also sums by single file, which distinguish files of one kind; the counts of a
+//! deleted file disappear.
 //! Source: <https://dev.mysql.com/doc/refman/8.4/en/performance-schema-file-summary-tables.html>, read 2026-11-25; which
 //! files are of which kind: what MariaDB 10.11 and MySQL 9.7 showed that day.
 
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub(super) const COLUMNS: &str = "count_read + 0e0, sum_number_of_bytes_read + 0e0, sum_timer_read + 0e0, \
      count_write + 0e0, sum_number_of_bytes_write + 0e0, sum_timer_write + 0e0, count_misc + 0e0, sum_timer_misc + 0e0";
 
-/// The kinds of files that are told apart by name too.
+/// The kinds of files that are also distinguished by name.
 pub(super) const BY_NAME: &str = "event_name LIKE 'wait/io/file/aria/%' OR event_name LIKE 'wait/io/file/myisam/%' \
      OR (event_name = 'wait/io/file/innodb/innodb_data_file' \
          AND (file_name LIKE '%undo%' OR file_name LIKE '%.ibu' OR file_name LIKE '%ibtmp%'))";
@@ -20,7 +19,7 @@ pub(super) const BY_NAME: &str = "event_name LIKE 'wait/io/file/aria/%' OR event
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sums(pub(super) [f64; 8]);
 
-/// A server's files, by what they are for.
+/// A server's files, by role.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Counted {
     /// InnoDB's data files, all of them.
@@ -33,13 +32,13 @@ pub(super) struct Counted {
     pub(super) temp: Sums,
     /// Files of Aria and MyISAM, all of them.
     pub(super) tables: Sums,
-    /// Of these, tables that stay.
+    /// Of these, permanent tables.
     pub(super) tables_kept: Sums,
-    /// The redo log; `None` where it has no instrument: MariaDB from 10.8 on.
+    /// The redo log; `None` if it has no instrument: MariaDB from 10.8 on.
     pub(super) log: Option<Sums>,
-    /// Files of the doublewrite area; `None` where it is in the system tablespace: MariaDB, MySQL before 8.0.20.
+    /// Files of the doublewrite area; `None` if it is in the system tablespace: MariaDB, MySQL before 8.0.20.
     pub(super) doublewrite: Option<Sums>,
-    /// The binary log, and what a replica has of another's.
+    /// The binary log, and a replica's relay log.
     pub(super) binlog: Sums,
 }
 
@@ -60,13 +59,13 @@ impl Counted {
             "innodb/innodb_dblwr_file" => self.doublewrite.get_or_insert_default(),
             "sql/binlog" | "sql/relaylog" => &mut self.binlog,
             _ if kind.starts_with("aria/") || kind.starts_with("myisam/") => &mut self.tables,
-            // Descriptions of tables, messages, text logs: no part of the load.
+            // Table definitions, messages, text logs: not part of the load.
             _ => return,
         };
         to.add(sums);
     }
 
-    /// Adds a single file of [`BY_NAME`]; those in directories of `temp` do not stay.
+    /// Adds a single file of [`BY_NAME`]; those in directories of `temp` are temporary.
     pub(super) fn note_file(&mut self, event: &str, file: &str, sums: Sums, temp: &[PathBuf]) {
         let path = Path::new(file);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -87,7 +86,7 @@ impl Counted {
         }
     }
 
-    /// Sums that only grow, unless somebody resets them.
+    /// Sums that only grow, unless they are reset.
     pub(super) fn growing(&self) -> [Sums; 6] {
         [
             self.data,
@@ -107,7 +106,7 @@ impl Sums {
         }
     }
 
-    /// By how much a sum of kinds grew.
+    /// Growth of a sum by kind.
     pub(super) fn since(self, before: Sums) -> Sums {
         let mut grown = self;
         for (grown, before) in grown.0.iter_mut().zip(before.0) {
@@ -116,7 +115,7 @@ impl Sums {
         grown
     }
 
-    /// By how much a sum of single files grew: what shrank began again, when a file was deleted.
+    /// Growth of a sum by file: a smaller value means that a file was deleted and counting restarted.
     pub(super) fn of_files_since(self, before: Sums) -> Sums {
         match self.is_less(before) {
             true => self,
@@ -124,7 +123,7 @@ impl Sums {
         }
     }
 
-    /// Without those of `part`.
+    /// Subtracts those of `part`.
     pub(super) fn without(self, part: Sums) -> Sums {
         let mut left = self;
         for (left, part) in left.0.iter_mut().zip(part.0) {
@@ -138,7 +137,7 @@ impl Sums {
         self
     }
 
-    /// Whether anything of it is less than before.
+    /// Whether any of its values is less than before.
     pub(super) fn is_less(self, before: Sums) -> bool {
         self.0
             .iter()

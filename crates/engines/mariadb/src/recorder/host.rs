@@ -1,4 +1,4 @@
-//! A server on this machine: which disks hold its files, and what they and its process counted.
+//! A server on this machine: the disks of its files, and the counters of these disks and of its process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,10 +13,10 @@ use volume::plain::{self, CountedDisk, DiskCounters};
 use super::snapshot::{Facts, Snapshot};
 use engine::recorder::process_file;
 
-/// How far the start of a server and the time of its process file may be apart.
+/// Maximum distance between the start of a server and the time of its pid file.
 const START_APART_S: f64 = 60.0;
 
-/// Disks of a server, and what is on each.
+/// Disks of a server, and the roles on each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Host {
     pub(super) disks: Vec<BTreeSet<Role>>,
@@ -32,10 +32,10 @@ pub(super) struct HostCounters {
 }
 
 impl Host {
-    /// The server's place on this machine.
+    /// Locates the server on this machine.
     ///
     /// # Errors
-    /// Why it is not seen here, in words.
+    /// As text, why it is not visible here.
     pub(super) fn find(snapshot: &Snapshot) -> Result<Host, String> {
         let server = &snapshot.server;
         let elsewhere = || {
@@ -68,7 +68,7 @@ impl Host {
     }
 
     pub(super) fn counters(&self) -> std::io::Result<HostCounters> {
-        // Read anew: a server that was restarted has another process.
+        // Read again: a restarted server has another process.
         let process = process(&self.process_file).ok_or(std::io::ErrorKind::NotFound)?;
         let disks = self.counted.iter().map(|disk| disk.counters());
         Ok(HostCounters {
@@ -95,7 +95,7 @@ impl Host {
         self.disks.iter().map(volume).collect()
     }
 
-    /// Whether all disks of a role hold nothing else: their requests are the role's.
+    /// Whether all disks of a role are exclusive to it: their requests are the role's.
     pub(super) fn is_alone(&self, role: Role) -> bool {
         let mut holding = self
             .disks
@@ -122,7 +122,7 @@ fn process(file: &Path) -> Option<i32> {
     process_file::text(file)?.trim().parse().ok()
 }
 
-/// A variable that is a path; a relative one begins in the data directory. `None` where it is empty.
+/// A path variable; relative ones are below the data directory. `None` if empty.
 fn directory(server: &Facts, name: &str) -> Option<PathBuf> {
     let text = server.variable(name);
     (!text.is_empty()).then(|| Path::new(server.variable("datadir")).join(text))
@@ -136,7 +136,7 @@ pub(super) fn temporary(server: &Facts) -> Vec<PathBuf> {
     list.chain(of_innodb).collect()
 }
 
-/// Where the server's own settings put files; what single tables say of themselves is not looked at.
+/// File locations according to the server's settings; options of single tables are ignored.
 fn places(server: &Facts) -> Vec<(Role, PathBuf)> {
     let data = PathBuf::from(server.variable("datadir"));
     let or_data = |name: &str| directory(server, name).unwrap_or_else(|| data.clone());
@@ -172,7 +172,7 @@ fn places(server: &Facts) -> Vec<(Role, PathBuf)> {
     places
 }
 
-/// Whether undo records have tablespaces of their own: MySQL's always do.
+/// Whether undo records have separate tablespaces: MySQL's always do.
 pub(super) fn has_undo(server: &Facts) -> bool {
     !server.is_mariadb() || !matches!(server.variable("innodb_undo_tablespaces"), "" | "0" | "1")
 }

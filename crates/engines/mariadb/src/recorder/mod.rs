@@ -1,5 +1,5 @@
-//! What a MariaDB or MySQL that is there asks of its disks: [`engine::recorder`] with its status variables and
-//! `performance_schema`, and, where it is on this machine, the counters of its disks and its process.
+//! Records the disk load of an existing MariaDB or MySQL server: [`engine::recorder`] with its status variables and
+//! `performance_schema`, and, if it is on this machine, the counters of its disks and its process.
 
 mod difference;
 mod files;
@@ -46,13 +46,13 @@ impl Recorder for ServerUrl {
 
 struct Server<'a> {
     url: &'a ServerUrl,
-    /// Its place on this machine, or why it has none.
+    /// Its location on this machine, or why it is unknown.
     host: Result<Host, String>,
 }
 
 impl Server<'_> {
     fn with_host(&self, mut snapshot: Snapshot) -> Snapshot {
-        // A disk or server that is gone has no figures; the interval is left out then.
+        // A disk or server that is gone has no figures; the interval is then dropped.
         snapshot.host = self
             .host
             .as_ref()

@@ -1,4 +1,4 @@
-//! What a server counted between two snapshots, as requests by what the files are for. Pure.
+//! Requests that a server counted between two snapshots, by role of the files. Pure.
 //!
 //! | role | with `performance_schema` | without |
 //! |---|---|---|
@@ -8,8 +8,7 @@
 //! | binlog | `sql/binlog` | not known |
 //! | undo | `undo001` .. | not known |
 //! | doublewrite | `.dblwr`; MariaDB: status | `Innodb_dblwr_writes`, `Innodb_dblwr_pages_written` |
-//!
-//! Writes of data files are handed to the kernel without waiting, so that the times that the server counts of them are none.
+//! Writes of data files are handed to the kernel asynchronously, so the server's times for them are not latencies.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +20,7 @@ use super::files::{Counted, Sums};
 use super::host::{has_doublewrite, has_undo};
 use super::snapshot::Snapshot;
 
-/// What a log that is flushed is written in: a page of Linux's cache, and what MariaDB takes for the block of a disk.
+/// Write unit of a flushed log: a page of Linux's cache, and MariaDB's assumed disk block size.
 /// Source: 10,534 writes and 42.4 MB of MariaDB 10.11's redo log are 85 MB of its process (`/proc/PID/io`, 2026-11-25).
 const LOG_PAGE: f64 = 4096.0;
 
@@ -32,7 +31,7 @@ pub(super) struct Grown<'a> {
 }
 
 impl Grown<'_> {
-    /// By how much a status variable grew; `None` where the server has none.
+    /// Growth of a status variable; `None` if the server lacks it.
     pub(super) fn status(&self, name: &str) -> Option<f64> {
         let of = |snapshot: &Snapshot| snapshot.status.get(name).copied();
         Some(of(self.after)? - of(self.before)?)
@@ -42,7 +41,7 @@ impl Grown<'_> {
         self.after.server.page()
     }
 
-    /// Requests by what the files are for.
+    /// Requests by role of the files.
     pub(super) fn roles(&self) -> BTreeMap<Role, Io> {
         let files = self.before.files.as_ref().zip(self.after.files.as_ref());
         match files {
@@ -126,14 +125,14 @@ impl Grown<'_> {
         roles
     }
 
-    /// Writes of copies of pages.
+    /// Doublewrite writes of page copies.
     fn copies(&self) -> Sums {
         let writes = self.status("innodb_dblwr_writes").unwrap_or(0.0);
         let pages = self.status("innodb_dblwr_pages_written").unwrap_or(0.0);
         Sums([0.0, 0.0, 0.0, writes, pages * self.page(), 0.0, 0.0, 0.0])
     }
 
-    /// The redo log by status; `data_syncs`: how often data files were flushed, where that is known. MariaDB from 10.8 on counts
+    /// The redo log by status; `data_syncs`: how often data files were flushed, if known. MariaDB from 10.8 on counts
     /// all flushes of InnoDB in one.
     fn log(&self, data_syncs: Option<f64>) -> Io {
         let writes = self.status("innodb_log_writes");
@@ -148,7 +147,7 @@ impl Grown<'_> {
     }
 }
 
-/// By how much the sums of files grew.
+/// Growth of the sums of files.
 struct Files {
     data: Sums,
     undo: Sums,
@@ -184,9 +183,8 @@ fn seconds(picoseconds: f64) -> Duration {
     Duration::from_secs_f64(picoseconds.max(0.0) / 1e12)
 }
 
-/// Pages of InnoDB, `ahead` of which were read ahead; with requests to `more` files, which are served as they are made.
-///
-/// Reads ahead take no time of the server's clock: they get the mean of the others.
+/// Pages of InnoDB, `ahead` of which were read ahead; with requests to `more` files, which are synchronous.
+/// Read-ahead is not timed by the server: it is assigned the mean latency of the other reads.
 fn paged(pages: Sums, ahead: f64, is_timed: bool, more: Option<Sums>) -> Io {
     let more = more.unwrap_or_default();
     let [reads, read_bytes, read_ps, ..] = pages.0;
@@ -228,7 +226,7 @@ fn written(sums: Sums, is_timed: bool) -> Io {
     }
 }
 
-/// A log: what is written between two flushes reaches the disk as one write, of whole pages.
+/// A log: writes between two flushes reach the disk as one write of whole pages.
 fn log_of(log: Sums, is_timed: bool) -> Io {
     let [_, _, _, writes, bytes, write_ps, flushes, flush_ps] = log.0;
     let writes = match flushes > 0.0 {

@@ -1,4 +1,4 @@
-//! A connection to a server, what is asked there, and what it answers.
+//! A connection to a server, the queries, and their results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ use engine::recorder::Samples;
 use engine::row::{Number as _, Row, Unexpected, pairs};
 use engine::{EngineError, WaitKind};
 
-/// Samples at the sessions for one at the transactions that wait for rows: InnoDB renews their list ten times a second.
+/// Number of session samples per sample of transactions that wait for rows: InnoDB refreshes their list ten times a second.
 const SAMPLES_PER_LOCKS: u32 = 2;
 
-/// What sessions are called that do nothing for clients.
+/// Names of sessions that do not serve clients.
 const NO_CLIENTS: [&str; 8] = [
     "Binlog Dump",
     "Binlog Dump GTID",
@@ -33,7 +33,7 @@ const NO_CLIENTS: [&str; 8] = [
     "Slave_worker",
 ];
 
-/// Errors of a login that may not do that: of a table, and of something global.
+/// Errors for missing privileges: on a table, and global.
 /// Source: <https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference>, read 2026-11-25.
 const MAY_NOT: [u16; 3] = [1142, 1044, 1227];
 
@@ -65,14 +65,14 @@ pub(super) struct Session {
     server: Arc<Facts>,
     /// Directories of temporary files.
     temp: Vec<PathBuf>,
-    /// Statements of our own so far.
+    /// Number of our own statements so far.
     own: f64,
     samples_taken: u32,
     waiting_for_rows: BTreeSet<u32>,
 }
 
 impl Session {
-    /// Connects; `number` tells one connection from another.
+    /// Connects; `number` distinguishes connections.
     pub(super) fn open(server: &ServerUrl, number: u32) -> Result<Session, EngineError> {
         let connection = server.connect()?;
         let mut session = Session {
@@ -107,7 +107,7 @@ impl Session {
             .word(0)?
             .to_owned();
         let variables = pairs(&self.connection.query("SHOW GLOBAL VARIABLES")?)?;
-        // Whether this login sees other sessions.
+        // Checks whether this login sees other sessions.
         waits::locked(&mut self.connection)?;
         self.own += 3.0;
         let mut facts = Facts {
@@ -138,7 +138,7 @@ impl Session {
         })
     }
 
-    /// All counters now.
+    /// Takes a snapshot of all counters.
     pub(super) fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, Failure> {
         let counts = self.server.counts;
         let own = self.own;
@@ -203,7 +203,7 @@ impl Session {
         Ok(counted)
     }
 
-    /// What sessions do now.
+    /// Samples the current state of sessions.
     pub(super) fn sample(&mut self, samples: &mut Samples) -> Result<(), Failure> {
         if self.samples_taken.is_multiple_of(SAMPLES_PER_LOCKS) {
             self.waiting_for_rows = waits::locked(&mut self.connection)?;
@@ -221,7 +221,7 @@ impl Session {
             if seen.session == self.own_id || NO_CLIENTS.contains(&seen.command) {
                 continue;
             }
-            // Work on a table, which has waits of its own beside it.
+            // Work on a table, which has separate wait events.
             let event = match seen.event.starts_with("wait/io/table/") {
                 true => "",
                 false => seen.event,
@@ -238,7 +238,7 @@ impl Session {
     }
 }
 
-/// What a session waits for, `Some(None)` where it runs; `None` where it has nothing to do.
+/// What a session waits for; `Some(None)` if it is running; `None` if it is idle.
 fn wait(kind: WaitKind, event: &str) -> Option<Option<Wait>> {
     let is_temp = ["innodb_temp_file", "/io_cache", "/hash_join"]
         .iter()

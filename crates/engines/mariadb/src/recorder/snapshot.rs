@@ -1,4 +1,4 @@
-//! What a server answered at an instant, and what it is.
+//! A snapshot of a server, and its static properties.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,39 +8,39 @@ use model::Duration;
 use super::files::Counted;
 use super::host::HostCounters;
 
-/// What a server answered at an instant.
+/// A server's state at an instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
     /// Since the recording began, by our clock.
     pub(super) at: Duration,
     /// The server's clock.
     pub(super) server_time_s: f64,
-    /// Which of our connections asked.
+    /// Number of our connection that took it.
     pub(super) connection: u32,
-    /// Statements of our own on it so far.
+    /// Number of our own statements on it so far.
     pub(super) own: f64,
-    /// Status variables that are numbers, by their names in small letters.
+    /// Numeric status variables, by lower-case name.
     pub(super) status: BTreeMap<String, f64>,
-    /// What files were asked for; `None` where `performance_schema` does not count that.
+    /// Requests to files; `None` if `performance_schema` does not count them.
     pub(super) files: Option<Counted>,
-    /// Transactions, where `performance_schema` counts them.
+    /// Transactions, if `performance_schema` counts them.
     pub(super) transactions: Option<f64>,
     /// Sessions, and when their state last changed, by the server's clock.
     pub(super) sessions: BTreeMap<u32, f64>,
-    /// The server that the connection is to.
+    /// The connected server.
     pub(super) server: Arc<Facts>,
-    /// What this machine counted, where the server is on it.
+    /// Counters of this machine, if the server is on it.
     pub(super) host: Option<HostCounters>,
 }
 
 impl Snapshot {
-    /// When the server was started, by its clock; to the second.
+    /// Start time of the server by its clock, to the second.
     pub(super) fn started_s(&self) -> f64 {
         self.server_time_s - self.status.get("uptime").copied().unwrap_or(0.0)
     }
 }
 
-/// What stays the same while a server runs.
+/// Properties that are constant while a server runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     /// `VERSION()`.
@@ -58,9 +58,9 @@ pub(super) struct Counts {
     pub(super) sessions: bool,
     /// Requests to files.
     pub(super) files: bool,
-    /// The time that they take.
+    /// Their times.
     pub(super) times: bool,
-    /// What a session waits for at this moment.
+    /// Current waits of sessions.
     pub(super) waits: bool,
     /// Transactions.
     pub(super) transactions: bool,
@@ -78,9 +78,9 @@ impl Facts {
         }
     }
 
-    /// The version, without what a packager adds.
+    /// The version, without a packager's suffix.
     pub(super) fn release(&self) -> &str {
-        // Old clients took versions above 9 for wrong, so that some servers begin with one.
+        // Old clients rejected versions above 9, so some servers report this prefix.
         let version = self.version.trim_start_matches("5.5.5-");
         version.split('-').next().unwrap_or_default()
     }

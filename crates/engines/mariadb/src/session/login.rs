@@ -16,12 +16,12 @@ use engine::Patience;
 use engine::server_url::Password;
 use engine::socket::{Socket, Stream};
 
-/// Most bytes of a packet that the server may send, as the client announces it. Bytes that are skipped take no memory.
+/// Maximum packet size that the client announces to the server. Skipped bytes take no memory.
 const PACKET_MAX: u32 = 1 << 30;
 
-/// What is asked of the protocol: the form of 4.1, passwords by methods, several results, several statements in a text, and
-/// long numbers. It does not offer files of this machine (`CLIENT_LOCAL_FILES`), and keeps the packets at the end of columns and
-/// rows (no `CLIENT_DEPRECATE_EOF`).
+/// Requested protocol capabilities: the 4.1 protocol, authentication plugins, multiple results, multiple statements in a text,
+/// and long numbers. It does not offer files of this machine (`CLIENT_LOCAL_FILES`), and keeps the packets at the end of columns
+/// and rows (no `CLIENT_DEPRECATE_EOF`).
 /// Source: <https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html>, read 2026-11-26.
 const WANTED: u32 =
     LONG_PASSWORD | 1 << 2 | NEEDED | 1 << 13 | 1 << 16 | 1 << 17 | 1 << 18 | METHODS;
@@ -29,17 +29,17 @@ const LONG_PASSWORD: u32 = 1;
 const METHODS: u32 = 1 << 19;
 const WITH_DATABASE: u32 = 1 << 3;
 const TLS: u32 = 1 << 11;
-/// The form of 4.1, and its hashes of passwords.
+/// The 4.1 protocol, and its password hashes.
 const NEEDED: u32 = 1 << 9 | 1 << 15;
 
 /// `utf8mb4_general_ci`
 const COLLATION: u8 = 45;
 
-/// Ways to log in.
+/// Authentication methods.
 const NATIVE: &str = "mysql_native_password";
 const SHA2: &str = "caching_sha2_password";
 
-/// Bytes that a password is hashed with, in both.
+/// Length of the nonce that a password is hashed with, in both.
 const NONCE_BYTES: usize = 20;
 
 /// `ER_ACCESS_DENIED_ERROR`, and `ER_SECURE_TRANSPORT_REQUIRED`.
@@ -47,14 +47,14 @@ const NONCE_BYTES: usize = 20;
 const DENIED: u16 = 1045;
 const ENCRYPTED_ONLY: u16 = 3159;
 
-/// How to reach a server, and who logs in.
+/// Address of a server, and the login.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: Address,
     pub(crate) user: String,
     pub(crate) password: Option<Password>,
     pub(crate) encryption: Encryption,
-    /// How long it may take.
+    /// Time limits.
     pub(crate) patience: Patience,
 }
 
@@ -68,7 +68,7 @@ pub(crate) enum Address {
 }
 
 impl Target {
-    /// By a socket of this machine, as whom the kernel says that we are.
+    /// A local socket, authenticated by the kernel's peer credentials.
     pub(crate) fn local(socket: PathBuf, user: String) -> Target {
         Target {
             address: Address::Unix(socket),
@@ -79,7 +79,7 @@ impl Target {
         }
     }
 
-    /// The same, waited for so.
+    /// The target with these time limits.
     pub(crate) fn with(&self, patience: Patience) -> Target {
         Target {
             patience,
@@ -90,7 +90,7 @@ impl Target {
     /// Opens a connection to `database`, or to none.
     ///
     /// # Errors
-    /// When the server does not let us in, or does not answer.
+    /// When the server rejects the login or does not answer.
     pub(crate) fn open(&self, database: Option<&str>) -> Result<Connection, Failure> {
         let patience = &self.patience;
         let mut socket = match &self.address {
@@ -126,7 +126,7 @@ impl Target {
         Ok(connection)
     }
 
-    /// Asks for TLS, and makes it.
+    /// Requests TLS and performs the handshake.
     fn encrypted(
         &self,
         mut socket: Socket,
@@ -156,7 +156,7 @@ impl Target {
         }
     }
 
-    /// Who logs in.
+    /// The login packet.
     fn introduction(
         &self,
         capabilities: u32,
@@ -180,7 +180,7 @@ impl Target {
         packet
     }
 
-    /// The password, hashed; empty where there is none.
+    /// The hashed password; empty without a password.
     fn hash(&self, method: Method, nonce: &[u8]) -> Vec<u8> {
         let password = self.password.as_ref().map(Password::secret);
         let plugin = match method {
@@ -191,7 +191,7 @@ impl Target {
         hash.map_or_else(Vec::new, |hash| hash.to_vec())
     }
 
-    /// Answers what the server asks, until it lets us in.
+    /// Answers the server's requests until it accepts the login.
     fn authenticate(
         &self,
         connection: &mut Connection,
@@ -212,7 +212,7 @@ impl Target {
                     nonce.resize(NONCE_BYTES, 0);
                     connection.send(&self.hash(method, &nonce))?;
                 }
-                // The server knows the password's hash, and sends the end next.
+                // The server has cached the password's hash, and sends the final packet next.
                 (MORE, Method::Sha2, Some(&3)) => {}
                 (MORE, Method::Sha2, Some(&4)) => self.send_password(connection, &nonce)?,
                 _ => return Err(malformed().into()),
@@ -220,7 +220,7 @@ impl Target {
         }
     }
 
-    /// Sends the password itself: where nobody else can read it, or encrypted with the server's key.
+    /// Sends the password itself: over a secure connection, or encrypted with the server's key.
     fn send_password(&self, connection: &mut Connection, nonce: &[u8]) -> Result<(), Failure> {
         let password = self.password.as_ref().map_or("", Password::secret);
         let mut password = [password.as_bytes(), &[0]].concat();
@@ -231,7 +231,7 @@ impl Target {
             for (byte, other) in password.iter_mut().zip(nonce.iter().cycle()) {
                 *byte ^= other;
             }
-            // The library panics over a key that is none.
+            // The library panics on an invalid key.
             let key = &key[1..];
             let encrypted = caught(|| crypto::encrypt(&password, key));
             password = encrypted.ok_or_else(malformed)?;
@@ -239,10 +239,10 @@ impl Target {
         Ok(connection.send(&password)?)
     }
 
-    /// Opens a connection to a server that is not ours, which may be of any kind.
+    /// Opens a connection to an external server, which may be of any kind.
     ///
     /// # Errors
-    /// When it does not let us in, or does not answer.
+    /// When it rejects the login or does not answer.
     pub(crate) fn open_given(&self) -> Result<Connection, EngineError> {
         self.open(None).map_err(|error| {
             EngineError::failed(
@@ -257,7 +257,7 @@ impl Target {
         matches!(self.address, Address::Tcp(..)) && !self.encryption.is_off()
     }
 
-    /// Why there is no connection, with the remedy where there is one.
+    /// Why the connection failed, with the remedy if there is one.
     fn why(&self, failure: Failure) -> String {
         match failure {
             Failure::Refused {
@@ -277,11 +277,11 @@ impl Target {
     }
 }
 
-/// Bytes that the server's first packet may have: its version and some numbers.
+/// Maximum size of the server's first packet: its version and some numbers.
 const GREETING_MAX: usize = 4 << 10;
 
-/// What the server says first. Not a byte more is read: what somebody in between adds must not pass for what the server said
-/// encrypted.
+/// Reads the server's greeting. Not a byte more is read: data injected by a man in the middle must not pass as encrypted data of
+/// the server.
 fn greeting(socket: &mut Socket) -> Result<Greeting, Failure> {
     let ended = |error: io::Error| match error.kind() {
         io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "the server closed it"),
@@ -302,7 +302,7 @@ fn greeting(socket: &mut Socket) -> Result<Greeting, Failure> {
     }
 }
 
-/// How both packets begin that a client sends first.
+/// Common start of the client's first two packets.
 fn start(capabilities: u32) -> Vec<u8> {
     let mut packet = Vec::new();
     packet.extend_from_slice(&capabilities.to_le_bytes());
@@ -312,7 +312,7 @@ fn start(capabilities: u32) -> Vec<u8> {
     packet
 }
 
-/// How a password is shown to be known.
+/// Method of password authentication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Native,
@@ -343,7 +343,7 @@ impl Target {
             None => "; give the login's password in MYSQL_PWD or in ~/.my.cnf",
         };
         let is_plain = matches!(self.address, Address::Tcp(..)) && self.encryption.is_off();
-        // The server does not say which of both it is.
+        // The server does not report which of the two applies.
         let of_encryption = match is_plain {
             true => {
                 "; where it lets this login in with TLS alone, use ssl-mode=REQUIRED in the URL"

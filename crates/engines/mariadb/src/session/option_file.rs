@@ -1,5 +1,5 @@
-//! The user's option file, `~/.my.cnf`: the password in its section `[client]`. Nothing else of it is used, and no file
-//! that it includes.
+//! The user's option file, `~/.my.cnf`: the password in its section `[client]`. Everything else in it, and included files, is
+//! ignored.
 //!
 //! Source: <https://dev.mysql.com/doc/refman/8.4/en/option-files.html>, "Option File Syntax", read 2026-11-25.
 
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use engine::server_url::secret_in;
 
-/// The password in an option file; `None` where there is no such file, or none in it.
+/// The password in an option file; `None` if the file or the password is missing.
 ///
 /// # Errors
-/// When it has one, and others can read it; in words.
+/// As text, when it has a password and other users can read it.
 pub(crate) fn password(file: &Path) -> Result<Option<String>, String> {
     secret_in(file, password_in)
 }

@@ -1,15 +1,15 @@
-//! Parts of packets, taken apart without trust.
+//! Parses parts of untrusted packets.
 
 use rules::said;
 
 use crate::session::wire::Failure;
 
-/// What is left of a packet.
+/// The rest of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Bytes<'a> {
-    /// So many bytes.
+    /// The next `count` bytes.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (here, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -32,7 +32,7 @@ impl<'a> Bytes<'a> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// A number of one to nine bytes.
+    /// A length-encoded integer of one to nine bytes.
     pub(crate) fn number(&mut self) -> Option<u64> {
         match self.u8()? {
             small @ 0..=0xFA => Some(small.into()),
@@ -45,13 +45,13 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// A text behind its length.
+    /// A length-prefixed text.
     pub(crate) fn text(&mut self) -> Option<&'a [u8]> {
         let length = self.number()?;
         self.take(usize::try_from(length).ok()?)
     }
 
-    /// A text that ends with a zero, or with the packet.
+    /// A text terminated by a zero or the end of the packet.
     pub(crate) fn until_zero(&mut self) -> &'a [u8] {
         let end = self.0.iter().position(|byte| *byte == 0);
         let here = &self.0[..end.unwrap_or(self.0.len())];
@@ -60,7 +60,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// What an error says: its number, and a text behind its SQLSTATE.
+/// An error packet: its number, and the text after its SQLSTATE.
 pub(crate) fn refusal(packet: &[u8]) -> Option<Failure> {
     let mut rest = Bytes(packet.get(1..)?);
     let code = rest.u16()?;
@@ -73,20 +73,20 @@ pub(crate) fn refusal(packet: &[u8]) -> Option<Failure> {
     })
 }
 
-/// What a server says first.
+/// A server's greeting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Greeting {
     /// Its number for the connection.
     pub(crate) number: u32,
     pub(crate) capabilities: u32,
-    /// What passwords are hashed with.
+    /// The nonce for password hashes.
     pub(crate) nonce: Vec<u8>,
-    /// How it lets most users log in.
+    /// Its default authentication method.
     pub(crate) method: String,
 }
 
 impl Greeting {
-    /// Reads it; `None` where it is none of the protocol's version 10.
+    /// Parses it; `None` if it is not a greeting of protocol version 10.
     ///
     /// Source: <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_handshake_v10.html>,
     /// read 2026-11-26.

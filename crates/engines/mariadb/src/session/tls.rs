@@ -1,9 +1,9 @@
 //! Encrypted connections: `ssl-mode` and `ssl-ca` of a server's URL, with the names of MySQL's clients.
 //!
 //! Source: <https://dev.mysql.com/doc/refman/8.4/en/connection-options.html#encrypted-connection-options>, read 2026-11-25.
-//! `PREFERRED` is not among them: whoever can change packets on the way would make it unencrypted. Certificates of
-//! clients and lists of revoked ones are not supported. The authorities of this machine are trusted beside those of
-//! `ssl-ca`: the client library has no way to leave them out.
+//! `PREFERRED` is not supported: a man in the middle could downgrade it to plain text. Client certificates and revocation lists
+//! are not supported. The authorities of this machine are trusted in addition to those of `ssl-ca`: the client library has no way
+//! to exclude them.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use native_tls::TlsConnector;
 
 use engine::certificates::{self, Refusal};
 
-/// What is asked of a connection.
+/// Requirements on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Disabled,
@@ -62,7 +62,7 @@ pub(crate) struct Encryption {
 }
 
 impl Encryption {
-    /// None, which is enough where no packet leaves this machine.
+    /// No encryption, which suffices if packets do not leave this machine.
     pub(crate) fn off() -> Encryption {
         Encryption {
             mode: Mode::Disabled,
@@ -70,10 +70,10 @@ impl Encryption {
         }
     }
 
-    /// As the URL says; otherwise encrypted where packets leave this machine, and verified where it names authorities.
+    /// As in the URL; by default encrypted if packets leave this machine, and verified if the URL names authorities.
     ///
     /// # Errors
-    /// What does not go together, or a file that holds no certificate, in words.
+    /// As text, conflicting options or a file without a certificate.
     pub(crate) fn of(
         is_here: bool,
         mode: Option<Mode>,
@@ -106,7 +106,7 @@ impl Encryption {
         Ok(Encryption { mode, authorities })
     }
 
-    /// Whether the user wants none.
+    /// Whether the user disabled encryption.
     pub(crate) fn is_off(&self) -> bool {
         self.mode == Mode::Disabled
     }
@@ -119,10 +119,10 @@ impl Encryption {
         }
     }
 
-    /// How to encrypt; `None` where that is off.
+    /// The TLS connector; `None` if encryption is off.
     ///
     /// # Errors
-    /// When a certificate cannot be used, in words.
+    /// As text, when a certificate cannot be used.
     pub(crate) fn connector(&self) -> Result<Option<TlsConnector>, String> {
         if self.is_off() {
             return Ok(None);
@@ -141,7 +141,7 @@ impl Encryption {
             .map_err(|error| format!("TLS cannot be set up: {error}"))
     }
 
-    /// Why the server `host` without TLS is not used, with the remedy.
+    /// Why the server `host` without TLS is rejected, with the remedy.
     pub(crate) fn not_offered(&self) -> String {
         format!(
             "the server does not offer TLS, which ssl-mode={} requires; turn it on there (ssl_cert and ssl_key in its \

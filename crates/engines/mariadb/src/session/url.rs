@@ -1,4 +1,4 @@
-//! `mysql://user@host:port/`, and where a password comes from that it does not hold.
+//! `mysql://user@host:port/`, and the sources of a password that it does not contain.
 //!
 //! Source: <https://dev.mysql.com/doc/refman/8.4/en/connecting-using-uri-or-key-value-pairs.html>, "URI-Like Connection
 //! Strings", and <https://dev.mysql.com/doc/refman/8.4/en/option-files.html>, read 2026-11-25.
@@ -16,7 +16,7 @@ use engine::EngineError;
 use engine::Patience;
 use engine::server_url::{Password, Pieces, own_name};
 
-/// Where servers listen on this machine when nobody says otherwise: Debian's, Red Hat's, and MariaDB's own.
+/// Default sockets of servers on this machine: Debian's, Red Hat's, and MariaDB's own.
 const SOCKETS: [&str; 3] = [
     "/run/mysqld/mysqld.sock",
     "/var/lib/mysql/mysql.sock",
@@ -27,7 +27,7 @@ const PORT: u16 = 3306;
 
 const LOCALHOST: &str = "localhost";
 
-/// A server that is there. What it shows has no password in it.
+/// An existing server. Its `Display` text does not contain the password.
 #[derive(Clone)]
 pub struct ServerUrl {
     target: Target,
@@ -52,13 +52,12 @@ impl fmt::Display for ServerUrl {
 }
 
 impl ServerUrl {
-    /// Reads a URL; what it leaves out comes from `MYSQL_PWD`, the option file `~/.my.cnf`, and this machine's user.
-    ///
-    /// As for MySQL's clients, `localhost` without a port is the server's socket, where there is one in its usual place.
+    /// Parses a URL; missing parts come from `MYSQL_PWD`, the option file `~/.my.cnf`, and this machine's user.
+    /// As for MySQL's clients, `localhost` without a port is the server's socket, if it exists in its usual place.
     ///
     /// # Errors
-    /// When it is no such URL, a certificate cannot be used, or others can read the option file; the message does not show
-    /// the URL, since it may hold a password.
+    /// When it is not such a URL, a certificate cannot be used, or other users can read the option file; the message does not
+    /// contain the URL, since it may include a password.
     pub fn parse(text: &str) -> Result<ServerUrl, EngineError> {
         let of_url = |why: String| {
             EngineError::Missing(format!(
@@ -98,12 +97,12 @@ impl ServerUrl {
         })
     }
 
-    /// How to reach it.
+    /// Its address and login.
     pub(crate) fn target(&self) -> &Target {
         &self.target
     }
 
-    /// The same, waited for so.
+    /// The server with these time limits.
     #[must_use]
     pub fn with_patience(mut self, patience: Patience) -> ServerUrl {
         self.target.patience = patience;
@@ -113,13 +112,13 @@ impl ServerUrl {
     /// Logs in.
     ///
     /// # Errors
-    /// When the server does not let us in, or is not encrypted or verified as the URL asks.
+    /// When the server rejects the login, or is not encrypted or verified as the URL requires.
     pub(crate) fn connect(&self) -> Result<Connection, EngineError> {
         self.target.open_given()
     }
 }
 
-/// A URL taken apart; nothing decided yet.
+/// The parts of a URL, before interpretation.
 struct Parts {
     user: Option<String>,
     password: Option<String>,
@@ -157,7 +156,7 @@ impl Parts {
                 "socket" => parts.socket = value.map(PathBuf::from),
                 "ssl-mode" => parts.mode = value.map(|mode| mode.parse()).transpose()?,
                 "ssl-ca" => parts.authorities = value.map(PathBuf::from),
-                // Not by its name: where a password holds a `?`, that is a part of it.
+                // Without its name: if a password contains a `?`, the name is a part of it.
                 _ => {
                     return Err(
                         "it has an unknown parameter (known: socket, ssl-mode, ssl-ca)".to_owned(),
@@ -181,7 +180,7 @@ impl Parts {
         }
         let host = self.host.as_deref().unwrap_or(LOCALHOST);
         let usual = || SOCKETS.iter().map(Path::new).find(|path| path.exists());
-        // Whoever asks for TLS means the network.
+        // A request for TLS implies the network.
         let may_be_socket = host == LOCALHOST
             && self.port.is_none()
             && self.mode.is_none_or(|mode| mode == Mode::Disabled);
@@ -200,7 +199,7 @@ fn is_here(host: &str) -> bool {
             .is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// The password that the user's option file has for clients.
+/// The client password in the user's option file.
 fn from_file() -> Result<Option<String>, String> {
     let Some(home) = env::var_os("HOME") else {
         return Ok(None);

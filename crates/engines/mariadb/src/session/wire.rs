@@ -1,8 +1,6 @@
-//! A connection to a MariaDB or MySQL: a socket whose waits end, and packets.
-//!
-//! The client library `mysql` has neither a limit on an answer nor one on its columns, and panics on what it did not expect; its
-//! parts that make packets and passwords (`mysql_common`) are used here. A session reads its rows past them: nothing of them is
-//! kept.
+//! A connection to a MariaDB or MySQL server: a socket with timeouts, and packets.
+//! The client library `mysql` limits neither the size of a result nor its columns, and panics on unexpected input; its parts that
+//! encode packets and passwords (`mysql_common`) are used here. A session skips its rows without storing them.
 //!
 //! Source: <https://mariadb.com/docs/server/reference/clientserver-protocol>, "Result Set Packets", "COM_STMT_PREPARE" and
 //! "COM_STMT_EXECUTE", read 2026-11-26.
@@ -21,16 +19,16 @@ use engine::wait::Task;
 
 use crate::session::parse::{Bytes, refusal};
 
-/// Bytes that are read at once.
+/// Number of bytes read at once.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Bytes of a packet's part; one that is so long has another one behind it.
+/// Maximum size of a packet's part; a part of this size is followed by another one.
 const PART_BYTES: usize = 0xFF_FFFF;
 
-/// Bytes that are kept of a packet that nobody reads whole: an error's text has 512 at most.
+/// Number of bytes stored of a packet that is not read whole: an error's text has at most 512.
 const START_BYTES: usize = 4 << 10;
 
-/// How packets begin, and how long the one at an end can be.
+/// First bytes of packets, and the maximum length of an end packet.
 /// Source: <https://mariadb.com/docs/server/reference/clientserver-protocol/4-server-response-packets/result-set-packets>, read 2026-11-26.
 pub(crate) const OK: u8 = 0x00;
 pub(crate) const MORE: u8 = 0x01;
@@ -49,21 +47,21 @@ const QUERY: u8 = 0x03;
 const PREPARE: u8 = 0x16;
 const CLOSE: u8 = 0x19;
 
-/// Why the server did not do as asked.
+/// Why a request to the server failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// It said no.
+    /// The server reported an error.
     #[error("{message} (error {code})")]
     Refused {
-        /// The number of its error.
+        /// The error number.
         code: u16,
-        /// Its words.
+        /// The error text.
         message: String,
     },
-    /// It is not encrypted as asked, or cannot be logged in to: why, with the remedy.
+    /// The connection is not encrypted as required, or the login is not possible: why, with the remedy.
     #[error("{0}")]
     Login(String),
-    /// It answered something else than was asked.
+    /// The server's response was unexpected.
     #[error(transparent)]
     Unexpected(#[from] Unexpected),
     /// The connection broke.
@@ -85,22 +83,23 @@ pub(crate) struct Column {
     pub(crate) kind: ColumnKind,
 }
 
-/// What a column holds, as far as arguments differ.
+/// Type of a column, as far as it matters for arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnKind {
     /// A whole number.
     Int,
     /// A number with a fraction that is stored in binary.
     Double,
-    /// A text, and what an argument of text is converted to: decimals, dates.
+    /// A text, and types that a text argument is converted to: decimals, dates.
     Text,
     /// Bytes.
     Bytes,
 }
 
 impl Column {
-    /// Of its definition. Source: <https://mariadb.com/docs/server/reference/clientserver-protocol/4-server-response-packets/result-set-packets>
-    /// and `enum_field_types` there, read 2026-11-26.
+    /// Parses a column definition. Source:
+    /// <https://mariadb.com/docs/server/reference/clientserver-protocol/4-server-response-packets/result-set-packets> and
+    /// `enum_field_types` there, read 2026-11-26.
     fn of(packet: &[u8]) -> Option<Column> {
         let mut rest = Bytes(packet);
         // Catalogue, schema, table and its own name, and the column.
@@ -127,10 +126,10 @@ impl Column {
     }
 }
 
-/// How much of a packet is of use.
+/// How much of a packet is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keep {
-    /// All of it, within what an answer may take.
+    /// All of it, within the limit of a response.
     All,
     /// Its start.
     Start,
@@ -141,22 +140,22 @@ pub(crate) struct Connection {
     stream: Stream,
     outgoing: Vec<u8>,
     incoming: Vec<u8>,
-    /// What of `incoming` holds bytes that are not looked at yet.
+    /// The range of `incoming` with unprocessed bytes.
     unread: Range<usize>,
     /// Number of the next part of a packet, either way.
     part: u8,
-    /// The packet that came last, or its start.
+    /// The last packet received, or its start.
     packet: Vec<u8>,
-    /// How long it was.
+    /// Its full length.
     length: usize,
-    /// What of the answer under way is kept at most.
+    /// Size limit for the current response.
     budget: Budget,
-    /// The server's number for it.
+    /// The server's connection id.
     pub(crate) number: u32,
 }
 
 impl Connection {
-    /// On a stream on which `part` parts of packets were exchanged; the server knows it by its `number`.
+    /// A connection on a stream after `part` parts of packets were exchanged; `number` is the server's id for it.
     pub(crate) fn new(stream: Stream, part: u8, number: u32) -> Connection {
         Connection {
             stream,
@@ -171,7 +170,7 @@ impl Connection {
         }
     }
 
-    /// From now on it waits so for the server.
+    /// Sets the time limits for the server's responses.
     pub(crate) fn set_patience(&mut self, patience: Patience) {
         self.stream.socket().set_patience(patience);
     }
@@ -181,7 +180,7 @@ impl Connection {
         self.stream.encrypted().is_some()
     }
 
-    /// Asks a question of our own; gives the rows of all of it. Its answer has a limit in time and size.
+    /// Runs one of our own queries and returns all rows. The response is limited in time and size.
     pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
         self.begin(Task::Question);
         self.command(QUERY, sql.as_bytes())?;
@@ -190,20 +189,20 @@ impl Connection {
         Ok(rows)
     }
 
-    /// The first row of the answer to a question of our own.
+    /// The first row of the result of one of our own queries.
     pub(crate) fn first(&mut self, sql: &str) -> Result<Row, Failure> {
         let rows = self.query(sql)?;
         Ok(engine::row::first(&rows)?.clone())
     }
 
-    /// Executes a statement that may take long, and drops its rows as they come.
+    /// Executes a statement that may take long, and discards its rows.
     pub(crate) fn work(&mut self, sql: &str) -> Result<(), Failure> {
         self.begin(Task::Statement);
         self.command(QUERY, sql.as_bytes())?;
         self.drop_results()
     }
 
-    /// Executes a query of the workload's; gives the columns and the rows of its first result that has any.
+    /// Executes a query of the workload; returns the columns and rows of its first result that has any.
     pub(crate) fn table(&mut self, sql: &str) -> Result<(Vec<Column>, Vec<Row>), Failure> {
         self.begin(Task::Statement);
         self.command(QUERY, sql.as_bytes())?;
@@ -224,7 +223,7 @@ impl Connection {
         Ok((columns.ok_or_else(malformed)?, rows))
     }
 
-    /// Enters a database.
+    /// Selects a database.
     pub(crate) fn enter(&mut self, database: &str) -> Result<(), Failure> {
         self.begin(Task::Question);
         self.command(USE, database.as_bytes())?;
@@ -254,7 +253,7 @@ impl Connection {
         Ok(Prepared { number, arguments })
     }
 
-    /// Executes a prepared statement, and drops its rows as they come.
+    /// Executes a prepared statement, and discards its rows.
     pub(crate) fn execute(
         &mut self,
         statement: Prepared,
@@ -280,7 +279,7 @@ impl Connection {
         self.drop_results()
     }
 
-    /// Sends arguments that do not fit into one packet ahead.
+    /// Sends arguments that do not fit into one packet in advance.
     fn send_long(&mut self, statement: Prepared, arguments: &[Value]) -> io::Result<()> {
         for (place, argument) in (0..).zip(arguments) {
             let Value::Bytes(bytes) = argument else {
@@ -300,7 +299,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Lets a prepared statement go. The server does not answer.
+    /// Closes a prepared statement. The server does not respond.
     pub(crate) fn close(&mut self, statement: Prepared) -> Result<(), Failure> {
         self.begin(Task::Statement);
         Ok(self.command(CLOSE, &statement.number.to_le_bytes())?)
@@ -343,7 +342,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads a result to its end; gives what the server says of its state. The definition of each column goes to `define`.
+    /// Reads a result to its end; returns the server's status flags. The definition of each column is passed to `define`.
     fn result(
         &mut self,
         keep: Keep,
@@ -360,9 +359,9 @@ impl Connection {
                 })();
                 Ok(status.ok_or_else(malformed)?)
             }
-            // Files of this machine are never sent, which the server was told.
+            // Local files are never sent, as announced to the server.
             LOCAL_FILE => Err(malformed().into()),
-            // The number of columns. Their definitions and the rows each end with a packet.
+            // The number of columns. Their definitions and the rows are each terminated by a packet.
             _ => {
                 self.definitions(keep, define)?;
                 loop {
@@ -377,7 +376,7 @@ impl Connection {
         }
     }
 
-    /// The row in the packet that came last.
+    /// The row in the last packet.
     fn row(&mut self) -> io::Result<Row> {
         self.budget.take_row().map_err(too_large)?;
         let mut rest = Bytes(&self.packet);
@@ -409,7 +408,7 @@ impl Connection {
         Ok(self.end()?)
     }
 
-    /// What the packet at an end says of the server's state.
+    /// The server's status flags in an end packet.
     fn end(&self) -> io::Result<u16> {
         let mut told = Bytes(&self.packet[1..]);
         let status = (|| {
@@ -419,13 +418,13 @@ impl Connection {
         status.ok_or_else(malformed)
     }
 
-    /// Reads a packet whole; gives its first byte. It is there until the next one is read.
+    /// Reads a whole packet; returns its first byte and its content, valid until the next one is read.
     pub(crate) fn read_whole(&mut self) -> Result<(u8, &[u8]), Failure> {
         let first = self.read(Keep::All)?;
         Ok((first, &self.packet))
     }
 
-    /// Reads a packet; gives its first byte.
+    /// Reads a packet; returns its first byte.
     fn read(&mut self, keep: Keep) -> Result<u8, Failure> {
         self.packet.clear();
         self.length = 0;
@@ -439,7 +438,7 @@ impl Connection {
             self.unread.start += 4;
             self.part = number.wrapping_add(1);
             match keep {
-                // Of whatever kind, all packets of an answer share its limit.
+                // All packets of a response, of any kind, share its limit.
                 Keep::All => self.budget.take(4 + length).map_err(too_large)?,
                 Keep::Start => {}
             }
@@ -455,7 +454,7 @@ impl Connection {
         }
     }
 
-    /// Reads a part of a packet. What is kept grows by what came, not by what was announced.
+    /// Reads a part of a packet. The buffer grows by the received bytes, not by the announced length.
     fn read_part(&mut self, length: usize, keep: Keep) -> io::Result<()> {
         let mut left = length;
         while left > 0 {
@@ -477,7 +476,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads on.
+    /// Reads more bytes.
     fn receive(&mut self) -> io::Result<()> {
         self.incoming.copy_within(self.unread.clone(), 0);
         self.unread = 0..self.unread.len();

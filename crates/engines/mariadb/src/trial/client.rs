@@ -16,11 +16,11 @@ use workload::{Driver, Statement, Value};
 /// Source: <https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1200-to-1299/e1295>, read 2026-11-25.
 const NOT_PREPARABLE: u16 = 1295;
 
-/// The server knows no such table: `ER_NO_SUCH_TABLE`.
+/// The table does not exist: `ER_NO_SUCH_TABLE`.
 /// Source: <https://mariadb.com/docs/server/reference/error-codes/mariadb-error-codes-1100-to-1199/e1146>, read 2026-11-26.
 const NO_SUCH_TABLE: u16 = 1146;
 
-/// A session on a MariaDB server. Each statement is prepared when it comes first.
+/// A session on a MariaDB server. Each statement is prepared on first use.
 pub(crate) struct Session<'a> {
     engine: &'a MariaDb,
     connection: Connection,
@@ -30,7 +30,7 @@ pub(crate) struct Session<'a> {
     watch: Watch,
 }
 
-/// A statement that came before.
+/// A statement that was used before.
 struct Prepared {
     how: How,
     effect: Effect,
@@ -38,13 +38,13 @@ struct Prepared {
 
 /// How a statement is sent.
 enum How {
-    /// By the number that the server gave it.
+    /// By the server's statement id.
     Prepared(wire::Prepared),
     /// As text, each time.
     Text,
 }
 
-/// What a statement does to the transaction.
+/// Effect of a statement on the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     Begins,
@@ -164,7 +164,7 @@ impl Client for Session<'_> {
     }
 
     fn roll_back(&mut self) {
-        // Where the connection is gone, so are transaction and locks; the next statement says so.
+        // If the connection is gone, so are transaction and locks; the next statement reports it.
         let _ = self.connection.work("ROLLBACK");
         self.in_transaction = false;
         // Locks of the application outlive a transaction.
@@ -200,7 +200,7 @@ impl Client for Session<'_> {
     }
 }
 
-/// Whether a statement begins or ends a transaction; without either, each is one by itself.
+/// Whether a statement begins or ends a transaction; otherwise it is autocommitted.
 fn effect(text: &str) -> Effect {
     let mut words = text.split_whitespace().map(str::to_ascii_uppercase);
     match (words.next().as_deref(), words.next().as_deref()) {
@@ -212,13 +212,13 @@ fn effect(text: &str) -> Effect {
     }
 }
 
-/// The value of a column as an argument has it; `None` for bytes.
+/// The value of a column as an argument; `None` for bytes.
 fn of_column(kind: ColumnKind, text: Option<String>) -> Option<Value> {
     let Some(text) = text else {
         return Some(Value::Null);
     };
     Some(match kind {
-        // One that is too large for it, of an unsigned column, stays a text.
+        // A value of an unsigned column that is too large stays a text.
         ColumnKind::Int => text.parse().map_or(Value::Text(text), Value::Int),
         ColumnKind::Double => text.parse().map_or(Value::Text(text), Value::Double),
         ColumnKind::Text => Value::Text(text),

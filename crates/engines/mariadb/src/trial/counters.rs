@@ -3,10 +3,10 @@
 //! | prefix | source |
 //! |---|---|
 //! | `innodb`, `binlog`, .. | `SHOW GLOBAL STATUS` |
-//! | `file.data_1`, `file.log`, .. | `performance_schema.file_summary_by_instance`: files of InnoDB and of the binary log, summed by the directory that they lie in |
-//!
-//! Files of sorts and of temporary tables on disk come and go, and with them what is counted of each; their writes have no
-//! instrument at all (10.11.19: a sort of 7 MB counted none). `created_tmp.disk_tables` and `sort.merge_passes` tell of them.
+//! | `file.data_1`, `file.log`, .. | `performance_schema.file_summary_by_instance`: files of InnoDB and of the binary log, summed
+//! by directory |
+//! Files of sorts and of temporary tables on disk are short-lived, and so are their counters; their writes are not instrumented
+//! at all (10.11.19: a sort of 7 MB counted none). `created_tmp.disk_tables` and `sort.merge_passes` show them.
 //!
 //! The redo log's requests are not in the latter (10.8 and later write it without instruments): its writes and bytes are
 //! `innodb.log_writes` and `innodb.os_log_written_bytes`.
@@ -19,7 +19,7 @@ use crate::session::wire::{Connection, Failure};
 use engine::row::{Number as _, pairs};
 use engine::{CounterSample, CounterSampler, EngineError};
 
-/// Groups of status variables that are taken, by how their names begin.
+/// Groups of recorded status variables, by name prefix.
 const GROUPS: [&str; 6] = [
     "innodb",
     "binlog",
@@ -29,7 +29,7 @@ const GROUPS: [&str; 6] = [
     "threads",
 ];
 
-/// Variables that go up and down, and say something over time.
+/// Gauges that are meaningful over time.
 const LEVELS: [&str; 8] = [
     "innodb_buffer_pool_bytes_dirty",
     "innodb_buffer_pool_pages_data",
@@ -41,13 +41,13 @@ const LEVELS: [&str; 8] = [
     "threads_running",
 ];
 
-/// How far the redo log was written, and from where on a recovery needs it; MySQL's, which has no variable of the difference.
+/// End of the redo log, and the position where recovery would start; for MySQL, which has no variable for the difference.
 const REDO_LOG: [&str; 2] = [
     "innodb.redo_log_current_lsn_bytes",
     "innodb.redo_log_checkpoint_lsn_bytes",
 ];
 
-/// Variables that are neither: states, averages, sizes, and what is counted under another name.
+/// Variables that are neither: states, averages, sizes, and duplicates of other counters.
 const NO_COUNTERS: [&str; 34] = [
     "binlog_snapshot_position",
     "innodb_available_undo_logs",
@@ -85,7 +85,7 @@ const NO_COUNTERS: [&str; 34] = [
     "threads_connected",
 ];
 
-/// What variables count that are named without their unit.
+/// Units of variables whose names lack them.
 const UNITS: [(&str, &str); 11] = [
     ("innodb_checkpoint_age", "bytes"),
     ("innodb_checkpoint_max_age", "bytes"),
@@ -100,11 +100,11 @@ const UNITS: [(&str, &str); 11] = [
     ("innodb_row_lock_time", "ms"),
 ];
 
-/// Row versions that nobody needs any more and that are still there, in transactions. MySQL has no variable for it.
+/// Length of the undo history: obsolete row versions not yet purged, in transactions. MySQL has no variable for it.
 pub(crate) const HISTORY: &str =
     "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'";
 
-/// What is counted of a file: the counter's name, and its column. The server's times are in picoseconds.
+/// Counters of a file: the name, and the column. The server's times are in picoseconds.
 const OF_FILE: [(&str, &str); 8] = [
     ("reads", "count_read"),
     ("writes", "count_write"),
@@ -116,14 +116,14 @@ const OF_FILE: [(&str, &str); 8] = [
     ("other_time_ms", "sum_timer_misc / 1e9"),
 ];
 
-/// Instruments of files that stay: their names come from InnoDB's and the binary log's.
+/// Instruments of permanent files: those of InnoDB and of the binary log.
 const STAYS: &str =
     "(event_name LIKE 'wait/io/file/innodb/%' OR event_name = 'wait/io/file/sql/binlog')";
 
 /// Reads counters of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Counters {
-    /// The directories of files, by the name that their counters have.
+    /// The directories of files, by counter name.
     directories: Vec<(String, PathBuf)>,
 }
 
@@ -163,7 +163,7 @@ impl Counters {
         Ok(sample)
     }
 
-    /// The name that the counters of `file` have: the longest directory wins, because one may be inside another.
+    /// The counter name for `file`: the longest directory wins, because one may be inside another.
     fn group(&self, file: &str) -> &str {
         let holds = self.directories.iter();
         holds
@@ -209,7 +209,7 @@ fn of_status(status: &[(String, String)]) -> CounterSample {
     sample
 }
 
-/// Which part of the buffer pool holds nothing yet.
+/// The share of the buffer pool that is still empty.
 pub(crate) fn empty_share(sample: &CounterSample) -> Option<f64> {
     let level = |name: &str| sample.levels.get(name).copied();
     let free = level("innodb.buffer_pool_pages_free")?;

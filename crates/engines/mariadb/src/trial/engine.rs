@@ -1,4 +1,4 @@
-//! What a trial asks of a server.
+//! The engine interface of a server for a trial.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -19,18 +19,18 @@ use experiment::record::{EngineRecord, NOT_LIMITED, Note, PAGE_CACHE};
 use experiment::spec::Temperature;
 use workload::Tables;
 
-/// How often sessions are cancelled at most: for two seconds.
+/// Maximum number of attempts to cancel sessions: for two seconds.
 const CANCELS_MAX: usize = 100;
 
 const CANCEL_EVERY: Duration = Duration::from_millis(20);
 
-/// Longest that the removal of old row versions is waited for.
+/// Maximum wait for the purge of old row versions.
 const PURGE_MAX: Duration = Duration::from_secs(600);
 
-/// The same in a server that others may use, who keep some for as long as they work (our choice).
+/// The same in an external server, where other sessions may need some of them (our choice).
 const PURGE_MAX_GIVEN: Duration = Duration::from_secs(30);
 
-/// Longest that none is removed there: an idle MySQL 8.0 keeps the last few (8.0.15 and 8.0.45 were seen with three).
+/// Maximum time without progress there: an idle MySQL 8.0 keeps the last few (8.0.15 and 8.0.45 were seen with three).
 const PURGE_STILL_GIVEN: Duration = Duration::from_secs(2);
 
 const PURGE_LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -86,7 +86,7 @@ impl Engine for MariaDb {
         Ok(())
     }
 
-    /// Statistics, old row versions removed, every page written.
+    /// Gathers statistics, purges old row versions, writes all pages.
     fn quiesce(&self) -> Result<(), EngineError> {
         let tables = self.observe("gather statistics", |connection| {
             analyze(connection, &self.databases)
@@ -112,7 +112,7 @@ impl Engine for MariaDb {
         })?;
         match self.host {
             Host::Private(_) => self.execute("SET GLOBAL innodb_log_checkpoint_now = ON"),
-            // A checkpoint would be one of the whole server.
+            // A checkpoint would affect the whole server.
             Host::External(_) if tables.is_empty() => Ok(()),
             Host::External(_) => {
                 let tables = tables.join(", ");
@@ -204,19 +204,19 @@ impl Engine for MariaDb {
 
     fn interrupt(&self) {
         self.interruptions.interrupt();
-        // Where the server is gone, its sessions come back by themselves.
+        // If the server is gone, its sessions return on their own.
         let _ = self.cancel_sessions();
     }
 
     fn abandon(&self) {
         match &self.host {
             Host::Private(instance) => instance.server().abandon(),
-            // Where the server is gone, the statement comes back by itself.
+            // If the server is gone, the statement returns on its own.
             Host::External(_) => drop(self.cancel_own()),
         }
     }
 
-    /// Of a given server nothing is kept: it would hold on to our directories.
+    /// On an external server nothing is kept: it would keep using our directories.
     fn keep(&mut self) {
         match self.host {
             Host::Private(_) => self.directories.keep(),
@@ -240,14 +240,14 @@ impl Engine for MariaDb {
 
 impl Drop for MariaDb {
     fn drop(&mut self) {
-        // Nobody is left to be told; whoever wants to know calls `stop`.
+        // The error cannot be reported here; callers that need it call `stop`.
         let _ = self.stop();
     }
 }
 
 impl MariaDb {
-    /// Cancels what the sessions do, until none does anything: one that was about to send a statement when
-    /// it was first asked to stop sends it all the same.
+    /// Cancels the sessions' statements until all are idle: a session that was about to send a statement at the first attempt
+    /// still sends it.
     fn cancel_sessions(&self) -> Result<(), Failure> {
         let mut connection = self.open_to_cancel()?;
         for _ in 0..CANCELS_MAX {
@@ -269,7 +269,7 @@ impl MariaDb {
                 break;
             }
             for id in ours {
-                // It may have come to its end just now.
+                // It may just have ended.
                 let _ = connection.query(&format!("KILL QUERY {id}"));
             }
             Clock::sleep(CANCEL_EVERY);
@@ -277,7 +277,7 @@ impl MariaDb {
         Ok(())
     }
 
-    /// Cancels what dbstow itself does in its databases, once.
+    /// Cancels dbstow's own statements in its databases, once.
     fn cancel_own(&self) -> Result<(), Failure> {
         let number = self.observer_number.load(Ordering::Relaxed);
         let mut connection = self.open_to_cancel()?;
@@ -292,11 +292,11 @@ impl MariaDb {
     }
 }
 
-/// Part of the buffer pool that has to fill in the measured time to be worth a word: less is within what differs between
-/// trials anyhow (our choice).
+/// Share of the buffer pool that must fill in the measured time to be noted: less is within the variation between trials (our
+/// choice).
 const FILLED_MIN: f64 = 0.05;
 
-/// What to say where the buffer pool filled in the measured time; `empty` is its empty part at each reading of the counters.
+/// The note if the buffer pool filled in the measured time; `empty` is its empty share at each reading of the counters.
 fn filling(empty: &[f64]) -> Option<Note> {
     let (&first, &last) = (empty.first()?, empty.last()?);
     (first - last > FILLED_MIN).then(|| {
@@ -309,7 +309,7 @@ fn filling(empty: &[f64]) -> Option<Note> {
     })
 }
 
-/// Gathers the statistics of all tables in `databases`; gives their names.
+/// Gathers the statistics of all tables in `databases`; returns their names.
 fn analyze(connection: &mut Connection, databases: &[String]) -> Result<Vec<String>, Failure> {
     let mut names = Vec::new();
     for database in databases {
@@ -321,13 +321,13 @@ fn analyze(connection: &mut Connection, databases: &[String]) -> Result<Vec<Stri
         names.extend(tables.map(|table| format!("`{database}`.`{table}`")));
     }
     for name in &names {
-        // Not into the binary log: the trial's statements alone are in it.
+        // Not into the binary log: it contains only the trial's statements.
         connection.work(&format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {name}"))?;
     }
     Ok(names)
 }
 
-/// Row versions that nobody needs any more and that are still there, in transactions.
+/// Length of the undo history: obsolete row versions not yet purged, in transactions.
 fn history(connection: &mut Connection) -> Result<u64, Failure> {
     let rows = connection.query(counters::HISTORY)?;
     Ok(rows.first().map_or(Ok(0), |row| row.count(0))?)

@@ -1,4 +1,4 @@
-//! A server that is there already: databases are made in it for a run, and removed. Nothing of the server's own is changed.
+//! An external server: databases are created in it for a run, and removed. The server's own settings and data are not changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,35 +20,35 @@ use engine::row::{pairs, words};
 use experiment::record::Note;
 use experiment::spec::Settings;
 
-/// How the names of our databases begin.
+/// Prefix of our databases' names.
 const OURS: &str = "dbstow_";
 
-/// Databases of a run that left some, at most, that a note names.
+/// Maximum number of leftover databases named in a note.
 const NAMED_MAX: usize = 3;
 
-/// How long a statement waits for a table that somebody else uses: the default is a day.
+/// How long a statement waits for a table used by another session: the default is a day.
 const LOCK_WAIT_S: u32 = 60;
 
-/// A server that others own.
+/// A server owned by others.
 pub(crate) struct External {
     target: Target,
-    /// How the names of this trial's databases begin.
+    /// Prefix of the names of this trial's databases.
     prefix: String,
     owner: Option<Owner>,
-    /// What each session sets for itself.
+    /// Settings of each session.
     session: Vec<String>,
     product: Product,
-    /// Where the server takes tables; `None`: anywhere.
+    /// Directories where the server allows tables; `None`: anywhere.
     known_directories: Option<Vec<PathBuf>>,
     pub(crate) has_performance_schema: bool,
     pub(crate) notes: Vec<Note>,
 }
 
 impl External {
-    /// Logs in, and looks whether it will do for `settings`. It makes nothing.
+    /// Logs in and checks whether the server is suitable for `settings`. It creates nothing.
     ///
     /// # Errors
-    /// When the server does not let us in, is none that can be used, or lacks rights.
+    /// When the server rejects the login, is not supported, or privileges are missing.
     pub(crate) fn open(url: &ServerUrl, settings: &Settings) -> Result<External, EngineError> {
         let mut connection = url.connect()?;
         let look = |error: Failure| EngineError::failed(format!("look at {url}"), error);
@@ -103,10 +103,10 @@ impl External {
         self.product
     }
 
-    /// Refuses places of tables that the server would refuse, before anything is made.
+    /// Rejects table locations that the server would reject, before anything is created.
     ///
     /// # Errors
-    /// When there are such.
+    /// When there are any.
     pub(crate) fn check_places(&self, places: &[PathBuf]) -> Result<(), EngineError> {
         let Some(known) = &self.known_directories else {
             return Ok(());
@@ -135,12 +135,12 @@ impl External {
         &self.prefix
     }
 
-    /// Whose the tables' directories have to be: the user that the server runs as.
+    /// Required owner of the tables' directories: the user that the server runs as.
     pub(crate) fn owner(&self) -> Option<Owner> {
         self.owner
     }
 
-    /// A connection with the settings that a private server would have for all.
+    /// A connection with the settings that a private server would have globally.
     pub(crate) fn connect(&self, database: Option<&str>) -> Result<Connection, Failure> {
         self.connect_to(&self.target, database)
     }
@@ -154,7 +154,7 @@ impl External {
         Ok(connection)
     }
 
-    /// Removes the databases that were made; says what could not be.
+    /// Removes the created databases; returns an error for those that could not be removed.
     pub(crate) fn remove(&self, databases: &[String]) -> Result<(), String> {
         let statements = || {
             databases
@@ -229,12 +229,12 @@ fn check_rights(
     )))
 }
 
-/// The first MySQL that takes tables only in directories that it knows.
+/// The first MySQL that allows tables only in known directories.
 const KNOWS_DIRECTORIES: [u32; 3] = [8, 0, 21];
 
-/// Where a server takes tables: in these directories, and those in them; `None`: anywhere.
-/// Source: <https://dev.mysql.com/doc/refman/8.4/en/innodb-create-table-external.html>, read 2026-11-25; a directory in one was
-/// taken by 8.0.45.
+/// Where a server allows tables: in these directories and their subdirectories; `None`: anywhere.
+/// Source: <https://dev.mysql.com/doc/refman/8.4/en/innodb-create-table-external.html>, read 2026-11-25; a subdirectory was
+/// accepted by 8.0.45.
 fn known_directories(
     product: Product,
     variables: &BTreeMap<String, String>,
@@ -254,12 +254,12 @@ fn known_directories(
         "innodb_undo_directory",
     ];
     let named = named.iter().flat_map(|name| value(name).split(';'));
-    // Those that do not begin at the root begin at the data directory, which an empty one is.
+    // Relative ones are below the data directory; an empty one is the data directory.
     let known = named.map(|directory| data.join(directory.trim().trim_start_matches("./")));
     Some(known.collect())
 }
 
-/// Whose the directories have to be; `None`: ours.
+/// Required owner of the directories; `None`: our user.
 fn owner(data_directory: &str) -> Result<Option<Owner>, EngineError> {
     let metadata = fs::metadata(data_directory).map_err(|error| {
         EngineError::failed(
@@ -280,7 +280,7 @@ fn owner(data_directory: &str) -> Result<Option<Owner>, EngineError> {
     )))
 }
 
-/// What is not as the experiment asks, for people.
+/// Human-readable notes on settings that differ from the experiment.
 fn notes(
     url: &ServerUrl,
     settings: &Settings,
@@ -291,7 +291,7 @@ fn notes(
     let differs = settings::of_given(settings, product)
         .into_iter()
         .filter_map(|(name, asked)| {
-            // What a release does not have cannot differ.
+            // A variable that a release lacks cannot differ.
             let found = variables.get(name)?;
             let is_same = found.eq_ignore_ascii_case(&asked);
             (!is_same).then(|| format!("{name} = {found} instead of {asked}"))
@@ -334,7 +334,7 @@ fn notes(
     notes
 }
 
-/// What is not known of waits and files, where the server does not count all.
+/// A note on unknown waits and files, if the server does not count all.
 fn note_of_waits(
     connection: &mut Connection,
     has_performance_schema: bool,
@@ -357,7 +357,7 @@ fn note_of_waits(
     }))
 }
 
-/// What to say of databases that another dbstow made, which runs, or was killed.
+/// A note on databases of another dbstow that is running or was killed.
 fn left_by_others(databases: &[String]) -> Option<Note> {
     let is_ours = |name: &&String| {
         let rest = name

@@ -8,26 +8,26 @@ use volume::child;
 
 use engine::EngineError;
 
-/// The oldest and the newest release that dbstow knows the settings and counters of.
+/// The oldest and the newest supported release, whose settings and counters are known.
 pub(crate) const RELEASES: (Release, Release) = (Release(10, 6), Release(11, 8));
 
-/// The same of MySQL, as a server that is there.
+/// The same for MySQL, as an external server.
 pub(crate) const RELEASES_MYSQL: (Release, Release) = (Release(8, 0), Release(9, 7));
 
 /// The name of the server's program.
 const SERVER: &str = "mariadbd";
 
-/// The scripts that fill a new data directory, in their order; `mariadb-install-db` runs the same.
+/// The scripts that initialize a new data directory, in order; `mariadb-install-db` runs the same.
 const SCRIPTS: [&str; 3] = [
     "mysql_system_tables.sql",
     "mysql_performance_tables.sql",
     "mysql_system_tables_data.sql",
 ];
 
-/// Where scripts lie, as seen from the folder of the program that holds the server's.
+/// Locations of the scripts, relative to the parent of the server program's folder.
 const SCRIPT_FOLDERS: [&str; 4] = ["share/mysql", "share/mariadb", "share", "scripts"];
 
-/// Folders that systems put the server into, besides those of the user's path: Debian and Red Hat; Homebrew.
+/// Common folders of the server, besides those in the user's PATH: Debian and Red Hat; Homebrew.
 const USUAL_FOLDERS: [&str; 6] = [
     "/usr/sbin",
     "/usr/libexec",
@@ -59,10 +59,10 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The programs in `asked`, or the first that this machine has of a release that will do.
+    /// The programs in `asked`, or the first on this machine of a supported release.
     ///
     /// # Errors
-    /// When there are none; says what to do about it.
+    /// When there are none, with the remedy.
     pub fn find(asked: Option<&Path>) -> Result<Programs, EngineError> {
         match asked {
             Some(folder) => Programs::of(folder).map_err(|why| {
@@ -131,7 +131,7 @@ impl Programs {
         })
     }
 
-    /// The text of the scripts that fill a new data directory.
+    /// The text of the scripts that initialize a new data directory.
     ///
     /// # Errors
     /// When one cannot be read.
@@ -148,13 +148,13 @@ impl Programs {
     }
 }
 
-/// Version and release in what `mariadbd --version` says.
+/// Version and release in the output of `mariadbd --version`.
 fn version_in(text: &str) -> Option<(String, Release)> {
     let (_, rest) = text.split_once("Ver ")?;
     version_of(rest.split_whitespace().next()?)
 }
 
-/// The same in a version such as `10.11.19-MariaDB-log`; `None` where it is no MariaDB.
+/// The same in a version such as `10.11.19-MariaDB-log`; `None` if it is not MariaDB.
 fn version_of(whole: &str) -> Option<(String, Release)> {
     let (numbers, _) = whole.split_once("-MariaDB")?;
     Some((format!("{numbers}-MariaDB"), release_of(numbers)?))
@@ -178,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder with a server that claims a version, and the scripts beside it.
+    /// A folder with a server that reports a version, and the scripts.
     fn installed(parent: &Path, version: &str) -> PathBuf {
         let folder = parent.join("bin");
         let share = parent.join("share/mysql");

@@ -1,4 +1,4 @@
-//! A private server: its own directories, its own socket, no network, one user.
+//! A private server: own directories, own socket, no network, one user.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ use experiment::spec::Settings;
 /// The socket's name in the run directory.
 const SOCKET: &str = "mariadb.sock";
 
-/// A server of our own.
+/// A private server.
 pub(crate) struct Instance {
     programs: Programs,
-    /// What it is started with.
+    /// Its command-line arguments.
     arguments: Vec<String>,
     /// The only user that may log in.
     user: String,
@@ -30,10 +30,10 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Makes the directories of `places`, which lie inside directories that exist, and fills the data directory.
+    /// Creates the directories of `places` inside existing directories, and initializes the data directory.
     ///
     /// # Errors
-    /// When one is there already or cannot be made, or MariaDB does not fill it.
+    /// When one exists already or cannot be created, or MariaDB fails to initialize it.
     pub(crate) fn create(
         (programs, owner): (&Programs, Option<Owner>),
         registration: &Arc<Registration>,
@@ -61,7 +61,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// How to reach it.
+    /// Its address and login.
     pub(crate) fn target(&self) -> Target {
         Target::local(self.socket(), self.user.clone())
     }
@@ -71,15 +71,15 @@ impl Instance {
         socket(self.server.run())
     }
 
-    /// Its process, and what becomes of it.
+    /// Its process and exit status.
     pub(crate) fn server(&self) -> &ManagedServer {
         &self.server
     }
 
-    /// Starts the server, and waits until it lets clients in.
+    /// Starts the server, and waits until it accepts clients.
     ///
     /// # Errors
-    /// When it ends or is not ready in time; with the end of its log.
+    /// When it exits or is not ready in time; with the end of its log.
     pub(crate) fn start(&self) -> Result<(), EngineError> {
         let mut command = self.server.command(&self.programs.server, Task::Serve);
         command.arg("--no-defaults").args(&self.arguments);
@@ -88,7 +88,7 @@ impl Instance {
         self.server.start(command, ready)
     }
 
-    /// Makes the system tables, and the one user that may log in: whom this machine knows as the user that dbstow runs as.
+    /// Creates the system tables and the only login: the operating system user that dbstow runs as.
     /// Source: <https://mariadb.com/docs/server/reference/plugins/authentication-plugins/authentication-plugin-unix-socket>,
     /// read 2026-11-25.
     fn fill(&self, arguments: &[String]) -> Result<(), EngineError> {
@@ -112,7 +112,7 @@ impl Instance {
             .spawn()
             .map_err(|error| failed(error.to_string()))?;
         let mut input = child.stdin.take().expect("it is piped");
-        // A server that ends early says why on its way out.
+        // A server that ends early reports why on exit.
         let sent = std::thread::spawn(move || input.write_all(text.as_bytes()));
         let output = child
             .wait_with_output()
@@ -132,9 +132,9 @@ fn socket(run: &RunDirectory) -> PathBuf {
     run.socket_directory().join(SOCKET)
 }
 
-/// The lines of a server's log that tell of errors, or its end.
+/// The lines of a server's log with errors, or its end.
 fn errors_in(log: &str) -> String {
-    // `Aborting` says only that another line says why; one that comes before the log begins has no mark.
+    // `Aborting` only refers to another line with the reason; errors before the log is opened have no mark.
     let is_error = |line: &&str| {
         let is_marked = line.contains("[ERROR]") && !line.ends_with("Aborting");
         is_marked || line.contains("mariadbd: ") || line.contains("Errcode: ")
@@ -148,7 +148,7 @@ fn errors_in(log: &str) -> String {
     }
 }
 
-/// What to do about an error that the machine's own rules are behind.
+/// Adds the remedy for an error caused by the machine's security policy.
 pub(crate) fn with_remedy(said: &str) -> String {
     let is_denied = said.contains("Permission denied")
         || said.contains("Errcode: 13")

@@ -1,4 +1,4 @@
-//! MariaDB as a trial's engine: a private server, or databases in one that is there (`given`), where only tables can be placed.
+//! MariaDB as a trial's engine: a private server, or databases in an existing one (`given`), where only tables can be placed.
 //!
 //! ```text
 //!  data files   ─► datadir, and DATA DIRECTORY of tables  one directory each on its volume; tables that are declared

@@ -1,4 +1,4 @@
-//! Where a server's files go, role by role.
+//! Locations of a server's files, by role.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use engine::EngineError;
 use engine::managed_server::home;
 use experiment::spec::{File, Role, Settings};
 
-/// What ends a name in lists of directories and files.
+/// Separators in lists of directories and files.
 /// Sources: <https://mariadb.com/docs/server/server-management/variables-and-modes/server-system-variables#tmpdir>,
 /// <https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_data_file_path>, read 2026-11-25.
 const SEPARATORS: [char; 2] = [':', ';'];
 
-/// The directories of one server. All are below directories that exist.
+/// The directories of one server. All are inside existing directories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     /// One for each data file; the first is the data directory.
@@ -22,11 +22,11 @@ pub(crate) struct Places {
     pub(crate) temp: Vec<PathBuf>,
     /// The redo log.
     pub(crate) log: PathBuf,
-    /// The binary log, where the placement has one.
+    /// The binary log, if the placement has one.
     pub(crate) binlog: Option<PathBuf>,
-    /// The undo tablespaces, where they are not in the data directory.
+    /// The undo tablespaces, if not in the data directory.
     pub(crate) undo: Option<PathBuf>,
-    /// The system tablespace, and with it the doublewrite area, where it is not in the data directory.
+    /// The system tablespace with the doublewrite area, if not in the data directory.
     pub(crate) doublewrite: Option<PathBuf>,
 }
 
@@ -53,10 +53,10 @@ impl Places {
         }
     }
 
-    /// Refuses what MariaDB would take for the end of a name: its lists of files and directories have no way to quote.
+    /// Rejects separators in paths: MariaDB's lists of files and directories have no quoting.
     ///
     /// # Errors
-    /// When a path holds one of [`SEPARATORS`].
+    /// When a path contains one of [`SEPARATORS`].
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         for place in self.all() {
             let text = place.to_string_lossy();
@@ -73,22 +73,22 @@ impl Places {
         Ok(())
     }
 
-    /// The data directory, which has all that is not placed elsewhere.
+    /// The data directory, with all files that are not placed elsewhere.
     pub(crate) fn data_directory(&self) -> &Path {
         &self.data[0]
     }
 
-    /// Those of tables, each with the name of its files in counters: all that can be placed while a server runs.
+    /// Directories of tables, each with its counter name: all that can be placed while a server runs.
     pub(crate) fn of_tables(&self) -> impl Iterator<Item = (String, &Path)> {
         numbered(Role::Data, &self.data).chain(numbered(Role::Temp, &self.temp))
     }
 
-    /// All of them, in the order in which they are made.
+    /// All of them, in creation order.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Path> {
         self.named().map(|(_, place)| place)
     }
 
-    /// Each with the name of its files in counters.
+    /// Each with its counter name.
     pub(crate) fn named(&self) -> impl Iterator<Item = (String, &Path)> {
         let log = [(Role::Log.to_string(), self.log.as_path())];
         let optional = [
@@ -103,7 +103,7 @@ impl Places {
     }
 }
 
-/// The places of a role that may have several.
+/// The directories of a role that may have several.
 fn numbered(role: Role, places: &[PathBuf]) -> impl Iterator<Item = (String, &Path)> {
     let numbers = (1..).zip(places);
     numbers.map(move |(number, place)| (format!("{role}_{number}"), place.as_path()))

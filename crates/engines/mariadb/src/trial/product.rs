@@ -6,8 +6,9 @@ use nix::sys::signal::Signal;
 use engine::EngineError;
 use engine::managed_server::{self, Owner, Product};
 
-/// A MariaDB server. `SIGTERM` is a shutdown with all written; `SIGQUIT` would be the same, so that it is killed where its
-/// files are not needed any more: <https://mariadb.com/docs/server/server-management/starting-and-stopping-mariadb/what-to-do-if-mariadb-doesnt-start>,
+/// A MariaDB server. `SIGTERM` is a clean shutdown; `SIGQUIT` would be the same, so it is killed if its files are no longer
+/// needed:
+/// <https://mariadb.com/docs/server/server-management/starting-and-stopping-mariadb/what-to-do-if-mariadb-doesnt-start>,
 /// read 2026-11-25.
 pub(crate) static MARIADB: Product = Product {
     name: "MariaDB",
@@ -21,16 +22,16 @@ pub(crate) static MARIADB: Product = Product {
     tells_of_crash: |line| line.contains("got signal"),
 };
 
-/// As whom a private server has to run: MariaDB refuses root, so that root needs another; `mysql` where there is such a
-/// user, `nobody` otherwise. `None`: as whom dbstow runs itself.
+/// The user that a private server must run as: MariaDB refuses root, so root needs another user; `mysql` if it exists, `nobody`
+/// otherwise. `None`: dbstow's own user.
 ///
 /// # Errors
-/// When it is root and there is no other user.
+/// When running as root and no other user exists.
 pub fn owner() -> Result<Option<Owner>, EngineError> {
     managed_server::owner(&MARIADB)
 }
 
-/// Why a server cannot go on, where a line says so.
+/// Why a server cannot continue, if a log line says so.
 fn cause(line: &str) -> Option<String> {
     let (_, said) = line.split_once("[ERROR] ")?;
     Some(said.split_whitespace().collect::<Vec<_>>().join(" "))

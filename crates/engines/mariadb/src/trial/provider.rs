@@ -1,4 +1,4 @@
-//! MariaDB, as a run knows it.
+//! MariaDB as an engine provider.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ use engine::{FrontKind, Options};
 use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
 
-/// Where its programs are.
+/// Option for the folder of its programs.
 const BIN: &str = "mariadb-bin";
 
 const OPTIONS: &[OptionSpec] = &[OptionSpec {
@@ -53,7 +53,7 @@ impl EngineProvider for Provider {
         Dialect::Mariadb
     }
 
-    /// `read_ahead` is the volumes' too.
+    /// `read_ahead` applies to the volumes too.
     fn keys(&self, _mode: Mode) -> Option<&'static [&'static str]> {
         Some(&[
             "like",
@@ -142,7 +142,7 @@ impl EngineProvider for Provider {
     }
 }
 
-/// Refuses what a server that is there cannot do: it is not restarted, and its own settings and places stay.
+/// Rejects what an existing server cannot do: it is not restarted, and its own settings and locations are not changed.
 fn check_given(arms: &[Arm]) -> Result<(), String> {
     let Some((first, others)) = arms.split_first() else {
         return Ok(());
@@ -202,7 +202,7 @@ fn of_data(opening: &Opening<'_>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The server of a URL, and how long it may take.
+/// The server of a URL, with time limits.
 fn server(url: &str, patience: &Patience) -> Result<ServerUrl, EngineError> {
     Ok(ServerUrl::parse(url)?.with_patience(patience.clone()))
 }

@@ -1,8 +1,8 @@
-//! What a login has to be allowed in a server that is there.
+//! Privileges that a login needs on an external server.
 //!
 //! Source: <https://mariadb.com/docs/server/reference/sql-statements/account-management-sql-statements/grant>, read 2026-11-25.
 
-/// For the whole server: `DATA DIRECTORY`; transactions that wait; the pages of loaded tables written before the run.
+/// Global: for `DATA DIRECTORY`; for waiting transactions; for writing the pages of loaded tables before the run.
 const EVERYWHERE: [&str; 3] = ["FILE", "PROCESS", "RELOAD"];
 
 /// In databases of our own.
@@ -19,7 +19,7 @@ const IN_OURS: [&str; 10] = [
     "LOCK TABLES",
 ];
 
-/// What `grants`, the answer of `SHOW GRANTS`, lacks: each with the place that it is needed for, as GRANT has it.
+/// Privileges missing in `grants`, the result of `SHOW GRANTS`, each with its scope in GRANT syntax.
 pub(crate) fn missing(
     grants: &[String],
     performance_schema: bool,
@@ -58,14 +58,14 @@ pub(crate) fn missing(
     all
 }
 
-/// The rights and the place of a grant; `None` for that of a role, whose own grants come beside it.
+/// The privileges and the scope of a grant; `None` for a role, whose own grants are listed separately.
 fn taken_apart(grant: &str) -> Option<(&str, &str)> {
     let (rights, rest) = grant.strip_prefix("GRANT ")?.split_once(" ON ")?;
     let (place, _) = rest.split_once(" TO ")?;
     Some((rights, place))
 }
 
-/// Whether a pattern of databases is one that our names match.
+/// Whether a database pattern matches our names.
 fn holds_ours(place: &str) -> bool {
     let name = place.replace(['`', '\\'], "");
     matches!(&*name, "dbstow_%.*" | "dbstow%.*")

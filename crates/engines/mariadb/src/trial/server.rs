@@ -26,7 +26,7 @@ use experiment::record::EngineRecord;
 use experiment::spec::Settings;
 use workload::{Database, Tables, Workload};
 
-/// The database of all sessions where they share one.
+/// The database of all sessions if they share one.
 const SHARED: &str = "workload";
 
 /// A MariaDB server, or databases in one, for one trial.
@@ -36,35 +36,35 @@ pub struct MariaDb {
     pub(crate) places: Places,
     pub(crate) counters: Counters,
     database: Database,
-    /// The names of all databases that were made.
+    /// The names of all created databases.
     pub(crate) databases: Vec<String>,
     pub(crate) tables: Tables,
     pub(crate) load_is_measured: bool,
     pub(crate) record: EngineRecord,
-    /// For questions of our own; none while the server is down.
+    /// For our own queries; `None` while the server is down.
     pub(crate) observer: Mutex<Option<Connection>>,
-    /// Numbers of the sessions' connections.
+    /// Connection ids of the sessions.
     pub(crate) sessions: Mutex<BTreeSet<u32>>,
-    /// Number of our own connection; 0 while there is none.
+    /// Id of our own connection; 0 if none.
     pub(crate) observer_number: AtomicU32,
-    /// Which part of the buffer pool was empty when counters were read: before the measured time, and behind it.
+    /// Empty share of the buffer pool when counters were read: before and after the measured time.
     pub(crate) empty: Mutex<Vec<f64>>,
     pub(crate) interruptions: Interruptions,
     pub(crate) stopped: bool,
 }
 
-/// Whose server it is.
+/// A private or an external server.
 pub(crate) enum Host {
     Private(Instance),
     External(External),
 }
 
 impl MariaDb {
-    /// Makes a private server with its files on the site's volumes, and starts it. As root, it runs as
-    /// `owner`. What has to be ended and removed if this process is killed is written down first.
+    /// Creates a private server with its files on the site's volumes, and starts it. As root, it runs as `owner`. What must be
+    /// ended and removed if this process is killed is registered first.
     ///
     /// # Errors
-    /// When a directory of ours is there already or cannot be made, or MariaDB does not come up.
+    /// When one of our directories exists already or cannot be created, or MariaDB does not start.
     ///
     /// # Panics
     /// When the site does not have the settings' volumes.
@@ -94,10 +94,10 @@ impl MariaDb {
         MariaDb::made(host, directories, places, counters, (settings, workload))
     }
 
-    /// Makes databases of its own in a server that is there, on this machine, with their tables on the site's volumes.
+    /// Creates databases in an existing server on this machine, with their tables on the site's volumes.
     ///
     /// # Errors
-    /// When the server does not let us in or cannot be used, or a directory cannot be made.
+    /// When the server rejects the login or is unsuitable, or a directory cannot be created.
     ///
     /// # Panics
     /// When the site does not have the settings' volumes.
@@ -157,7 +157,7 @@ impl MariaDb {
         }
     }
 
-    /// Starts a private server, makes the databases, and reads what it is.
+    /// Starts a private server, creates the databases, and reads its properties.
     fn set_up(&mut self, settings: &Settings) -> Result<(), EngineError> {
         match &self.host {
             Host::Private(instance) => instance.start()?,
@@ -168,7 +168,7 @@ impl MariaDb {
             if self.databases.contains(&database) {
                 continue;
             }
-            // Before it is made: it is removed even where the answer does not arrive.
+            // Before it is created: it is removed even if the response does not arrive.
             self.databases.push(database.clone());
             self.execute(&format!(
                 "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
@@ -180,7 +180,7 @@ impl MariaDb {
         let mut observer = self.observer.lock();
         let connection = observer.as_mut().expect("it was asked just now");
         self.record = EngineRecord {
-            // As the plan has it, whichever of the two answers.
+            // The name in the plan, for both products.
             name: "mariadb".to_owned(),
             version: match self.product() {
                 Product::MariaDb => version,
@@ -192,13 +192,13 @@ impl MariaDb {
         Ok(())
     }
 
-    /// Process number of a private server while it runs.
+    /// Process id of a private server while it runs.
     pub fn process(&self) -> Option<u32> {
         self.instance()?.server().process()
     }
 
-    /// Its socket, for a look with `mariadb`: of a private server, as the user that dbstow runs as. Empty where a given server
-    /// is reached by network.
+    /// Its socket, for inspection with `mariadb`: for a private server, as the user that dbstow runs as. Empty if an external
+    /// server is reached by network.
     pub fn socket(&self) -> PathBuf {
         match self.target().address {
             Address::Unix(path) => path,
@@ -206,7 +206,7 @@ impl MariaDb {
         }
     }
 
-    /// The server, where it is ours.
+    /// The server, if it is private.
     pub(crate) fn instance(&self) -> Option<&Instance> {
         match &self.host {
             Host::Private(instance) => Some(instance),
@@ -253,7 +253,7 @@ impl MariaDb {
         self.observe(sql, |connection| connection.work(sql))
     }
 
-    /// A connection for questions of our own.
+    /// A connection for our own queries.
     pub(crate) fn open_observer(&self) -> Result<Connection, EngineError> {
         let opened = self.open(None);
         opened.map_err(|error| {
@@ -280,7 +280,7 @@ impl MariaDb {
         what(connection).map_err(|error| self.with_obituary(EngineError::failed(task, error)))
     }
 
-    /// How a private server ended if it was not told to.
+    /// Exit reason of a private server that was not stopped by us.
     pub(crate) fn exit_reason(&self) -> Option<String> {
         self.instance()?.server().exit_reason()
     }
@@ -293,7 +293,7 @@ impl MariaDb {
     }
 }
 
-/// Files are counted by these directories.
+/// Counters of files by these directories.
 fn counters<'a>(named: impl Iterator<Item = (String, &'a Path)>) -> Counters {
     Counters::of(
         named

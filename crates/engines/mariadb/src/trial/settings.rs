@@ -1,4 +1,4 @@
-//! From an experiment's engine settings to MariaDB's.
+//! Maps an experiment's engine settings to MariaDB's.
 //!
 //! | experiment | MariaDB |
 //! |---|---|
@@ -8,9 +8,8 @@
 //! | `read_ahead = 0` | `innodb_read_ahead_threshold = 0` |
 //! | `log_capacity` | `innodb_log_file_size` |
 //! | `mariadb` | `innodb_flush_log_at_trx_commit`, `sync_binlog`, `innodb_doublewrite`, `innodb_flush_method`, `innodb_io_capacity` |
-//!
-//! MariaDB has no checkpoint by time: pages are written as the redo log fills (`innodb_adaptive_flushing`). What a
-//! physical read brings in and the processor's cost are its own, so that those settings of an experiment have no effect.
+//! MariaDB has no timed checkpoint: pages are written as the redo log fills (`innodb_adaptive_flushing`). The unit of a physical
+//! read and the processor cost are its own, so those settings of an experiment have no effect.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,24 +23,24 @@ use engine::EngineError;
 use engine::row::pairs;
 use experiment::spec::{Mariadb, Settings};
 
-/// Connections besides those of the sessions: questions of our own, and whoever looks with `mariadb`.
+/// Connections besides those of the sessions: our own queries, and inspection with `mariadb`.
 const CONNECTIONS_SPARE: u32 = 20;
 
-/// Undo tablespaces: MariaDB's least number that are not part of the system tablespace is two.
+/// Undo tablespaces: MariaDB's minimum outside of the system tablespace is two.
 const UNDO_TABLESPACES: u32 = 3;
 
-/// The least that MariaDB takes for a buffer pool of pages of 16 KiB, a table in memory, and the redo log.
+/// MariaDB's minimum sizes of a buffer pool with pages of 16 KiB, an in-memory table, and the redo log.
 /// Source: <https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables>, read 2026-11-25.
 const BUFFER_POOL_MIN: Bytes = Bytes::mib(6);
 const SORT_MIN: Bytes = Bytes::kib(16);
 const LOG_MIN: Bytes = Bytes::mib(4);
 
-/// The least that MariaDB takes for Aria's page cache, and what it has by default.
+/// Minimum and default size of Aria's page cache.
 /// Source: <https://mariadb.com/docs/server/server-usage/storage-engines/aria/aria-system-variables>, read 2026-11-25.
 const ARIA_MIN: Bytes = Bytes::kib(128);
 const ARIA_DEFAULT: Bytes = Bytes::mib(128);
 
-/// What decides where files are, and how they are written: what fills the data directory needs it as well as the server.
+/// Arguments that determine where files are and how they are written: required both for initialization and by the server.
 pub(crate) fn of_files(places: &Places, settings: &Settings) -> Vec<String> {
     let own = &settings.engine.mariadb;
     let directory = |name: &str, place: &Path| format!("--{name}={}", place.display());
@@ -56,13 +55,13 @@ pub(crate) fn of_files(places: &Places, settings: &Settings) -> Vec<String> {
             settings.engine.log_file_size().max(LOG_MIN).0
         ),
         format!("--tmpdir={}", list(&places.temp)),
-        // The files of temporary tables are filled one after the other, so that only the first volume is used.
+        // The files of temporary tables are filled one after the other, so only the first volume is used.
         format!(
             "--innodb-temp-data-file-path={}:12M:autoextend",
             places.temp[0].join("ibtmp1").display()
         ),
     ];
-    // Absolute paths of the system's and of temporary tables' files begin where this names no directory.
+    // Absolute paths of the system's and of temporary tables' files require this to be empty.
     let system = places
         .doublewrite
         .as_deref()
@@ -78,7 +77,7 @@ pub(crate) fn of_files(places: &Places, settings: &Settings) -> Vec<String> {
     values
 }
 
-/// What else a server is started with.
+/// Further arguments of a server.
 pub(crate) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
     let engine = &settings.engine;
     let sort = engine.sort_memory.max(SORT_MIN).0;
@@ -91,7 +90,7 @@ pub(crate) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
             "--innodb-buffer-pool-size={}",
             engine.memory.max(BUFFER_POOL_MIN).0
         ),
-        // A cold start is to be one: MariaDB would otherwise read again what it had in memory.
+        // Keeps a cold start cold: MariaDB would otherwise reload its previous buffer pool.
         "--innodb-buffer-pool-dump-at-shutdown=OFF".to_owned(),
         "--innodb-buffer-pool-load-at-startup=OFF".to_owned(),
         format!(
@@ -101,13 +100,13 @@ pub(crate) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
         format!("--sort-buffer-size={sort}"),
         format!("--tmp-table-size={sort}"),
         format!("--max-heap-table-size={sort}"),
-        // Temporary tables on disk go through it. By default it is as large as the buffer pool (128 MiB); a larger one than
-        // an experiment's would keep what is to spill.
+        // Temporary tables on disk go through it. By default it is as large as the buffer pool (128 MiB); one larger than an
+        // experiment's would hold what should spill.
         format!(
             "--aria-pagecache-buffer-size={}",
             engine.memory.max(ARIA_MIN).min(ARIA_DEFAULT).0
         ),
-        // Statistics would come and go as they like; they are gathered behind the load.
+        // Automatic statistics would run at random times; they are gathered after the load.
         "--innodb-stats-auto-recalc=OFF".to_owned(),
         format!("--max-recursive-iterations={RECURSION_MAX}"),
         "--character-set-server=utf8mb4".to_owned(),
@@ -128,9 +127,9 @@ pub(crate) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
     values
 }
 
-/// What is counted and looked at: input and output by file, and what a commit waits for. Everything else is off, also what
-/// a server has on by itself (statements, transactions, idle time), which nobody reads here: docs/mariadb.md, "What observing
-/// costs". Commands and states of sessions need no instrument.
+/// Enabled instruments: I/O by file, and commit waits. Everything else is off, including defaults of the server (statements,
+/// transactions, idle time), which are not used here: docs/mariadb.md, "What observing costs". Commands and states of sessions
+/// require no instrument.
 const OBSERVED: [&str; 6] = [
     "--performance-schema=ON",
     "--performance-schema-instrument=%=OFF",
@@ -140,7 +139,7 @@ const OBSERVED: [&str; 6] = [
     "--performance-schema-consumer-events-waits-current=ON",
 ];
 
-/// The binary log, where the placement has one. Rows, not statements: every workload can be replicated so.
+/// The binary log, if the placement has one. Row format, not statements: it can replicate every workload.
 fn of_binlog(places: &Places, own: &Mariadb) -> Vec<String> {
     let Some(place) = &places.binlog else {
         return vec!["--skip-log-bin".to_owned()];
@@ -153,20 +152,20 @@ fn of_binlog(places: &Places, own: &Mariadb) -> Vec<String> {
     ]
 }
 
-/// MariaDB's own default, which a given server's owner may have changed, but for `NO_AUTO_CREATE_USER`, which MySQL has no
-/// more; quotes and backslashes mean what dbstow's statements take them for.
+/// MariaDB's own default, which an external server may have changed, without `NO_AUTO_CREATE_USER`, which MySQL no longer has;
+/// quotes and backslashes have the meaning that dbstow's statements assume.
 /// Source: <https://mariadb.com/docs/server/server-management/variables-and-modes/sql_mode>, read 2026-11-25.
 const SQL_MODE: &str = "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
-/// Most rows of a recursive common table expression, such as one that numbers are made with for a load; by default both
-/// servers end one at 1000, MySQL with an error, MariaDB with what it has until then.
+/// Maximum rows of a recursive common table expression, such as a number generator for a load; by default both servers stop at
+/// 1000, MySQL with an error, MariaDB with a truncated result.
 const RECURSION_MAX: u32 = u32::MAX;
 
-/// The least memory of a temporary table that works in MySQL, which takes it in blocks of this size: with less, 8.0.45 and
+/// Minimum working memory of a temporary table in MySQL, which allocates it in blocks of this size: with less, 8.0.45 and
 /// 9.7.4 end every recursive common table expression with error 1146.
 const TEMP_TABLE_MIN_MYSQL: Bytes = Bytes::mib(1);
 
-/// Memory of a temporary table in a server that is there.
+/// Memory of a temporary table in an external server.
 pub(crate) fn temp_table_memory(settings: &Settings, product: Product) -> Bytes {
     let asked = settings.engine.sort_memory.max(SORT_MIN);
     match product {
@@ -175,7 +174,7 @@ pub(crate) fn temp_table_memory(settings: &Settings, product: Product) -> Bytes 
     }
 }
 
-/// What sessions of a server that is there set for themselves: as a private server has it for all.
+/// Session settings in an external server: those that a private server has globally.
 pub(crate) fn of_session(settings: &Settings, product: Product) -> Vec<String> {
     let sort = settings.engine.sort_memory.max(SORT_MIN).0;
     let table = temp_table_memory(settings, product).0;
@@ -194,7 +193,7 @@ pub(crate) fn of_session(settings: &Settings, product: Product) -> Vec<String> {
     ]
 }
 
-/// What an experiment asks of variables that only the owner of a server sets; sizes in bytes.
+/// Expected values of variables that only the owner of a server can set; sizes in bytes.
 pub(crate) fn of_given(settings: &Settings, product: Product) -> Vec<(&'static str, String)> {
     let (engine, own) = (&settings.engine, &settings.engine.mariadb);
     let switch = |is_on: bool| if is_on { "ON" } else { "OFF" }.to_owned();
@@ -240,7 +239,7 @@ pub(crate) fn of_access(socket: &Path) -> Vec<String> {
     ]
 }
 
-/// Directories as `tmpdir` takes them: in turn.
+/// Directories in the format of `tmpdir`, which are used in turn.
 fn list(places: &[PathBuf]) -> String {
     let places: Vec<String> = places
         .iter()

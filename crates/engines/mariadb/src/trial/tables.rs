@@ -1,7 +1,6 @@
-//! Where tables go: a directory stands for a file of a role.
-//!
-//! A table without parts has one file, `DATA DIRECTORY/<database>/<table>.ibd`; one that is declared `PARTITION BY HASH` has
-//! one for each part. The first data file's directory is the data directory, where tables go that say nothing.
+//! Placement of tables: a directory represents a file of a role.
+//! A table without parts has one file, `DATA DIRECTORY/<database>/<table>.ibd`; one that is declared `PARTITION BY HASH` has one
+//! for each part. The first data file's directory is the data directory, the default location of tables.
 
 use std::path::PathBuf;
 
@@ -9,9 +8,8 @@ use crate::session::wire::{Connection, Failure};
 use engine::row::{Row, Unexpected};
 
 /// Gives each table of `database` that is partitioned one part in each directory, and distributes the others to the directories
-/// in turn, beginning with number `first`. The tables are empty, so that making them again moves nothing. Gives their number.
-///
-/// `directories[0]` is the data directory where `in_data_directory`.
+/// in turn, beginning with number `first`. The tables are empty, so recreating them moves no data. Returns their number.
+/// `directories[0]` is the data directory if `in_data_directory`.
 pub(crate) fn spread(
     connection: &mut Connection,
     database: &str,
@@ -50,7 +48,7 @@ pub(crate) fn spread(
     Ok(tables.len())
 }
 
-/// Makes an empty table again, with its file in `directory`: MariaDB moves none by ALTER TABLE.
+/// Recreates an empty table with its file in `directory`: MariaDB cannot move it by ALTER TABLE.
 fn make_again(
     connection: &mut Connection,
     table: &str,
@@ -86,12 +84,12 @@ fn identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
-/// A path as a string of SQL; the server's mode leaves backslashes their meaning.
+/// A path as an SQL string; backslashes are escapes in the server's mode.
 fn literal(path: &std::path::Path) -> String {
     text(&path.display().to_string())
 }
 
-/// A text as a string of SQL.
+/// A text as an SQL string.
 pub(crate) fn text(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }

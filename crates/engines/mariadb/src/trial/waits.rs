@@ -1,8 +1,7 @@
-//! What sessions wait for, as `performance_schema` and the list of sessions tell it.
-//!
-//! A wait in progress is a row of `events_waits_current` without an end. Of input and output, only files are
-//! instrumented, and of the rest what a commit waits for. InnoDB's waits for rows are not: its list of transactions has them,
-//! which it makes anew at most ten times a second, and not at all while it is read more often.
+//! What sessions wait for, from `performance_schema` and the list of sessions.
+//! A wait in progress is a row of `events_waits_current` without an end. Only file I/O and commit waits are instrumented.
+//! InnoDB's row lock waits are not: they are in its list of transactions, which it refreshes at most ten times a second, and not
+//! at all while it is read more often.
 //! Source: `storage/innobase/trx/trx0i_s.cc` of MariaDB 10.11 (`CACHE_MIN_IDLE_TIME_NS`), read 2026-11-25.
 
 use std::collections::BTreeSet;
@@ -12,11 +11,10 @@ use crate::trial::server::MariaDb;
 use engine::row::{Row, Unexpected};
 use engine::{EngineError, WaitKind, WaitSampler, Waiting};
 
-/// How many looks at the sessions come for one at the transactions that wait: 20 ms each, and more than 100 ms between two.
+/// Number of session samples per sample of waiting transactions: 20 ms each, and more than 100 ms between two.
 const LOOKS_PER_LOCKS: u32 = 8;
 
-/// What a session waits for that leaves its commit to another one, and whoever writes for several; the first is MariaDB's, the
-/// second MySQL's.
+/// Wait events of group commit followers, and of the leader; the first is MariaDB's, the second MySQL's.
 const GROUP_COMMIT: [&str; 3] = ["::COND_wakeup_ready", "::COND_done", "::LOCK_log"];
 
 pub(crate) const SESSIONS: &str = "SELECT t.processlist_id, t.processlist_command, t.processlist_state, w.event_name, w.operation \
@@ -26,11 +24,11 @@ pub(crate) const SESSIONS: &str = "SELECT t.processlist_id, t.processlist_comman
 const LOCKED: &str =
     "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
 
-/// Samples at the sessions of an engine, on a connection of its own.
+/// Samples the sessions of an engine, on a separate connection.
 pub(crate) struct Sampler<'a> {
     engine: &'a MariaDb,
     connection: Connection,
-    /// Who waited for a row at the last look.
+    /// Sessions that waited for a row at the last sample.
     waiting_for_rows: BTreeSet<u32>,
     looks: u32,
 }
@@ -99,7 +97,7 @@ impl WaitSampler for Sampler<'_> {
     }
 }
 
-/// What a session does, by its command and state, its wait in progress, and whether it waited for a row of late.
+/// A session's activity, from its command and state, its wait in progress, and whether it recently waited for a row.
 pub(crate) fn waiting(
     command: &str,
     state: &str,
@@ -126,7 +124,7 @@ pub(crate) fn waiting(
             };
             return named(kind, event);
         }
-        // A place in the queue of those who write the binary log, or whoever writes it for several.
+        // A place in the binary log's group commit queue, or its leader.
         _ if GROUP_COMMIT.iter().any(|name| event.ends_with(name)) => {
             return named(WaitKind::Log, event);
         }
@@ -175,7 +173,7 @@ mod tests {
             ("Execute", "Commit", group, "wait", false, WaitKind::Log),
             ("Execute", "Commit", "", "", false, WaitKind::Log),
             ("Execute", "Updating", "", "", true, WaitKind::Lock),
-            // It waited for a row at the last look, and reads now.
+            // It waited for a row at the last sample, and reads now.
             ("Execute", "Updating", data, "read", true, WaitKind::Read),
             ("Execute", "User lock", "", "", false, WaitKind::Lock),
             (

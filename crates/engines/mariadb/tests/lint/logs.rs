@@ -36,7 +36,7 @@ fn logs_that_share_a_device_are_found_where_a_commit_waits_for_both() {
     assert_says(&shared, rule, "low: every commit flushes");
     let relaxed = with(shared, &[("sync_binlog", "1000")]);
     assert_says(&relaxed, rule, "exempt (relaxed-commit)");
-    // Where no volume is known, one directory still is one device.
+    // If no volume is known, one directory is still one device.
     assert_says(
         &remote(),
         rule,
@@ -145,14 +145,14 @@ fn a_doublewrite_area_that_is_not_needed_is_noted() {
         volume.atomic_write_bytes = Some(65_536);
     });
     assert_says(&promised, rule, "note: ");
-    // Pages of 64 KiB are larger than what it promises.
+    // Pages of 64 KiB are larger than what it guarantees.
     let less = told(good(), |told| told.atomic_write_bytes = Some(16_384));
     assert_says(
         &with(less, &[("innodb_page_size", "65536")]),
         rule,
         "fine: it is on",
     );
-    // Whatever its disk promises or does not say.
+    // Regardless of its disk's guarantee.
     for promise in [None, Some(0), Some(65_536)] {
         let zfs = on(good(), "/data", |volume| {
             volume.file_system = "zfs".into();

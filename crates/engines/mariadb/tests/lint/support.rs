@@ -1,4 +1,4 @@
-//! A server on which nothing is to be found, changes to it, and what a rule says, as text.
+//! A server without findings, changes to it, and a rule's outcome as text.
 
 use ::rules::{Outcome, Selection};
 use mariadb::capture::{Capture, Directory, Product, Volume, VolumeTold};
@@ -8,7 +8,7 @@ pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;
 const HOUR: u64 = 3600;
 
-/// Variables of a server on which nothing is to be found.
+/// Variables of a server without findings.
 const VARIABLES: [(&str, &str); 23] = [
     ("datadir", "/data/mysql/"),
     ("innodb_data_home_dir", ""),
@@ -51,7 +51,7 @@ const COUNTERS: [(&str, u64); 9] = [
     ("Sort_merge_passes", 10),
 ];
 
-/// Where nothing is to be found: five volumes, each on a solid-state disk that promises nothing of its writes.
+/// A server without findings: five volumes, each on a solid-state disk without atomic write guarantees.
 pub(crate) fn good() -> Capture {
     let mut capture = Capture {
         version: "10.11.19-MariaDB-log".to_owned(),
@@ -132,7 +132,7 @@ pub(crate) fn on(mut capture: Capture, mount: &str, change: impl Fn(&mut Volume)
     capture
 }
 
-/// With what somebody told of the data's volume.
+/// With user-supplied properties of the data's volume.
 pub(crate) fn told(mut capture: Capture, change: impl Fn(&mut VolumeTold)) -> Capture {
     let mut told = VolumeTold {
         mount_point: "/data".to_owned(),
@@ -143,7 +143,7 @@ pub(crate) fn told(mut capture: Capture, change: impl Fn(&mut VolumeTold)) -> Ca
     capture
 }
 
-/// What a rule says: a line for each outcome.
+/// A rule's outcomes, one per line.
 pub(crate) fn said(capture: &Capture, rule: &str) -> String {
     let selection = Selection {
         only: [rule.to_owned()].into(),
