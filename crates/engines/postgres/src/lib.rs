@@ -1,7 +1,7 @@
-//! PostgreSQL: all that dbstow knows of it. Unix.
+//! Support for PostgreSQL. Unix.
 //!
 //! ```text
-//!  session ──┬─► trial    an engine for experiments: a private server, or a database in one that is there
+//!  session ──┬─► trial    an engine for experiments: a private server, or a database in an existing one
 //!  (URL,     ├─► recorder    a server in use, recorded as a profile
 //!  messages) └─► drill    a server whose power is cut
 //! ```

@@ -1,4 +1,4 @@
-//! A private server that is drilled: clients write a ledger, and a crash state of its volumes is looked at.
+//! A private server under drill: clients write a ledger, and crash states of its volumes are checked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,19 +26,19 @@ use experiment::spec::{Commit, Role};
 /// Connections besides those that write the ledger.
 const CONNECTIONS_SPARE: u32 = 20;
 
-/// What all clients together have written of the ledger, and the contents that each row must have.
+/// What all clients have written to the ledger, and the required content of each row.
 const CONTENT: &str = "repeat(md5(session || '/' || number), 6)";
 
-/// PostgreSQL: a private server, on volumes that are drilled.
+/// PostgreSQL: a private server, on volumes under drill.
 pub struct PostgresProduct {
     binaries: Binaries,
-    /// As whom it runs.
+    /// The user it runs as.
     owner: Option<Owner>,
     registration: Arc<Registration>,
 }
 
 impl PostgresProduct {
-    /// With these programs, as this user; what it makes is noted in `registration`.
+    /// Uses these programs, as this user; what it creates is noted in `registration`.
     pub fn new(
         binaries: Binaries,
         owner: Option<Owner>,
@@ -52,7 +52,7 @@ impl PostgresProduct {
     }
 }
 
-/// Settings under which a PostgreSQL must not survive.
+/// Settings under which PostgreSQL must not survive.
 /// <https://www.postgresql.org/docs/current/runtime-config-wal.html> (`fsync`, `full_page_writes`), read 2026-11-24.
 const CONTROLS: [ControlSpec; 2] = [
     ControlSpec {
@@ -73,14 +73,13 @@ const CONTROLS: [ControlSpec; 2] = [
     },
 ];
 
-/// A private server that is drilled.
+/// A private server under drill.
 struct Drilled {
     cluster: Cluster,
     sessions: u32,
 }
 
-/// Little memory, so that pages are written all the time; checkpoints come when they are asked for, and leave few files of the
-/// log to be used again.
+/// Little memory, so that pages are written continuously; checkpoints occur on request, and keep few log files for reuse.
 const SETTINGS: [(&str, &str); 5] = [
     ("shared_buffers", "4MB"),
     ("checkpoint_timeout", "1d"),
@@ -116,7 +115,7 @@ impl PostgresProduct {
         let all = nothing.chain(own).chain(more);
         let all = all.chain(spec.own.iter().cloned());
         let of_sessions: SessionSettings = match spec.origin {
-            // What `--setting` asks for is used.
+            // Settings from `--setting` are used.
             Origin::ThisRun => &[],
             Origin::Folder => &OF_SESSIONS,
         };
@@ -261,7 +260,7 @@ impl Drilled {
                 *place = last;
             }
         }
-        // Every account has what the transfers of all commits that are there leave it, and none is missing.
+        // Every account has the balance from the transfers of all surviving commits, and none is missing.
         let wrong = ask(
             "read the accounts",
             &format!(
@@ -379,7 +378,7 @@ impl Writer for Client {
     fn commit(&mut self, number: u64) -> Result<(), EngineError> {
         let session = self.session;
         let (from, to) = accounts(session, number);
-        // One message, and so one transaction.
+        // One message, thus one transaction.
         let sql = format!(
             "INSERT INTO ledger SELECT session, number, {CONTENT}, {from}, {to} FROM (VALUES ({session}, {number}::bigint)) AS \
              v(session, number); UPDATE accounts SET balance = balance - {number} WHERE id = {from}; UPDATE accounts SET balance = \

@@ -1,4 +1,4 @@
-//! PostgreSQL's part of a drill: the ledger's tables, and a server that is found on other volumes than it was made on.
+//! PostgreSQL's part of a drill: the ledger's tables, and a server moved to other volumes than it was created on.
 
 mod drilled;
 mod moved;

@@ -1,7 +1,5 @@
-//! A data directory that lies elsewhere than where it was made, on volumes that anybody may have made: what is known of it is
-//! used, led to where it is now, or refused.
-//!
-//! The server reads its settings and who may log in from beside it (`access`), so that nothing in it is a command to anybody.
+//! A data directory that was moved, on untrusted volumes: known contents are used, redirected to the new location, or rejected.
+//! The server reads its settings and access rules from outside of it (`access`), so nothing in it is executed as a command.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,12 +14,13 @@ use engine::managed_server::{Owner, home};
 use engine::tree;
 use experiment::spec::Settings;
 
-/// Settings that `ALTER SYSTEM` writes, which a server reads whatever it was started with. A drilled server has none.
+/// Settings that `ALTER SYSTEM` writes, which a server always reads. A drilled server has none.
 /// <https://www.postgresql.org/docs/18/config-setting.html>, read 2026-11-26.
 const ALTERED: &str = "postgresql.auto.conf";
 
-/// Files that have a server fetch its log by commands, follow another one, or make links to any directory; no drilled server has
-/// one. <https://www.postgresql.org/docs/18/continuous-archiving.html> and
+/// Files that make a server fetch its log by commands, follow another server, or create links to any directory; no drilled server
+/// has one.
+/// <https://www.postgresql.org/docs/18/continuous-archiving.html> and
 /// <https://www.postgresql.org/docs/18/runtime-config-wal.html>, "Archive Recovery", read 2026-11-26.
 const RECOVERING: [&str; 5] = [
     "recovery.signal",
@@ -48,11 +47,11 @@ impl Places {
         }
     }
 
-    /// Makes what was copied ready to be started by `owner`: `moved` has where the volumes were mounted when it was made, and where
-    /// they are now. No other user may reach the volumes before.
+    /// Prepares the copy to be started by `owner`: `moved` has the old and new mount points of the volumes. No other user may
+    /// have access to the volumes before.
     ///
     /// # Errors
-    /// Why a server cannot be, or is not, started on it.
+    /// Why a server cannot be, or must not be, started on it.
     pub(crate) fn make_ready(
         &self,
         volumes: &[&Path],
@@ -76,7 +75,7 @@ impl Places {
         }
     }
 
-    /// Places of the links that a data directory has: to its log, and to its tablespaces.
+    /// Paths of the links in a data directory: to its log, and to its tablespaces.
     fn links(&self) -> io::Result<Vec<PathBuf>> {
         let folder = self.data.join("pg_tblspc");
         for own in [&self.data, &folder] {
@@ -91,7 +90,7 @@ impl Places {
         Ok(links)
     }
 
-    /// Refuses what is on volumes of anybody's making and on none of a drilled server.
+    /// Rejects contents of untrusted volumes that a drilled server never has.
     fn check(&self, volumes: &[&Path], links: &[PathBuf]) -> Result<(), String> {
         for volume in volumes {
             tree::check(volume, &|path| links.iter().any(|link| link == path))?;
@@ -106,11 +105,11 @@ impl Places {
         Ok(())
     }
 
-    /// Leads links to where volumes are now, and to nowhere else.
+    /// Redirects links to the new locations of volumes, and nowhere else.
     fn lead(&self, links: &[PathBuf], moved: &[(PathBuf, PathBuf)]) -> io::Result<()> {
         for link in links {
             let Ok(old) = fs::read_link(link) else {
-                // Where the log is no volume's of its own, it is a directory.
+                // If the log is not on its own volume, it is a directory.
                 continue;
             };
             let new = moved_to(&old, moved).filter(|new| self.has(new));
@@ -124,14 +123,14 @@ impl Places {
             fs::remove_file(link)?;
             symlink(new, link)?;
         }
-        // The lock file is of the server that has crashed; where it was lost in part, no other one would start beside it.
+        // The lock file belongs to the crashed server; if it is damaged, another server would not start.
         for name in ["postmaster.pid", ALTERED] {
             match fs::remove_file(self.data.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 Ok(()) | Err(_) => {}
             }
         }
-        // Whatever is lost of what the server writes, this is there.
+        // Regardless of which server writes are lost, this exists.
         for changed in [&self.data.join("pg_tblspc"), &self.data] {
             File::open(changed)?.sync_all()?;
         }
@@ -144,7 +143,7 @@ impl Places {
         place == self.log || tablespaces.any(|tablespace| place == tablespace.directory)
     }
 
-    /// Gives all files to the server's user, where they were made by another one.
+    /// Changes the owner of all files to the server's user, if they were created by another one.
     fn give_to(&self, owner: Owner) -> io::Result<()> {
         if fs::symlink_metadata(&self.data)?.uid() == owner.0 {
             return Ok(());
@@ -160,7 +159,7 @@ impl Places {
     }
 }
 
-/// Where what was at `old` is now, if it lay in a directory that has moved.
+/// New location of `old`, if it was in a directory that was moved.
 fn moved_to(old: &Path, moved: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
     let is_plain = |part: Component| matches!(part, Component::RootDir | Component::Normal(_));
     if !old.components().all(is_plain) {
@@ -171,7 +170,7 @@ fn moved_to(old: &Path, moved: &[(PathBuf, PathBuf)]) -> Option<PathBuf> {
         .find_map(|(from, to)| Some(to.join(old.strip_prefix(from).ok()?)))
 }
 
-/// Gives a file, or a directory and all that is in it, to a user; follows no link.
+/// Changes the owner of a file, or of a directory and its contents; does not follow links.
 fn give_all(path: &Path, owner: Owner) -> io::Result<()> {
     lchown(path, Some(owner.0), Some(owner.1))?;
     if fs::symlink_metadata(path)?.is_dir() {
@@ -187,7 +186,7 @@ mod tests {
     use super::*;
     use crate::trial::tablespaces::Tablespace;
 
-    /// A data directory with a log and a tablespace elsewhere, as one that was copied.
+    /// A copied data directory with a log and a tablespace elsewhere.
     struct Copied {
         place: tempfile::TempDir,
         places: Places,

@@ -1,9 +1,9 @@
-//! Which settings a recording of anybody's making may give a server, and what every drilled server is started with.
+//! Settings that an untrusted recording may set, and those that every drilled server is started with.
 //!
 //! Source of the names: <https://www.postgresql.org/docs/18/runtime-config.html>, and the same pages of 14 to 17, read 2026-11-26.
 
-/// Settings of numbers, switches and words: how a server writes, and how much memory it takes for that. None of them names a
-/// program, a library, a file or an address, whatever its value.
+/// Settings of numbers, switches and words: how a server writes, and how much memory it takes for that. None of them can name a
+/// program, a library, a file or an address with any value.
 const ALLOWED: [&str; 64] = [
     "backend_flush_after",
     "bgwriter_delay",
@@ -71,11 +71,11 @@ const ALLOWED: [&str; 64] = [
     "work_mem",
 ];
 
-/// Most letters of a value: the longest word of any of them is half of it.
+/// Maximum length of a value: twice the longest keyword of any of them.
 const VALUE_MAX: usize = 32;
 
-/// What would have a server load a library, run a command or reach another one, as it is by default: said all the same on its
-/// command line, which counts before its files. No database or user can have settings of their own for these.
+/// Safe defaults of settings that could make a server load a library, run a command or connect to another one: given explicitly
+/// on its command line, which takes precedence over its files. Databases and users cannot override these.
 pub(crate) const OF_SERVER: [(&str, &str); 9] = [
     ("shared_preload_libraries", ""),
     ("archive_mode", "off"),
@@ -88,8 +88,8 @@ pub(crate) const OF_SERVER: [(&str, &str); 9] = [
     ("ssl", "off"),
 ];
 
-/// The same of what `ALTER DATABASE .. SET` and `ALTER ROLE .. SET` keep within the database, and which counts before the command
-/// line. What a client says as it logs in counts before both, and before any library is loaded.
+/// The same for settings that `ALTER DATABASE .. SET` and `ALTER ROLE .. SET` store in the database, which take precedence over
+/// the command line. Settings that a client sends at login take precedence over both, before any library is loaded.
 /// `InitPostgres` in <https://github.com/postgres/postgres/blob/master/src/backend/utils/init/postinit.c>, and the order of
 /// `GucSource` in `src/include/utils/guc.h` there, read 2026-11-26.
 pub(crate) const OF_SESSIONS: [(&str, &str); 4] = [

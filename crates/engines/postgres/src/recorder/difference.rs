@@ -1,4 +1,4 @@
-//! Two snapshots and the samples between them make an interval, or a reason why there is none. Pure.
+//! Computes an interval from two snapshots and the samples between them, or the reason why it is not possible. Pure.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const CLOCK_APART_S: f64 = 1.5;
 /// Page of the log, `XLOG_BLCKSZ`, in bytes.
 const LOG_PAGE: f64 = 8192.0;
 
-/// What a server answered at an instant.
+/// A server's state at an instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
     /// Since the recording began, by our clock.
@@ -26,25 +26,25 @@ pub(super) struct Snapshot {
     pub(super) server_time_s: f64,
     /// When the server was started, by its clock.
     pub(super) started_s: f64,
-    /// Which of our connections asked.
+    /// Number of our connection that took it.
     pub(super) connection: u32,
-    /// Transactions of our own on it so far.
+    /// Number of our own transactions on it so far.
     pub(super) own: f64,
-    /// `view.column`; of pg_stat_io `io.process|object|context|column`.
+    /// `view.column`; for pg_stat_io `io.process|object|context|column`.
     pub(super) counters: BTreeMap<String, f64>,
-    /// When statistics of a view were reset, as the server writes it.
+    /// When statistics of a view were reset, in the server's format.
     pub(super) resets: BTreeMap<String, String>,
     pub(super) settings: BTreeMap<String, String>,
     /// Tablespaces and their directories; empty for those in the data directory.
     pub(super) tablespaces: BTreeMap<String, String>,
     /// Sessions, and when their state last changed.
     pub(super) sessions: BTreeMap<u32, f64>,
-    /// What this machine counted, where the server is on it.
+    /// Counters of this machine, if the server is on it.
     pub(super) host: Option<HostCounters>,
 }
 
 impl Snapshot {
-    /// Notes one row of the answer.
+    /// Adds one row of the result.
     pub(super) fn note(&mut self, view: &str, key: &str, value: &str) {
         let number = f64::of(value);
         match (view, number) {
@@ -61,7 +61,7 @@ impl Snapshot {
                 self.resets
                     .insert(format!("{view}.{key}"), value.to_owned());
             }
-            // No counter: the size of an operation.
+            // Not a counter: the size of an operation.
             (_, Some(number)) => drop(self.counters.insert(format!("{view}.{key}"), number)),
             (_, None) => {}
         }
@@ -75,7 +75,7 @@ impl Snapshot {
 
     /// Whether statistics were reset after `before` was taken.
     ///
-    /// PostgreSQL up to 14 dates a database's statistics when the database is first used, which is no reset.
+    /// PostgreSQL up to 14 dates a database's statistics when the database is first used, which is not a reset.
     fn is_reset_since(&self, before: &Snapshot) -> bool {
         let dates_first_use = self
             .number("server_version_num")
@@ -101,7 +101,7 @@ impl Snapshot {
 /// What was counted from `before` to `after`.
 ///
 /// # Errors
-/// Why it cannot be known.
+/// Why it cannot be determined.
 pub(super) fn interval(
     before: &Snapshot,
     after: &Snapshot,
@@ -124,7 +124,7 @@ pub(super) fn interval(
             let (Some(from), Some(until)) = (&before.host, &after.host) else {
                 return Err(Lost::Gap);
             };
-            // A process that was collected by another one has taken its time along.
+            // When an ended process is reaped, its time disappears.
             if until.processor < from.processor {
                 return Err(Lost::Reset);
             }
@@ -135,7 +135,7 @@ pub(super) fn interval(
     Ok(figures)
 }
 
-/// What a user has to know of the figures.
+/// Assumptions that a user of the figures must know.
 pub(super) fn assumptions(first: &Snapshot, host: Option<&Host>) -> Vec<String> {
     let mut known = Vec::new();
     let mut assume = |text: &str| known.push(text.to_owned());
@@ -197,7 +197,7 @@ struct Grown<'a> {
 }
 
 fn comparable<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Result<Grown<'a>, Lost> {
-    // Both are of one server, so that they are the same number or another start.
+    // Both are from one server, so a different value means a restart.
     if (before.started_s - after.started_s).abs() > 1e-3 {
         return Err(Lost::Restart);
     }
@@ -220,7 +220,7 @@ fn comparable<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Result<Grown<'a>
 }
 
 impl Grown<'_> {
-    /// `None` where the server does not count that.
+    /// `None` if the server does not count it.
     fn of(&self, name: &str) -> Option<f64> {
         let (before, after) = (
             self.before.counters.get(name)?,
@@ -241,7 +241,7 @@ impl Grown<'_> {
                 && *of == column
                 && wanted(process, object, context)
             {
-                // A row that is new began at 0.
+                // A new row started at 0.
                 let before = self.before.counters.get(name).copied().unwrap_or(0.0);
                 *sum.get_or_insert(0.0) += after - before;
             }
@@ -284,7 +284,7 @@ fn log(grown: &Grown, is_timed: bool) -> Io {
     }
 }
 
-/// Requests as the server counts them.
+/// Requests as counted by the server.
 fn of_server(grown: &Grown, log: Io) -> BTreeMap<Role, Io> {
     let block = grown.after.block();
     let is_timed = grown.after.is_on("track_io_timing");
@@ -345,7 +345,7 @@ fn of_server(grown: &Grown, log: Io) -> BTreeMap<Role, Io> {
     BTreeMap::from([(Role::Data, io), (Role::Log, log)])
 }
 
-/// Requests of the disks; where the log shares one, what the server counted of it is taken off.
+/// Requests of the disks; if the log shares one, the server's counts of the log are subtracted.
 fn of_host(
     host: &Host,
     from: &HostCounters,
@@ -368,8 +368,8 @@ fn of_host(
     Ok(roles)
 }
 
-/// Takes the log's requests off the disk's. Its latency is what the server timed, or not known: that of the disk is mostly
-/// of other writes.
+/// Subtracts the log's requests from the disk's. The log's latency is the one timed by the server, or unknown: the disk's is
+/// mostly that of other writes.
 fn taken(disk: &mut Io, log: Io) -> Io {
     let flushes = take(&mut disk.flushes, log.flushes);
     // Linux writes the log's pages when the log is flushed.
@@ -389,7 +389,7 @@ fn taken(disk: &mut Io, log: Io) -> Io {
     }
 }
 
-/// Takes a part off requests; it has their mean latency, and no more than there is.
+/// Subtracts a part from requests, capped at their total; the part has their mean latency.
 fn take(whole: &mut Requests, part: Requests) -> Requests {
     let least = |part: Option<f64>, whole: Option<f64>| {
         part.map(|part| whole.map_or(part, |whole| part.min(whole)))
@@ -433,7 +433,7 @@ mod tests {
     use profile::Wait;
     use volume::plain::DiskCounters;
 
-    /// A snapshot so many seconds into the recording.
+    /// A snapshot `at_s` seconds into the recording.
     fn snapshot(at_s: u64, rows: &[(&str, &str, &str)]) -> Snapshot {
         let mut snapshot = Snapshot {
             at: Duration::from_secs(at_s),
@@ -477,7 +477,7 @@ mod tests {
         assert_eq!(counted(&before, &set), Err(Lost::Clock));
         let shrunk = snapshot(10, &[("database", "xact_commit", "9")]);
         assert_eq!(counted(&before, &shrunk), Err(Lost::Reset));
-        // Grown beyond what it was, and reset all the same.
+        // Larger than before, but reset anyway.
         let mut reset = after;
         reset.note("wal", "stats_reset", "2026-11-22T10:00:00+00:00");
         assert_eq!(counted(&before, &reset), Err(Lost::Reset));
@@ -631,7 +631,7 @@ mod tests {
             (data.writes.count, log.writes.count),
             (Some(6.0), Some(4.0))
         );
-        // The log's are taken off at the disk's mean, and nobody knows their own.
+        // The log's are subtracted at the disk's mean, and their own latency is unknown.
         assert_eq!(log.writes.waited, None);
         assert_eq!(data.writes.waited, Some(Duration::from_millis(12)));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A server on this machine: which disks hold its files, and what they and the processors counted.
+//! A server on this machine: the disks of its files, and the counters of disks and processors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,10 +11,10 @@ use volume::plain::{self, CountedDisk, DiskCounters};
 use super::difference::Snapshot;
 use engine::recorder::process_file;
 
-/// How far the start of a server and of its process may be apart.
+/// Maximum distance between the start of a server and of its process.
 const START_APART_S: f64 = 60.0;
 
-/// Disks of a server, and what is on each.
+/// Disks of a server, and the roles on each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Host {
     pub(super) disks: Vec<BTreeSet<Role>>,
@@ -30,10 +30,10 @@ pub(super) struct HostCounters {
 }
 
 impl Host {
-    /// The server's place on this machine.
+    /// Locates the server on this machine.
     ///
     /// # Errors
-    /// Why it is not seen here, in words.
+    /// As text, why it is not visible here.
     pub(super) fn find(snapshot: &Snapshot) -> Result<Host, String> {
         let elsewhere = "it is on another machine, or its data directory cannot be read here";
         let setting = |name: &str| snapshot.settings.get(name).map(String::as_str);
@@ -77,7 +77,7 @@ impl Host {
     }
 
     pub(super) fn counters(&self) -> std::io::Result<HostCounters> {
-        // Read anew: a server that was restarted has another process.
+        // Read again: a restarted server has another process.
         let file = process_file(&self.data_directory).ok_or(std::io::ErrorKind::NotFound)?;
         let disks = self.counted.iter().map(|disk| disk.counters());
         Ok(HostCounters {
@@ -123,7 +123,7 @@ struct ProcessFile {
     port: String,
 }
 
-/// `postmaster.pid`: process, directory, start, port, a line each.
+/// `postmaster.pid`: process, directory, start, port, one per line.
 fn process_file(directory: &str) -> Option<ProcessFile> {
     let text = process_file::text(&Path::new(directory).join("postmaster.pid"))?;
     let mut lines = text.lines().map(str::trim);

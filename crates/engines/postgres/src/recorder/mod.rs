@@ -1,5 +1,5 @@
-//! What a PostgreSQL that is there asks of its disks: [`engine::recorder`] with its statistics views, and, where it is
-//! on this machine, the counters of its disks and processes.
+//! Records the disk load of an existing PostgreSQL server: [`engine::recorder`] with its statistics views, and, if it is on this
+//! machine, the counters of its disks and processes.
 
 mod difference;
 mod host;
@@ -44,13 +44,13 @@ impl Recorder for ServerUrl {
 
 struct Server<'a> {
     url: &'a ServerUrl,
-    /// Its place on this machine, or why it has none.
+    /// Its location on this machine, or why it is unknown.
     host: Result<Host, String>,
 }
 
 impl Server<'_> {
     fn with_host(&self, mut snapshot: Snapshot) -> Snapshot {
-        // A disk or server that is gone has no figures; the interval is left out then.
+        // A disk or server that is gone has no figures; the interval is then dropped.
         snapshot.host = self
             .host
             .as_ref()

@@ -1,5 +1,4 @@
-//! What a recording asks the server. Rows of a snapshot are view, key and value, so that columns are taken by their
-//! names, whatever the version.
+//! Queries of a recording. Rows of a snapshot are view, key and value, so columns are identified by name in all versions.
 
 /// Whether this login sees other sessions, and its name.
 pub(super) const RIGHTS: &str =

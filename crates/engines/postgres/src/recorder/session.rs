@@ -1,4 +1,4 @@
-//! A connection to a server, what is asked there, and what it answers.
+//! A connection to a server, the queries, and their results.
 
 use std::io;
 
@@ -22,14 +22,14 @@ pub(super) struct Session {
     connection: Connection,
     number: u32,
     snapshot: String,
-    /// Whether the server can be made to count what this session did at once.
+    /// Whether the server can be asked to flush this session's counts immediately.
     flushes_counts: bool,
-    /// Transactions of our own so far.
+    /// Number of our own transactions so far.
     own: f64,
 }
 
 impl Session {
-    /// Connects; `number` tells one connection from another.
+    /// Connects; `number` distinguishes connections.
     pub(super) fn open(server: &ServerUrl, number: u32) -> Result<Session, EngineError> {
         let mut connection = login::open(server.target(), OBSERVER)?;
         let told = connection.query(queries::RIGHTS).and_then(|rows| {
@@ -74,14 +74,14 @@ impl Session {
         Ok(())
     }
 
-    /// The version, without what a packager adds.
+    /// The version, without a packager's suffix.
     pub(super) fn version(&mut self) -> Option<String> {
         let rows = self.query("SHOW server_version").ok()?;
         let text = first(&rows).ok()?.word(0).ok()?;
         text.split_whitespace().next().map(str::to_owned)
     }
 
-    /// All counters now.
+    /// Takes a snapshot of all counters.
     pub(super) fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, Failure> {
         if self.flushes_counts {
             self.query("SELECT pg_catalog.pg_stat_force_next_flush()")?;
@@ -109,7 +109,7 @@ impl Session {
         }
     }
 
-    /// What sessions do now.
+    /// Samples the current state of sessions.
     pub(super) fn sample(&mut self, samples: &mut Samples) -> Result<(), Failure> {
         let rows = self.query("EXECUTE look")?;
         let seen: Result<Vec<_>, Unexpected> = rows
@@ -134,7 +134,7 @@ impl Session {
     }
 }
 
-/// What an active session waits for; `None` where it runs. Names are in capitals before version 17.
+/// What an active session waits for; `None` if it is running. Names are in capitals before version 17.
 ///
 /// Source: <https://www.postgresql.org/docs/18/monitoring-stats.html>, "Wait Events", read 2026-11-21.
 fn wait(class: &str, event: &str) -> Option<Wait> {

@@ -13,10 +13,10 @@ use crate::session::tls::Attempt;
 use crate::session::wire::{self, Connection, Failure};
 use engine::EngineError;
 
-/// The name that the sessions of a run go by in the server.
+/// Application name of a run's sessions.
 pub(crate) const SESSION: &str = "dbstow session";
 
-/// The name of dbstow's other connections.
+/// Application name of dbstow's other connections.
 pub(crate) const OBSERVER: &str = "dbstow";
 
 impl Connection {
@@ -67,10 +67,10 @@ impl Connection {
     }
 }
 
-/// SQLSTATE of a login that no line of `pg_hba.conf` lets in.
+/// SQLSTATE of a login that no line of `pg_hba.conf` permits.
 const NO_ENTRY: &str = "28000";
 
-/// Whether a connection that is encrypted, or is not, could do better. A wrong password is none of that.
+/// Whether a retry with or without encryption could succeed. A wrong password is not such a failure.
 fn is_about_encryption(failure: &Failure) -> bool {
     match failure {
         Failure::Refused { code, .. } => code == NO_ENTRY,
@@ -79,18 +79,17 @@ fn is_about_encryption(failure: &Failure) -> bool {
     }
 }
 
-/// Whether a login was refused for want of a certificate of the client's.
+/// Whether a login was rejected for lack of a client certificate.
 fn wants_certificate(code: &str, message: &str) -> bool {
     code == NO_ENTRY && message.contains("client certificate")
 }
 
-/// Whether a login was refused because another user of this machine runs dbstow. The word is in the message in every language of
-/// PostgreSQL's.
+/// Whether a login was rejected by peer authentication. The word is in the message in all of PostgreSQL's languages.
 fn is_by_peer(code: &str, message: &str) -> bool {
     code == NO_ENTRY && message.to_lowercase().contains("peer")
 }
 
-/// How `user` can log in where PostgreSQL asks the system who connects, as on Debian.
+/// How `user` can log in with peer authentication, as on Debian.
 fn by_peer(user: &str) -> String {
     format!(
         "it lets in the user \"{user}\" of this machine alone: run `sudo -u {user} dbstow ..` with files that this user may \
@@ -98,7 +97,7 @@ fn by_peer(user: &str) -> String {
     )
 }
 
-/// How servers from version 14 on, and before, say that they looked for an entry without TLS.
+/// Whether a message, of versions before or since 14, refers to a missing entry for connections without TLS.
 fn is_for_encrypted_only(message: &str) -> bool {
     message.contains("no encryption") || message.contains("SSL off")
 }
@@ -113,7 +112,7 @@ pub(crate) fn open(target: &Target, application: &str) -> Result<Connection, Eng
     })
 }
 
-/// Introduces a new connection, answers what the server asks, and waits until it is ready.
+/// Starts a new connection, answers the server's authentication requests, and waits until it is ready.
 fn log_in(connection: &mut Connection, target: &Target, application: &str) -> Result<(), Failure> {
     let parameters = [
         ("user", target.user.as_str()),
@@ -169,7 +168,7 @@ fn scram(
         .map(|name| Ok(name.to_owned()))
         .collect()?;
     let is_offered = |mechanism| offered.iter().any(|name| name == mechanism);
-    // What a certificate without a known hash has none of.
+    // A certificate without a known hash has no such binding.
     let end = connection
         .encrypted()
         .and_then(|tls| tls.tls_server_end_point().ok()?);
@@ -178,7 +177,7 @@ fn scram(
             sasl::SCRAM_SHA_256_PLUS,
             ChannelBinding::tls_server_end_point(end),
         ),
-        // A server that did offer it then notices that somebody in between took it away.
+        // A server that did offer it then detects a man in the middle that removed it.
         Some(_) => (sasl::SCRAM_SHA_256, ChannelBinding::unrequested()),
         None => (sasl::SCRAM_SHA_256, ChannelBinding::unsupported()),
     };
@@ -203,8 +202,8 @@ fn scram(
     }
 }
 
-/// Iterations of SCRAM's hash that a server may ask for, of those that `postgres-protocol` does: each takes about a microsecond of
-/// this machine, and nothing ends them on the way. PostgreSQL's default is 4,096.
+/// Maximum number of SCRAM hash iterations that a server may request of `postgres-protocol`: each takes about a microsecond on
+/// this machine, and they cannot be interrupted. PostgreSQL's default is 4,096.
 const ITERATIONS_MAX: u64 = 100_000;
 
 fn check_iterations(message: &[u8]) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use crate::session::tls::Encryption;
 use engine::Patience;
 use engine::server_url::Password;
 
-/// A server, a database in it, and who asks.
+/// A server, a database in it, and the login.
 #[derive(Clone)]
 pub(crate) struct Target {
     pub(crate) address: Address,
@@ -15,17 +15,17 @@ pub(crate) struct Target {
     pub(crate) database: String,
     pub(crate) password: Option<Password>,
     pub(crate) encryption: Encryption,
-    /// How long it may take.
+    /// Time limits.
     pub(crate) patience: Patience,
-    /// What its sessions begin with.
+    /// Initial settings of its sessions.
     pub(crate) settings: SessionSettings,
 }
 
-/// Settings that a client gives as it logs in. They count before those that the server has for the database or the user.
+/// Settings that a client sends at login. They take precedence over the server's settings for the database or the user.
 pub(crate) type SessionSettings = &'static [(&'static str, &'static str)];
 
-/// In databases of others, names mean what is built in. A function in `public` that suits the arguments of a question better than
-/// the built-in one would be called with the rights of whoever asks (CVE-2018-1058).
+/// In databases of others, names must resolve to built-in objects. A function in `public` that matches a query's arguments better
+/// than the built-in one would be called with the rights of the caller (CVE-2018-1058).
 pub(crate) const BUILT_IN_ONLY: [(&str, &str); 1] = [("search_path", "pg_catalog")];
 
 /// As a URL, without the password.

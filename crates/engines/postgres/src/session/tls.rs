@@ -1,4 +1,4 @@
-//! Encrypted connections: `sslmode`, `sslrootcert`, `sslcert`, `sslkey` and `sslcertmode` of a server's URL, as libpq has them.
+//! Encrypted connections: `sslmode`, `sslrootcert`, `sslcert`, `sslkey` and `sslcertmode` of a server's URL, as in libpq.
 //!
 //! Source: <https://www.postgresql.org/docs/18/libpq-ssl.html>, "SSL Support", read 2026-11-23. Where libpq verifies
 //! a certificate and goes on without encryption when that fails (`prefer` with a root certificate), the URL is
@@ -19,7 +19,7 @@ use crate::session::wire::Failure;
 use engine::certificates::{self, Refusal};
 use engine::socket::{Socket, Stream};
 
-/// What is asked of a connection; the default is libpq's.
+/// Requirements on a connection; the default is libpq's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
     Disable,
@@ -74,7 +74,7 @@ impl Mode {
     }
 }
 
-/// What a URL says of encryption; what it leaves out comes from the environment.
+/// Encryption options of a URL; missing ones come from the environment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub(crate) mode: Option<Mode>,
@@ -86,7 +86,7 @@ pub(crate) struct Asked {
 #[derive(Clone)]
 pub(crate) struct Encryption {
     mode: Mode,
-    /// None where nothing is ever encrypted.
+    /// `None` if connections are never encrypted.
     connector: Option<TlsConnector>,
 }
 
@@ -94,12 +94,12 @@ pub(crate) struct Encryption {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attempt {
     Plain,
-    /// Encrypted where the server can do that.
+    /// Encrypted if the server supports it.
     Offered,
     Encrypted,
 }
 
-/// Why a connection is not encrypted as asked.
+/// Why a connection is not encrypted as required.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TlsError {
     #[error(
@@ -128,7 +128,7 @@ pub(crate) enum TlsError {
 }
 
 impl Encryption {
-    /// None, which is enough for a socket of this machine.
+    /// No encryption, which suffices for a local socket.
     pub(crate) fn off() -> Encryption {
         Encryption {
             mode: Mode::Disable,
@@ -136,10 +136,10 @@ impl Encryption {
         }
     }
 
-    /// As the URL says, or else the environment, or libpq's defaults.
+    /// From the URL, or else the environment, or libpq's defaults.
     ///
     /// # Errors
-    /// What does not go together, or a file that holds no certificate.
+    /// Conflicting options, or a file without a certificate.
     pub(crate) fn of(address: &Address, asked: Asked) -> Result<Encryption, String> {
         let Asked { mode, root, own } = asked;
         match address {
@@ -162,7 +162,7 @@ impl Encryption {
         }
     }
 
-    /// How to connect, and how else where the server refuses that.
+    /// How to connect, and the fallback if the server rejects that.
     pub(crate) fn attempts(&self) -> (Attempt, Option<Attempt>) {
         match self.mode {
             Mode::Disable => (Attempt::Plain, None),
@@ -172,12 +172,12 @@ impl Encryption {
         }
     }
 
-    /// Whether the user said that nothing is to be encrypted.
+    /// Whether the user disabled encryption.
     pub(crate) fn is_off(&self) -> bool {
         self.connector.is_none()
     }
 
-    /// Asks the server for TLS; the socket stays as it is where it has none and need not.
+    /// Requests TLS from the server; the socket is unchanged if the server lacks it and it is not required.
     pub(crate) fn over(
         &self,
         mut socket: Socket,
@@ -194,7 +194,7 @@ impl Encryption {
         let mut request = BytesMut::new();
         frontend::ssl_request(&mut request);
         socket.write_all(&request)?;
-        // One byte and no more: what somebody in between adds to it must not pass for what the server said encrypted.
+        // One byte and no more: data injected by a man in the middle must not pass as encrypted data of the server.
         let mut answer = [0];
         socket.read_exact(&mut answer)?;
         match (&answer, attempt) {
@@ -212,14 +212,14 @@ impl Encryption {
     }
 }
 
-/// Authorities that are trusted.
+/// Trusted authorities.
 #[derive(Debug, PartialEq, Eq)]
 enum Roots {
     System,
     File(PathBuf),
 }
 
-/// The mode in force, and whom it trusts where it verifies.
+/// The effective mode, and the trusted authorities if it verifies.
 fn resolved(mode: Option<Mode>, root: Option<String>) -> Result<(Mode, Option<Roots>), String> {
     let of_environment = |name| env::var(name).ok().filter(|value| !value.is_empty());
     let is_asked = root.is_some();
@@ -231,7 +231,7 @@ fn resolved(mode: Option<Mode>, root: Option<String>) -> Result<(Mode, Option<Ro
         mode => mode,
     };
     if root.as_deref() == Some("system") {
-        // Anybody can have a certificate of a public authority, for a name of their own.
+        // Anyone can obtain a certificate of a public authority for their own name.
         return match mode {
             None | Some(Mode::VerifyFull) => Ok((Mode::VerifyFull, Some(Roots::System))),
             Some(_) if is_asked => {
@@ -256,7 +256,7 @@ fn resolved(mode: Option<Mode>, root: Option<String>) -> Result<(Mode, Option<Ro
     });
     match (mode, file) {
         (Mode::Disable | Mode::Allow | Mode::Prefer, _) | (Mode::Require, None) => Ok((mode, None)),
-        // As libpq has it: who has such a file expects it to be used.
+        // As in libpq: a user with such a file expects it to be used.
         (Mode::Require, Some(file)) => Ok((Mode::VerifyCa, Some(Roots::File(file)))),
         (Mode::VerifyFull, None) => Ok((mode, Some(Roots::System))),
         (Mode::VerifyCa, None) => Err(
@@ -297,7 +297,7 @@ fn connector(
     let connector = builder.build();
     connector.map(Some).map_err(|error| {
         let error = error.to_string();
-        // OpenSSL's, which looks at both only here.
+        // OpenSSL's message, which checks both only here.
         match error.contains("key values mismatch") {
             true => format!(
                 "sslcert and sslkey do not match: {error}; give the key of that certificate"
@@ -307,7 +307,7 @@ fn connector(
     })
 }
 
-/// The user's own certificate, with which a server may let them in.
+/// The client certificate for authentication.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnCertificate {
     /// `sslcert`
@@ -318,7 +318,7 @@ pub(crate) struct OwnCertificate {
     pub(crate) mode: Option<CertificateMode>,
 }
 
-/// Whether the server gets the user's own certificate; the default is libpq's. Its third, `require`, is not supported.
+/// Whether the client certificate is sent to the server; the default is libpq's. Its third, `require`, is not supported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum CertificateMode {
     Disable,
@@ -340,8 +340,8 @@ impl FromStr for CertificateMode {
 }
 
 impl OwnCertificate {
-    /// Certificate and key from the files that the URL names, or `PGSSLCERT` and `PGSSLKEY`, or those in `~/.postgresql`
-    /// where the certificate is there; none with `sslcertmode=disable`.
+    /// Certificate and key from the files that the URL names, or `PGSSLCERT` and `PGSSLKEY`, or those in `~/.postgresql` if the
+    /// certificate exists; none with `sslcertmode=disable`.
     fn identity(self) -> Result<Option<Identity>, String> {
         let of_environment = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let of_home = |name: &str| {
@@ -395,7 +395,7 @@ fn identity(certificate: &Path, key: &Path) -> Result<Identity, String> {
              you can read (openssl pkey -in KEY -out NEW)"
         ));
     }
-    // What the library takes; older tools write forms of their own.
+    // The format that the library accepts; older tools write other formats.
     let Some(start) = text.find(PKCS8) else {
         return Err(format!(
             "sslkey {key_shown} holds no private key in PKCS #8 form ({PKCS8}); convert it with openssl pkcs8 -topk8 \
@@ -408,7 +408,7 @@ fn identity(certificate: &Path, key: &Path) -> Result<Identity, String> {
 
 const PKCS8: &str = "-----BEGIN PRIVATE KEY-----";
 
-/// What the library says, sorted by what there is to do about it.
+/// Classifies the library's error by its remedy.
 fn refused(error: HandshakeError<Socket>, host: &str) -> TlsError {
     let text = match error {
         HandshakeError::Failure(error) => error.to_string(),

@@ -1,4 +1,4 @@
-//! `postgresql://user:password@host:port/database`, and where a password comes from that it does not hold.
+//! `postgresql://user:password@host:port/database`, and the sources of a password that it does not contain.
 //!
 //! Source: <https://www.postgresql.org/docs/18/libpq-connect.html>, "Connection URIs" and "The Password
 //! File", read 2026-11-21.
@@ -13,12 +13,12 @@ use engine::EngineError;
 use engine::Patience;
 use engine::server_url::{Password, Pieces, number, own_name, secret_in};
 
-/// Where servers listen on this machine when nobody says otherwise; Debian's first.
+/// Default socket directories on this machine; Debian's first.
 const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 const PORT: u16 = 5432;
 
-/// A server that is there. What it shows has no password in it.
+/// An existing server. Its `Display` text does not contain the password.
 #[derive(Clone)]
 pub struct ServerUrl {
     target: Target,
@@ -36,7 +36,7 @@ impl fmt::Display for ServerUrl {
     }
 }
 
-/// A URL taken apart; nothing decided yet.
+/// The parts of a URL, before interpretation.
 #[derive(Default)]
 struct Parts {
     user: Option<String>,
@@ -52,12 +52,12 @@ struct Parts {
 }
 
 impl ServerUrl {
-    /// Reads a URL; what it leaves out comes from `PGPASSWORD`, the password file, `PGSSLMODE`, `PGSSLROOTCERT`,
+    /// Parses a URL; missing parts come from `PGPASSWORD`, the password file, `PGSSLMODE`, `PGSSLROOTCERT`,
     /// `PGSSLCERT`, `PGSSLKEY`, `PGSSLCERTMODE`, and this machine's user.
     ///
     /// # Errors
-    /// When it is no such URL, or a certificate or key cannot be used; the message does not show the URL, since it may
-    /// hold a password.
+    /// When it is not such a URL, or a certificate or key cannot be used; the message does not contain the URL, since it may
+    /// include a password.
     pub fn parse(text: &str) -> Result<ServerUrl, EngineError> {
         let parts = Parts::of(text).map_err(|why| {
             EngineError::Missing(format!(
@@ -109,7 +109,7 @@ impl ServerUrl {
         Ok(ServerUrl { target })
     }
 
-    /// The same, waited for so.
+    /// The server with these time limits.
     #[must_use]
     pub fn with_patience(mut self, patience: Patience) -> ServerUrl {
         self.target.patience = patience;
@@ -156,7 +156,7 @@ impl Parts {
             "sslcertmode" => {
                 self.sslcertmode = value.map(|mode| mode.parse()).transpose()?;
             }
-            // Not by its name: where a password holds a `?`, that is a part of it.
+            // Without its name: if a password contains a `?`, the name is a part of it.
             _ => {
                 return Err(
                     "it has an unknown parameter (known: host, port, user, password, dbname, sslmode, sslrootcert, sslcert, \
@@ -173,7 +173,7 @@ fn socket(folder: &str, port: u16) -> Address {
     Address::Unix(PathBuf::from(folder).join(format!(".s.PGSQL.{port}")))
 }
 
-/// The password that the user's password file has for this server.
+/// The password for this server in the user's password file.
 fn from_file(
     address: &Address,
     port: u16,
@@ -186,7 +186,7 @@ fn from_file(
         (None, None) => return Ok(None),
     };
     let host = match address {
-        // What libpq looks up for a socket in its default place, and close enough for others.
+        // libpq's lookup name for a socket in its default directory, and close enough for others.
         Address::Unix(_) => "localhost",
         Address::Tcp(host, _) => host,
     };

@@ -1,7 +1,6 @@
 //! A connection to a PostgreSQL server: a blocking socket, and messages that `postgres-protocol` encodes.
-//!
-//! One statement is one write and, mostly, one read: no event loop stands in between, which is what keeps a
-//! session as cheap as pgbench's. TLS lies between the two where the server's URL says so ([`crate::session::tls`]).
+//! One statement is one write and, mostly, one read: there is no event loop, which keeps a session as cheap as pgbench's. TLS is
+//! in between if the server's URL requests it ([`crate::session::tls`]).
 
 use std::error::Error;
 use std::io;
@@ -25,21 +24,21 @@ use engine::wait::Task;
 /// Bytes a connection reads at once; larger messages make its buffer grow.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Why the server did not do as asked.
+/// Why a request to the server failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// It said no.
+    /// The server reported an error.
     #[error("SQLSTATE {code}: {message}")]
     Refused {
         /// The SQLSTATE.
         code: String,
-        /// Its words.
+        /// The error text.
         message: String,
     },
-    /// It is not encrypted as asked.
+    /// The connection is not encrypted as required.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// It answered something else than was asked.
+    /// The server's response was unexpected.
     #[error(transparent)]
     Unexpected(#[from] Unexpected),
     /// The connection broke.
@@ -52,16 +51,16 @@ pub(crate) struct Connection {
     stream: Stream,
     outgoing: BytesMut,
     incoming: Vec<u8>,
-    /// What of `incoming` holds bytes that are not looked at yet.
+    /// The range of `incoming` with unprocessed bytes.
     unread: Range<usize>,
-    /// What of the answer under way is kept at most.
+    /// Size limit for the current response.
     budget: Budget,
     /// `I` without a transaction, `T` within one, `E` within one that failed.
     status: u8,
 }
 
 impl Connection {
-    /// Connects to the server of `target`, which has not been told who is there.
+    /// Connects to the server of `target`, without logging in.
     pub(crate) fn connect(target: &Target, attempt: Attempt) -> Result<Connection, Failure> {
         let patience = &target.patience;
         let stream = match &target.address {
@@ -81,12 +80,12 @@ impl Connection {
         })
     }
 
-    /// From now on it waits so for the server.
+    /// Sets the time limits for the server's responses.
     pub(crate) fn set_patience(&mut self, patience: Patience) {
         self.stream.socket().set_patience(patience);
     }
 
-    /// The TLS below it, if there is any.
+    /// The underlying TLS stream, if any.
     pub(crate) fn encrypted(&self) -> Option<&TlsStream<Socket>> {
         self.stream.encrypted()
     }
@@ -96,13 +95,13 @@ impl Connection {
         self.status != b'I'
     }
 
-    /// Asks a question of our own, without parameters; gives the rows of all of it. Its answer has a limit in time and size.
+    /// Runs one of our own queries, without parameters, and returns all rows. The response is limited in time and size.
     pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
         self.stream.socket().begin(Task::Question);
         self.rows(sql)
     }
 
-    /// Executes statements that may take long, without parameters; gives the rows of all of them.
+    /// Executes statements that may take long, without parameters; returns the rows of all of them.
     pub(crate) fn work(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
         self.stream.socket().begin(Task::Statement);
         self.rows(sql)
@@ -121,7 +120,7 @@ impl Connection {
         Ok(rows)
     }
 
-    /// Executes a query of the workload's; gives the columns and the rows of its first statement that has any.
+    /// Executes a query of the workload; returns the columns and rows of its first statement that has any.
     pub(crate) fn table(&mut self, sql: &str) -> Result<(Vec<String>, Vec<Row>), Failure> {
         self.stream.socket().begin(Task::Statement);
         frontend::query(sql, &mut self.outgoing)?;
@@ -144,7 +143,7 @@ impl Connection {
         Ok((columns, rows))
     }
 
-    /// Prepares a statement under `name`, which replaces what had that name.
+    /// Prepares a statement under `name`, replacing a previous one of that name.
     pub(crate) fn prepare(&mut self, name: &str, sql: &str) -> Result<(), Failure> {
         self.stream.socket().begin(Task::Statement);
         frontend::close(b'S', name, &mut self.outgoing)?;
@@ -154,8 +153,8 @@ impl Connection {
         self.until_ready(&mut |_, _| Ok(()))
     }
 
-    /// Executes a prepared statement, and drops its rows as they come. `write` puts an argument down as text.
-    /// Gives whether it made a table.
+    /// Executes a prepared statement, and discards its rows. `write` encodes an argument as text. Returns whether it created a
+    /// table.
     pub(crate) fn execute<T>(
         &mut self,
         name: &str,
@@ -198,13 +197,13 @@ impl Connection {
                     let body = self.body(length)?;
                     refused = refused.or(Some(self.refusal(body)?));
                 }
-                // Rows, notices, and word that the statement was bound.
+                // Rows, notices, and the confirmation of the bind.
                 _ => self.skip(length)?,
             }
         }
     }
 
-    /// Sends what stands in the buffer. What comes next is a new answer.
+    /// Sends the buffer. A new response follows.
     pub(crate) fn send(&mut self) -> io::Result<()> {
         self.budget = Budget::default();
         self.stream.write_all(&self.outgoing)?;
@@ -212,12 +211,12 @@ impl Connection {
         Ok(())
     }
 
-    /// What the next message is made in.
+    /// The buffer for the next message.
     pub(crate) fn outgoing(&mut self) -> &mut BytesMut {
         &mut self.outgoing
     }
 
-    /// Hands every message on until the server is ready for the next one. Its refusal comes after that.
+    /// Passes on every message until the server is ready for the next request. Errors are returned after that.
     pub(crate) fn until_ready(
         &mut self,
         each: &mut dyn FnMut(Message, &mut Budget) -> io::Result<()>,
@@ -235,7 +234,7 @@ impl Connection {
         }
     }
 
-    /// The next message, decoded. Of whatever kind, all messages of an answer share its limit: otherwise notices have no end.
+    /// The next message, decoded. All messages of a response, of any kind, share its limit: otherwise notices could be endless.
     pub(crate) fn message(&mut self) -> io::Result<Message> {
         let (_, length) = self.header()?;
         check_announced(length)?;
@@ -256,11 +255,11 @@ impl Connection {
         Message::parse(&mut BytesMut::from(whole))?.ok_or_else(malformed)
     }
 
-    /// Kind of the next message, and length of its body, which has to be read or skipped.
+    /// Kind of the next message, and length of its body, which must be read or skipped.
     fn header(&mut self) -> io::Result<(u8, usize)> {
         loop {
             if let [tag, a, b, c, d, ..] = self.incoming[self.unread.clone()] {
-                // The length counts itself, and not the kind before it.
+                // The length includes itself, but not the kind before it.
                 let length = i32::from_be_bytes([a, b, c, d]);
                 let body = usize::try_from(length)
                     .ok()
@@ -280,7 +279,7 @@ impl Connection {
         }
     }
 
-    /// The body of the message whose header was read just now; it is good until the next one is read.
+    /// The body of the message whose header was just read; valid until the next one is read.
     fn body(&mut self, length: usize) -> io::Result<Range<usize>> {
         check_announced(length)?;
         while self.unread.len() < length {
@@ -291,7 +290,7 @@ impl Connection {
         Ok(start..start + length)
     }
 
-    /// Lets the body go of the message whose header was read just now.
+    /// Skips the body of the message whose header was just read.
     fn skip(&mut self, length: usize) -> io::Result<()> {
         let mut left = length;
         loop {
@@ -305,7 +304,7 @@ impl Connection {
         }
     }
 
-    /// Reads on, for a message of `wanted` bytes. The buffer grows by what came, not by what was announced.
+    /// Reads more bytes, for a message of `wanted` bytes. The buffer grows by the received bytes, not by the announced length.
     fn receive(&mut self, wanted: usize) -> io::Result<()> {
         // A header stays in front of its body.
         let kept = self.unread.start.min(HEADER_BYTES);

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   /tmp/dbstow-AbC123/
-//!       pg_hba.conf       lets in the user `dbstow` alone, and only ..
-//!       pg_ident.conf     .. whom this machine knows as the user that dbstow runs as
-//!       postgresql.conf   empty: for servers on a data directory whose own file anybody may have written
+//!       pg_hba.conf       permits only the user `dbstow`, and only ..
+//!       pg_ident.conf     .. for the operating system user that dbstow runs as
+//!       postgresql.conf   empty: for servers on an untrusted data directory
 //!       socket/           the server's
 //! ```
 //!
@@ -29,7 +29,7 @@ const NAMES: &str = "pg_ident.conf";
 
 const SETTINGS: &str = "postgresql.conf";
 
-/// Makes the run directory of a server that runs as `owner`.
+/// Creates the run directory of a server that runs as `owner`.
 pub(crate) fn run_directory(
     registration: &Arc<Registration>,
     owner: Option<Owner>,
@@ -46,7 +46,7 @@ pub(crate) fn socket(run: &RunDirectory) -> PathBuf {
     run.socket_directory().join(".s.PGSQL.5432")
 }
 
-/// What the server has to be started with.
+/// Settings that the server must be started with.
 pub(crate) fn settings(run: &RunDirectory) -> [(&'static str, String); 6] {
     let file = |name: &str| run.path().join(name).display().to_string();
     let socket = run.socket_directory().display().to_string();
@@ -60,13 +60,13 @@ pub(crate) fn settings(run: &RunDirectory) -> [(&'static str, String); 6] {
     ]
 }
 
-/// What has the server read its settings from no file of its data directory, but for `postgresql.auto.conf`.
+/// The setting that keeps the server from reading settings from its data directory, except `postgresql.auto.conf`.
 pub(crate) fn settings_file(run: &RunDirectory) -> (String, String) {
     let file = run.path().join(SETTINGS).display().to_string();
     ("config_file".to_owned(), file)
 }
 
-/// As PostgreSQL's files and lists want what may have a blank or a comma in it.
+/// Quotes a value that may contain a blank or a comma for PostgreSQL's files and lists.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }

@@ -17,11 +17,11 @@ use engine::row::Row;
 use engine::{Client, Table};
 use workload::{Driver, Statement, Tables, Value};
 
-/// The server knows no such table: `undefined_table`.
+/// The table does not exist: `undefined_table`.
 /// Source: <https://www.postgresql.org/docs/18/errcodes-appendix.html>, read 2026-11-26.
 const UNDEFINED_TABLE: &str = "42P01";
 
-/// A session on a PostgreSQL server. Each statement is prepared when it comes first.
+/// A session on a PostgreSQL server. Each statement is prepared on first use.
 pub(crate) struct Session<'a> {
     engine: &'a Postgres,
     connection: Connection,
@@ -119,7 +119,7 @@ impl Client for Session<'_> {
     }
 
     fn roll_back(&mut self) {
-        // Where the connection is gone, so are transaction and locks; the next statement says so.
+        // If the connection is gone, so are transaction and locks; the next statement reports it.
         if self.connection.in_transaction() {
             let _ = self.connection.work("ROLLBACK");
         }
@@ -135,7 +135,7 @@ impl Client for Session<'_> {
         self.watch.check()?;
         let answer = self.connection.table(query);
         let (columns, rows) = answer.map_err(|failure| self.text(failure))?;
-        // Whatever their type: the server takes texts for arguments of any.
+        // For all types: the server accepts texts as arguments of any type.
         let value = |text: &Option<String>| Some(text.clone().map_or(Value::Null, Value::Text));
         let row = |row: &Row| row.columns().iter().map(value).collect();
         let rows = rows.iter().map(row).collect();
@@ -153,7 +153,7 @@ impl Client for Session<'_> {
     }
 }
 
-/// Puts an argument down as text, whose type the server infers.
+/// Encodes an argument as text; the server infers the type.
 fn put(value: &Value, buffer: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Send + Sync>> {
     match value {
         Value::Int(value) => write!(buffer, "{value}")?,

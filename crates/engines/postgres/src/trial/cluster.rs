@@ -1,4 +1,4 @@
-//! A private server: its own data directory, its own socket, no network, one user.
+//! A private server: own data directory, own socket, no network, one user.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use engine::Patience;
 use engine::managed_server::{Directories, ManagedServer, Owner, Task};
 use experiment::spec::Settings;
 
-/// A server of our own.
+/// A private server.
 pub(crate) struct Cluster {
     binaries: Binaries,
-    /// What it is started with.
+    /// Its command-line settings.
     settings: Vec<(String, String)>,
-    /// What every session begins with.
+    /// Initial settings of every session.
     of_sessions: SessionSettings,
     server: ManagedServer,
 }
 
 impl Cluster {
-    /// Makes the data directory `data` and the log's directory `log`, both inside directories that exist; `initdb` are more
-    /// options of the program that fills them.
+    /// Creates the data directory `data` and the log's directory `log`, both inside existing directories; `initdb` are further
+    /// options of `initdb`.
     pub(crate) fn create(
         (binaries, owner): (&Binaries, Option<Owner>),
         registration: &Arc<Registration>,
@@ -45,7 +45,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// A server for the data directory `data`, which may be there already. It is not started yet.
+    /// A server for the data directory `data`, which may exist already. It is not started yet.
     pub(crate) fn found(
         (binaries, owner): (&Binaries, Option<Owner>),
         registration: &Arc<Registration>,
@@ -65,7 +65,7 @@ impl Cluster {
         })
     }
 
-    /// The same, which reads no settings from files of its data directory, as far as PostgreSQL lets one say so.
+    /// The server, ignoring settings files in its data directory where PostgreSQL allows it.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "only drills need it, which are of Linux")
@@ -75,7 +75,7 @@ impl Cluster {
         self
     }
 
-    /// The same with `more` settings, which count before the others.
+    /// The server with `more` settings, which take precedence over the others.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "only drills need it, which are of Linux")
@@ -85,7 +85,7 @@ impl Cluster {
         self
     }
 
-    /// The same, whose sessions begin with these settings, whatever its database says of them.
+    /// The server, whose sessions begin with these settings, overriding those of its database.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "only drills need it, which are of Linux")
@@ -95,7 +95,7 @@ impl Cluster {
         self
     }
 
-    /// How to reach `database` in it.
+    /// Address and login for `database`.
     pub(crate) fn target(&self, database: &str) -> Target {
         Target {
             address: Address::Unix(access::socket(self.server.run())),
@@ -108,12 +108,12 @@ impl Cluster {
         }
     }
 
-    /// Its process, and what becomes of it.
+    /// Its process and exit status.
     pub(crate) fn server(&self) -> &ManagedServer {
         &self.server
     }
 
-    /// Starts the server, and waits until it lets clients in.
+    /// Starts the server, and waits until it accepts clients.
     pub(crate) fn start(&self) -> Result<(), EngineError> {
         let mut command = self
             .server
@@ -132,9 +132,9 @@ impl Cluster {
         let output = self
             .server
             .command(&self.binaries.program("initdb"), Task::Initialise)
-            // Who may log in is said beside the data directory, which alone lets nobody in.
+            // Access rules are outside the data directory, whose own rules reject all logins.
             .args(["--auth=reject", "--encoding=UTF8", "--no-locale"])
-            // What a trial needs on disk is written by the checkpoint behind its load.
+            // What a trial requires on disk is written by the checkpoint after its load.
             .args(["--no-sync", "--username", USER])
             .args((self.binaries.major >= 14).then_some("--no-instructions"))
             .args(options)

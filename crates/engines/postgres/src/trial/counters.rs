@@ -1,7 +1,6 @@
 //! PostgreSQL's own counters, as a flat map.
-//!
-//! Versions 13 to 18 name and place them differently: whatever columns a version's views have are taken,
-//! so that none is lost, and times and bytes get their unit as suffix.
+//! Versions 13 to 18 differ in names and views: all columns of a version's views are recorded, so none is lost, and times and
+//! bytes get their unit as suffix.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +8,7 @@ use crate::session::wire::Connection;
 use engine::row::Number as _;
 use engine::{CounterSample, CounterSampler, EngineError};
 
-/// Views of one row: prefix of the counters' names, the row, and the version that brought it.
+/// Views of one row: prefix of the counters' names, the row, and the version that introduced it.
 const VIEWS: [(&str, &str, u32); 4] = [
     (
         "database",
@@ -18,11 +17,11 @@ const VIEWS: [(&str, &str, u32); 4] = [
     ),
     ("wal", "pg_stat_wal", 14),
     ("bgwriter", "pg_stat_bgwriter", 0),
-    // Before, these stand in pg_stat_bgwriter.
+    // Before, these are in pg_stat_bgwriter.
     ("checkpointer", "pg_stat_checkpointer", 17),
 ];
 
-/// Columns that are no counters.
+/// Columns that are not counters.
 const NO_COUNTERS: [&str; 6] = [
     "datid",
     "datname",
@@ -32,7 +31,7 @@ const NO_COUNTERS: [&str; 6] = [
     "op_bytes",
 ];
 
-/// `pg_stat_io` over all kinds of process and contexts: by what was read and written.
+/// `pg_stat_io` over all kinds of process and contexts, by object.
 const IO: &str = "SELECT replace(object, ' ', '_') || '.' || key AS key, sum(value::numeric)::text AS value \
      FROM (SELECT v.object, each.key, each.value FROM pg_stat_io AS v, LATERAL jsonb_each_text(to_jsonb(v)) AS each \
            WHERE each.key NOT IN ('backend_type', 'object', 'context', 'stats_reset', 'op_bytes')) AS counters \
@@ -47,7 +46,7 @@ const IO_BY_PROCESS: &str = "SELECT replace(object || '.' || backend_type || '.'
          'extend_bytes', extends * (to_jsonb(v) ->> 'op_bytes')::numeric) ELSE '{}' END || to_jsonb(v)) \
      WHERE key NOT IN ('backend_type', 'object', 'context', 'stats_reset', 'op_bytes')";
 
-/// How finely `pg_stat_io` is read.
+/// Granularity of `pg_stat_io`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// Sums over all processes.
@@ -131,7 +130,7 @@ fn collect(
         .query(sql)
         .map_err(|error| EngineError::failed(format!("read the counters `{prefix}`"), error))?;
     for row in rows {
-        // A column that is no number is one of another version.
+        // A non-numeric column belongs to another version.
         if let [Some(name), Some(value)] = row.columns()
             && !NO_COUNTERS.contains(&name.as_str())
             && let Some(value) = f64::of(value)
@@ -142,7 +141,7 @@ fn collect(
     Ok(())
 }
 
-/// PostgreSQL counts times in milliseconds; bytes it names so itself.
+/// PostgreSQL counts times in milliseconds; names of byte counters already contain the unit.
 fn with_unit(name: &str) -> String {
     match name.ends_with("_time") {
         true => format!("{name}_ms"),

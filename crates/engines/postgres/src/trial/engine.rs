@@ -1,4 +1,4 @@
-//! What a trial asks of a server.
+//! The engine interface of a server for a trial.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use experiment::record::{EngineRecord, NOT_LIMITED, PAGE_CACHE};
 use experiment::spec::Temperature;
 use workload::Tables;
 
-/// How often sessions are cancelled at most: for two seconds.
+/// Maximum number of attempts to cancel sessions: for two seconds.
 const CANCELS_MAX: usize = 100;
 
 const CANCEL_EVERY: Duration = Duration::from_millis(20);
@@ -113,19 +113,19 @@ impl Engine for Postgres {
 
     fn interrupt(&self) {
         self.interruptions.interrupt();
-        // Where the server is gone, its sessions come back by themselves.
+        // If the server is gone, its sessions return on their own.
         let _ = self.cancel_sessions();
     }
 
     fn abandon(&self) {
         match &self.host {
             Host::Private(cluster) => cluster.server().abandon(),
-            // Where the server is gone, the statement comes back by itself.
+            // If the server is gone, the statement returns on its own.
             Host::External(_) => drop(self.cancel_own()),
         }
     }
 
-    /// Of a given server nothing is kept: it would hold on to our directories.
+    /// On an external server nothing is kept: it would keep using our directories.
     fn keep(&mut self) {
         match self.host {
             Host::Private(_) => self.directories.keep(),
@@ -148,14 +148,14 @@ impl Engine for Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // Nobody is left to be told; whoever wants to know calls `stop`.
+        // The error cannot be reported here; callers that need it call `stop`.
         let _ = self.stop();
     }
 }
 
 impl Postgres {
-    /// Cancels what the sessions do, until none does anything: one that was about to send a statement when
-    /// it was first asked to stop sends it all the same.
+    /// Cancels the sessions' statements until all are idle: a session that was about to send a statement at the first attempt
+    /// still sends it.
     fn cancel_sessions(&self) -> Result<(), Failure> {
         let mut connection = self.open_to_cancel()?;
         for _ in 0..CANCELS_MAX {
@@ -179,7 +179,7 @@ impl Postgres {
         Connection::open(&target, OBSERVER)
     }
 
-    /// Cancels what dbstow itself does in its database, once.
+    /// Cancels dbstow's own statements in its database, once.
     fn cancel_own(&self) -> Result<(), Failure> {
         let mut connection = self.open_to_cancel()?;
         connection.query(&format!(

@@ -1,4 +1,4 @@
-//! A server that is there already: a database and tablespaces are made in it for a run, and removed.
+//! An external server: a database and tablespaces are created in it for a run, and removed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -16,9 +16,9 @@ use engine::managed_server::Owner;
 use engine::mark::mark;
 use engine::row::first;
 
-/// A server that others own.
+/// A server owned by others.
 pub(crate) struct External {
-    /// The database that its owner named: only for making ours and removing it.
+    /// The database that the user named: only for creating ours and removing it.
     maintenance: Target,
     /// Our own database in it.
     database: String,
@@ -27,7 +27,7 @@ pub(crate) struct External {
 }
 
 impl External {
-    /// Logs in, and looks whether it will do.
+    /// Logs in and checks whether the server is suitable.
     pub(crate) fn open(url: &ServerUrl) -> Result<External, EngineError> {
         let maintenance = url.target().clone();
         let mut connection = open(&maintenance, OBSERVER)?;
@@ -64,7 +64,7 @@ impl External {
         })
     }
 
-    /// Whose the tablespaces' directories have to be: the user that the server runs as.
+    /// Required owner of the tablespaces' directories: the user that the server runs as.
     pub(crate) fn owner(&self) -> Result<Option<Owner>, EngineError> {
         let metadata = fs::metadata(&self.data_directory).map_err(|error| {
             EngineError::failed(
@@ -89,16 +89,16 @@ impl External {
         )))
     }
 
-    /// The name of our database, which begins the names of our tablespaces too.
+    /// The name of our database, which is also the prefix of our tablespaces' names.
     pub(crate) fn database(&self) -> &str {
         &self.database
     }
 
-    /// How to reach our database.
+    /// Address and login for our database.
     pub(crate) fn target(&self) -> Target {
         Target {
             database: self.database.clone(),
-            // It has tables of ours, and nobody else's functions.
+            // It contains only our own tables and no foreign functions.
             settings: &[],
             ..self.maintenance.clone()
         }
@@ -109,7 +109,7 @@ impl External {
         open(&self.maintenance, OBSERVER)
     }
 
-    /// What cannot be done here, for people.
+    /// Human-readable notes on what is not possible here.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "the given server keeps its own settings for the whole server, such as shared_buffers \
@@ -130,7 +130,7 @@ impl External {
         notes
     }
 
-    /// Removes what was made; says what could not be.
+    /// Removes what was created; returns an error for what could not be removed.
     pub(crate) fn remove(&self, tablespaces: &Tablespaces) -> Result<(), String> {
         let maintenance = Target {
             patience: self.maintenance.patience.for_removal(),

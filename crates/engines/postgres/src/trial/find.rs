@@ -10,13 +10,13 @@ use volume::child;
 
 use engine::EngineError;
 
-/// Major versions that dbstow knows the settings and counters of.
+/// Supported major versions, whose settings and counters are known.
 pub const VERSIONS: RangeInclusive<u32> = 13..=18;
 
 /// PostgreSQL's programs, of one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binaries {
-    /// The folder that holds `initdb` and `postgres`.
+    /// The folder with `initdb` and `postgres`.
     pub folder: PathBuf,
     /// Major version.
     pub major: u32,
@@ -25,10 +25,10 @@ pub struct Binaries {
 }
 
 impl Binaries {
-    /// The programs in `asked`, or the newest of [`VERSIONS`] that this machine has.
+    /// The programs in `asked`, or the newest of [`VERSIONS`] on this machine.
     ///
     /// # Errors
-    /// When there are none, or none of a version that will do; says what to do about it.
+    /// When there are none, or none of a supported version, with the remedy.
     pub fn find(asked: Option<&Path>) -> Result<Binaries, EngineError> {
         Binaries::among(asked, &usual_folders())
     }
@@ -68,7 +68,7 @@ impl Binaries {
         if !folder.join("initdb").is_file() {
             return Err(refused("there is no `initdb` in it"));
         }
-        // A link to one program has the others beside what it points to.
+        // If this is a link to one program, the others are beside its target.
         let postgres = fs::canonicalize(folder.join("postgres"))
             .map_err(|error| refused(&format!("there is no `postgres` in it: {error}")))?;
         let folder = match postgres.parent() {
@@ -104,7 +104,7 @@ impl Binaries {
     }
 }
 
-/// Version and major version in what `postgres --version` says.
+/// Version and major version in the output of `postgres --version`.
 fn version_in(text: &str) -> Option<(String, u32)> {
     let version = text.strip_prefix("postgres (PostgreSQL) ")?;
     let version = version.split_whitespace().next()?;
@@ -129,7 +129,7 @@ fn missing(found: &[Binaries]) -> EngineError {
     ))
 }
 
-/// Where systems put PostgreSQL, and where the user's path and `pg_config` point.
+/// Common folders of PostgreSQL, and those from the user's PATH and `pg_config`.
 fn usual_folders() -> BTreeSet<PathBuf> {
     let mut folders = BTreeSet::new();
     // Debian; Red Hat's own and PostgreSQL's packages; Homebrew.
@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder with programs that claim a version.
+    /// A folder with programs that report a version.
     fn programs(parent: &Path, name: &str, version: &str) -> PathBuf {
         let folder = parent.join(name);
         fs::create_dir(&folder).unwrap();

@@ -6,8 +6,9 @@ use nix::sys::signal::Signal;
 use engine::EngineError;
 use engine::managed_server::{self, Owner, Product};
 
-/// A PostgreSQL server. `SIGINT` is a fast shutdown, which ends all sessions first; `SIGQUIT` an immediate one, which is passed
-/// on to all its processes: <https://www.postgresql.org/docs/16/server-shutdown.html>, read 2026-11-25.
+/// A PostgreSQL server. `SIGINT` is a fast shutdown, which ends all sessions first; `SIGQUIT` an immediate one, which is
+/// forwarded to all its processes:
+/// <https://www.postgresql.org/docs/16/server-shutdown.html>, read 2026-11-25.
 pub(crate) static POSTGRESQL: Product = Product {
     name: "PostgreSQL",
     process: "postgres",
@@ -19,17 +20,17 @@ pub(crate) static POSTGRESQL: Product = Product {
     tells_of_crash: |line| line.contains("PANIC"),
 };
 
-/// As whom a private server has to run: PostgreSQL refuses root, so that root needs another; `postgres`
-/// where there is such a user, `nobody` otherwise. `None`: as whom dbstow runs itself.
+/// The user that a private server must run as: PostgreSQL refuses root, so root needs another user; `postgres` if it exists,
+/// `nobody` otherwise. `None`: dbstow's own user.
 ///
 /// # Errors
-/// When it is root and there is no other user.
+/// When running as root and no other user exists.
 pub fn owner() -> Result<Option<Owner>, EngineError> {
     managed_server::owner(&POSTGRESQL)
 }
 
-/// As whom a private server has to run on files of anybody's making: as [`owner`], but `nobody` first, who owns no database of this
-/// machine as `postgres` may.
+/// The user that a private server must run as on untrusted files: as [`owner`], but preferring `nobody`, which does not own
+/// databases of this machine as `postgres` may.
 ///
 /// # Errors
 /// As [`owner`].
@@ -38,7 +39,7 @@ pub fn least_owner() -> Result<Option<Owner>, EngineError> {
     managed_server::least_owner(&POSTGRESQL)
 }
 
-/// Why a server cannot go on, where a line says so; not what it says to a client that came too early.
+/// Why a server cannot continue, if a log line says so; ignores its messages to clients that connect too early.
 fn cause(line: &str) -> Option<String> {
     let words = ["PANIC:", "FATAL:"].into_iter();
     let at = words.filter_map(|word| line.find(word)).min()?;

@@ -1,4 +1,4 @@
-//! PostgreSQL, as a run knows it.
+//! PostgreSQL as an engine provider.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use engine::{FrontKind, Options};
 use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
 
-/// Where its programs are.
+/// Option for the folder of its programs.
 const BIN: &str = "postgres-bin";
 
 const OPTIONS: &[OptionSpec] = &[OptionSpec {
@@ -49,7 +49,7 @@ impl EngineProvider for Provider {
         Dialect::Postgres
     }
 
-    /// `read_ahead` is the volumes' too.
+    /// `read_ahead` applies to the volumes too.
     fn keys(&self, _mode: Mode) -> Option<&'static [&'static str]> {
         Some(&[
             "like",
@@ -66,7 +66,7 @@ impl EngineProvider for Provider {
         ])
     }
 
-    /// A tablespace has no size; that of the log bounds it (`max_wal_size`).
+    /// A tablespace has no size; the log's size limits it (`max_wal_size`).
     fn sized(&self) -> &'static [Role] {
         &[Role::Log]
     }
@@ -145,7 +145,7 @@ impl EngineProvider for Provider {
     }
 }
 
-/// A server's log stays where it is: arms that place it differently would compare nothing.
+/// A server's log cannot be moved: arms that differ only in its placement would be identical.
 fn check_logs(arms: &[Arm]) -> Result<(), String> {
     let volumes = |arm: &Arm| -> Vec<String> {
         let files = arm.settings.placement.files(Role::Log).iter();
@@ -170,7 +170,7 @@ fn check_logs(arms: &[Arm]) -> Result<(), String> {
     }
 }
 
-/// Samples which version a given server is, and what it allows, before any trial.
+/// Checks the version and settings of an external server before any trial.
 fn check_server(url: &ServerUrl, arms: &[Arm]) -> Result<(), EngineError> {
     let mut connection = open(url.target(), OBSERVER)?;
     let mut value = |expression: &str| -> Result<String, EngineError> {
@@ -200,7 +200,7 @@ fn check_server(url: &ServerUrl, arms: &[Arm]) -> Result<(), EngineError> {
     reading::check_combined(arms, allowed, &server).map_err(EngineError::Missing)
 }
 
-/// The server of a URL, and how long it may take.
+/// The server of a URL, with time limits.
 fn server(url: &str, patience: &Patience) -> Result<ServerUrl, EngineError> {
     Ok(ServerUrl::parse(url)?.with_patience(patience.clone()))
 }

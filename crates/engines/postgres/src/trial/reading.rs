@@ -1,4 +1,4 @@
-//! How PostgreSQL reads, as an experiment sets it: what a server is started with, and which servers have that.
+//! PostgreSQL's read settings from an experiment: what a server is started with, and which servers support it.
 //!
 //! Source: <https://www.postgresql.org/docs/18/runtime-config-resource.html>, and the same pages of 13 to 17, read
 //! 2026-11-25. `io_method`, `io_workers` and `io_max_combine_limit` came with 18, `io_combine_limit` with 17.
@@ -13,7 +13,7 @@ use experiment::spec::{Arm, IoMethod, Postgres};
 /// Largest combined read of version 17.
 const COMBINE_MAX_17: Bytes = Bytes::kib(256);
 
-/// What a private server must be started with; a server of the user's own keeps its own.
+/// Settings that a private server must be started with; the user's own server is not changed.
 pub(crate) fn of_server(asked: &Postgres) -> Vec<(&'static str, String)> {
     let mut values = Vec::new();
     if let Some(method) = asked.io_method {
@@ -25,13 +25,13 @@ pub(crate) fn of_server(asked: &Postgres) -> Vec<(&'static str, String)> {
     values
 }
 
-/// What caps `io_combine_limit` for all of a server, from 18 on.
+/// The server-wide cap of `io_combine_limit`, from 18 on.
 pub(crate) fn cap(asked: &Postgres, major: u32) -> Option<(&'static str, String)> {
     let limit = asked.io_combine_limit.filter(|_| major >= 18)?;
     Some(("io_max_combine_limit", pages(limit)))
 }
 
-/// What holds for every connection to the run's database.
+/// Settings for every connection to the run's database.
 pub(crate) fn of_database(asked: &Postgres) -> Vec<(&'static str, String)> {
     let concurrency = [
         ("effective_io_concurrency", asked.effective_io_concurrency),
@@ -53,7 +53,7 @@ fn pages(limit: Bytes) -> String {
     format!("{}kB", limit.0 >> 10)
 }
 
-/// Refuses what a server of this major version does not have; `server` says which it is, and `remedy` what to do.
+/// Rejects settings that a server of this major version lacks; `server` names it in the error, and `remedy` is appended.
 pub(crate) fn check_version(
     arms: &[Arm],
     major: u32,
@@ -84,7 +84,7 @@ pub(crate) fn check_version(
     Ok(())
 }
 
-/// Refuses what the programs of a private server do not have: by their version, and `io_uring` by how they were built.
+/// Rejects settings that the programs of a private server lack: by their version, and `io_uring` by how they were built.
 pub(crate) fn check_programs(binaries: &Binaries, arms: &[Arm]) -> Result<(), EngineError> {
     let folder = binaries.folder.display();
     let server = format!("{folder} has {}", binaries.version);
@@ -103,11 +103,11 @@ pub(crate) fn check_programs(binaries: &Binaries, arms: &[Arm]) -> Result<(), En
     }
 }
 
-/// Whether the server knows the method: with an empty configuration it prints the value, or refuses it.
+/// Whether the server supports the method: with an empty configuration it prints the value, or rejects it.
 fn has_io_uring(binaries: &Binaries) -> Result<bool, EngineError> {
     let asked = "ask PostgreSQL for its I/O methods";
     let output = child::command(binaries.program("postgres"))
-        // Only with this first does it start as root too, and it starts no server.
+        // Only as the first argument does this work as root too; it does not start a server.
         .args([
             "-C",
             "io_method",
@@ -129,8 +129,8 @@ fn has_io_uring(binaries: &Binaries) -> Result<bool, EngineError> {
     }
 }
 
-/// Refuses reads larger than `allowed`, the `io_max_combine_limit` of a server from 18 on, which would shorten them
-/// without a word; `server` says which it is.
+/// Rejects reads larger than `allowed`, the `io_max_combine_limit` of a server from 18 on, which would silently shorten them;
+/// `server` names it in the error.
 pub(crate) fn check_combined(arms: &[Arm], allowed: Bytes, server: &str) -> Result<(), String> {
     for arm in arms {
         if let Some(limit) = arm.settings.engine.postgres.io_combine_limit
@@ -147,7 +147,7 @@ pub(crate) fn check_combined(arms: &[Arm], allowed: Bytes, server: &str) -> Resu
     Ok(())
 }
 
-/// Refuses what only the owner of a server can set.
+/// Rejects what only the owner of a server can set.
 pub(crate) fn check_given(arms: &[Arm]) -> Result<(), String> {
     for arm in arms {
         let of_server = of_server(&arm.settings.engine.postgres);
@@ -204,7 +204,7 @@ mod tests {
                 "io_combine_limit=256kB"
             ]
         );
-        // Without the cap 18 would keep to its 128 kB.
+        // Without the cap, 18 would be limited to its 128 kB.
         assert_eq!(
             text(cap(&all, 18).into_iter().collect()),
             ["io_max_combine_limit=256kB"]

@@ -23,7 +23,7 @@ use experiment::record::EngineRecord;
 use experiment::spec::Settings;
 use workload::{Database, Tables, Workload};
 
-/// The schema of all sessions where they share one.
+/// The schema of all sessions if they share one.
 const SHARED: &str = "workload";
 
 /// A PostgreSQL server, or a database in one, for one trial.
@@ -37,26 +37,25 @@ pub struct Postgres {
     pub(crate) load_is_measured: bool,
     pub(crate) record: EngineRecord,
     pub(crate) major: u32,
-    /// For questions of our own; none while the server is down.
+    /// For our own queries; `None` while the server is down.
     pub(crate) observer: Mutex<Option<Connection>>,
     pub(crate) interruptions: Interruptions,
     pub(crate) stopped: bool,
 }
 
-/// Whose server it is.
+/// A private or an external server.
 pub(crate) enum Host {
     Private(Cluster),
     External(External),
 }
 
 impl Postgres {
-    /// Makes a private server with its files on the site's volumes, and starts it. As root, it runs as
-    /// `owner`. What has to be ended and removed if this process is killed is written down first.
-    ///
-    /// Where the calling thread ends, so does the server ([`volume::child`], on Linux).
+    /// Creates a private server with its files on the site's volumes, and starts it. As root, it runs as `owner`. What must be
+    /// ended and removed if this process is killed is registered first.
+    /// When the calling thread ends, so does the server ([`volume::child`], on Linux).
     ///
     /// # Errors
-    /// When a directory of ours is there already or cannot be made, or PostgreSQL does not come up.
+    /// When one of our directories exists already or cannot be created, or PostgreSQL does not start.
     ///
     /// # Panics
     /// When the site does not have the settings' volumes.
@@ -88,11 +87,10 @@ impl Postgres {
         Postgres::set_up(host, target, directories, "", site, settings, workload)
     }
 
-    /// Makes a database and tablespaces of its own in a server that is there, for a superuser on the same
-    /// machine.
+    /// Creates a database and tablespaces in an existing server, for a superuser on the same machine.
     ///
     /// # Errors
-    /// When the server does not let us in or refuses, or a directory cannot be made.
+    /// When the server rejects the login or a statement, or a directory cannot be created.
     ///
     /// # Panics
     /// When the site does not have the settings' volumes.
@@ -109,7 +107,7 @@ impl Postgres {
         Postgres::set_up(host, target, directories, &prefix, site, settings, workload)
     }
 
-    /// Process number of a private server while it runs.
+    /// Process id of a private server while it runs.
     pub fn postmaster(&self) -> Option<u32> {
         match &self.host {
             Host::Private(cluster) => cluster.server().process(),
@@ -117,7 +115,7 @@ impl Postgres {
         }
     }
 
-    /// Where the run's database is, without a password: for a look with `psql`.
+    /// URL of the run's database, without a password: for inspection with `psql`.
     pub fn url(&self) -> String {
         self.target.to_string()
     }
@@ -154,7 +152,7 @@ impl Postgres {
         }
     }
 
-    /// Directories, server, tablespaces, database, schemas; in this order.
+    /// Creates directories, server, tablespaces, database, schemas; in this order.
     fn make(&mut self, settings: &Settings, workload: &Workload) -> Result<(), EngineError> {
         for tablespace in self.tablespaces.all() {
             self.directories.make(&tablespace.directory)?;
@@ -175,7 +173,7 @@ impl Postgres {
         };
         let mut statements = vec![
             format!("CREATE DATABASE {name} TEMPLATE template0{home}"),
-            // Until PostgreSQL 14, whoever may connect may make functions that our statements would call.
+            // Until PostgreSQL 14, any user that may connect may create functions that our statements would call.
             format!("REVOKE ALL ON DATABASE {name} FROM PUBLIC"),
         ];
         let temp: Vec<&str> = self
@@ -203,7 +201,7 @@ impl Postgres {
         self.introduce()
     }
 
-    /// Reads what the server is.
+    /// Reads the server's properties.
     fn introduce(&mut self) -> Result<(), EngineError> {
         let rows = self.ask(
             "SELECT current_setting('server_version_num'), current_setting('server_version')",
@@ -229,7 +227,7 @@ impl Postgres {
         }
     }
 
-    /// Asks the server something on our own connection.
+    /// Queries the server on our own connection.
     pub(crate) fn ask(&self, sql: &str) -> Result<Vec<Row>, EngineError> {
         self.observe(|connection| {
             connection
@@ -247,7 +245,7 @@ impl Postgres {
         })
     }
 
-    /// A connection for questions of our own.
+    /// A connection for our own queries.
     pub(crate) fn open_observer(&self) -> Result<Connection, EngineError> {
         open(&self.target, OBSERVER).map_err(|error| self.with_obituary(error))
     }
@@ -264,7 +262,7 @@ impl Postgres {
         what(connection).map_err(|error| self.with_obituary(error))
     }
 
-    /// How a private server ended that was not told to.
+    /// Exit reason of a private server that was not stopped by us.
     pub(crate) fn exit_reason(&self) -> Option<String> {
         match &self.host {
             Host::Private(cluster) => cluster.server().exit_reason(),

@@ -1,4 +1,4 @@
-//! From an experiment's engine settings to PostgreSQL's.
+//! Maps an experiment's engine settings to PostgreSQL's.
 //!
 //! | experiment | PostgreSQL |
 //! |---|---|
@@ -9,9 +9,8 @@
 //! | `read_ahead = 0` | `effective_io_concurrency = 0` |
 //! | `postgres` | the settings of that name (`reading`) |
 //! | `versions.bytes_per_row` | `dbstow.version_bytes_per_row`, which workloads ask for |
-//!
-//! What a physical read brings in, how writes are gathered, and the processor's cost are PostgreSQL's own
-//! here, so that those settings of an experiment have no effect.
+//! The unit of a physical read, write gathering, and the processor cost are PostgreSQL's own here, so those settings of an
+//! experiment have no effect.
 
 use std::collections::BTreeMap;
 
@@ -27,10 +26,10 @@ use workload::{Tables, Workload};
 /// Connections besides those of the sessions: checks, counters, waits, and PostgreSQL's own reserve.
 const CONNECTIONS_SPARE: u32 = 20;
 
-/// Most log between two checkpoints where the placement gives it no size.
+/// Maximum log between two checkpoints if the placement does not specify a size.
 const LOG_BYTES_MAX: Bytes = Bytes::gib(16);
 
-/// What a server of this major version must be started with.
+/// Settings that a server of this major version must be started with.
 pub(crate) fn of_server(settings: &Settings, major: u32) -> Vec<(&'static str, String)> {
     let engine = &settings.engine;
     let placement = &settings.placement;
@@ -58,12 +57,12 @@ pub(crate) fn of_server(settings: &Settings, major: u32) -> Vec<(&'static str, S
         ("checkpoint_timeout", format!("{checkpoint_s}s")),
         ("full_page_writes", "on".to_owned()),
         ("fsync", "on".to_owned()),
-        // It would come and go as it likes; a trial is vacuumed before it.
+        // It would run at random times; the database is vacuumed before a trial.
         ("autovacuum", "off".to_owned()),
         ("track_io_timing", "on".to_owned()),
         ("logging_collector", "off".to_owned()),
         ("log_line_prefix", "%m ".to_owned()),
-        // A crash is the trial's end, not something to recover from in its middle.
+        // A crash ends the trial; there is no recovery during a trial.
         ("restart_after_crash", "off".to_owned()),
     ];
     values.extend(reading::of_server(&engine.postgres));
@@ -74,7 +73,7 @@ pub(crate) fn of_server(settings: &Settings, major: u32) -> Vec<(&'static str, S
     values
 }
 
-/// What holds for every connection to the run's database.
+/// Settings for every connection to the run's database.
 pub(crate) fn of_database(settings: &Settings, workload: &Workload) -> Vec<(&'static str, String)> {
     let engine = &settings.engine;
     let temp_buffers = match workload.tables {
@@ -83,7 +82,7 @@ pub(crate) fn of_database(settings: &Settings, workload: &Workload) -> Vec<(&'st
     };
     let mut values = vec![
         ("work_mem", kib(engine.sort_memory, Bytes::kib(64))),
-        // A hash gets what a sort gets.
+        // A hash gets as much as a sort.
         ("hash_mem_multiplier", "1".to_owned()),
         (
             "maintenance_work_mem",
@@ -92,14 +91,14 @@ pub(crate) fn of_database(settings: &Settings, workload: &Workload) -> Vec<(&'st
         ("temp_buffers", kib(temp_buffers, Bytes::kib(800))),
         ("effective_cache_size", kib(engine.memory, Bytes::mib(1))),
         ("jit", "off".to_owned()),
-        // A session is one process, so that what it waits for is one wait at a time.
+        // A session is one process, so it has only one wait at a time.
         ("max_parallel_workers_per_gather", "0".to_owned()),
         ("max_parallel_maintenance_workers", "0".to_owned()),
     ];
     if engine.commit == Commit::Relaxed {
         values.push(("synchronous_commit", "off".to_owned()));
     }
-    // Unless it is given by itself.
+    // Unless it is set separately.
     if engine.read_ahead == Bytes::ZERO {
         values.push(("effective_io_concurrency", "0".to_owned()));
     }

@@ -1,4 +1,4 @@
-//! Where tables go: one tablespace stands for one file of a role.
+//! Placement of tables: one tablespace represents one file of a role.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,10 @@ use engine::row::Row;
 use experiment::spec::{Role, Settings};
 use workload::Tables;
 
-/// A tablespace: what PostgreSQL has for a file.
+/// A tablespace, which represents a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tablespace {
-    /// Its name, which needs no quotes.
+    /// Its name, which does not require quotes.
     pub(crate) name: String,
     /// Its directory.
     pub(crate) directory: PathBuf,
@@ -61,7 +61,7 @@ impl Tablespaces {
     }
 }
 
-/// Makes the tablespaces; their directories exist and are the server's.
+/// Creates the tablespaces; their directories exist and belong to the server.
 pub(crate) fn create(connection: &mut Connection, all: &Tablespaces) -> Result<(), Failure> {
     for Tablespace { name, directory } in all.all() {
         let directory = directory.display().to_string().replace('\'', "''");
@@ -70,17 +70,17 @@ pub(crate) fn create(connection: &mut Connection, all: &Tablespaces) -> Result<(
     Ok(())
 }
 
-/// Which tables to place.
+/// Tables to place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Which<'a> {
-    /// Those of a schema; and the number of its session, with which placing begins.
+    /// Those of a schema; placing begins at the number of its session.
     Schema(&'a str, u32),
-    /// The temporary ones of the connection itself, where they have parts.
+    /// The temporary ones of the connection itself, if partitioned.
     Temporary,
 }
 
 /// Gives each table that is declared `PARTITION BY HASH` one part in each tablespace, and distributes the others
-/// to the tablespaces in turn. The tables are empty, so that this moves nothing. Gives their number.
+/// to the tablespaces in turn. The tables are empty, so this moves no data. Returns their number.
 pub(crate) fn spread(
     connection: &mut Connection,
     tablespaces: &Tablespaces,
@@ -125,7 +125,7 @@ pub(crate) fn spread(
     Ok(parted.len() + whole.len())
 }
 
-/// Makes the parts of one table.
+/// Creates the parts of one table.
 fn part(
     connection: &mut Connection,
     name: &str,

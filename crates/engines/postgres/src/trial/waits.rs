@@ -1,11 +1,11 @@
-//! What sessions wait for, as PostgreSQL tells it.
+//! What sessions wait for, as reported by PostgreSQL.
 
 use crate::session::login::SESSION;
 use crate::session::wire::Connection;
 use engine::row::Unexpected;
 use engine::{EngineError, WaitKind, WaitSampler, Waiting};
 
-/// Asks the server what this run's sessions do, on a connection of its own.
+/// Samples this run's sessions on a separate connection.
 pub(crate) struct Sampler {
     connection: Connection,
 }
@@ -44,7 +44,7 @@ impl WaitSampler for Sampler {
 
 fn waiting(state: &str, class: &str, event: &str) -> Waiting {
     if state != "active" {
-        // It may still show the wait before: it has answered, and its turn has not come again.
+        // It may still show the previous wait: it has responded and is not scheduled again yet.
         return Waiting {
             kind: WaitKind::Client,
             event: "Client/ClientRead".to_owned(),
@@ -58,7 +58,7 @@ fn waiting(state: &str, class: &str, event: &str) -> Waiting {
         // A read that another backend has begun of the same page.
         // Before 14 it was a lock.
         ("IPC", "BufferIO" | "BufferIo") | ("LWLock", "BufferIO") => WaitKind::Read,
-        // A read that another backend handed to the kernel (18, io_uring), or a place in the queue of those who read.
+        // A read that another backend submitted to the kernel (18, io_uring), or a place in the workers' queue.
         ("LWLock", "AioUringCompletion" | "AioWorkerSubmissionQueue") => WaitKind::Read,
         ("Lock" | "LWLock" | "BufferPin" | "Buffer", _) => WaitKind::Lock,
         ("Client", _) => WaitKind::Client,
@@ -75,7 +75,7 @@ fn waiting(state: &str, class: &str, event: &str) -> Waiting {
 /// read 2026-11-21.
 fn io(event: &str) -> WaitKind {
     match event {
-        // Asynchronous reads (18): reads are all that is asynchronous there.
+        // Asynchronous reads (18): only reads are asynchronous there.
         "AioIoCompletion" | "AioIoUringExecution" | "AioIoUringSubmit" => WaitKind::Read,
         _ if event.ends_with("Read") || event.ends_with("Prefetch") => WaitKind::Read,
         _ if event.starts_with("DataFile") || event.starts_with("BufFile") => WaitKind::Write,
