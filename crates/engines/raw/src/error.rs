@@ -7,10 +7,10 @@ use files::FileError;
 use model::Bytes;
 use reading::Role;
 
-/// What was wrong, where, and what to do about it.
+/// The error, its location and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum RawError {
-    /// A parameter that makes no sense.
+    /// An invalid parameter.
     #[error("workload parameter \"{name}\" is {given}, which is not {wanted}")]
     Parameter {
         /// Which one.
@@ -20,7 +20,7 @@ pub enum RawError {
         /// What it may be.
         wanted: &'static str,
     },
-    /// A directory in which others could replace a file.
+    /// A directory in which other users could replace a file.
     #[error(transparent)]
     File(FileError),
     /// A run that ends after a number of operations.
@@ -40,9 +40,9 @@ pub enum RawError {
     TooMany {
         /// Data files.
         files: usize,
-        /// At each of them.
+        /// Requests in flight per file.
         depth: u32,
-        /// What is possible.
+        /// The maximum.
         most: u64,
     },
     /// Larger files than can be modelled.
@@ -54,15 +54,15 @@ pub enum RawError {
         files: usize,
         /// The size of each.
         span: Bytes,
-        /// What is possible.
+        /// The maximum.
         most: Bytes,
     },
-    /// A profile that does not say how large requests are.
+    /// A profile without request sizes.
     #[error(
         "the profile counts requests for {0}, but not their bytes; record with a tool that counts both"
     )]
     NoSizes(Role),
-    /// A profile, files and time that take more jobs than fio has.
+    /// A profile, files and time that require more jobs than fio supports.
     #[error(
         "making these requests takes {jobs} jobs of fio, which has {most} at most; give a shorter workload.duration, or use \
          fewer files"
@@ -70,7 +70,7 @@ pub enum RawError {
     TooManyJobs {
         /// How many.
         jobs: usize,
-        /// What is possible.
+        /// The maximum.
         most: usize,
     },
     /// No fio on this machine.
@@ -78,7 +78,7 @@ pub enum RawError {
         "fio, which runs plain I/O, was not found in PATH ({0}); install it (Debian and Ubuntu: apt-get install fio, macOS: brew install fio)"
     )]
     NoFio(io::Error),
-    /// fio has none of the ways to do asynchronous I/O that are known here.
+    /// fio has none of the supported I/O engines.
     #[error(
         "this fio ({version}) has none of the I/O engines {wanted}; install the package of the distribution"
     )]
@@ -88,22 +88,22 @@ pub enum RawError {
         /// What was looked for.
         wanted: String,
     },
-    /// fio refused, or came to a bad end.
+    /// fio failed.
     #[error("fio failed ({status}) at {what}: {why}")]
     Failed {
         /// Its exit status.
         status: String,
-        /// What it was at.
+        /// The task.
         what: String,
-        /// Its own words.
+        /// fio's error text.
         why: String,
     },
-    /// fio's output is not what is known.
+    /// fio's output is not in the expected format.
     #[error("the output of fio {what} cannot be read: {why}")]
     Output {
-        /// What it was at.
+        /// The task.
         what: String,
-        /// Where it goes wrong.
+        /// The parse error.
         why: String,
     },
     /// Files would not fit.
@@ -111,12 +111,12 @@ pub enum RawError {
     Space {
         /// Where.
         directory: PathBuf,
-        /// What the files take.
+        /// Required space.
         needed: Bytes,
-        /// What is there.
+        /// Free space.
         free: Bytes,
     },
-    /// A file of another run is there.
+    /// A file of another run exists.
     #[error("{} is there already: another run is at work, or one was killed; then remove it", .0.display())]
     Exists(PathBuf),
     /// A file or directory cannot be used.
@@ -133,7 +133,7 @@ pub enum RawError {
 }
 
 impl RawError {
-    /// What `source` says of `path`.
+    /// The error `source` at `path`.
     pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> RawError {
         let path = path.into();
         move |source| RawError::Io { path, source }

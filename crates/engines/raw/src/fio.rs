@@ -1,4 +1,4 @@
-//! fio: found, asked for its version, and run.
+//! Finds fio, queries its version, and runs it.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -13,7 +13,7 @@ use volume::clock::Clock;
 
 use super::RawError;
 
-/// How often to look whether fio is done, or to be stopped.
+/// Polling interval for the end of fio or a stop request.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The fio of this machine.
@@ -24,11 +24,11 @@ pub struct Fio {
     pub version: String,
     /// Its I/O engine for several requests at a time, such as `libaio`.
     pub queued: String,
-    /// Its I/O engine for one request after the other, such as `pvsync`.
+    /// Its synchronous I/O engine, such as `pvsync`.
     pub synchronous: String,
 }
 
-/// I/O engines for several requests at a time on this platform, the first one that fio has is taken.
+/// I/O engines for several requests at a time on this platform; the first one that fio has is used.
 ///
 /// libaio before io_uring, which many containers forbid.
 fn queued() -> &'static [&'static str] {
@@ -39,7 +39,7 @@ fn queued() -> &'static [&'static str] {
     }
 }
 
-/// The same for one request after the other.
+/// Synchronous I/O engines on this platform.
 fn synchronous() -> &'static [&'static str] {
     match std::env::consts::OS {
         "windows" => &["windowsaio"],
@@ -51,7 +51,7 @@ impl Fio {
     /// The one in PATH.
     ///
     /// # Errors
-    /// When there is none, or it cannot do direct I/O the way it is needed here.
+    /// When it is missing, or cannot do direct I/O as required here.
     pub fn find() -> Result<Fio, RawError> {
         let program = PathBuf::from("fio");
         let ask = |argument: &str| {
@@ -77,10 +77,10 @@ impl Fio {
         })
     }
 
-    /// Runs it to its end with `arguments`, and gives what it printed. `what` it is at stands in errors.
+    /// Runs it to completion with `arguments`, and returns its output. `what` names the task in errors.
     ///
     /// # Errors
-    /// When it fails, or `stop` says so before its end: it is then ended.
+    /// When it fails, or `stop` is set before it ends: it is then killed.
     pub(crate) fn run(
         &self,
         what: &str,
@@ -96,7 +96,7 @@ impl Fio {
             .stdin(Stdio::null())
             .stdout(handle(&output)?)
             .stderr(handle(&errors)?);
-        // One that survived would write to what the next run has under the same path.
+        // A surviving process would write to the next run's files under the same path.
         #[cfg(target_os = "linux")]
         ends_with_parent(&mut command, ParentDeath::Kill);
         let child = command.spawn().map_err(RawError::NoFio)?;
@@ -110,7 +110,7 @@ impl Fio {
         };
         if !status.success() {
             let (printed, errors) = (text(&mut output)?, text(&mut errors)?);
-            // Its first complaint says why; what follows are consequences. Its report is none.
+            // Its first error is the cause; the following ones are consequences. Its report is not an error.
             let words = errors.lines().chain(printed.lines());
             let why = words.map(str::trim).find(|line| line.starts_with("fio:"));
             return Err(RawError::Failed {
@@ -123,13 +123,13 @@ impl Fio {
     }
 }
 
-/// A fio that is ended when nobody waits for it any more.
+/// A fio process that is killed on drop.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
         if matches!(self.0.try_wait(), Ok(None)) {
-            // It is ours and runs: neither can fail but for the process being gone already.
+            // It is our child: neither can fail unless the process has already ended.
             let _ = self.0.kill();
             let _ = self.0.wait();
         }

@@ -14,7 +14,7 @@ use workload::Value;
 const SECTOR: u64 = 512;
 /// Largest block; more than any database reads or writes at once.
 const BLOCK_MAX: Bytes = Bytes::mib(64);
-/// Requests in flight at a file; what Linux allows one process of asynchronous I/O by default is 65,536.
+/// Maximum number of requests in flight per file; Linux's default limit of asynchronous I/O per process is 65,536.
 const DEPTH_MAX: u32 = 4096;
 
 /// Plain I/O of one size, mix and depth, the same at every data file.
@@ -39,9 +39,9 @@ pub struct RawSpec {
 /// Where requests go in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// To any block, each as likely as any other.
+    /// To any block, uniformly.
     Random,
-    /// To the block after the last one of the same direction, from the first again after the last.
+    /// To the block after the previous one of the same direction, wrapping around at the end.
     Sequential,
 }
 
@@ -50,7 +50,7 @@ pub enum Pattern {
 pub enum SyncSpec {
     /// Never during the run.
     None,
-    /// Each place in flight flushes after that many writes of its own, and waits for it.
+    /// Each slot flushes after this many of its own writes, and waits for the flush.
     FlushEvery(NonZeroU32),
 }
 
@@ -64,10 +64,10 @@ pub struct Window {
 }
 
 impl Window {
-    /// The measured time that an experiment asks for.
+    /// The measured time requested by an experiment.
     ///
     /// # Errors
-    /// When it asks for a number of operations.
+    /// When it requests a number of operations.
     pub fn of(workload: &Workload) -> Result<Window, RawError> {
         let from = Instant::ZERO + workload.warm_up;
         match workload.amount {
@@ -81,10 +81,10 @@ impl Window {
 }
 
 impl RawSpec {
-    /// What the parameters of the workload `raw` say.
+    /// From the parameters of the workload `raw`.
     ///
     /// # Errors
-    /// When one is missing or makes no sense, with what it may be.
+    /// When one is missing or invalid, with its allowed values.
     pub fn from_parameters(parameters: &BTreeMap<String, Value>) -> Result<RawSpec, RawError> {
         let given = Given(parameters);
         let spec = RawSpec {
@@ -107,7 +107,7 @@ impl RawSpec {
         Ok(spec)
     }
 
-    /// The parameters that it is made of.
+    /// Names of its parameters.
     pub(super) const PARAMETERS: [&str; 6] = [
         "block_size",
         "read_percent",
@@ -123,7 +123,7 @@ impl RawSpec {
     }
 }
 
-/// The parameters as they were given.
+/// The given parameters.
 struct Given<'a>(&'a BTreeMap<String, Value>);
 
 impl Given<'_> {

@@ -1,4 +1,4 @@
-//! The raw engine: plain reads, writes and flushes of one size, mix and depth: a volume by itself.
+//! The raw engine: plain reads, writes and flushes of one size, mix and depth, to measure a volume alone.
 //!
 //! ```text
 //! RawSpec ─► simulate: a closed loop over model::Storage, in virtual time ─┐
@@ -28,7 +28,7 @@ pub use simulate::simulate;
 /// Whether `text` is what fio prints; for its fuzz target.
 ///
 /// # Errors
-/// What cannot be read of it, or that fio reported an error.
+/// When it cannot be parsed, or fio reported an error.
 #[doc(hidden)]
 pub fn check_output(text: &str) -> Result<(), RawError> {
     output::read("of a test", text).map(drop)

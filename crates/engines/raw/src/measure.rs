@@ -22,7 +22,7 @@ pub struct Files {
     files: Vec<DataFile>,
 }
 
-/// A data file, and the place of its volume.
+/// A data file, and the index of its volume.
 #[derive(Debug)]
 struct DataFile {
     volume: usize,
@@ -30,18 +30,17 @@ struct DataFile {
 }
 
 impl Files {
-    /// Writes a file of `span` bytes for each of `places`: the place of a volume and a directory of it.
+    /// Writes a file of `span` bytes for each of `places`: the index of a volume and a directory on it.
     ///
     /// # Errors
-    /// When there is no room, a file is there already, fio fails, or `stop` says so; what was written is
-    /// then removed.
+    /// When there is not enough space, a file exists already, fio fails, or `stop` is set; written files are then removed.
     pub fn lay_out(
         fio: &Fio,
         places: &[(usize, PathBuf)],
         span: Bytes,
         stop: &dyn Fn() -> bool,
     ) -> Result<Files, RawError> {
-        // fio opens its files by their paths: they have to be the same files still.
+        // fio opens its files by path: they must still be the same files.
         let folders: Result<Vec<Folder>, _> = places
             .iter()
             .map(|(_, directory)| Folder::that_keeps(directory))
@@ -82,7 +81,7 @@ impl Files {
         Ok(files)
     }
 
-    /// A file as fio's `filename` takes it.
+    /// A file in the format of fio's `filename`.
     pub(crate) fn filename(&self, number: usize) -> String {
         escaped(&self.files[number].path)
     }
@@ -90,7 +89,7 @@ impl Files {
     /// Removes them.
     ///
     /// # Errors
-    /// When one cannot be removed; the others are.
+    /// When one cannot be removed; the others are removed anyway.
     pub fn remove(mut self) -> Result<(), RawError> {
         let mut result = Ok(());
         for file in std::mem::take(&mut self.files) {
@@ -104,18 +103,17 @@ impl Files {
 impl Drop for Files {
     fn drop(&mut self) {
         for file in &self.files {
-            // What cannot be removed here has no one to be told to; `remove` tells.
+            // Failures cannot be reported here; `remove` reports them.
             let _ = fs::remove_file(&file.path);
         }
     }
 }
 
-/// Carries plain I/O out on `files`, in direct I/O, the warm-up left out.
-///
-/// `volumes` are the names of the arm's volumes, in the order that the files' places count in.
+/// Runs plain I/O on `files`, with direct I/O; the warm-up is not counted.
+/// `volumes` are the names of the arm's volumes, indexed by the files' places.
 ///
 /// # Errors
-/// When fio fails, or `stop` says so before the end.
+/// When fio fails, or `stop` is set before the end.
 pub fn measure(
     fio: &Fio,
     (files, volumes): (&Files, &[String]),
@@ -131,7 +129,7 @@ pub fn measure(
         window,
     };
     let mut outcome = carry_out(fio, (files, volumes), asked, stop)?;
-    // It may take longer than it was asked to.
+    // It may take longer than requested.
     let end = window.from + outcome.elapsed;
     outcome.phases = super::simulate::phases(Window {
         from: window.from,
@@ -140,22 +138,22 @@ pub fn measure(
     Ok(outcome)
 }
 
-/// What fio is asked to do.
+/// A task for fio.
 pub(crate) struct Asked {
-    /// In words.
+    /// Description for errors.
     pub(crate) what: String,
-    /// Its arguments. Jobs of another name than a file's are not counted.
+    /// Its arguments. Only jobs named after a file are counted.
     pub(crate) arguments: Vec<String>,
     /// How it does I/O.
     pub(crate) ioengine: String,
-    /// The time that counts.
+    /// The measured time.
     pub(crate) window: Window,
 }
 
-/// Has fio do what is asked, and reads what came of it.
+/// Runs a task with fio, and parses the result.
 ///
 /// # Errors
-/// When fio fails, or `stop` says so before the end.
+/// When fio fails, or `stop` is set before the end.
 pub(crate) fn carry_out(
     fio: &Fio,
     (files, volumes): (&Files, &[String]),
@@ -210,8 +208,8 @@ pub(crate) fn carry_out(
     })
 }
 
-/// Flushes are asked for by a session that waits for them; fio's queued engines would hold up every
-/// request behind them, so that each place in flight is a thread of its own there.
+/// A session waits for its flushes; fio's queued engines would delay every request behind them, so each slot is a separate thread
+/// in that case.
 fn ioengine<'a>(fio: &'a Fio, spec: &RawSpec) -> &'a str {
     match spec.sync {
         SyncSpec::None => &fio.queued,
@@ -259,11 +257,11 @@ fn arguments(fio: &Fio, files: &Files, spec: &RawSpec, seed: u64, window: Window
     arguments
 }
 
-/// What all jobs of a run have in common.
+/// Arguments common to all jobs of a run.
 pub(crate) fn common_arguments(seed: u64) -> Vec<String> {
     vec![
         "--output-format=json+".to_owned(),
-        // The latency a database would see is from giving the request, not from the device taking it.
+        // The latency a database would see starts when the request is issued, not when the device accepts it.
         "--lat_percentiles=1".to_owned(),
         "--clat_percentiles=0".to_owned(),
         "--disk_util=0".to_owned(),
@@ -273,7 +271,7 @@ pub(crate) fn common_arguments(seed: u64) -> Vec<String> {
         "--fallocate=none".to_owned(),
         "--norandommap".to_owned(),
         "--randrepeat=0".to_owned(),
-        // fio reads it as a signed number, and refuses what is above.
+        // fio parses it as a signed number, and rejects larger values.
         format!("--randseed={}", seed >> 1),
     ]
 }
@@ -283,13 +281,13 @@ pub(crate) fn job_name(number: usize) -> String {
     format!("file-{}", number + 1)
 }
 
-/// A path as fio's `filename` takes it: a colon would end it.
+/// A path escaped for fio's `filename`: a colon would end it.
 fn escaped(path: &Path) -> String {
     let text = path.display().to_string();
     text.replace('\\', "\\\\").replace(':', "\\:")
 }
 
-/// One disk a volume, with all of its files.
+/// One disk per volume, with all of its files.
 fn disks(report: &Report, files: &Files, volumes: &[String]) -> Vec<Vec<DiskRecord>> {
     let disk = |(place, name): (usize, &String)| {
         let own = files.files.iter().enumerate();
@@ -319,7 +317,7 @@ fn disks(report: &Report, files: &Files, volumes: &[String]) -> Vec<Vec<DiskReco
     volumes.iter().enumerate().map(disk).collect()
 }
 
-/// Whether every directory has room for its files; fio itself says so where two directories share room.
+/// Checks that every directory has space for its files; if two directories share a file system, fio itself reports the lack.
 fn check_space(places: &[(usize, PathBuf)], span: Bytes) -> Result<(), RawError> {
     let mut needed: BTreeMap<&Path, u64> = BTreeMap::new();
     for (_, directory) in places {

@@ -1,4 +1,4 @@
-//! What came of plain I/O, and its record.
+//! The result of plain I/O, and its record.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use experiment::record::{
     histogram,
 };
 
-/// Requests of one kind that were done in the measured time.
+/// Requests of one kind completed in the measured time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tally {
-    /// What they moved.
+    /// Bytes moved.
     pub bytes: Bytes,
     /// Their latencies, in nanoseconds.
     pub latency: Histogram<u64>,
 }
 
-/// What came of plain I/O.
+/// The result of plain I/O.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawOutcome {
     /// Warm-up and run, from the start of the requests.
     pub phases: Vec<Phase>,
-    /// How long the measured time was.
+    /// Length of the measured time.
     pub elapsed: Duration,
     /// Reads.
     pub reads: Tally,
@@ -34,25 +34,24 @@ pub struct RawOutcome {
     pub flushes: Tally,
     /// What the disks did, by volume; a real directory counts as one disk.
     pub disks: Vec<Vec<DiskRecord>>,
-    /// How much of every modelled limit was used; none where the volumes are directories.
+    /// Use of each modelled limit; empty if the volumes are directories.
     pub limits: Vec<LimitRecord>,
-    /// Where the time of all places in flight went; all of it is service where fio did the requests, which says
-    /// nothing about parts.
+    /// How the time of all slots was spent; all of it is service with fio, which does not report parts.
     pub time_split_ns: BTreeMap<Cause, u64>,
-    /// Requests done per second, from the start; simulated only.
+    /// Completed requests per second, from the start; simulated only.
     pub series: Series,
     /// fio, or the model in its place.
     pub engine: EngineRecord,
-    /// When fio ended, in seconds from 1970 as it counts them; `None` when simulated.
+    /// End time reported by fio, in seconds since 1970; `None` when simulated.
     pub ended_s: Option<u64>,
     /// Share of one processor that fio's busiest thread used, 0 to 1; `None` when simulated.
     pub client_busy: Option<f64>,
-    /// What to know.
+    /// Remarks for the user.
     pub notes: Vec<String>,
 }
 
 impl Tally {
-    /// Nothing yet.
+    /// An empty tally.
     pub(crate) fn new() -> Tally {
         Tally {
             bytes: Bytes::ZERO,
@@ -60,7 +59,7 @@ impl Tally {
         }
     }
 
-    /// How many.
+    /// Number of requests.
     pub fn count(&self) -> u64 {
         self.latency.len()
     }
@@ -92,14 +91,14 @@ impl Tally {
 }
 
 impl RawOutcome {
-    /// Reads and writes together: what counts as operations.
+    /// Reads and writes together, which count as operations.
     pub fn transfers(&self) -> Tally {
         let mut both = self.reads.clone();
         both.merge(&self.writes);
         both
     }
 
-    /// Whether no request was done in the measured time.
+    /// Whether no requests completed in the measured time.
     pub fn is_empty(&self) -> bool {
         [&self.reads, &self.writes, &self.flushes]
             .iter()
@@ -125,10 +124,8 @@ impl RawOutcome {
         metrics.map(|(name, value)| (name.to_owned(), value)).into()
     }
 
-    /// The record of a trial: `blank`, which says which trial it is, with what came of it.
-    ///
-    /// `volumes` are the arm's, in the order in which files were given their volume; their disks are
-    /// filled in.
+    /// The record of a trial: `blank`, which identifies the trial, with the result filled in.
+    /// `volumes` are the arm's, in the order of the files' volume indexes; their disks are filled in.
     pub fn fill(self, blank: Record, volumes: Vec<VolumeRecord>) -> Record {
         let metrics = self.metrics();
         let operations = self.transfers().text();

@@ -1,4 +1,4 @@
-//! What fio prints: `--output-format=json+`, as far as it is needed here.
+//! Parses fio's output, `--output-format=json+`, as far as required here.
 
 use std::collections::BTreeMap;
 
@@ -47,12 +47,12 @@ struct Sync {
 
 #[derive(Default, Deserialize)]
 struct Latency {
-    /// Nanoseconds to how many.
+    /// Count by nanoseconds.
     #[serde(default)]
     bins: BTreeMap<String, u64>,
 }
 
-/// What the jobs of one run of fio did.
+/// Results of the jobs of one run of fio.
 pub(crate) struct Report {
     /// When it ended, in seconds from 1970.
     pub(crate) ended_s: u64,
@@ -64,20 +64,20 @@ pub(crate) struct Report {
     pub(crate) busy: f64,
 }
 
-/// What the jobs of one name did.
+/// Results of the jobs of one name.
 pub(crate) struct JobReport {
     pub(crate) reads: Tally,
     pub(crate) writes: Tally,
     pub(crate) flushes: Tally,
 }
 
-/// Reads what fio printed; `what` it was at stands in errors.
+/// Parses fio's output; `what` names the task in errors.
 pub(crate) fn read(what: &str, text: &str) -> Result<Report, RawError> {
     let broken = |why: String| RawError::Output {
         what: what.to_owned(),
         why,
     };
-    // Warnings may stand before the document.
+    // Warnings may precede the document.
     let start = text
         .find('{')
         .ok_or_else(|| broken("it is no JSON".into()))?;

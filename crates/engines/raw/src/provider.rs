@@ -1,4 +1,4 @@
-//! Plain reads and writes, which need no engine.
+//! Plain reads and writes, without a database engine.
 
 use crate::{Fio, RawError, RawSpec};
 use engine::EngineError;

@@ -1,12 +1,10 @@
-//! The requests that a profile counted, as plain I/O: fio makes them at the recorded rates, in steps of time.
+//! Replays the requests of a profile as plain I/O: fio issues them at the recorded rates, in steps of time.
 //!
 //! ```text
 //! intervals ─► steps (60 at most) ─► for each role's files: reads, writes ─► a job of fio that begins and ends with the step
 //! ```
-//!
-//! A rate is the most that is asked for: on slower disks, requests in flight bound it, and fewer are made. What their
-//! sessions then would not have asked for, and what faster disks would have allowed them, is not modelled here: simulate
-//! does that.
+//! A rate is an upper limit: on slower disks, the requests in flight limit it, and fewer are issued. How sessions would slow down
+//! on slower disks or speed up on faster ones is not modelled here: simulate does that.
 
 use model::{Bytes, Duration, Instant};
 use profile::{Interval, Io, Profile, Requests};
@@ -15,10 +13,10 @@ use reading::Role;
 use super::measure::{Asked, Files, carry_out, common_arguments, job_name};
 use super::{Fio, RawError, RawOutcome, Window};
 
-/// Most steps that a profile is made in: each has jobs of its own, which fio all starts at the beginning.
+/// Maximum number of steps of a profile: each has its own jobs, which fio starts all at the beginning.
 const STEPS_MAX: usize = 60;
 
-/// Most jobs of one run of fio (`REAL_MAX_JOBS` in its `os/os.h`).
+/// Maximum number of jobs of one run of fio (`REAL_MAX_JOBS` in its `os/os.h`).
 const JOBS_MAX: usize = 4_096;
 
 /// Direct I/O on most devices and filesystems takes whole blocks of this size.
@@ -27,16 +25,16 @@ const BLOCK: u64 = 4_096;
 /// Largest request.
 const REQUEST_MAX: u64 = 1 << 20;
 
-/// Requests come by chance from so many a second on: fio then counts them in whole requests a second, and fewer would be off
-/// by more than 3 %.
+/// Requests arrive randomly from this rate per second on: fio then rounds to whole requests per second, and lower rates would be
+/// off by more than 3 %.
 const BY_CHANCE_MIN: f64 = 20.0;
 
-/// A profile that is made as plain I/O.
+/// A profile to replay as plain I/O.
 #[derive(Clone, Copy, Debug)]
 pub struct RawRecording<'a> {
-    /// The part of it that is.
+    /// The part to replay.
     pub profile: &'a Profile,
-    /// Most requests in flight for each file and direction; at least 1.
+    /// Maximum number of requests in flight per file and direction; at least 1.
     pub in_flight: u32,
     /// Size of each file; requests of the log go to one block after the other, others to any.
     pub span: Bytes,
@@ -45,13 +43,12 @@ pub struct RawRecording<'a> {
 /// Files of a role, by their number in [`Files`].
 pub type RoleFiles = Vec<(Role, Vec<usize>)>;
 
-/// Makes the requests of a profile on `files`, which hold the roles as `roles` says, over again where the `window` is
-/// longer. The warm-up is the end of the profile, so that it begins with the window.
-///
-/// `volumes` are the names of the arm's volumes, in the order that the files' places count in.
+/// Replays the requests of a profile on `files`, with roles assigned by `roles`, repeatedly if the `window` is longer. The
+/// warm-up is the end of the profile, so the profile starts with the window.
+/// `volumes` are the names of the arm's volumes, indexed by the files' places.
 ///
 /// # Errors
-/// When the profile does not say how large requests are, takes too many jobs, fio fails, or `stop` says so before the end.
+/// When the profile lacks request sizes, requires too many jobs, fio fails, or `stop` is set before the end.
 pub fn play(
     fio: &Fio,
     (files, roles, volumes): (&Files, &RoleFiles, &[String]),
@@ -99,7 +96,7 @@ pub fn play(
     Ok(outcome)
 }
 
-/// A step of time, and the intervals whose requests are made in it.
+/// A step of time, and the intervals whose requests are issued in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step<'a> {
     from: Instant,
@@ -155,11 +152,11 @@ struct Stream {
     direction: &'static str,
     per_s: f64,
     size: Bytes,
-    /// So many writes are followed by a flush.
+    /// Number of writes between flushes.
     flush_every: Option<u64>,
 }
 
-/// What was asked of the files of `role` in these intervals.
+/// Requests to the files of `role` in these intervals.
 fn streams(intervals: &[Interval], role: Role) -> Result<Vec<Stream>, RawError> {
     let length: Duration = intervals.iter().map(|interval| interval.length).sum();
     let sum = |kind: fn(&Io) -> &Requests, figure: fn(&Requests) -> Option<f64>| {
@@ -247,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// Intervals of 10 s with so many reads of 8 KiB.
+    /// Intervals of 10 s with these numbers of 8 KiB reads.
     fn intervals(reads: &[f64]) -> Vec<Interval> {
         let interval = |(at, reads): (usize, &f64)| {
             let io = Io {
@@ -337,7 +334,7 @@ mod tests {
             flush_every: Some(3),
         };
         assert_eq!(streams(&recorded, Role::Log).unwrap(), [expected]);
-        // Nobody read data.
+        // Data was not read.
         assert_eq!(streams(&recorded, Role::Data).unwrap(), []);
     }
 

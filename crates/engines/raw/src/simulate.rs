@@ -21,22 +21,21 @@ use super::{Pattern, RawError, RawOutcome, RawSpec, SyncSpec, Window};
 use experiment::record::series::{self, DiskSeries, Points};
 use experiment::record::{Cause, DiskRecord, EngineRecord, LimitRecord, Phase, Series};
 
-/// How many requests may be done without time going on before that counts as for ever.
+/// Maximum number of requests without progress of time before the simulation is considered stuck.
 const TIMELESS_MAX: u64 = 1_000_000;
-/// Most requests in flight at all files together.
+/// Maximum number of requests in flight at all files together.
 const IN_FLIGHT_MAX: u64 = 1 << 20;
-/// Most that the files of a volume take together, so that no offset overflows.
+/// Maximum total size of a volume's files, so no offset overflows.
 const VOLUME_MAX: u64 = 1 << 60;
-/// How many requests between two looks at whether to stop.
+/// Number of requests between checks for a stop request.
 const LOOK_EVERY: u64 = 4096;
 
-/// Runs plain I/O: `spec.depth` requests at a time at each of `files`, given by the place of its
-/// volume in `volumes`; each is followed by the next as soon as it is done.
-///
-/// Requests count that are done within the `window`. Same seed, same outcome.
+/// Runs plain I/O: `spec.depth` concurrent requests at each of `files`, given by the index of its volume in `volumes`; each is
+/// followed by the next as soon as it completes.
+/// Requests that complete within the `window` are counted. Same seed, same outcome.
 ///
 /// # Errors
-/// When a volume takes no time at all, or `stop` says so before the end.
+/// When a volume takes zero time, or `stop` is set before the end.
 ///
 /// # Panics
 /// When a file's volume is not in `volumes`.
@@ -94,7 +93,7 @@ pub fn simulate(
     })
 }
 
-/// Refuses more than can be modelled, before memory is taken for it.
+/// Rejects more than can be modelled, before memory is allocated for it.
 fn check_size(files: &[usize], spec: &RawSpec) -> Result<(), RawError> {
     let in_flight = files.len() as u64 * u64::from(spec.depth);
     if in_flight > IN_FLIGHT_MAX {
@@ -115,14 +114,14 @@ fn check_size(files: &[usize], spec: &RawSpec) -> Result<(), RawError> {
     Ok(())
 }
 
-/// A file, and where its next sequential requests go.
+/// A file, and the position of its next sequential requests.
 struct Cursor {
     volume: usize,
     /// Where it begins on its volume.
     start: u64,
     /// Next block to read, and next one to write.
     next: [u64; 2],
-    /// Earliest instant of the next request where the rate is bounded.
+    /// Earliest instant of the next request if the rate is limited.
     due: Instant,
 }
 
@@ -143,7 +142,7 @@ fn cursors(files: &[usize], spec: &RawSpec) -> Vec<Cursor> {
     files.iter().map(cursor).collect()
 }
 
-/// One place in flight.
+/// One slot in flight.
 struct Slot {
     file: usize,
     /// Writes since its last flush.
@@ -161,7 +160,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs to the end of the window. What the limits had let pass when it began.
+    /// Runs to the end of the window. Returns the use of limits at its start.
     fn run_all(
         &mut self,
         volumes: &[VolumeSpec],
@@ -204,7 +203,7 @@ impl Run<'_> {
         Ok(before.unwrap_or_else(|| self.storage.usage(self.window.from)))
     }
 
-    /// One request of `place`; when the place's next one is due.
+    /// Issues one request of slot `place`; returns when its next one is due.
     fn turn(&mut self, now: Instant, place: usize) -> Instant {
         let request = self.request(place);
         let file = &mut self.files[self.places[place].file];
@@ -248,13 +247,13 @@ impl Run<'_> {
     }
 }
 
-/// What the places in flight counted.
+/// Counters of all slots.
 struct Counted {
     /// Reads, writes, flushes.
     tallies: [Tally; 3],
-    /// Where their time within the window went.
+    /// How their time within the window was spent.
     spent: BTreeMap<(Io, Part), u64>,
-    /// Reads and writes done, per interval from the start.
+    /// Completed reads and writes, per interval from the start.
     operations: Points,
 }
 
@@ -296,7 +295,7 @@ impl Counted {
 }
 
 impl Counted {
-    /// By cause, as records name it.
+    /// Time by cause, in the terms of records.
     fn spent(&self, machine_limits: &[String]) -> BTreeMap<Cause, u64> {
         let spent = self.spent.iter();
         let cause = |io, part| Cause::Io(io, cause::Part::of(part, machine_limits));
@@ -306,7 +305,7 @@ impl Counted {
     }
 }
 
-/// Watches what reaches each disk.
+/// Observes the requests that reach each disk.
 struct Meter {
     window: Window,
     names: Vec<Vec<String>>,
