@@ -1,4 +1,4 @@
-//! A script's values as SQLite takes and gives them.
+//! Converts values between scripts and SQLite.
 
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
@@ -7,13 +7,13 @@ use rusqlite::{Batch, Connection, Statement, ToSql};
 use engine::Table;
 use workload::Value;
 
-/// Memory that the rows of a query may take, as servers' answers may.
+/// Maximum memory for the rows of a query, as for servers' responses.
 const TABLE_BYTES_MAX: usize = 64 << 20;
 
-/// What a value takes besides its text.
+/// Memory of a value besides its text.
 const VALUE_BYTES: usize = size_of::<Option<Value>>();
 
-/// Refuses a parameter that is none of the script's: SQLite gives it NULL, or the place of another one.
+/// Rejects a parameter that is not one of the script's: SQLite would bind NULL, or another one's index.
 pub(crate) fn check_parameters(statement: &Statement<'_>) -> rusqlite::Result<()> {
     let names = (1..=statement.parameter_count()).map(|place| statement.parameter_name(place));
     let is_foreign = |name: &Option<&str>| !name.is_some_and(|name| name.starts_with('?'));
@@ -41,7 +41,7 @@ pub(crate) fn step_through(
     Ok(())
 }
 
-/// Executes all statements of `query`; gives the rows of the first that has columns.
+/// Executes all statements of `query`; returns the rows of the first that has columns.
 pub(crate) fn table(connection: &Connection, query: &str) -> Result<Table, TableError> {
     let mut table = None;
     let mut statements = Batch::new(connection, query);
@@ -55,13 +55,13 @@ pub(crate) fn table(connection: &Connection, query: &str) -> Result<Table, Table
     Ok(table.unwrap_or_default())
 }
 
-/// Why a query gave no rows.
+/// Why a query failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TableError {
     /// SQLite's own reason.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    /// It gave too much.
+    /// Its result is too large.
     #[error("it gives more than {} MiB; select fewer rows", TABLE_BYTES_MAX >> 20)]
     TooLarge,
 }
@@ -93,7 +93,7 @@ fn rows(statement: &mut Statement<'_>) -> Result<Table, TableError> {
     Ok(table)
 }
 
-/// A script's value as SQLite binds it.
+/// A script's value, bindable in SQLite.
 struct Argument<'a>(&'a Value);
 
 impl ToSql for Argument<'_> {

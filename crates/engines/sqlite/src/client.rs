@@ -9,17 +9,17 @@ use engine::NOT_LOADED;
 use engine::{Client, Table};
 use workload::{Driver, Statement, Value};
 
-/// How scripts begin a transaction that says nothing of locks.
+/// Statements that begin a transaction without a lock mode.
 const BEGIN: [&str; 2] = ["BEGIN", "BEGIN TRANSACTION"];
 
-/// A session that goes back to its engine when it is dropped, with its temporary tables and its cache: what
-/// was loaded into them is there in the run.
+/// A session that is returned to its engine on drop, with its temporary tables and its cache, so that loaded data is available in
+/// the run.
 pub(crate) struct SqliteClient<'a> {
     sessions: &'a Sessions,
     number: u32,
     /// Whether other sessions write to its database too.
     written_together: bool,
-    /// `None` once it went back.
+    /// `None` once returned.
     session: Option<Session>,
     statements: u64,
 }
@@ -45,7 +45,7 @@ impl<'a> SqliteClient<'a> {
     }
 }
 
-/// Why a statement failed, with what helps.
+/// Why a statement failed, with the remedy.
 fn reason(session: &mut Session, error: &rusqlite::Error) -> String {
     let reason = session.take_reason().unwrap_or_else(|| error.to_string());
     match reason.contains("no such table") {
@@ -67,7 +67,7 @@ impl Driver for SqliteClient<'_> {
         self.statements += 1;
         self.sessions.count_statement();
         let text = match statement.text.as_str() {
-            // A transaction that has read cannot write any more once another one has written.
+            // A transaction that has read can no longer write once another one has written.
             text if self.written_together
                 && BEGIN.iter().any(|begin| text.eq_ignore_ascii_case(begin)) =>
             {
@@ -101,7 +101,7 @@ impl Client for SqliteClient<'_> {
         let session = self.session();
         session.work(|connection| {
             if !connection.is_autocommit() {
-                // A rollback that fails leaves nothing to roll back: SQLite did so itself.
+                // If the rollback fails, SQLite has already rolled back.
                 let _ = connection.execute_batch("ROLLBACK");
             }
         });

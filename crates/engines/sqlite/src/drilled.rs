@@ -1,4 +1,4 @@
-//! SQLite in files, which is drilled: each client has a connection of its own.
+//! SQLite in files under drill: each client has its own connection.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -20,7 +20,7 @@ use experiment::spec::Settings;
 /// SQLite, the library.
 pub struct Sqlite;
 
-/// A database in a file, with its journal beside it.
+/// A database file with its journal.
 struct Database {
     path: PathBuf,
     sessions: u32,
@@ -34,7 +34,7 @@ struct Client {
     session: u32,
 }
 
-/// Journal modes that are drilled, each with how often it syncs. Of `delete` with `full`, SQLite's documentation says that a
+/// Journal modes under drill, each with its sync mode. Of `delete` with `full`, SQLite's documentation says that a
 /// power cut soon after a commit may lose it, as the directory is not synced after the journal was deleted; of `wal` with
 /// `normal`, that commits may be lost; of `memory`, that the database is likely to be corrupt.
 /// <https://www.sqlite.org/pragma.html#pragma_synchronous>, read 2026-11-24.
@@ -138,7 +138,7 @@ const LEDGER: &str = "CREATE TABLE ledger(session INTEGER, number INTEGER, conte
 const ACCOUNTS_TABLE: &str =
     "CREATE TABLE accounts(id INTEGER PRIMARY KEY, balance INTEGER NOT NULL, filler TEXT NOT NULL)";
 
-/// What SQLite advises for files of anybody's making: <https://www.sqlite.org/security.html>, read 2026-11-26.
+/// SQLite's recommendations for untrusted files: <https://www.sqlite.org/security.html>, read 2026-11-26.
 fn guard(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -146,7 +146,7 @@ fn guard(connection: &Connection) -> Result<(), rusqlite::Error> {
     connection.pragma_update(None, "mmap_size", 0)
 }
 
-/// Refuses a schema other than a drill's: a view, a trigger or an expression in it is run by whoever reads it.
+/// Rejects a schema other than a drill's: a view, a trigger or an expression in it would be executed by the reader.
 fn check_schema(connection: &Connection) -> Result<(), EngineError> {
     let failed = |error| EngineError::failed("read the database", error);
     let asked = "SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY name";
@@ -169,12 +169,12 @@ fn check_schema(connection: &Connection) -> Result<(), EngineError> {
     }
 }
 
-/// What a file of a journal ends with that names another journal, which SQLite reads and deletes once it has rolled back. The
-/// journal of a drill, whose transactions are of one file, has none.
+/// Trailer of a journal that names a super-journal, which SQLite reads and deletes after a rollback. Journals of a drill, whose
+/// transactions affect one file, have none.
 /// <https://www.sqlite.org/fileformat.html#the_rollback_journal>, read 2026-11-26, and `readSuperJournal` of its `pager.c`.
 const SUPER_JOURNAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
-/// Refuses what is on volumes of anybody's making and on none of a drill of SQLite.
+/// Rejects contents of untrusted volumes that a drill of SQLite never has.
 fn check_files(volumes: &[&Path], database: &Path) -> Result<(), String> {
     for volume in volumes {
         tree::check(volume, &|_| false)?;
@@ -204,8 +204,8 @@ fn check_files(volumes: &[&Path], database: &Path) -> Result<(), String> {
     }
 }
 
-/// PRAGMAs that a recording of anybody's making may set, each a number, a switch or a word: <https://www.sqlite.org/pragma.html>,
-/// read 2026-11-26. `journal_mode = off` is none of the modes of a drill, and what [`guard`] sets is no recording's to change.
+/// PRAGMAs that an untrusted recording may set, each a number, a switch or a keyword: <https://www.sqlite.org/pragma.html>,
+/// read 2026-11-26. `journal_mode = off` is not one of the modes of a drill, and a recording must not change what [`guard`] sets.
 const ALLOWED: [&str; 13] = [
     "auto_vacuum",
     "cache_size",
@@ -222,11 +222,11 @@ const ALLOWED: [&str; 13] = [
     "wal_autocheckpoint",
 ];
 
-/// How many rows do not have what was written to them.
+/// Number of rows with unexpected content.
 const OTHER_CONTENT: &str = "SELECT count(*) FROM ledger NOT INDEXED \
     WHERE content <> replace(hex(zeroblob(20)), '00', session || '/' || number || ' ')";
 
-/// How many accounts have not what the transfers of all commits leave them.
+/// Number of accounts whose balance does not match the transfers of all commits.
 const WRONG: &str = "WITH transfers AS (SELECT source AS id, -number AS amount FROM ledger UNION ALL SELECT target, number FROM \
     ledger), sums AS (SELECT id, sum(amount) AS amount FROM transfers GROUP BY id) \
     SELECT (SELECT count(*) FROM accounts LEFT JOIN sums USING (id) WHERE balance <> coalesce(amount, 0)) \
@@ -243,7 +243,7 @@ impl Product for Sqlite {
 
     fn make(&self, spec: &ServerSpec<'_>, site: &dyn Site) -> Result<(), EngineError> {
         let database = Database::of(spec, site);
-        // SQLite gives its journals the mode of the database.
+        // SQLite creates its journals with the file mode of the database.
         files::new_private(&database.path)
             .map_err(|error| EngineError::failed("make the database", error))?;
         let connection = database.open()?;
@@ -329,7 +329,7 @@ impl Server for Database {
     }
 
     fn checkpoint(&self) -> Result<(), EngineError> {
-        // Of no effect without a write-ahead log.
+        // No effect without a write-ahead log.
         self.open()?
             .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
             .map_err(|error| EngineError::failed("checkpoint", error))
@@ -374,7 +374,7 @@ impl Writer for Client {
     }
 }
 
-/// The directory of the volume that the database is on.
+/// The directory of the database's volume.
 fn home<'a>(site: &'a dyn Site, settings: &Settings) -> &'a Path {
     let used = settings.placement.volumes();
     let mut volumes = settings.volumes.iter();

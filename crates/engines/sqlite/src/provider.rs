@@ -1,4 +1,4 @@
-//! Embedded SQLite, as a run knows it.
+//! Embedded SQLite as an engine provider.
 
 use super::SqliteEngine;
 use engine::EngineError;
@@ -48,7 +48,15 @@ impl EngineProvider for Provider {
         Modelled::Paced
     }
 
-    /// The real one has the three that every engine has. What is simulated may be like InnoDB, which has all.
+    fn users(&self) -> Users {
+        Users::Own
+    }
+
+    fn measured(&self, _arms: &[Arm]) -> Measured {
+        Measured::Directories
+    }
+
+    /// The real engine has the three common roles. The simulated one may be like InnoDB, which has all.
     fn roles(&self, mode: Mode) -> &'static [Role] {
         match mode {
             Mode::Simulate => &Role::ALL,
@@ -65,7 +73,7 @@ impl EngineProvider for Provider {
     }
 }
 
-/// Every trial has a database of its own; they share nothing.
+/// Every trial has its own database; they share nothing.
 struct Run;
 
 impl EngineRun for Run {

@@ -14,7 +14,7 @@ use experiment::record::EngineRecord;
 use experiment::spec::{self, Commit, Settings, Temperature};
 use workload::{self, Tables, Workload};
 
-/// Statements that a connection keeps prepared: more than any workload has.
+/// Size of a connection's statement cache: more than any workload has.
 const PREPARED: usize = 1024;
 
 /// What "file" means for it.
@@ -23,7 +23,7 @@ const FILE: &str = "a file to which the pages of all sessions' databases are dis
 
 /// An SQLite database for one trial.
 pub struct SqliteEngine {
-    /// `None` once it was stopped.
+    /// `None` once stopped.
     database: Option<Database>,
     shared: bool,
     written_together: bool,
@@ -36,12 +36,12 @@ pub struct SqliteEngine {
 }
 
 impl SqliteEngine {
-    /// Makes the files of `settings`' placement in the directories of `site`, whose volumes are those of the
-    /// settings that hold files, in their order. With a `pacer`, requests take as long as its model says;
-    /// without, files are read and written past the operating system's cache where that is possible.
+    /// Creates the files of `settings`' placement in the directories of `site`, whose volumes are those of the settings that
+    /// contain files, in order. With a `pacer`, requests take as long as its model says;
+    /// without, file I/O bypasses the operating system's cache if possible.
     ///
     /// # Errors
-    /// When a file cannot be made.
+    /// When a file cannot be created.
     pub fn start(
         settings: &Settings,
         workload: &Workload,
@@ -88,7 +88,7 @@ impl SqliteEngine {
         }
     }
 
-    /// What was not possible of going cold.
+    /// What could not be emptied for a cold start.
     fn not_cold(&self, database: &Database) -> Vec<String> {
         let cached = database.cached_files();
         if !self.direct || cached.is_empty() {
@@ -212,11 +212,11 @@ impl Engine for SqliteEngine {
         Ok(())
     }
 
-    /// Brings the log into the tables, and everything to the files. There is no `ANALYZE`: what it finds
-    /// changes plans, and simulated runs do without it.
+    /// Checkpoints the log into the tables, and writes everything to the files. No `ANALYZE`: its statistics change plans, and
+    /// simulated runs do not use it.
     fn quiesce(&self) -> Result<(), EngineError> {
         if self.sessions.statements() == 0 {
-            // Nothing was loaded, and SQLite does not let an empty database be looked through for a log.
+            // Nothing was loaded, and SQLite cannot checkpoint an empty database.
             return Ok(());
         }
         for session in self.sessions.parked.lock().values_mut() {
@@ -229,7 +229,7 @@ impl Engine for SqliteEngine {
         synced.map_err(|error| EngineError::failed("writing the database out", error))
     }
 
-    /// Going cold needs no restart: the buffer pool is emptied, and so are the sessions' caches.
+    /// A cold start does not require a restart: the buffer pool and the sessions' caches are emptied.
     fn start(
         &self,
         temperature: Temperature,
@@ -305,12 +305,12 @@ impl Engine for SqliteEngine {
 
 impl Drop for SqliteEngine {
     fn drop(&mut self) {
-        // Whoever wants to know asks `stop`.
+        // Callers that need the error call `stop`.
         let _ = self.stop();
     }
 }
 
-/// Samples at what the sessions' files and locks are doing.
+/// Samples the activity of the sessions' files and locks.
 struct Sampler<'a> {
     sessions: &'a Sessions,
     database: &'a Database,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use parking_lot::Mutex;
 use volume::real_time::Session;
 
-/// Sessions outlive their clients: what was loaded into temporary tables and caches is there in the run.
+/// Sessions outlive their clients, so data loaded into temporary tables and caches is available in the run.
 #[derive(Default)]
 pub(crate) struct Sessions {
     /// Sessions without a client, by number.
@@ -15,7 +15,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Counts one statement of whichever session.
+    /// Counts one statement of any session.
     pub(crate) fn count_statement(&self) {
         self.statements.fetch_add(1, Relaxed);
     }

@@ -10,7 +10,7 @@ use super::argument::{TableError, check_parameters, step_through, table};
 use engine::Table;
 use workload::{Database, Driver, Statement, Value, Workload};
 
-/// What a session did so far.
+/// Work done by a session so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Statements executed: what SQL Server counts as batch requests.
@@ -23,7 +23,7 @@ pub struct Work {
 pub struct SqliteDriver<'a> {
     session: &'a Session,
     connection: &'a Connection,
-    /// By script and place of the statement in it.
+    /// By script and index of the statement in it.
     prepared: HashMap<(usize, usize), Prepared<'a>>,
     script: usize,
     /// Whether other sessions write to its database too.
@@ -36,8 +36,8 @@ pub struct SqliteDriver<'a> {
 }
 
 impl<'a> SqliteDriver<'a> {
-    /// A driver of `connection` for a workload. Where sessions share a database, transactions take their time after
-    /// they have ended.
+    /// A driver of `connection` for a workload. If sessions share a database, the time of transactions is charged after they have
+    /// ended.
     pub fn new(
         session: &'a Session,
         connection: &'a Connection,
@@ -62,27 +62,27 @@ impl<'a> SqliteDriver<'a> {
         }
     }
 
-    /// Says which script's statements come next.
+    /// Selects the script of the next statements.
     pub fn enter(&mut self, script: usize) {
         self.script = script;
     }
 
-    /// What was done so far.
+    /// Work done so far.
     pub fn work(&self) -> Work {
         self.work
     }
 
-    /// Ends an operation that failed: nothing of it stays, and no lock.
+    /// Ends a failed operation: rolls back its changes and releases its locks.
     pub fn roll_back(&mut self) {
         if !self.connection.is_autocommit() {
-            // A rollback that fails leaves nothing to roll back: SQLite did so itself.
+            // If the rollback fails, SQLite has already rolled back.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         self.forget_changes();
         self.session.unlock_all();
     }
 
-    /// A transaction was rolled back: it takes its time, and commits nothing.
+    /// A transaction was rolled back: its time is charged, but nothing is committed.
     fn forget_changes(&mut self) {
         self.changes_seen = self.connection.total_changes();
         self.uncommitted = 0;
@@ -92,7 +92,7 @@ impl<'a> SqliteDriver<'a> {
     /// Ends an operation, with its CPU time spent.
     ///
     /// # Errors
-    /// When it leaves a transaction open, which would keep all others out of a shared database.
+    /// When it leaves a transaction open, which would block all others in a shared database.
     pub fn end_operation(&mut self) -> Result<(), String> {
         if self.shared && !self.connection.is_autocommit() {
             return Err("a transaction is left open; end it with COMMIT".to_owned());
@@ -101,10 +101,10 @@ impl<'a> SqliteDriver<'a> {
         Ok(())
     }
 
-    /// The rows of a query of the workload's, which counts as no statement.
+    /// The rows of a query of the workload, not counted as a statement.
     ///
     /// # Errors
-    /// When it fails, or gives more than an answer may take.
+    /// When it fails, or its result is too large.
     pub fn table(&mut self, query: &str) -> Result<Table, String> {
         if self.shared {
             self.session.trace();
@@ -134,7 +134,7 @@ impl<'a> SqliteDriver<'a> {
         step_through(prepared, arguments)
     }
 
-    /// Counts what changed, and commits it once no transaction is open.
+    /// Counts changes, and commits them once no transaction is open.
     fn count_changes(&mut self) -> Result<(), String> {
         let changes = self.connection.total_changes();
         let rows = changes.saturating_sub(std::mem::replace(&mut self.changes_seen, changes));
@@ -160,13 +160,13 @@ impl<'a> SqliteDriver<'a> {
     }
 }
 
-/// Whether a statement ends a transaction without its changes; one to a savepoint leaves it open.
+/// Whether a statement rolls back the transaction; a rollback to a savepoint leaves it open.
 fn is_rollback(text: &str) -> bool {
     let word = text.split_whitespace().next();
     word.is_some_and(|word| word.eq_ignore_ascii_case("ROLLBACK"))
 }
 
-/// What a full role says to the user.
+/// The message for a full role.
 fn full_text(full: &model::store::Full) -> String {
     let role = match full.role {
         model::store::Role::Data => "data",

@@ -1,4 +1,4 @@
-//! What holds of SQLite as a real engine.
+//! Tests of SQLite as a real engine.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -230,7 +230,7 @@ fn sessions_that_read_before_they_write_do_not_fail_each_other() {
 #[test]
 fn a_session_that_waits_is_seen_waiting_and_can_be_interrupted() {
     let root = TempDir::new().expect("a temporary folder");
-    // A page a second: nobody is done before he is interrupted.
+    // A page per second: no session finishes before it is interrupted.
     let slow = DiskSpec::limited(Iops(1), Throughput::from_mb_per_s(1));
     let volumes = ["d", "t", "l"].map(|name| match name {
         "d" => VolumeSpec::of(name, slow.clone()),
