@@ -1,16 +1,15 @@
-//! SQL Server: all that dbstow knows of it.
+//! Support for SQL Server.
 //!
 //! ```text
-//!  tsql ────► text ──► session ──► answers ──┬─► capture ─► lint    the server as a value and a file; rules that look at it
+//!  tsql ────► text ──► session ──► answers ──┬─► capture ─► lint    the server as a value and a file; rules that check it
 //!  names,     of       one         rows and  ├─► trial              an engine for experiments: a database in a server
 //!  queries,   ours     connection  messages  └─► recorder              a server in use, recorded as a profile
 //!  ALTER ..
 //! ```
+//! Without the feature `driver`, only texts, captures and rules are built, and no SQL Server client.
 //!
-//! Without the feature `driver` there are texts, captures and rules alone, and no client of SQL Server is built.
-//!
-//! None of this has run on a SQL Server yet: the texts are parsed by Microsoft's own parser, and the
-//! conversation is held with a double that foreign clients accept too.
+//! None of this has run on a SQL Server yet: the texts are parsed by Microsoft's own parser, and the protocol is tested against a
+//! test double that other clients accept too.
 //!
 //! ```
 //! use dbstow_sqlserver::tsql::Name;

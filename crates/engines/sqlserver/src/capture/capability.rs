@@ -1,8 +1,7 @@
-//! What dbstow can do with a server, by what the login may do there, and the statement that would let it do
-//! the rest.
+//! What dbstow can do with a server, given the login's permissions, and the statements that would grant the rest.
 //!
 //! Permissions are those of Microsoft's documentation of each statement and view (learn.microsoft.com, read
-//! 2026-11); that a permission is there does not prove that the statement works.
+//! 2026-11); having a permission does not prove that the statement works.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +11,17 @@ use crate::tsql::question::{self, Needs, Question};
 /// Something that dbstow does with a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
-    /// What, in words.
+    /// Description.
     pub what: &'static str,
     /// Whether it can.
     pub can: Can,
     /// Why, or why not.
     pub why: String,
-    /// The statement that would help, for an administrator to run; empty where none is needed or none helps.
+    /// The statement that would help, for an administrator to run; empty if not needed or not helpful.
     pub grant: String,
 }
 
-/// Whether something can be done.
+/// Degree to which something can be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Can {
     /// All of it.
@@ -31,11 +30,11 @@ pub enum Can {
     Partly,
     /// Nothing of it.
     No,
-    /// The server did not say.
+    /// The server did not report it.
     Unknown,
 }
 
-/// Questions whose answers are counters.
+/// Queries that return counters.
 const COUNTERS: [&Question; 5] = [
     &question::MACHINE,
     &question::FILE_IO,
@@ -44,13 +43,13 @@ const COUNTERS: [&Question; 5] = [
     &question::TEMPDB_SPACE,
 ];
 
-/// The role of a login that moves tempdb. `ALTER DATABASE` alone would do with less, `DBCC SHRINKFILE` in tempdb does not:
-/// it takes a member of the role, or of tempdb's own db_owner, which is made anew at every start.
+/// The role that a login needs to move tempdb. `ALTER DATABASE` alone requires less, but `DBCC SHRINKFILE` in tempdb requires
+/// this role, or tempdb's own db_owner, which is recreated at every start.
 ///
 /// Source: Microsoft, "DBCC SHRINKFILE", permissions (read 2026-11).
 pub const MOVES_TEMPDB: &str = "sysadmin";
 
-/// What lets a login move tempdb, for an administrator to run.
+/// The statement that lets a login move tempdb, for an administrator to run.
 pub const MAKE_ADMINISTRATOR: &str = "ALTER SERVER ROLE sysadmin ADD MEMBER [login]";
 
 /// Why dbstow does not move a server's tempdb.
@@ -62,12 +61,12 @@ pub enum Obstacle {
     Cluster,
     /// The login lacks the role.
     Role,
-    /// The server did not say what the login may do.
+    /// The server did not report the login's permissions.
     Unknown,
 }
 
-/// What keeps dbstow from moving tempdb, by the server and what the login may do there; `None`: nothing. Of a managed
-/// instance it changes number and size of the files, not their place.
+/// The obstacle to moving tempdb, given the server and the login's permissions; `None`: no obstacle. On a managed instance dbstow
+/// changes number and size of the files, not their location.
 ///
 /// Source: Microsoft, "Move system databases" and "Configure tempdb settings for Azure SQL Managed Instance" (read
 /// 2026-11).
@@ -90,7 +89,7 @@ pub fn obstacle_to_moving_tempdb(
 }
 
 impl Capture {
-    /// What dbstow can do here, in the order in which a comparison of two places for tempdb needs it.
+    /// What dbstow can do here, in the order required to compare two locations of tempdb.
     pub fn capabilities(&self) -> Vec<Capability> {
         vec![
             self.counters(),
@@ -102,18 +101,17 @@ impl Capture {
         ]
     }
 
-    /// `None` where the server did not say.
+    /// `None` if the server did not report it.
     fn may(&self, permission: &str) -> Option<bool> {
         self.permissions.get(permission).copied()
     }
 
-    /// Whether a login has the role that may do everything; in a capture that does not say, what the role's
-    /// members have too.
+    /// Whether a login has the administrator role; if a capture lacks it, derived from a permission that only its members have.
     fn is_administrator(&self) -> Option<bool> {
         self.may("sysadmin").or(self.may("CONTROL SERVER"))
     }
 
-    /// By the answers, not by permissions: which of the two a service of Azure goes by is its own business.
+    /// By the results, not by permissions: Azure services differ in the permissions they require.
     fn counters(&self) -> Capability {
         let product = self.identity.product();
         let asked = COUNTERS.iter().filter(|question| match product {
@@ -125,7 +123,7 @@ impl Capture {
         let missing = self.unanswered.iter();
         let missing = missing.filter(|none| asked.contains(&&*none.question));
         let missing: Vec<&Unanswered> = missing.collect();
-        // Against a question that timed out, no permission helps.
+        // If a query timed out, a permission does not help.
         let grant = Needs::ServerState.grant(self.identity.major(), product);
         let grant = grant.filter(|_| missing.iter().any(|none| !none.remedy.is_empty()));
         let (can, why) = match missing.len() {
@@ -150,7 +148,7 @@ impl Capture {
         }
     }
 
-    /// `sys.master_files` leaves out what a login may not see, without an error.
+    /// `sys.master_files` silently omits what a login may not see.
     fn all_files(&self) -> Capability {
         let what = "see the files of all databases";
         if self.identity.product() == Product::AzureDatabase {
@@ -170,7 +168,7 @@ impl Capture {
             let one = "the login has one of the permissions that show all of sys.master_files";
             return can(what, one);
         }
-        // Proposed to those alone who lack it.
+        // Suggested only if missing.
         let (can, grant) = match any == [None; 3] {
             true => (Can::Unknown, None),
             false => (Can::Partly, grant),
@@ -224,7 +222,7 @@ impl Capture {
             },
             _ if administrator => can(what, "the login is a member of sysadmin"),
             Product::Boxed if self.identity.major() < 16 => {
-                // A role that may do everything is proposed to those alone who were refused.
+                // The administrator role is suggested only if the query was refused.
                 let (can, grant) = match self.is_administrator() {
                     None => (Can::Unknown, ""),
                     Some(_) => (Can::No, MAKE_ADMINISTRATOR),

@@ -1,8 +1,8 @@
-//! What no T-SQL can see of a host, as somebody wrote it down.
+//! User-supplied properties of a host that T-SQL cannot see.
 
 use serde::{Deserialize, Serialize};
 
-/// Facts about the host, from its owner.
+/// Facts about the host, supplied by its owner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostTold {
     /// Whether it is a virtual machine of Azure.
@@ -21,7 +21,7 @@ pub struct VolumeTold {
     /// Allocation unit of its file system.
     #[serde(default)]
     pub allocation_unit_bytes: Option<i64>,
-    /// Whether it loses everything when the machine is moved.
+    /// Whether it loses its contents when the machine is moved.
     #[serde(default)]
     pub ephemeral: Option<bool>,
     /// Product in dbstow's catalogue, such as `azure.premium.p30`.

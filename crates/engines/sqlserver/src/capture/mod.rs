@@ -1,5 +1,5 @@
-//! A server as a value: what it is, its files, volumes, settings and counters, at one moment. It is what
-//! `dbstow doctor` writes to a file, and what rules look at, on any machine, at any later time.
+//! A server as a value: its identity, files, volumes, settings and counters, at one moment. `dbstow doctor` writes it to a file,
+//! and rules check it, on any machine, at any later time.
 
 mod capability;
 mod host;
@@ -20,24 +20,23 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Version of the file format; a reader refuses a higher one.
+/// Version of the file format; readers reject a higher one.
 pub const FORMAT: u32 = 1;
 
-/// What a server said about itself. A part that it did not tell is empty or `None`, and
-/// [`Capture::unanswered`] says why.
+/// What a server reported about itself. Missing parts are empty or `None`, and [`Capture::unanswered`] has the reasons.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Capture {
     /// [`FORMAT`].
     pub format: u32,
-    /// Version of dbstow that wrote it.
+    /// The dbstow version that wrote it.
     pub dbstow: String,
-    /// When, in the server's own time with its offset, ISO 8601.
+    /// Time of the capture in the server's local time with offset, ISO 8601.
     pub taken: String,
     /// Whether names of people, hosts, databases and folders were replaced.
     pub redacted: bool,
-    /// What it is.
+    /// Its identity.
     pub identity: Identity,
-    /// What it runs on.
+    /// Its machine.
     pub machine: Machine,
     /// Its services on Windows and Linux.
     #[serde(default)]
@@ -51,7 +50,7 @@ pub struct Capture {
     /// Databases.
     #[serde(default)]
     pub databases: Vec<Database>,
-    /// Files of all databases, as `sys.master_files` has them: for tempdb, as of the next start.
+    /// Files of all databases, from `sys.master_files`: for tempdb, as of the next start.
     #[serde(default)]
     pub files: Vec<File>,
     /// Files of tempdb in use now.
@@ -60,29 +59,29 @@ pub struct Capture {
     /// Volumes that hold a file.
     #[serde(default)]
     pub volumes: Vec<Volume>,
-    /// What each file did since the service started.
+    /// I/O of each file since the service started.
     #[serde(default)]
     pub file_io: Vec<FileIo>,
-    /// What was waited for since the service started (or since somebody cleared it).
+    /// Waits since the service started (or since they were cleared).
     #[serde(default)]
     pub waits: Vec<Wait>,
-    /// What is in the buffer pool, by database id.
+    /// Contents of the buffer pool, by database id.
     #[serde(default)]
     pub cached: Vec<Cached>,
     /// Space in tempdb by use.
     pub tempdb_space: Option<TempdbSpace>,
-    /// What the session that asked may do.
+    /// Permissions of the capturing session.
     #[serde(default)]
     pub permissions: BTreeMap<String, bool>,
-    /// What T-SQL cannot see and somebody told.
+    /// User-supplied properties that T-SQL cannot see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told: Option<HostTold>,
-    /// Questions that the server did not answer.
+    /// Queries that the server did not answer.
     #[serde(default)]
     pub unanswered: Vec<Unanswered>,
 }
 
-/// What a server is.
+/// Identity of a server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
     /// `SERVERPROPERTY('ProductVersion')`, such as `16.0.4135.4`.
@@ -107,13 +106,13 @@ pub struct Identity {
 /// Kinds of SQL Server that differ in what may be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
-    /// Installed on a machine, in whatever edition.
+    /// Installed on a machine, in any edition.
     Boxed,
     /// Azure SQL Database, elastic pools and Synapse's serverless relatives: no files to place.
     AzureDatabase,
     /// Azure SQL Managed Instance: number, growth and size of files only.
     ManagedInstance,
-    /// PostgreSQL that speaks T-SQL, and calls itself SQL Server 2014, Standard Edition: it ignores where files are to be.
+    /// PostgreSQL with T-SQL, which reports itself as SQL Server 2014, Standard Edition: it ignores file locations.
     ///
     /// Source: AWS, "Managing Babelfish error handling", `escape_hatch_storage_options`
     /// (<https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/babelfish-strict.html>, read 2026-11-26).
@@ -143,7 +142,7 @@ impl Identity {
         major.parse().unwrap_or(0)
     }
 
-    /// What people call it: `SQL Server 2022`, `Azure SQL Database`.
+    /// Its common name: `SQL Server 2022`, `Azure SQL Database`.
     pub fn title(&self) -> &'static str {
         match (self.product(), self.major()) {
             (Product::AzureDatabase, _) => "Azure SQL Database",
@@ -162,10 +161,10 @@ impl Identity {
     }
 }
 
-/// What a server runs on.
+/// The machine of a server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// `Windows` or `Linux`; empty where it was not told.
+    /// `Windows` or `Linux`; empty if not reported.
     pub platform: String,
     /// Name and version of the system.
     pub system: String,
@@ -173,13 +172,13 @@ pub struct Machine {
     pub processors: Option<i64>,
     /// Main memory.
     pub memory_bytes: Option<i64>,
-    /// What the server means to take of it.
+    /// The server's memory target.
     pub memory_target_bytes: Option<i64>,
     /// When the service started, as [`Capture::taken`].
     pub started: String,
     /// `sys.dm_os_sys_info.virtual_machine_type_desc`.
     pub virtual_machine: String,
-    /// Whether it is a virtual machine of Azure; `None`: not known, T-SQL has no sure sign of it.
+    /// Whether it is an Azure virtual machine; `None`: unknown, T-SQL cannot determine it reliably.
     pub azure: Option<bool>,
 }
 
@@ -188,9 +187,9 @@ pub struct Machine {
 pub struct Service {
     /// Its name.
     pub name: String,
-    /// Who it runs as.
+    /// The account it runs as.
     pub account: String,
-    /// Whether it may make files without zeroing them.
+    /// Whether it may create files without zeroing them.
     pub instant_file_initialization: Option<bool>,
 }
 
@@ -212,7 +211,7 @@ pub struct Database {
 /// The number of tempdb.
 pub const TEMPDB: i64 = 2;
 
-/// What a file is for.
+/// Purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum FileKind {
@@ -229,19 +228,19 @@ pub enum FileKind {
 /// A file of a database.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct File {
-    /// Whose.
+    /// Its database.
     pub database_id: i64,
     /// Its number in the database.
     pub id: i64,
-    /// What for.
+    /// Its purpose.
     pub kind: FileKind,
     /// Its logical name.
     pub name: String,
-    /// Where it is, or for tempdb where it will be after the next start.
+    /// Its path, for tempdb as of the next start.
     pub path: String,
     /// Its size; for tempdb at the next start.
     pub size_bytes: i64,
-    /// How large it may grow; `None`: as large as the volume allows.
+    /// Its maximum size; `None`: limited by the volume.
     pub max_bytes: Option<i64>,
     /// By how much it grows.
     pub growth: Growth,
@@ -255,9 +254,9 @@ pub struct File {
 pub enum Growth {
     /// Not at all.
     None,
-    /// By so many bytes.
+    /// By this many bytes.
     Bytes(i64),
-    /// By so many per cent of its size.
+    /// By this percentage of its size.
     Percent(i64),
 }
 
@@ -266,7 +265,7 @@ pub enum Growth {
 pub struct FileInUse {
     /// Its number.
     pub id: i64,
-    /// What for.
+    /// Its purpose.
     pub kind: FileKind,
     /// Its logical name.
     pub name: String,
@@ -276,7 +275,7 @@ pub struct FileInUse {
     pub size_bytes: i64,
 }
 
-/// A volume that holds a file.
+/// A volume with database files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Volume {
     /// Where it is mounted, such as `D:\` or `C:\mnt\data\`, or a mount point of Linux.
@@ -287,17 +286,17 @@ pub struct Volume {
     pub file_system: String,
     /// Its size.
     pub total_bytes: i64,
-    /// What is free.
+    /// Free space.
     pub available_bytes: i64,
     /// Files on it: database number and file number.
     pub files: Vec<(i64, i64)>,
 }
 
-/// What a file did since the service started. Stalls are whole milliseconds, added up: a mean of few requests
-/// on a fast device says little.
+/// I/O of a file since the service started. Stalls are sums of whole milliseconds: a mean of few requests on a fast device is not
+/// meaningful.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileIo {
-    /// Whose.
+    /// Its database.
     pub database_id: i64,
     /// Which.
     pub file_id: i64,
@@ -305,7 +304,7 @@ pub struct FileIo {
     pub reads: i64,
     /// Bytes read.
     pub read_bytes: i64,
-    /// Time that reads took.
+    /// Total time of reads.
     pub read_stall_ms: i64,
     /// Part of it that the server's own governance added.
     pub read_governed_ms: i64,
@@ -313,11 +312,11 @@ pub struct FileIo {
     pub writes: i64,
     /// Bytes written.
     pub written_bytes: i64,
-    /// Time that writes took.
+    /// Total time of writes.
     pub write_stall_ms: i64,
     /// Part of it that the server's own governance added.
     pub write_governed_ms: i64,
-    /// What it takes on its disk.
+    /// Its size on disk.
     pub size_bytes: i64,
 }
 
@@ -334,14 +333,14 @@ pub struct Wait {
     pub signal_ms: i64,
 }
 
-/// What the buffer pool holds of a database.
+/// Pages of a database in the buffer pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cached {
-    /// Whose.
+    /// Its database.
     pub database_id: i64,
     /// Pages, in bytes.
     pub bytes: i64,
-    /// Of them changed and not yet written.
+    /// Of these, dirty pages.
     pub dirty_bytes: i64,
 }
 
@@ -360,14 +359,14 @@ pub struct TempdbSpace {
     pub version_bytes: i64,
 }
 
-/// A question without an answer.
+/// A query without a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Unanswered {
-    /// Which: the query's name.
+    /// The query's name.
     pub question: String,
-    /// What the server said.
+    /// The server's error.
     pub why: String,
-    /// What would help, such as a GRANT; empty where nothing does.
+    /// The remedy, such as a GRANT; empty if there is none.
     pub remedy: String,
 }
 
@@ -375,12 +374,12 @@ impl Capture {
     /// Reads the text of `file`.
     ///
     /// # Errors
-    /// When it is not JSON, not a capture, of a later format, or a member is missing or makes no sense.
+    /// When it is not JSON, not a capture, of a later format, or a member is missing or invalid.
     pub fn from_json(file: &str, text: &str) -> Result<Capture, CaptureError> {
         rules::capture::from_json(file, text, FORMAT)
     }
 
-    /// The database's name, or its number where it is not known.
+    /// The database's name, or its number if unknown.
     pub fn database(&self, id: i64) -> String {
         let named = self.databases.iter().find(|database| database.id == id);
         named.map_or_else(

@@ -1,5 +1,4 @@
-//! Asks a server everything that a capture holds. A question that it does not answer is noted, with what
-//! would help; the others are asked all the same.
+//! Queries everything that a capture contains. A query that fails is noted, with the remedy; the others are executed anyway.
 
 use std::collections::BTreeMap;
 
@@ -12,34 +11,34 @@ use super::{
 use crate::session::{Batch, Failure, Missing, Row, Session};
 use crate::tsql::question::{self, Needs, Question};
 
-/// How much longer than others the question about the buffer pool may take: that of a large server is many pages.
+/// Timeout factor for the query of the buffer pool: that of a large server has many pages.
 const OF_ALL_PAGES: u32 = 2;
 
 const PAGE_BYTES: i64 = 8192;
 
-/// Pages in bytes. A server may answer anything: what is too much for the type stays its largest.
+/// Pages in bytes, saturating: a server may return anything.
 fn in_bytes(pages: i64) -> i64 {
     pages.saturating_mul(PAGE_BYTES)
 }
 
-/// Why a question has no answer.
+/// Why a query failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
-    /// The server refused, or could not be asked.
+    /// The server refused, or could not be reached.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// Its answer is not what Microsoft's documentation says.
+    /// The result does not match Microsoft's documentation.
     #[error(transparent)]
     Missing(#[from] Missing),
-    /// Nothing has such an amount.
+    /// An impossible amount.
     #[error("the server answered that {0}")]
     Amount(#[from] NegativeAmount),
 }
 
-/// Asks one question.
+/// Runs one query.
 ///
 /// # Errors
-/// When the server refuses, or cannot be asked.
+/// When the server refuses, or cannot be reached.
 pub fn ask(session: &mut dyn Session, question: &Question) -> Result<Batch, Failure> {
     let factor = match *question == question::CACHED {
         true => OF_ALL_PAGES,
@@ -49,7 +48,7 @@ pub fn ask(session: &mut dyn Session, question: &Question) -> Result<Batch, Fail
     session.batch(question.text, Some(limit))?.refused()
 }
 
-/// Reads the rows of an answer.
+/// Reads the rows of a result.
 ///
 /// # Errors
 /// As [`ask`], or when a column is missing.
@@ -63,20 +62,20 @@ pub fn read<T>(
     Ok(rows?)
 }
 
-/// Who asked whom: for a greeting, and for redaction.
+/// Server and login: for a greeting, and for redaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Greeting {
     /// The server's own name.
     pub server: String,
-    /// What tells it from others of that name: an identifier that setup makes for msdb; empty where there is none.
+    /// What distinguishes it from others of that name: an identifier that setup creates for msdb; empty if missing.
     pub instance: String,
-    /// The database that the login is in.
+    /// The login's current database.
     pub database: String,
     /// The login.
     pub login: String,
 }
 
-/// What a server is; the first question to any.
+/// The identity of a server; the first query.
 ///
 /// # Errors
 /// As [`read`].
@@ -101,7 +100,7 @@ pub fn identity(session: &mut dyn Session) -> Result<(Identity, Greeting, String
         Ok((identity, greeting, row.word("taken")?))
     })?;
     let first = rows.into_iter().next();
-    // Without a version nothing else of it can be understood.
+    // Without a version nothing else can be interpreted.
     let first = first.filter(|(identity, ..)| !identity.version.is_empty());
     first.ok_or_else(|| {
         Failure::OutOfStep("the server answered the question what it is with nothing".to_owned())
@@ -117,7 +116,7 @@ pub fn files(session: &mut dyn Session) -> Result<Vec<File>, AskError> {
     read(session, &question::FILES, file)
 }
 
-/// What each file did since the service started.
+/// I/O of each file since the service started.
 ///
 /// # Errors
 /// As [`read`].
@@ -125,7 +124,7 @@ pub fn file_statistics(session: &mut dyn Session) -> Result<Vec<FileIo>, AskErro
     read(session, &question::FILE_IO, file_io)
 }
 
-/// What was waited for since the service started.
+/// Waits since the service started.
 ///
 /// # Errors
 /// As [`read`].
@@ -133,7 +132,7 @@ pub fn wait_statistics(session: &mut dyn Session) -> Result<Vec<Wait>, AskError>
     read(session, &question::WAITS, wait)
 }
 
-/// What the buffer pool holds, by database.
+/// Contents of the buffer pool, by database.
 ///
 /// # Errors
 /// As [`read`].
@@ -141,7 +140,7 @@ pub fn buffer_pool(session: &mut dyn Session) -> Result<Vec<Cached>, AskError> {
     read(session, &question::CACHED, cached)
 }
 
-/// The space in tempdb by use; `None` where the server shows none.
+/// The space in tempdb by use; `None` if the server does not report it.
 ///
 /// # Errors
 /// As [`read`].
@@ -158,18 +157,17 @@ pub fn services(session: &mut dyn Session) -> Result<Vec<Service>, AskError> {
     read(session, &question::SERVICES, service)
 }
 
-/// Whether data files are made without zeroing them; `None` where the services do not say. Logs are zeroed all the
-/// same.
+/// Whether data files are created without zeroing them; `None` if the services do not report it. Logs are always zeroed.
 pub fn instant_file_initialization(services: &[Service]) -> Option<bool> {
-    // The agent's service does not tell; the engine's does.
+    // The agent's service does not report it; the engine's does.
     let mut services = services.iter();
     services.find_map(|service| service.instant_file_initialization)
 }
 
-/// Asks everything.
+/// Runs all queries.
 ///
 /// # Errors
-/// When the server does not even say what it is, the connection ends on the way, or an amount is negative.
+/// When the server does not report its identity, the connection is lost, or an amount is negative.
 pub fn capture(session: &mut dyn Session) -> Result<(Capture, Greeting), AskError> {
     let (identity, greeting, taken) = identity(session)?;
     let mut capture = Capture {
@@ -269,7 +267,7 @@ impl Asking<'_> {
         })
     }
 
-    /// DBCC has columns of its own, in the server's order: flag, status, global, session.
+    /// DBCC has fixed columns, in the server's order: flag, status, global, session.
     fn trace_flags(&mut self) -> Result<Vec<i64>, AskError> {
         let flags = self.rows(&question::TRACE_FLAGS, |row| {
             let global = row.flag("Global")?.unwrap_or(false);
@@ -305,7 +303,7 @@ impl Asking<'_> {
         Ok(volumes)
     }
 
-    /// Rows of an answer; none where the server does not answer, which is noted.
+    /// Rows of a result; empty if the query fails, which is noted.
     fn rows<T>(
         &mut self,
         question: &Question,
@@ -340,7 +338,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Why a question makes no sense here.
+    /// Why a query does not apply here.
     fn unknown(&self, question: &Question) -> Option<String> {
         match self.product {
             Product::AzureDatabase if !question.azure_database => {
@@ -372,7 +370,7 @@ impl Asking<'_> {
     }
 }
 
-/// Errors that say that a permission is missing: 229 object, 262 database, 297 user, 300 server.
+/// Errors for missing permissions: 229 object, 262 database, 297 user, 300 server.
 /// Source: Microsoft, "Database engine events and errors" (read 2026-11).
 const DENIED: [u32; 5] = [229, 262, 297, 300, 371];
 
@@ -427,7 +425,7 @@ fn file_in_use(row: Row<'_>) -> Result<FileInUse, Missing> {
     })
 }
 
-/// What no server has none of: 0 is what says nothing, as that of Babelfish does.
+/// A count that is positive on every server: 0 means not reported, as on Babelfish.
 fn counted(row: Row<'_>, column: &'static str) -> Result<Option<i64>, Missing> {
     Ok(row.int(column)?.filter(|count| *count > 0))
 }

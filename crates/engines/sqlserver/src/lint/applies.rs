@@ -1,23 +1,23 @@
-//! Which servers a rule is for.
+//! Servers that a rule applies to.
 
 use crate::capture::Product;
 
 use super::profile::Profile;
 
-/// Which servers a rule is for.
+/// Servers that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Applies {
     /// Kinds of server.
     pub products: &'static [Product],
-    /// On Windows alone.
+    /// On Windows only.
     pub windows: bool,
     /// From this major version on; 0: all.
     pub since: u32,
     /// Up to this major version; 0: all.
     pub until: u32,
-    /// On virtual machines of Azure alone.
+    /// On Azure virtual machines only.
     pub azure: bool,
-    /// Only where this ladder of latencies was asked for.
+    /// Only if this ladder of latencies was selected.
     pub profile: Option<Profile>,
 }
 

@@ -1,4 +1,4 @@
-//! Azure SQL Database: no files to place, and a reader who should be told so.
+//! Azure SQL Database: no files to place, which the reader should know.
 
 use crate::capture::{Capture, Product};
 

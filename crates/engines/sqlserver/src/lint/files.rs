@@ -1,4 +1,4 @@
-//! Files of any database: how they grow, and how far they may.
+//! Files of any database: their growth and maximum size.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use rules::{Finding, Outcome, Severity};
 
 /// Longest step that is not a finding: 1,048,576 KB.
 const STEP_MAX: i64 = 1 << 30;
-/// What a log's maximum is when nobody set one: 268,435,456 pages.
+/// Default maximum size of a log: 268,435,456 pages.
 const LOG_MAXIMUM_DEFAULT: i64 = 268_435_456 * 8192;
 
 pub(super) const RULES: &[Rule] = &[
@@ -79,7 +79,7 @@ pub(super) fn growth_shown(growth: Growth) -> String {
     }
 }
 
-/// The next step of a file; 0 where it does not grow, or may not any more.
+/// The next growth step of a file; 0 if it does not grow, or has reached its maximum.
 pub(super) fn next_step(file: &File) -> i64 {
     let step = match file.growth {
         Growth::None => 0,

@@ -1,5 +1,5 @@
-//! Published ladders: how slow is slow? They disagree by more than a hundredfold, so each is a rule that is
-//! asleep until somebody asks for it by name, and its name stands beside what it says.
+//! Published latency ladders: how slow is slow? They disagree by more than a hundredfold, so each is a rule that is disabled
+//! unless selected by name, and its name is part of its outcome.
 
 use crate::capture::{Capture, FileIo, FileKind, Product};
 use crate::tsql::question;
@@ -10,10 +10,10 @@ use super::sources::{AZURE_ANALYSIS, DBATOOLS_SPEED, FILE_STATS, FRK, SLOW_IO};
 use super::{Applies, Rule};
 use rules::{Finding, Location, Outcome, Severity};
 
-/// Below so many requests a mean of whole milliseconds says nothing. Ours.
+/// Below this many requests a mean of whole milliseconds is not meaningful. Our choice.
 const REQUESTS_MIN: i64 = 1000;
 
-/// A step of a ladder: from this mean latency on, what the source calls it, and what that is here.
+/// A step of a ladder: mean latency threshold, the source's term, and our severity.
 type Step = (f64, &'static str, Option<Severity>);
 
 const MICROSOFT: &[Step] = &[

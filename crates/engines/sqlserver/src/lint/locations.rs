@@ -1,7 +1,6 @@
-//! Which volume a file is on, and what somebody told of it.
-//!
-//! A volume is found by what the server said of the file, or else by the longest mount point that the path
-//! begins with: `C:\mnt\data\a.mdf` is on `C:\mnt\data\` where something is mounted there, not on `C:\`.
+//! The volume of a file, and its user-supplied properties.
+//! A volume is determined by what the server reported for the file, or else by the longest mount point that is a prefix of the
+//! path: `C:\mnt\data\a.mdf` is on `C:\mnt\data\` if a volume is mounted there, not on `C:\`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +25,7 @@ pub(super) fn user_files(capture: &Capture) -> impl Iterator<Item = &File> {
         .filter(|file| is_user(file.database_id))
 }
 
-/// Files that hold rows of tempdb, as of the next start.
+/// Data files of tempdb, as of the next start.
 pub(super) fn tempdb_data(capture: &Capture) -> Vec<&File> {
     let files = capture.tempdb();
     files.filter(|file| file.kind == FileKind::Rows).collect()
@@ -37,14 +36,13 @@ pub(super) fn is_linux(capture: &Capture) -> bool {
     capture.machine.platform.eq_ignore_ascii_case("linux")
 }
 
-/// Whether it runs on Windows; a server before 2017 does not say, and runs nowhere else.
+/// Whether it runs on Windows; servers before 2017 do not report it, but run only there.
 pub(super) fn is_windows(capture: &Capture) -> bool {
     capture.machine.platform.eq_ignore_ascii_case("windows")
         || capture.machine.platform.is_empty() && capture.identity.major() <= 13
 }
 
-/// Whether it is a virtual machine of Azure: as told, or as captured, or surely not where it is no virtual
-/// machine at all.
+/// Whether it is an Azure virtual machine: as supplied by the user, or as captured, or false if it is not a virtual machine.
 pub(super) fn is_azure(capture: &Capture) -> Option<bool> {
     let told = capture.told.as_ref().and_then(|told| told.azure);
     let bare = capture.machine.virtual_machine.eq_ignore_ascii_case("none");
@@ -52,8 +50,8 @@ pub(super) fn is_azure(capture: &Capture) -> Option<bool> {
         .or(if bare { Some(false) } else { None })
 }
 
-/// The mount point of the volume that a file is on; `None`: not known. A drive that no volume was captured of
-/// is a volume all the same, where others were.
+/// The mount point of a file's volume; `None`: unknown. A drive without a captured volume counts as a volume, if others were
+/// captured.
 pub(super) fn mount_of<'a>(capture: &'a Capture, file: &'a File) -> Option<&'a str> {
     let known = capture.volume_of(file).filter(|_| !moves(capture, file));
     let mounts = capture.volumes.iter().map(|volume| &*volume.mount_point);
@@ -81,12 +79,12 @@ pub(super) fn moves(capture: &Capture, file: &File) -> bool {
             .any(|used| used.id == file.id && !same_path(&used.path, &file.path))
 }
 
-/// Whether two paths are one, in a file system that looks like theirs.
+/// Whether two paths are the same in their kind of file system.
 pub(super) fn same_path(one: &str, other: &str) -> bool {
     normal(one) == normal(other)
 }
 
-/// The longest of the mount points that `path` begins with.
+/// The longest mount point that is a prefix of `path`.
 pub(super) fn longest<'a>(mounts: impl Iterator<Item = &'a str>, path: &str) -> Option<&'a str> {
     let path = normal(path);
     mounts
@@ -94,17 +92,17 @@ pub(super) fn longest<'a>(mounts: impl Iterator<Item = &'a str>, path: &str) -> 
         .max_by_key(|mount| folder(mount).len())
 }
 
-/// What somebody told of a volume.
+/// User-supplied properties of a volume.
 pub(super) fn told<'a>(capture: &'a Capture, mount: &str) -> Option<&'a VolumeTold> {
     told_volumes(capture).find(|told| folder(&told.mount_point) == folder(mount))
 }
 
-/// Volumes that somebody told of.
+/// Volumes with user-supplied properties.
 pub(super) fn told_volumes(capture: &Capture) -> impl Iterator<Item = &VolumeTold> {
     capture.told.iter().flat_map(|told| &told.volumes)
 }
 
-/// Whether a volume loses everything when the machine is moved; `None`: not told.
+/// Whether a volume loses its contents when the machine is moved; `None`: not supplied.
 pub(super) fn is_ephemeral(capture: &Capture, mount: &str) -> Option<bool> {
     told(capture, mount).and_then(|told| told.ephemeral)
 }
@@ -115,12 +113,12 @@ pub(super) fn volume<'a>(capture: &'a Capture, mount: &str) -> Option<&'a Volume
     volumes.find(|volume| folder(&volume.mount_point) == folder(mount))
 }
 
-/// Whether it is the volume that Windows starts from, by its usual letter.
+/// Whether it is the Windows boot volume, by its usual letter.
 pub(super) fn is_system_volume(mount: &str) -> bool {
     folder(mount) == "c:\\"
 }
 
-/// Files by the mount point they are on; those whose volume is not known are left out.
+/// Files by mount point; those with an unknown volume are skipped.
 pub(super) fn by_mount<'a>(
     capture: &'a Capture,
     files: impl Iterator<Item = &'a File>,
@@ -134,7 +132,7 @@ pub(super) fn by_mount<'a>(
     mounts
 }
 
-/// A file as the place of a finding.
+/// A file as the location of a finding.
 pub(super) fn place(capture: &Capture, file: &File) -> Location {
     Location {
         database: Some(capture.database(file.database_id)),
@@ -144,7 +142,7 @@ pub(super) fn place(capture: &Capture, file: &File) -> Location {
     }
 }
 
-/// Files as places.
+/// Files as locations.
 pub(super) fn places<'a>(
     capture: &Capture,
     files: impl IntoIterator<Item = &'a File>,
@@ -153,7 +151,7 @@ pub(super) fn places<'a>(
     files.map(|file| place(capture, file)).collect()
 }
 
-/// A volume as the place of a finding.
+/// A volume as the location of a finding.
 pub(super) fn at_volume(mount: &str) -> Location {
     Location {
         volume: Some(mount.to_owned()),
@@ -161,7 +159,7 @@ pub(super) fn at_volume(mount: &str) -> Location {
     }
 }
 
-/// Names of the databases of some files, each once.
+/// Names of the databases of some files, without duplicates.
 pub(super) fn databases<'a>(
     capture: &Capture,
     files: impl IntoIterator<Item = &'a File>,
@@ -171,7 +169,7 @@ pub(super) fn databases<'a>(
     ids.into_iter().map(|id| capture.database(id)).collect()
 }
 
-/// What to say where the files' volumes are not known.
+/// The outcome if the files' volumes are unknown.
 pub(super) fn volumes_missing(capture: &Capture) -> Outcome {
     missing(
         capture,
@@ -181,7 +179,7 @@ pub(super) fn volumes_missing(capture: &Capture) -> Outcome {
     )
 }
 
-/// What to say where the files of tempdb are not known.
+/// The outcome if the files of tempdb are unknown.
 pub(super) fn tempdb_missing(capture: &Capture) -> Outcome {
     missing(
         capture,
@@ -191,13 +189,13 @@ pub(super) fn tempdb_missing(capture: &Capture) -> Outcome {
     )
 }
 
-/// The server's refusal to answer a question; `None` where it answered.
+/// The failure of a query; `None` if it succeeded.
 pub(super) fn refusal<'a>(capture: &'a Capture, question: &Question) -> Option<&'a Unanswered> {
     let mut unanswered = capture.unanswered.iter();
     unanswered.find(|unanswered| unanswered.question == question.name)
 }
 
-/// What to say where a part of the capture is empty: with the server's own words where it refused `question`.
+/// The outcome if a part of the capture is empty: with the server's error if `question` failed.
 pub(super) fn missing(capture: &Capture, question: &Question, what: &str, how: &str) -> Outcome {
     match refusal(capture, question) {
         Some(refused) if refused.remedy.is_empty() => {
@@ -208,7 +206,7 @@ pub(super) fn missing(capture: &Capture, question: &Question, what: &str, how: &
     }
 }
 
-/// A path in one spelling: Windows compares without case and takes both slashes, Linux does neither.
+/// A normalized path: Windows ignores case and accepts both slashes, Linux does neither.
 fn normal(path: &str) -> String {
     let mut start = path.chars();
     let drive = start.next().is_some_and(|c| c.is_ascii_alphabetic()) && start.next() == Some(':');
@@ -219,7 +217,7 @@ fn normal(path: &str) -> String {
     }
 }
 
-/// A mount point in one spelling, with the separator at its end.
+/// A normalized mount point, with a trailing separator.
 fn folder(mount: &str) -> String {
     let mut folder = normal(mount);
     let separator = if folder.contains('\\') || folder.ends_with(':') {

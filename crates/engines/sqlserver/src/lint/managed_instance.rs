@@ -1,4 +1,4 @@
-//! Azure SQL Managed Instance: the size of a file is its speed, and nothing else can be placed.
+//! Azure SQL Managed Instance: the size of a file determines its speed, and nothing else can be placed.
 
 use crate::capture::{Capture, File, FileKind};
 use crate::tsql::question;
@@ -14,13 +14,13 @@ use rules::{Change, Finding, Outcome, Severity};
 
 /// Files an instance of the General Purpose tier may have.
 const FILES_MAX: usize = 280;
-/// From this share of them on it is time to plan. Ours.
+/// From this share of them on it is time to plan. Our choice.
 const FILES_NEAR: f64 = 0.9;
 /// Files of tempdb that an instance starts with.
 const TEMPDB_FILES: usize = 12;
-/// Letters that the logical name of a file of tempdb may have.
+/// Maximum length of the logical name of a tempdb file.
 const NAME_MAX: usize = 16;
-/// Share of the time of requests that governance may add before it is worth a word. Ours.
+/// Share of request time added by governance from which it is reported. Our choice.
 const GOVERNED_MAX: f64 = 0.10;
 
 /// What a file of the General Purpose tier gets: up to which size, IOPS, MiB/s.
@@ -280,7 +280,7 @@ fn tempdb_file_count(capture: &Capture) -> Vec<Outcome> {
     ]
 }
 
-/// The part of the waiting of some files that governance added; `None`: nobody waited, or it is not known.
+/// The share of some files' wait time that governance added; `None`: no waits, or unknown.
 fn governed_share(capture: &Capture, of: impl Fn(&crate::capture::FileIo) -> bool) -> Option<f64> {
     let mut waited = 0.0;
     let mut governed = 0.0;

@@ -1,8 +1,7 @@
-//! Rules over a capture: each looks at a server as a value and says what it found, what is fine, what is
-//! exempt and by which exception, and what cannot be told and how to find out. Nothing is silently skipped.
-//!
-//! A rule is data and a small function; a family of rules is a file. Thresholds that others published carry
-//! their source, those of ours say so.
+//! Rules over a capture: each checks a server as a value and reports findings, what is fine, what is exempt and by which
+//! exception, and what is unknown and how to find out. Nothing is silently skipped.
+//! A rule is data and a small function; each file is a family of rules. Published thresholds have their source, our own are
+//! marked as such.
 //!
 //! ```
 //! use dbstow_sqlserver::capture::Capture;
@@ -48,7 +47,7 @@ use crate::capture::{Capture, Product};
 /// A rule for SQL Server.
 pub type Rule = ::rules::Rule<Capture, Applies>;
 
-/// A rule for SQL Server and what it said.
+/// A rule for SQL Server and its outcomes.
 pub type Judged = ::rules::Judged<Capture, Applies>;
 
 /// All rules, family by family.
@@ -73,17 +72,17 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.id == id)
 }
 
-/// Which rules look.
+/// Selection of rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// By id.
     pub selection: Selection,
-    /// Ladders of latency that are in force.
+    /// Selected ladders of latency.
     pub profiles: BTreeSet<Profile>,
 }
 
-/// Samples at a server with all rules that are asked for, in the order of [`rules()`]. Ladders of latency look
-/// where they are asked for, by profile or by id.
+/// Checks a server with all selected rules, in the order of [`rules()`]. Ladders of latency apply only if selected, by profile or
+/// by id.
 pub fn judge(capture: &Capture, asked: &Asked) -> Vec<Judged> {
     let wanted = |rule: &&Rule| {
         let awake = rule.applies.profile.is_none_or(|profile| {
@@ -96,7 +95,7 @@ pub fn judge(capture: &Capture, asked: &Asked) -> Vec<Judged> {
     })
 }
 
-/// What to say instead of looking, where a rule is not for this server, or that cannot be told.
+/// The outcome if a rule does not apply to this server, or if that is unknown.
 fn held_back(capture: &Capture, applies: &Applies) -> Option<Outcome> {
     let product = capture.identity.product();
     let not = |why: String| Some(Outcome::NotApplicable { why });

@@ -1,7 +1,6 @@
-//! Published ladders of latency. They disagree by more than a hundredfold, so none is in force unless it is
-//! asked for by name.
+//! Published ladders of latency. They disagree by more than a hundredfold, so none applies unless it is selected by name.
 
-/// Whose ladder.
+/// Author of a ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Profile {
     /// Microsoft's page on slow I/O.

@@ -1,4 +1,4 @@
-//! The server's own settings that change what its files feel.
+//! The server's own settings that affect the load on its files.
 
 use crate::capture::{Capture, instant_file_initialization};
 use crate::tsql::question;
@@ -9,10 +9,10 @@ use super::{Applies, Rule};
 use rules::shown::{bytes, list, percent};
 use rules::{Finding, Outcome, Severity};
 
-/// What `max server memory (MB)` is when nobody set it.
+/// Default of `max server memory (MB)`.
 const MEMORY_DEFAULT: i64 = 2_147_483_647;
-/// Share of the machine's memory from which on nothing is left for others. Microsoft advises 75 %; the
-/// distance is ours, since large machines do well with more than that.
+/// Share of the machine's memory from which too little is left for others. Microsoft advises 75 %; the difference is our choice,
+/// since large machines work well with more than that.
 const MEMORY_MAX: f64 = 0.95;
 
 pub(super) const RULES: &[Rule] = &[

@@ -1,4 +1,4 @@
-//! Where the rules come from. What stands at these addresses changes: each carries the day it was read.
+//! Sources of the rules. The pages change: each has the date it was read.
 
 use rules::Source;
 

@@ -1,4 +1,4 @@
-//! tempdb: how many files, and whose volume. Sizes are in [`super::tempdb_sizes`].
+//! tempdb: the number of files, and their volume. Sizes are in [`super::tempdb_sizes`].
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// How many data files tempdb is advised to have at least on so many logical processors: as many as these, up to 8.
+/// Recommended minimum number of tempdb data files for this many logical processors: one each, up to 8.
 ///
 /// Source: Microsoft, "tempdb database" (read 2026-11).
 pub fn tempdb_files_advised(processors: i64) -> usize {
@@ -272,11 +272,11 @@ fn pending(capture: &Capture) -> Vec<Outcome> {
     )]
 }
 
-/// What tempdb does by itself from this version on: 2016.
+/// Version from which tempdb does this by default: 2016.
 const EVEN_BY_ITSELF: u32 = 13;
 
 fn trace_flags(capture: &Capture) -> Vec<Outcome> {
-    // A flag that is off has no row: an answer that is missing looks like all of them off.
+    // A flag that is off has no row: a missing result looks like all of them being off.
     if refusal(capture, &question::TRACE_FLAGS).is_some() {
         return vec![missing(
             capture,

@@ -12,8 +12,8 @@ use crate::capture::Product;
 use rules::shown::{bytes, count, percent, total};
 use rules::{Finding, Location, Outcome, Severity};
 
-/// Sizes this near each other are the same: files are laid out in extents and rounded by those who make them.
-/// The share is ours; nobody published one.
+/// Sizes that differ by less are considered equal: files are allocated in extents and rounded by their creators. The share is our
+/// choice; none is published.
 const ALIKE: f64 = 0.01;
 /// From this difference on it matters more: First Responder Kit, issue 805 ("about 1 GB").
 const APART_BYTES: i64 = 1 << 30;

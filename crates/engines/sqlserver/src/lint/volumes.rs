@@ -1,4 +1,4 @@
-//! Volumes: how they are formatted, what shares them, how full they are.
+//! Volumes: format, sharing, free space.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +16,9 @@ use super::{Applies, Rule};
 use rules::shown::{bytes, list, percent};
 use rules::{Change, Finding, Outcome, Severity};
 
-/// What a volume with database files is formatted with.
+/// Recommended allocation unit of a volume with database files.
 const UNIT: i64 = 64 << 10;
-/// Below this share of free space a volume is nearly full. Ours; nobody published one for volumes.
+/// Below this share of free space a volume is nearly full. Our choice; none is published for volumes.
 const FREE_MIN: f64 = 0.10;
 
 pub(super) const RULES: &[Rule] = &[

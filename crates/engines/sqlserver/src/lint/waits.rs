@@ -1,4 +1,4 @@
-//! Waits that say which remedy would help: more files, or another disk.
+//! Waits that show which remedy would help: more files, or another disk.
 
 use crate::capture::Capture;
 use crate::tsql::question;
@@ -8,7 +8,7 @@ use super::sources::{TEMPDB_CONTENTION, TRACE_FLAGS};
 use super::{Applies, Rule};
 use rules::{Change, Finding, Outcome, Severity};
 
-/// Below this nobody has waited for pages in a way worth a word. Ours.
+/// Below this, waits for pages are not worth reporting. Our choice.
 const WAIT_MIN_MS: i64 = 60_000;
 /// From 2019 on the system tables of tempdb can be kept in memory.
 const METADATA_IN_MEMORY: u32 = 15;

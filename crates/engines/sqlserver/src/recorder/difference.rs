@@ -1,4 +1,4 @@
-//! Two snapshots and the samples between them make an interval, or a reason why there is none. Pure.
+//! Computes an interval from two snapshots and the samples between them, or the reason why it is not possible. Pure.
 
 use std::collections::BTreeMap;
 
@@ -11,31 +11,31 @@ use engine::recorder::Samples;
 /// Batches of clients, and the counter's instance.
 const BATCHES: (&str, &str) = ("Batch Requests/sec", "");
 
-/// Transactions that wrote and were committed: of all databases, and of tempdb, whose log nobody waits for.
+/// Transactions that wrote and were committed: of all databases, and of tempdb, whose log sessions do not wait for.
 const COMMITS: &str = "Write Transactions/sec";
 const ALL: &str = "_Total";
 const OF_TEMPDB: &str = "tempdb";
 
-/// Type of a counter of 32 bits, which starts over: `PERF_COUNTER_COUNTER`. The others have 64.
+/// Type of a 32-bit counter, which wraps around: `PERF_COUNTER_COUNTER`. The others have 64.
 ///
 /// Source: Microsoft, `sys.dm_os_performance_counters` (read 2026-11).
 const KIND_32_BITS: i64 = 272_696_320;
 
-/// Where a counter of 32 bits starts over.
+/// Where a 32-bit counter wraps around.
 const COUNT_MAX: i64 = 1 << 32;
 
-/// What a server answered at an instant.
+/// A server's state at an instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
     /// Since the recording began, by our clock.
     pub(super) at: Duration,
-    /// The server's clock. Only the start of a recording rests on it, so that it may be set.
+    /// The server's clock. Only the start of a recording depends on it, so it may be adjusted.
     pub(super) server_time: Timestamp,
-    /// When the service was started, as the server writes it.
+    /// When the service was started, in the server's format.
     pub(super) started: String,
-    /// Which of our connections asked.
+    /// Number of our connection that took it.
     pub(super) connection: u32,
-    /// Batches of our own on it so far.
+    /// Number of our own batches on it so far.
     pub(super) own: f64,
     /// Processor time of the service since its start.
     pub(super) processor_ms: Option<i64>,
@@ -43,7 +43,7 @@ pub(super) struct Snapshot {
     pub(super) counters: BTreeMap<(String, String), Counter>,
     /// By database and file.
     pub(super) files: BTreeMap<(i64, i64), FileCounters>,
-    /// Sessions of users, and when each began its last request, as the server writes it.
+    /// User sessions, and when each began its last request, in the server's format.
     pub(super) sessions: BTreeMap<u32, String>,
 }
 
@@ -55,11 +55,11 @@ pub(super) struct Counter {
     pub(super) kind: i64,
 }
 
-/// What a file did since its database was opened.
+/// I/O of a file since its database was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileCounters {
     pub(super) role: Role,
-    /// Whether the role is that of its number, since the login does not see what the file is.
+    /// Whether the role is derived from its number, since the login cannot see the file's type.
     pub(super) is_guessed: bool,
     pub(super) reads: i64,
     pub(super) read_bytes: i64,
@@ -72,7 +72,7 @@ pub(super) struct FileCounters {
 /// What was counted from `before` to `after`.
 ///
 /// # Errors
-/// Why it cannot be known.
+/// Why it cannot be determined.
 pub(super) fn interval(
     before: &Snapshot,
     after: &Snapshot,
@@ -103,7 +103,7 @@ pub(super) fn interval(
     })
 }
 
-/// What a user has to know of the figures.
+/// Assumptions that a user of the figures must know.
 pub(super) fn assumptions(first: &Snapshot) -> Vec<&'static str> {
     let mut known = vec![
         "The queries follow Microsoft's documentation; they were not yet run on SQL Server.",
@@ -143,7 +143,7 @@ struct Counters<'a> {
 }
 
 impl Counters<'_> {
-    /// How much one grew; `None` where the server does not have it.
+    /// Growth of a counter; `None` if the server lacks it.
     fn grown(&self, counter: &str, instance: &str) -> Result<Option<f64>, Lost> {
         let name = (counter.to_owned(), instance.to_owned());
         let (Some(before), Some(after)) = (
@@ -152,7 +152,7 @@ impl Counters<'_> {
         ) else {
             return Ok(None);
         };
-        // From its upper half only: from its lower half, 2 billion in an interval are less likely than a reset.
+        // Only from its upper half: from its lower half, 2 billion in an interval are less likely than a reset.
         let starts_over = after.kind == KIND_32_BITS && before.value >= COUNT_MAX / 2;
         if starts_over && after.value < before.value {
             return grown(before.value, after.value + COUNT_MAX).map(Some);
@@ -175,7 +175,7 @@ fn roles(before: &Snapshot, after: &Snapshot) -> Result<BTreeMap<Role, Io>, Lost
     };
     let mut roles = BTreeMap::from(Role::COMMON.map(|role| (role, idle)));
     for (file, now) in &after.files {
-        // A file that is new began at 0; one that is gone took its last requests along.
+        // A new file started at 0; the last requests of a removed one are lost.
         let then = before.files.get(file);
         let of = |figure: fn(&FileCounters) -> i64| grown(then.map_or(0, figure), figure(now));
         let io = roles.entry(now.role).or_default();
@@ -196,7 +196,7 @@ fn roles(before: &Snapshot, after: &Snapshot) -> Result<BTreeMap<Role, Io>, Lost
 }
 
 /// # Errors
-/// When it shrank: a database that is closed and opened begins anew.
+/// When it shrank: counters restart when a database is closed and opened.
 fn grown(before: i64, after: i64) -> Result<f64, Lost> {
     let grown = after.checked_sub(before).filter(|grown| *grown >= 0);
     grown.map(|grown| grown as f64).ok_or(Lost::Reset)

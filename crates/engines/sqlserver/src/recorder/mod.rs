@@ -1,4 +1,4 @@
-//! What a SQL Server that is there asks of its disks: [`engine::recorder`] with its dynamic management views.
+//! Records the disk load of an existing SQL Server: [`engine::recorder`] with its dynamic management views.
 //!
 //! T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server.
 

@@ -1,11 +1,11 @@
-//! What a request that is under way waits for.
+//! What a running request waits for.
 
 use crate::capture::TEMPDB;
 use profile::Wait;
 
 use crate::trial::waits::Page;
 
-/// Waits of requests that have nothing to do: they sleep, or wait for something to happen.
+/// Waits of idle requests: they sleep, or wait for an event.
 const IDLE: [&str; 4] = [
     "BROKER_RECEIVE_WAITFOR",
     "SP_SERVER_DIAGNOSTICS_SLEEP",
@@ -13,14 +13,14 @@ const IDLE: [&str; 4] = [
     "XE_LIVE_TARGET_TVF",
 ];
 
-/// What it waits for: `None` within where it runs or is ready to; `None` where it is idle.
+/// What it waits for: `Some(None)` if it is running or runnable; `None` if it is idle.
 ///
 /// Source: Microsoft, `sys.dm_exec_requests` and `sys.dm_os_wait_stats` (read 2026-11).
 pub(super) fn under_way(status: &str, wait: &str, resource: &str) -> Option<Option<Wait>> {
     if matches!(status, "background" | "sleeping") || IDLE.contains(&wait) {
         return None;
     }
-    // A call of the operating system has a type of wait, and the status of a request that runs.
+    // An operating system call has a wait type, but the status of a running request.
     let waits = status == "suspended" || wait.starts_with("PREEMPTIVE_");
     Some(if waits { kind(wait, resource) } else { None })
 }
@@ -29,14 +29,14 @@ pub(super) fn under_way(status: &str, wait: &str, resource: &str) -> Option<Opti
 fn kind(wait: &str, resource: &str) -> Option<Wait> {
     Some(match wait {
         "" | "SOS_SCHEDULER_YIELD" => return None,
-        // Where workers wait, what they wait for is asked for instead: these compute.
+        // If workers wait, their waits are queried instead: these compute.
         _ if wait.starts_with("CX") => return None,
         _ if wait.starts_with("PAGEIOLATCH_") => match Page::of(resource) {
             Some(page) if page.database() == TEMPDB => Wait::Temp,
             Some(_) | None => Wait::DataRead,
         },
         "WRITELOG" | "LOGBUFFER" | "LOGMGR" => Wait::Log,
-        // What the log may take is limited, on a managed instance.
+        // The log rate is limited, on a managed instance.
         _ if wait.ends_with("LOG_RATE_GOVERNOR") => Wait::Log,
         // Sorts and hashes that spill write first and read later, both under this name.
         "IO_COMPLETION" => Wait::Temp,

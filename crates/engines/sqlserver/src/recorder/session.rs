@@ -1,4 +1,4 @@
-//! A connection to a server, what is asked there, and what it answers.
+//! A connection to a server, the queries, and their results.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +18,11 @@ use crate::trial::OBSERVER;
 use engine::EngineError;
 use engine::recorder::Samples;
 
-/// SQL Server 2012: what is asked here has columns that came with it.
+/// SQL Server 2012: the queries use columns that it introduced.
 const MAJOR_MIN: u32 = 11;
 
-/// Number of the first log file of a database, where the kind of its files is not shown: `CREATE DATABASE` gives it the
-/// second number, and a database has one log file unless somebody added more.
+/// Number of the first log file of a database, if the type of its files is not visible: `CREATE DATABASE` assigns it the second
+/// number, and a database has one log file unless more were added.
 ///
 /// Source: Microsoft, "sys.database_files" and "Database files and filegroups" (read 2026-11).
 const LOG_FILE: i64 = 2;
@@ -34,12 +34,12 @@ pub(super) struct Session {
     driver: Driver,
     identity: Identity,
     number: u32,
-    /// Batches of our own so far.
+    /// Number of our own batches so far.
     own: f64,
 }
 
 impl Session {
-    /// Connects; `number` tells one connection from another.
+    /// Connects; `number` distinguishes connections.
     pub(super) fn open(access: &Access, number: u32) -> Result<Session, EngineError> {
         let mut driver = access.connect(OBSERVER)?;
         let asked = || format!("ask the SQL Server at {} what it is", access.server());
@@ -79,7 +79,7 @@ impl Session {
         own.unwrap_or(&self.identity.version)
     }
 
-    /// What it runs on, as far as it says.
+    /// Its machine, as far as reported.
     pub(super) fn machine(&mut self) -> Machine {
         let rows = self.read(&question::MACHINE, |row| {
             Ok((row.int("processors")?, row.int("memory_kb")?))
@@ -94,7 +94,7 @@ impl Session {
         }
     }
 
-    /// All counters now.
+    /// Takes a snapshot of all counters.
     pub(super) fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, AskError> {
         let process = self.read(&question::PROCESS, |row| {
             let processor_ms = row.int("processor_ms")?;
@@ -104,7 +104,7 @@ impl Session {
         let sessions = self.read(&question::LAST_REQUESTS, |row| {
             Ok((number(row)?, row.word("last_request")?))
         })?;
-        // Batches of our own that the counter has, but for the one that asks, which is in all snapshots or in none.
+        // Our own batches in the counter, except the current one, which is in all snapshots or in none.
         let own = self.own;
         let counters = self.read(&question::BATCHES, |row| {
             let name = (row.word("counter")?, row.word("instance")?);
@@ -121,7 +121,7 @@ impl Session {
             started,
             connection: self.number,
             own,
-            // A process that answers has used some: 0 is a system that does not count it.
+            // A responding process has used some: 0 means that the system does not count it.
             processor_ms: processor_ms.filter(|ms| *ms > 0),
             counters: counters.into_iter().collect(),
             files: files.into_iter().collect(),
@@ -129,7 +129,7 @@ impl Session {
         })
     }
 
-    /// What sessions do now.
+    /// Samples the current state of sessions.
     pub(super) fn sample(&mut self, samples: &mut Samples) -> Result<(), AskError> {
         let rows = self.read(&question::REQUESTS, |row| {
             let (status, wait) = (row.word("status")?, row.word("wait_type")?);
@@ -154,7 +154,7 @@ impl Session {
     }
 }
 
-/// Refuses what does not have these views.
+/// Rejects servers without these views.
 fn check(identity: &Identity) -> Result<(), EngineError> {
     let refused = |why: &str| Err(EngineError::Missing(why.to_owned()));
     match identity.product() {

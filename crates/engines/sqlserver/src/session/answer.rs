@@ -1,25 +1,25 @@
-//! What a server answers: rows, counts and messages, as plain values.
+//! A server's response: rows, counts and messages, as plain values.
 
 use super::failure::Failure;
 use super::message::Message;
 
-/// The answer to a batch, in the order in which it came.
+/// The response to a batch, in order of arrival.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
-    /// All of it.
+    /// All items.
     pub items: Vec<Item>,
 }
 
-/// A part of an answer.
+/// An item of a response.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// A result set.
     Rows(Rows),
-    /// A statement changed so many rows; `None`: it does not say.
+    /// Number of rows changed by a statement; `None`: not reported.
     Affected(Option<u64>),
-    /// Something the server says.
+    /// An informational message.
     Info(Message),
-    /// Something the server refuses.
+    /// An error.
     Error(Message),
 }
 
@@ -41,9 +41,9 @@ pub enum Cell {
     Int(i64),
     /// `float`, `real`
     Float(f64),
-    /// Text. What is none in its encoding has substitutes in it.
+    /// Text. Invalid characters are replaced.
     Text(String),
-    /// Of a type that our own queries do not ask for. What a user's statement answers is not looked at.
+    /// A type that our own queries do not use. Results of a user's statements are not inspected.
     Other,
 }
 
@@ -56,7 +56,7 @@ impl Batch {
         })
     }
 
-    /// What the server refused.
+    /// The server's errors.
     pub fn errors(&self) -> impl Iterator<Item = &Message> {
         self.items.iter().filter_map(|item| match item {
             Item::Error(message) => Some(message),
@@ -64,7 +64,7 @@ impl Batch {
         })
     }
 
-    /// The answer, if nothing in it was refused.
+    /// The response, if it has no errors.
     ///
     /// # Errors
     /// The server's errors.
@@ -76,7 +76,7 @@ impl Batch {
         }
     }
 
-    /// Rows of the first result set; none without one.
+    /// Rows of the first result set; empty without one.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.results().next().into_iter().flat_map(Rows::iter)
     }
@@ -90,14 +90,14 @@ impl Rows {
     }
 }
 
-/// A row whose cells are found by the name of their column.
+/// A row with access to cells by column name.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     columns: &'a [String],
     cells: &'a [Cell],
 }
 
-/// A column that is not there, or holds another kind of value than was asked for.
+/// A column that is missing, or has another type than requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the server's answer has no {kind} in a column {column} (its columns: {columns})")]
 pub struct Missing {
@@ -110,7 +110,7 @@ impl<'a> Row<'a> {
     /// A whole number; `None` for NULL.
     ///
     /// # Errors
-    /// When there is no such column, or another kind of value in it.
+    /// When the column is missing, or has another type.
     pub fn int(&self, column: &str) -> Result<Option<i64>, Missing> {
         match self.cell(column) {
             Some(Cell::Null) => Ok(None),
@@ -135,7 +135,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A whole number that is never NULL; 0 where it is all the same.
+    /// A whole number that is never NULL; 0 if it is anyway.
     ///
     /// # Errors
     /// As [`Row::int`].

@@ -1,4 +1,4 @@
-//! Microsoft's client behind our seam: its asynchronous calls one at a time, on the thread that asks.
+//! Microsoft's client behind our trait: its asynchronous calls, one at a time, on the calling thread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,18 +27,16 @@ use super::{
 };
 
 /// A connection by way of `mssql-tds`.
-///
-/// Two things that it does are handled here. After an error of the protocol or of its use it goes on reading where
-/// it stopped, which is in the middle of an answer: such a connection is given up. And it gives an answer up
-/// that has 10,000 statements in a row without a word about rows, as a loop in a plain batch has: a text with a
-/// loop in it therefore goes through `sp_executesql`, which is silent about them.
+/// Works around two problems. After a protocol or usage error it resumes reading in the middle of a response: such a connection
+/// is abandoned. And it aborts a response with 10,000 consecutive statements without row counts, as from a loop in a plain batch:
+/// a text with a loop is therefore run by `sp_executesql`, which does not report them.
 pub struct Driver {
     limits: Limits,
     runtime: Background,
-    /// `None` once it was given up.
+    /// `None` once abandoned.
     client: Option<TdsClient>,
-    /// By text and types: a statement is prepared for those of its first arguments, and the server converts others to them,
-    /// which takes digits of numbers and the end of texts.
+    /// By text and types: a statement is prepared for the types of its first arguments, and the server would convert others to
+    /// them, which loses digits of numbers and truncates texts.
     prepared: HashMap<(String, Vec<Declared>), PreparedStatement>,
     cancel: Canceller,
 }
@@ -64,7 +62,7 @@ impl Declared {
     }
 }
 
-/// A runtime that ends without waiting for its threads: the one that looks a host's name up may take minutes.
+/// A runtime that shuts down without waiting for its threads: a host name lookup may take minutes.
 struct Background(Option<Runtime>);
 
 impl Background {
@@ -88,41 +86,41 @@ impl Drop for Background {
     }
 }
 
-/// Ends what a session has under way, from another thread; what it sends next is ended too, once.
+/// Cancels a session's current call, from another thread; if none is running, the next one is cancelled, once.
 #[derive(Clone, Default)]
 pub struct Canceller {
     handle: Arc<Mutex<CancelHandle>>,
-    /// For a server that does not answer to it.
+    /// For a server that does not respond to the cancellation.
     is_asked: Arc<AtomicBool>,
 }
 
 impl Canceller {
-    /// Ends it. The session's call comes back with [`Failure::Cancelled`].
+    /// Cancels the call, which returns [`Failure::Cancelled`].
     pub fn cancel(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
         self.handle.lock().cancel();
     }
 
-    /// What the next call listens to.
+    /// The handle for the next call.
     fn child(&self) -> CancelHandle {
         self.handle.lock().child_handle()
     }
 
-    /// What was ended has ended.
+    /// Resets the state after a cancelled call has returned.
     fn settle(&self) {
         self.is_asked.store(false, Ordering::Relaxed);
         *self.handle.lock() = CancelHandle::new();
     }
 }
 
-/// Longest that the end of a connection waits for the server.
+/// Time limit for closing a connection.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// Longest `nvarchar` that is not `max`.
 const WORD_MAX: usize = 4000;
 
 impl Driver {
-    /// Ends what is under way, from another thread.
+    /// A handle to cancel the current call from another thread.
     pub fn canceller(&self) -> Canceller {
         self.cancel.clone()
     }
@@ -130,8 +128,7 @@ impl Driver {
     /// Logs in. The server lists the session under the name `application`.
     ///
     /// # Errors
-    /// When the server is not there or does not let us in, or would get the login in clear text and that was not asked
-    /// for.
+    /// When the server is unreachable or rejects the login, or would get the login in clear text and that was not requested.
     pub fn connect(
         server: &Server,
         login: &Login,
@@ -139,9 +136,9 @@ impl Driver {
         limits: &Limits,
     ) -> Result<Driver, Failure> {
         if login.encryption == Encryption::Optional {
-            // Asked for as little as possible, the client sends the login in clear text to a server that says it has
-            // no TLS, and nothing in between can be asked. A login under TLS shows first that the server has it. Whose
-            // certificate that is counts as little as it does for the login alone, which the client never checks.
+            // With optional encryption, the client sends the login in clear text to a server that claims to lack TLS, and this
+            // cannot be intercepted. A login under TLS first shows that the server has it. The certificate is not checked, as the
+            // client never checks it for the login alone.
             let protected = Login {
                 encryption: Encryption::Mandatory,
                 trust_certificate: true,
@@ -175,7 +172,7 @@ impl Driver {
         })
     }
 
-    /// Does something with the client; gives the connection up where it cannot be trusted afterwards.
+    /// Runs an operation with the client; abandons the connection if it cannot be trusted afterwards.
     fn with<T>(
         &mut self,
         limit: Option<Duration>,
@@ -199,7 +196,7 @@ impl Driver {
         let result = match self.runtime.block_on(watched(work, watch)) {
             Ok(result) => result,
             Err(failure) => {
-                // It was left in the middle of an answer.
+                // It was left in the middle of a response.
                 self.client = None;
                 return Err(failure);
             }
@@ -310,7 +307,7 @@ impl Session for Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         if let Some(client) = &mut self.client {
-            // The server notices a connection that just ends, too.
+            // The server also notices a connection that simply ends.
             let watch = Watch::of_question(&Limits::default(), CLOSE_LIMIT);
             let _ = self
                 .runtime
@@ -323,7 +320,7 @@ fn context(server: &Server, login: &Login, application: &str, limits: &Limits) -
     let mut context = ClientContext::with_data_source(server.address());
     context.application_name = application.to_owned();
     context.connect_timeout = seconds(limits.answer);
-    // A session that came back by itself would have lost its temporary tables without a word.
+    // An automatically reconnected session would have silently lost its temporary tables.
     context.connect_retry_count = 0;
     if let Some(database) = server.database() {
         context.database = database.to_owned();
@@ -377,7 +374,7 @@ async fn rows(client: &mut TdsClient, budget: &mut Budget) -> Result<Rows, Error
     Ok(rows)
 }
 
-/// What the server refused, if the batch goes on after it.
+/// The server's errors, if the batch continues after them.
 fn errors(client: &TdsClient, error: Error) -> Result<Vec<Item>, Error> {
     match error {
         Error::SqlServerError { diagnostics } if !client.is_connection_dead() => Ok(diagnostics
@@ -404,7 +401,7 @@ fn cell(value: ColumnValues) -> Cell {
     }
 }
 
-/// A text. The library's own conversion panics on bytes that are no UTF-8 in a column of a collation that says so.
+/// Decodes a text. The library's own conversion panics on invalid UTF-8 in a column with a UTF-8 collation.
 fn decoded(text: &SqlString) -> String {
     match text.encoding_type() {
         EncodingType::Utf8 => String::from_utf8_lossy(&text.bytes).into_owned(),
@@ -431,7 +428,7 @@ fn argument(number: usize, value: &Argument) -> RpcParameter {
     RpcParameter::new(Some(format!("@p{number}")), StatusFlags::NONE, value)
 }
 
-/// Whether there may be a loop in a text.
+/// Whether a text may contain a loop.
 fn loops(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.any(|word| word.eq_ignore_ascii_case("WHILE"))
@@ -444,7 +441,7 @@ fn seconds(limit: Duration) -> u32 {
         .max(1)
 }
 
-/// Whether the client may have stopped in the middle of an answer without noticing.
+/// Whether the client may have stopped in the middle of a response without noticing.
 fn is_out_of_step(error: &Error) -> bool {
     matches!(
         error,
@@ -456,7 +453,7 @@ fn is_out_of_step(error: &Error) -> bool {
     )
 }
 
-/// What the client says before it logs in to a server that does not encrypt.
+/// The client's error for a server without encryption.
 fn has_no_tls(text: &str) -> bool {
     [
         "Server does not support encryption",

@@ -1,36 +1,36 @@
-//! Why a server could not be asked, or refused.
+//! Failures of a connection and errors of a server.
 
 use rules::said;
 
 use super::message::Message;
 
-/// What went wrong on a connection.
+/// A failure on a connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
-    /// The server said no: its errors, in their order.
+    /// The server's errors, in order.
     #[error("{}", words(.0))]
     Refused(Vec<Message>),
-    /// It took longer than allowed; the connection can be used again unless it says otherwise.
+    /// It took longer than allowed; the connection is still usable unless stated otherwise.
     #[error(
         "no answer within the time that was allowed; check what answers at that address, or allow more with --timeout"
     )]
     Timeout,
-    /// Somebody ended it.
+    /// It was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// The server has no TLS, and was not sent the login for that.
+    /// The server has no TLS, so the login was not sent.
     #[error("the server does not support encryption, so the login was not sent")]
     NoEncryption,
-    /// There is no connection, or none any more.
+    /// There is no connection, or it is lost.
     #[error("{0}")]
     Lost(String),
-    /// Client and server are out of step; the connection was given up.
+    /// Client and server are out of sync; the connection was abandoned.
     #[error("{0}; the connection was given up, because what comes next on it could not be trusted")]
     OutOfStep(String),
 }
 
 impl Failure {
-    /// Number of the first error that the server gave.
+    /// Number of the server's first error.
     pub fn number(&self) -> Option<u32> {
         match self {
             Failure::Refused(errors) => errors.first().map(|error| error.number),

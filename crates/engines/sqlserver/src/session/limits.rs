@@ -1,5 +1,5 @@
-//! What a server may take of our time and memory. The client library bounds neither the whole of an answer nor its messages, and
-//! may panic.
+//! Limits on our time and memory for a server. The client library limits neither the size of a response nor its messages, and may
+//! panic.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -14,12 +14,12 @@ use tokio::time::{Instant, sleep_until};
 
 use super::{ANSWER_LIMIT, Failure};
 
-/// How long a server may take, and who may end the wait.
+/// Time limit of a server, and the stop flag.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Longest for a login, and for the whole answer to a question of our own.
+    /// Time limit for a login, and for the whole response to one of our own queries.
     pub answer: Duration,
-    /// Set once the user wants the end.
+    /// Set when the user requests a stop.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -32,24 +32,24 @@ impl Default for Limits {
     }
 }
 
-/// How often it is looked whether a wait is to end.
+/// Polling interval for the end of a wait.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How much later than the library's own limit, which it has in whole seconds, that of the whole answer is: at least, and at most.
+/// Extra time of the whole response beyond the library's own limit, which is in whole seconds: minimum and maximum.
 const GRACE_MIN: Duration = Duration::from_secs(2);
 const GRACE_MAX: Duration = Duration::from_secs(5);
 
-/// Memory that an answer may take: rows, their cells, and what is said beside them. That of the largest capture is some MiB.
+/// Maximum memory of a response: rows, their cells, and messages. The largest capture takes some MiB.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// What a row, a cell or a message takes besides its text.
+/// Memory of a row, a cell or a message besides its text.
 const PART_BYTES: usize = 64;
 
-/// By how much this process may grow over an answer: what the library keeps of it until it hands it on, such as messages in a
-/// row of them, is not seen otherwise. Others of this process grow too, but not so much within an answer.
+/// Maximum growth of this process during a response: data that the library buffers before returning it, such as a series of
+/// messages, is not visible otherwise. Other parts of this process grow too, but not that much during a response.
 const GROWTH_MAX: usize = 4 * ANSWER_BYTES_MAX;
 
-/// What is left of the memory for an answer.
+/// Remaining memory for a response.
 pub(super) struct Budget(usize);
 
 impl Budget {
@@ -72,20 +72,20 @@ fn too_large() -> String {
     )
 }
 
-/// When a wait is over.
+/// Conditions that end a wait.
 pub(super) struct Watch {
     until: Option<Instant>,
     /// Ends it at once.
     stop: Option<Arc<AtomicBool>>,
     /// Ends it some time later.
     cancelled: Option<(Arc<AtomicBool>, Duration)>,
-    /// Memory of this process when it began, where that is looked at.
+    /// Memory of this process when it began, if monitored.
     resident: Option<usize>,
 }
 
 impl Watch {
-    /// For a question of our own. The library has a limit on what it waits for, after which the connection is still good; this
-    /// one is on the whole answer, and a little later.
+    /// For one of our own queries. The library has a limit per wait, after which the connection is still usable; this one is on
+    /// the whole response, and a little later.
     pub(super) fn of_question(limits: &Limits, limit: Duration) -> Watch {
         Watch {
             until: Some(Instant::now() + limit + limit.clamp(GRACE_MIN, GRACE_MAX)),
@@ -95,7 +95,7 @@ impl Watch {
         }
     }
 
-    /// For a statement, which takes as long as it takes, but not much longer than until it was cancelled.
+    /// For a statement, without a time limit, but ending soon after it was cancelled.
     pub(super) fn of_statement(limits: &Limits, cancelled: Arc<AtomicBool>) -> Watch {
         Watch {
             until: None,
@@ -130,11 +130,11 @@ impl Watch {
     }
 }
 
-/// Memory of this process, in bytes; `None` where nobody counts it.
+/// Memory of this process, in bytes; `None` if it is not available.
 fn resident() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
-        /// Linux counts in pages, which have at least so many bytes.
+        /// Linux counts in pages, which have at least this many bytes.
         const PAGE: usize = 4096;
         let text = std::fs::read_to_string("/proc/self/statm").ok()?;
         let pages: usize = text.split_whitespace().nth(1)?.parse().ok()?;
@@ -144,10 +144,10 @@ fn resident() -> Option<usize> {
     None
 }
 
-/// Waits for `work` of the library until `watch` is over. It is dropped then, and so is what it was in the middle of.
+/// Waits for `work` of the library until `watch` ends. It is then dropped, including its unfinished operation.
 ///
 /// # Errors
-/// When it is over, or the library panicked.
+/// When `watch` ended, or the library panicked.
 pub(super) async fn watched<T>(
     work: impl Future<Output = T>,
     mut watch: Watch,

@@ -1,4 +1,4 @@
-//! Who logs in, and how the way there is protected.
+//! Credentials, and protection of the connection.
 
 use std::fmt;
 use std::io::Read;
@@ -9,11 +9,11 @@ use zeroize::Zeroizing;
 /// How to log in to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// As whom.
+    /// Credentials.
     pub credentials: Credentials,
     /// How the connection is protected.
     pub encryption: Encryption,
-    /// Whether a certificate is accepted that is not trusted.
+    /// Whether to accept an untrusted certificate.
     pub trust_certificate: bool,
 }
 
@@ -27,16 +27,16 @@ pub enum Credentials {
         /// Its password.
         password: Secret,
     },
-    /// A token of Microsoft Entra ID, such as `az account get-access-token` gives.
+    /// A token of Microsoft Entra ID, as from `az account get-access-token`.
     Token(Secret),
-    /// Whoever runs this program: Kerberos, or NTLM on Windows.
+    /// The user running this program: Kerberos, or NTLM on Windows.
     Integrated,
 }
 
-/// How a connection is protected: the words of Microsoft's drivers.
+/// How a connection is protected, in the terms of Microsoft's drivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {
-    /// TLS for as little as the server says: at least for the login. A server without TLS gets no login.
+    /// TLS only as required by the server, but at least for the login. The login is not sent to a server without TLS.
     Optional,
     /// As [`Encryption::Optional`], but a server without TLS gets the login in clear text.
     OffInsecure,
@@ -47,12 +47,12 @@ pub enum Encryption {
     Strict,
 }
 
-/// A password or token. It is never shown, and wiped when it is dropped.
+/// A password or token. It is never displayed, and wiped on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// Keeps it.
+    /// Wraps a text.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(Zeroizing::new(text.into()))
     }
@@ -71,7 +71,7 @@ impl fmt::Debug for Secret {
 /// What is missing for a login.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoginError {
-    /// A variable is not there.
+    /// A variable is not set.
     #[error("the environment has no {0}; {1}")]
     Variable(String, &'static str),
     /// A file cannot be read.
@@ -82,7 +82,7 @@ pub enum LoginError {
         /// Why.
         why: String,
     },
-    /// A file or variable holds nothing.
+    /// A file or variable is empty.
     #[error(
         "{0} holds no token; `az account get-access-token --resource https://database.windows.net/ --query accessToken --output tsv` gives one"
     )]
@@ -97,11 +97,10 @@ const USER: &str = "SQLCMDUSER";
 const TOKEN_BYTES_MAX: u64 = 1 << 20;
 
 impl Credentials {
-    /// A user's password from the environment, as `sqlcmd` takes it; without a user, whoever runs the
-    /// program.
+    /// A user's password from the environment, as in `sqlcmd`; without a user, the user running the program.
     ///
     /// # Errors
-    /// When there is a user and no password.
+    /// When there is a user but no password.
     pub fn from_environment(
         user: Option<&str>,
         variable: impl Fn(&str) -> Option<String>,
@@ -125,7 +124,7 @@ impl Credentials {
     /// A token from a variable of the environment.
     ///
     /// # Errors
-    /// When it is not there or empty.
+    /// When it is not set or empty.
     pub fn token_of_variable(
         name: &str,
         variable: impl Fn(&str) -> Option<String>,
@@ -152,7 +151,7 @@ impl Credentials {
     }
 }
 
-/// A file without end has no token either.
+/// Reads a limited prefix, as the file may be endless.
 fn start_of(file: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     let file = std::fs::File::open(file)?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What the server says or refuses.
+/// A message or error of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Its number in `sys.messages`.

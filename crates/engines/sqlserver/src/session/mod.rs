@@ -1,6 +1,5 @@
-//! One connection to a server: batches and statements go out, rows and messages come back, in their order.
-//!
-//! [`Session`] is the seam: everything else knows it alone, so that the driver behind it can be another one.
+//! One connection to a server: sends batches and statements, and receives rows and messages, in order.
+//! [`Session`] is the abstraction: everything else depends only on it, so the driver can be replaced.
 
 mod answer;
 #[cfg(feature = "driver")]
@@ -30,7 +29,7 @@ pub use server::{Server, ServerError};
 
 use std::time::Duration;
 
-/// Longest that a question of our own may take, unless somebody says otherwise (our choice).
+/// Default time limit of our own queries (our choice).
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// An argument of a statement.
@@ -42,7 +41,7 @@ pub enum Argument {
     Int(i64),
     /// `float`.
     Float(f64),
-    /// `nvarchar(4000)`, or `nvarchar(max)` where it is longer.
+    /// `nvarchar(4000)`, or `nvarchar(max)` if longer.
     Text(String),
 }
 
@@ -51,22 +50,21 @@ pub trait Session: Send {
     /// Executes a batch to its end, past statements that fail; no longer than `limit`, if there is one.
     ///
     /// # Errors
-    /// When the server could not be asked, or its answer does not reach its end. What it refused is in the
-    /// answer ([`Batch::refused`]).
+    /// When the server could not be reached, or its response is incomplete. The server's errors are in the response
+    /// ([`Batch::refused`]).
     fn batch(&mut self, text: &str, limit: Option<Duration>) -> Result<Batch, Failure>;
 
-    /// Executes one statement with its arguments as `@p1`, `@p2`, .., prepared when it comes first, and
-    /// reads all that it gives. Gives the rows read and changed.
-    ///
-    /// A text without arguments is a batch of its own, because a temporary table that a prepared statement or
-    /// `sp_executesql` makes is gone when it ends. A text with a loop in it goes through `sp_executesql` all the
-    /// same: the loop then sends no word for each of its turns, which a batch does even under `NOCOUNT`.
+    /// Executes one statement with its arguments as `@p1`, `@p2`, .., prepared on first use, and reads its whole result. Returns
+    /// the number of rows read and changed.
+    /// A text without arguments is a separate batch, because a temporary table created by a prepared statement or `sp_executesql`
+    /// is dropped when it ends. A text with a loop is run by `sp_executesql` anyway: the loop then sends no message per
+    /// iteration, which a batch does even under `NOCOUNT`.
     ///
     /// # Errors
-    /// When it fails, or the server could not be asked.
+    /// When it fails, or the server could not be reached.
     fn statement(&mut self, text: &str, arguments: &[Argument]) -> Result<u64, Failure>;
 
-    /// Longest that a question of our own may take.
+    /// Time limit of our own queries.
     fn answer_limit(&self) -> Duration {
         ANSWER_LIMIT
     }
@@ -74,6 +72,6 @@ pub trait Session: Send {
     /// Whether a transaction is open.
     fn in_transaction(&self) -> bool;
 
-    /// Whether it can still be asked.
+    /// Whether the connection is still usable.
     fn is_usable(&self) -> bool;
 }

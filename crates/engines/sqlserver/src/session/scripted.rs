@@ -1,5 +1,5 @@
-//! A session that answers from a script, without a server: for tests of whatever asks, and for nothing that is
-//! shown as a SQL Server's.
+//! A session that responds from a script, without a server: for tests of callers only, never for results presented as a SQL
+//! Server's.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,8 +7,7 @@ use std::time::Duration;
 use super::{Argument, Batch, Cell, Failure, Item, Message, Rows, Session};
 use crate::tsql::question::QUESTIONS;
 
-/// Answers by the exact text that is asked. A text that is not in the script ends the session, so that nothing
-/// is taken for answered that nobody thought of.
+/// Responds by exact query text. A text that is not in the script ends the session, so unexpected queries are detected.
 ///
 /// ```
 /// use dbstow_sqlserver::capture::capture;
@@ -24,12 +23,12 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Answers nothing yet.
+    /// An empty script.
     pub fn new() -> Scripted {
         Scripted::default()
     }
 
-    /// Refuses every question of [`QUESTIONS`].
+    /// Refuses every query of [`QUESTIONS`].
     pub fn refusing(number: u32, text: &str) -> Scripted {
         let mut session = Scripted::new();
         for question in QUESTIONS {
@@ -38,7 +37,7 @@ impl Scripted {
         session
     }
 
-    /// Reads answers to [`QUESTIONS`], as people write tables:
+    /// Reads results of [`QUESTIONS`] from text tables:
     ///
     /// ```text
     /// # start time
@@ -49,7 +48,7 @@ impl Scripted {
     /// ```
     ///
     /// After `# question` come the names of the columns and then the rows, with `|` between cells; whole
-    /// numbers are numbers, and `NULL` is NULL. Empty lines are passed over.
+    /// numbers are numbers, and `NULL` is NULL. Empty lines are skipped.
     ///
     /// # Panics
     /// When a question is unknown, or a row has another number of cells than there are columns.
@@ -59,7 +58,7 @@ impl Scripted {
         session
     }
 
-    /// Reads answers as [`Scripted::of_tables`], in the place of those that are there.
+    /// Reads results as [`Scripted::of_tables`], replacing existing ones.
     ///
     /// # Panics
     /// As [`Scripted::of_tables`].
@@ -92,7 +91,7 @@ impl Scripted {
         }
     }
 
-    /// Answers `text` like this, from now on.
+    /// Sets the response to `text`.
     pub fn answer(&mut self, text: &str, answer: Batch) {
         self.answers.insert(text.to_owned(), answer);
     }

@@ -1,4 +1,4 @@
-//! Which server: as users of SQL Server write it, or as a URL.
+//! The address of a server, in SQL Server's notation or as a URL.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 /// A server's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// As Microsoft's drivers write it: `tcp:host,1433`, `host\instance`, `host`.
+    /// In the notation of Microsoft's drivers: `tcp:host,1433`, `host\instance`, `host`.
     address: String,
     /// The login named in a URL.
     user: Option<String>,
@@ -15,10 +15,10 @@ pub struct Server {
     database: Option<String>,
 }
 
-/// Why a text is no server. The text is not repeated: it may hold a password, wherever it was taken apart.
+/// Why a text is not a server. The text is not repeated: any part of it may contain a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
-    /// It holds a password.
+    /// It contains a password.
     #[error(
         "the server's URL holds a password, which everybody on this machine can read in the list of processes; leave it out, and put it in the environment (SQLCMDPASSWORD)"
     )]
@@ -28,7 +28,7 @@ pub enum ServerError {
         "--server is not the address of a SQL Server; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
     )]
     Scheme,
-    /// There is no host in it.
+    /// It has no host.
     #[error(
         "--server has no host; write sqlserver://USER@HOST:PORT/DATABASE, HOST, HOST,PORT or HOST\\INSTANCE"
     )]
@@ -39,11 +39,11 @@ pub enum ServerError {
 }
 
 impl Server {
-    /// Reads `sqlserver://[USER@]HOST[:PORT][/DATABASE][?instance=NAME]`, or what `sqlcmd -S` takes: `HOST`,
+    /// Parses `sqlserver://[USER@]HOST[:PORT][/DATABASE][?instance=NAME]`, or the format of `sqlcmd -S`: `HOST`,
     /// `HOST,PORT`, `HOST\INSTANCE`, each with or without `tcp:`.
     ///
     /// # Errors
-    /// When it is none of these, or holds a password.
+    /// When it is none of these, or contains a password.
     pub fn parse(text: &str) -> Result<Server, ServerError> {
         let text = text.trim();
         let lower = text.to_ascii_lowercase();
@@ -57,17 +57,17 @@ impl Server {
         }
     }
 
-    /// The address, as Microsoft's drivers write it.
+    /// The address, in the notation of Microsoft's drivers.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// The login that a URL names.
+    /// The login in a URL.
     pub fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 
-    /// The database that a URL names.
+    /// The database in a URL.
     pub fn database(&self) -> Option<&str> {
         self.database.as_deref()
     }
@@ -99,7 +99,7 @@ fn from_address(text: &str) -> Result<Server, ServerError> {
 }
 
 fn from_url(rest: &str) -> Result<Server, ServerError> {
-    // Behind the host there is no `@`, unless a password holds a `/` or `?`.
+    // An `@` after the host means that a password contains a `/` or `?`.
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     if rest[end..].contains('@') {
         return Err(ServerError::Password);

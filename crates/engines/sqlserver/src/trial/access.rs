@@ -1,4 +1,4 @@
-//! How to reach a server, for every connection of a run.
+//! Address and login of a server, for every connection of a run.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ pub struct Access {
 }
 
 impl Access {
-    /// What `server` and the options mean; passwords come from the environment.
+    /// From `server` and the options; passwords come from the environment.
     ///
     /// # Errors
-    /// When it is no server, or a password or token is missing.
+    /// When it is not a server, or a password or token is missing.
     pub fn new(server: &str, options: &ProductOptions) -> Result<Access, EngineError> {
         let missing = |error: &dyn std::fmt::Display| EngineError::Missing(error.to_string());
         let server = Server::parse(server).map_err(|error| missing(&error))?;
@@ -49,7 +49,7 @@ impl Access {
         })
     }
 
-    /// The same, waited for so.
+    /// The access with these time limits.
     #[must_use]
     pub fn with_patience(mut self, patience: &Patience) -> Access {
         let answer = patience.answer().unwrap_or(Patience::DEFAULT);
@@ -60,7 +60,7 @@ impl Access {
         self
     }
 
-    /// The same, which the user's wish to end does not end: what a run has changed is restored after that.
+    /// The access, ignoring a stop request of the user: a run's changes are restored after that.
     #[must_use]
     pub(crate) fn to_the_end(&self) -> Access {
         let mut access = self.clone();
@@ -68,16 +68,15 @@ impl Access {
         access
     }
 
-    /// The server, without a password: for people and for records.
+    /// The server, without a password: for messages and records.
     pub fn server(&self) -> String {
         self.server.to_string()
     }
 
-    /// How the same login runs a script by `sqlcmd`, but for the script. The password is where it was: in
-    /// SQLCMDPASSWORD.
+    /// The `sqlcmd` command line for the same login, without the script. The password stays in SQLCMDPASSWORD.
     pub(crate) fn sqlcmd(&self) -> String {
-        // `-b`: stop at an error; `-x`: `$(..)` in a name is no variable; the script is UTF-8, which Windows has to be
-        // told.
+        // `-b`: stop at an error; `-x`: `$(..)` in a name is not a variable; the script is UTF-8, which must be specified on
+        // Windows.
         let mut line = format!("sqlcmd -S \"{}\"", self.server);
         line += &match &self.login.credentials {
             Credentials::Password { user, .. } => format!(" -U {}", quoted(user)),
@@ -99,18 +98,18 @@ impl Access {
     /// Logs in; the server lists the session as `application`.
     ///
     /// # Errors
-    /// When the server is not there or does not let us in, with the remedy.
+    /// When the server is unreachable or rejects the login, with the remedy.
     pub fn connect(&self, application: &str) -> Result<Driver, EngineError> {
         self.attempt(application)
             .map_err(|failure| self.in_words(&failure))
     }
 
-    /// The same, with the failure as it is.
+    /// As [`Access::connect`], but returns the original failure.
     pub(crate) fn attempt(&self, application: &str) -> Result<Driver, Failure> {
         Driver::connect(&self.server, &self.login, application, &self.limits)
     }
 
-    /// Why there is no connection, with what helps.
+    /// Why the connection failed, with the remedy.
     pub(crate) fn in_words(&self, failure: &Failure) -> EngineError {
         let why = match self.remedy(failure) {
             Some(remedy) => format!("{failure}; {remedy}"),
@@ -119,7 +118,7 @@ impl Access {
         EngineError::failed(format!("connect to SQL Server at {}", self.server), why)
     }
 
-    /// What helps. Source of the numbers: Microsoft, "Database engine events and errors", read 2026-11.
+    /// The remedy. Source of the numbers: Microsoft, "Database engine events and errors", read 2026-11.
     fn remedy(&self, failure: &Failure) -> Option<&'static str> {
         match (failure.number(), failure) {
             (Some(18456), _) => Some(
@@ -135,7 +134,7 @@ impl Access {
                 Some("the server's firewall does not know this address; add it in the portal")
             }
             (Some(_), _) => None,
-            // What comes before a login is over the network, or about TLS.
+            // Failures before the login concern the network or TLS.
             (None, Failure::Lost(text) | Failure::OutOfStep(text))
                 if self.login.encryption == Encryption::Strict && is_cut(text) =>
             {
@@ -164,7 +163,7 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// Whether it may be that no server is there: nobody answered, or not to the end, and it was not about who asks.
+/// Whether the server may be down: no or an incomplete response, not related to the login.
 pub(crate) fn is_down(failure: &Failure) -> bool {
     match failure {
         Failure::Timeout => true,
@@ -178,12 +177,12 @@ pub(crate) fn is_down(failure: &Failure) -> bool {
 
 const NOT_THERE: &str = "check host and port, whether the server runs, and whether it listens on TCP (SQL Server Configuration Manager)";
 
-/// A server before 2022 takes the first message of TLS for one of its own protocol, and hangs up.
+/// A server before 2022 misinterprets the first TLS message as its own protocol, and closes the connection.
 ///
 /// Source: Microsoft, "TDS 8.0" (read 2026-11).
 const NO_STRICT: &str = "--encrypt strict needs SQL Server 2022 or later, and an older one hangs up; take --encrypt mandatory for it";
 
-/// Whether the other side ended a connection without a word.
+/// Whether the peer closed a connection without a message.
 fn is_cut(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     ["eof", "reset by peer", "closed", "aborted"]
@@ -191,7 +190,7 @@ fn is_cut(text: &str) -> bool {
         .any(|word| text.contains(word))
 }
 
-/// Connections that come to nothing have no numbers, only words.
+/// The remedy by error text: failed connections have no error numbers.
 fn of_words(text: &str) -> &'static str {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));

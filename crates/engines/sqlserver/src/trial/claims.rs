@@ -1,9 +1,9 @@
-//! Whether a workload's statements did what it is about, as the server's plan cache tells.
+//! Whether a workload's statements showed the claimed behaviour, according to the server's plan cache.
 
 use experiment::record::Note;
 use workload::{Claim, Command, Statement, Workload};
 
-/// What a workload's statements have to do.
+/// The claim of a workload and its statements.
 pub(crate) struct Claims {
     claim: Claim,
     statements: Vec<Claimed>,
@@ -16,18 +16,18 @@ struct Claimed {
     text: String,
 }
 
-/// A statement that the server remembers.
+/// A statement in the server's plan cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Remembered {
     pub(crate) text: String,
-    /// Most threads of an execution.
+    /// Maximum number of threads of an execution.
     pub(crate) threads: i64,
     /// Pages that all executions wrote to tempdb.
     pub(crate) spilled_pages: i64,
 }
 
 impl Claims {
-    /// `None` where the workload claims nothing.
+    /// `None` if the workload has no claim.
     pub(crate) fn of(workload: &Workload) -> Option<Claims> {
         let claim = workload.claim?;
         let mut statements = Vec::new();
@@ -42,7 +42,7 @@ impl Claims {
         Some(Claims { claim, statements })
     }
 
-    /// What was not done, or cannot be told.
+    /// Notes on claims that failed or cannot be verified.
     pub(crate) fn judge(&self, remembered: &[Remembered]) -> Vec<Note> {
         // The server puts the declarations of parameters before a prepared statement.
         let executions = |claimed: &Claimed| -> Vec<&Remembered> {
@@ -76,7 +76,7 @@ impl Claims {
         missed.map(Note::NotExercised).collect()
     }
 
-    /// Nobody can tell, for a reason.
+    /// The note if claims cannot be verified, with the reason.
     pub(crate) fn unknown(&self, why: &str) -> Note {
         let what = match self.claim {
             Claim::Spill => "spilled into tempdb",
@@ -106,7 +106,7 @@ fn collect(commands: &[Command], found: &mut impl FnMut(&Statement)) {
     }
 }
 
-/// Without what may differ at the ends.
+/// Without insignificant characters at the ends.
 fn bare(text: &str) -> &str {
     text.trim().trim_end_matches(';').trim_end()
 }

@@ -9,12 +9,12 @@ use engine::interruption::Watch;
 use engine::{Client, Table};
 use workload::{Driver, Statement, Value};
 
-/// A session on a SQL Server. It gives its connection back in the end: temporary tables live as long as the
-/// connection does, and what loaded them is not what runs on them.
+/// A session on a SQL Server. It returns its connection on drop: temporary tables live as long as the connection, and the session
+/// that loads them is not the one that uses them.
 pub(crate) struct Session<'a> {
     engine: &'a SqlServer,
     number: u32,
-    /// There until it is dropped.
+    /// Present until dropped.
     connection: Option<Connection>,
     statements: u64,
     watch: Watch,
@@ -76,11 +76,11 @@ impl Driver for Session<'_> {
 }
 
 impl Client for Session<'_> {
-    /// Statements are known by their text.
+    /// Statements are identified by their text.
     fn enter(&mut self, _script: usize) {}
 
     fn roll_back(&mut self) {
-        // Where the connection is gone, so is the transaction; the next statement says so.
+        // If the connection is gone, so is the transaction; the next statement reports it.
         let _ = self.end("IF @@TRANCOUNT > 0 ROLLBACK;");
     }
 

@@ -1,4 +1,4 @@
-//! Before a run: what is in memory is written and, for a cold start, forgotten; and whether it was.
+//! Before a run: writes and, for a cold start, evicts the buffer pool, and verifies it.
 
 use crate::capture::{self, Product, TEMPDB};
 use crate::session::{Driver, Session};
@@ -7,11 +7,11 @@ use crate::tsql::{Name, Statement};
 use crate::trial::run::ServerRun;
 use engine::EngineError;
 
-/// What may still be in memory of a database: system tables are read again by the very questions that look.
+/// Maximum size of a database still in memory: system tables are read again by the verification itself.
 const LEFT_BYTES_MAX: i64 = 16 << 20;
 
-/// Writes the pages of `databases` that have changed. A checkpoint is of the current database, and a manual one
-/// writes those of tempdb too, which automatic ones do not.
+/// Writes the dirty pages of `databases`. A checkpoint affects the current database, and a manual one writes those of tempdb too,
+/// which automatic ones do not.
 ///
 /// Source: Randal, "What does checkpoint do for tempdb?" (sqlskills.com, read 2026-11).
 pub(crate) fn checkpoint(
@@ -22,8 +22,8 @@ pub(crate) fn checkpoint(
     for database in databases {
         run.execute(session, &Statement::Use(database.clone()))?;
         if let Err(error) = run.execute(session, &Statement::Checkpoint) {
-            // In tempdb it takes a right that a maker of databases need not have: what stays in memory is counted
-            // when it is emptied.
+            // In tempdb it requires a permission that a database creator may lack: remaining pages are counted when the pool is
+            // emptied.
             let ours = database.text() != "tempdb";
             if ours || run.restart().is_interrupted() || !session.is_usable() {
                 return Err(error);
@@ -33,7 +33,7 @@ pub(crate) fn checkpoint(
     Ok(())
 }
 
-/// Empties the buffer pool. Gives what could not be done.
+/// Empties the buffer pool. Returns what could not be done.
 pub(crate) fn empty(
     run: &ServerRun,
     session: &mut Driver,

@@ -1,5 +1,4 @@
-//! The server's own counters, as a flat map: files one by one and by role, waits, what the buffer pool and the
-//! sessions did.
+//! The server's own counters, as a flat map: files individually and by role, waits, buffer pool and sessions.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,7 @@ use experiment::spec::Role;
 /// Source: Microsoft, `sys.dm_os_performance_counters` (read 2026-11).
 const CUMULATIVE: [i64; 2] = [272_696_576, 272_696_320];
 
-/// Reads all counters. Those of the server are of all its sessions, not of the run's alone.
+/// Reads all counters. Those of the server cover all its sessions, not only the run's.
 pub(crate) fn read(
     session: &mut Driver,
     files: &Files,
@@ -118,8 +117,8 @@ impl CounterSampler for Sampler<'_> {
     }
 }
 
-/// `SQLServer:Buffer Manager`, `Page reads/sec` is `performance.buffer_manager.page_reads`: the value itself
-/// counts, and has nothing to do with seconds.
+/// `SQLServer:Buffer Manager`, `Page reads/sec` is `performance.buffer_manager.page_reads`: despite its name, the value is a
+/// cumulative count.
 fn performance_name(object: &str, counter: &str, instance: &str) -> String {
     let object = object.rsplit_once(':').map_or(object, |(_, object)| object);
     let counter = counter.trim_end_matches("/sec");

@@ -1,4 +1,4 @@
-//! Where a trial's files go: those of its own database, and those of tempdb.
+//! Locations of a trial's files: those of its own database, and those of tempdb.
 
 use crate::tsql::tempdb::{Kind, TempdbFile};
 use crate::tsql::{CreateDatabase, FilePath, FileSpec, Growth, MaxSize, Name, PathError, Size};
@@ -6,22 +6,22 @@ use crate::tsql::{CreateDatabase, FilePath, FileSpec, Growth, MaxSize, Name, Pat
 use engine::EngineError;
 use experiment::spec::{File, Role, Settings};
 
-/// Size of a file that the placement gives none, and the step by which files grow: SQL Server's own, from 2016
+/// Default size of a file, and the growth step: SQL Server's own, from 2016
 /// on, is a growth of 64 MB.
 const STEP_MIB: u32 = 64;
 
 const MIB: u64 = 1 << 20;
 
-/// Begins the name of every file that a run places in a directory.
+/// Prefix of the name of every file that a run places in a directory.
 const PREFIX: &str = "dbstow_";
 
-/// Whether a path is that of a file of tempdb that some run has placed.
+/// Whether a path belongs to a tempdb file placed by a run.
 pub(crate) fn is_ours(path: &str) -> bool {
     let name = path.rsplit(['\\', '/']).next().unwrap_or(path);
     name.starts_with(PREFIX) && name.contains("_temp")
 }
 
-/// A file, and the volume it is on, by its place in the arm.
+/// A file, and the index of its volume in the arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Placed {
     pub(crate) role: Role,
@@ -29,7 +29,7 @@ pub(crate) struct Placed {
     pub(crate) spec: FileSpec,
 }
 
-/// Directories of the arm's volumes as the server sees them; none where the server places files itself.
+/// Directories of the arm's volumes as the server sees them; `None` if the server places files itself.
 pub(crate) type Directories<'a> = Option<&'a [String]>;
 
 /// The files of a database of our own, data first.
@@ -64,7 +64,7 @@ pub(crate) fn database(
     Ok(files)
 }
 
-/// The statement that makes it.
+/// The statement that creates it.
 pub(crate) fn create(name: &Name, files: &[Placed]) -> CreateDatabase {
     let of = |role| {
         files
@@ -79,8 +79,8 @@ pub(crate) fn create(name: &Name, files: &[Placed]) -> CreateDatabase {
     }
 }
 
-/// tempdb's data files as the placement has them, and its log beside the first of them. Files that are there
-/// keep their names, so that they are moved and not made anew.
+/// tempdb's data files according to the placement, and its log beside the first of them. Existing files keep their names, so they
+/// are moved and not recreated.
 pub(crate) fn tempdb(
     mark: &str,
     present: &[TempdbFile],
@@ -113,7 +113,7 @@ pub(crate) fn tempdb(
             directories,
         )?);
     }
-    // The experiment's log is that of whatever is written to.
+    // The experiment's log applies to the database that is written to.
     let first = File {
         size: settings.placement.log.size,
         ..settings.placement.temp[0].clone()
@@ -172,13 +172,13 @@ fn placed(
     })
 }
 
-/// How large a file is made: whole mebibytes.
+/// Initial size of a file: whole mebibytes.
 pub(crate) fn bytes(file: &File) -> u64 {
     let step = u64::from(STEP_MIB) * MIB;
     file.size.map_or(step, |size| size.0.div_ceil(MIB) * MIB)
 }
 
-/// A file in a directory, with the separator that the directory itself has.
+/// A file in a directory, with the directory's own separator.
 pub(crate) fn join(directory: &str, name: &str) -> String {
     let windows = directory.contains('\\') || directory.as_bytes().get(1) == Some(&b':');
     let separator = if windows { '\\' } else { '/' };
@@ -186,7 +186,7 @@ pub(crate) fn join(directory: &str, name: &str) -> String {
     format!("{directory}{separator}{name}")
 }
 
-/// Whether a file lies in a directory itself.
+/// Whether a file is directly in a directory.
 pub(crate) fn is_in(directory: &str, path: &str) -> bool {
     let name = path.rsplit(['\\', '/']).next().unwrap_or(path);
     join(directory, name) == path

@@ -1,4 +1,4 @@
-//! What a trial asks of a server.
+//! The engine interface of a server for a trial.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
 use workload::Database;
 
-/// How often sessions are cancelled at most: for two seconds.
+/// Maximum number of attempts to cancel sessions: for two seconds.
 const CANCELS_MAX: usize = 100;
 
 const CANCEL_EVERY: Duration = Duration::from_millis(20);
@@ -99,18 +99,18 @@ impl Engine for SqlServer {
         }
     }
 
-    /// Nothing is kept on a server that is not ours.
+    /// Nothing is kept on an external server.
     fn keep(&mut self) {}
 
     fn stop(&mut self) -> Result<(), EngineError> {
         if std::mem::replace(&mut self.stopped, true) {
             return Ok(());
         }
-        // A database that somebody is in is not dropped.
+        // A database in use cannot be dropped.
         self.kept().clear();
         *self.observer.lock() = None;
         let dropped = self.drop_database();
-        // Whatever became of the database: volumes cannot go while tempdb is on them.
+        // Regardless of the database: volumes cannot be removed while tempdb is on them.
         let left = restore::leave_volumes(&self.run);
         match (dropped, left) {
             (Err(dropped), Err(left)) => Err(EngineError::failed(dropped.to_string(), left)),
@@ -121,7 +121,7 @@ impl Engine for SqlServer {
 
 impl Drop for SqlServer {
     fn drop(&mut self) {
-        // Nobody is left to be told; whoever wants to know calls `stop`, and the journal remembers.
+        // The error cannot be reported here; callers that need it call `stop`, and the journal records it.
         let _ = self.stop();
     }
 }
@@ -147,7 +147,7 @@ impl SqlServer {
         dropped.map_err(|error| EngineError::failed("clear up after SQL Server", error))
     }
 
-    /// The schema of a session's tables is that of a user of its own, where each has its own tables.
+    /// The user that owns the schema of a session's tables, if each session has its own tables.
     pub(crate) fn owner(&self, session: u32) -> Option<String> {
         match self.database {
             Database::PerSession => Some(format!("session_{session}")),

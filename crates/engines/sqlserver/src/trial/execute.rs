@@ -1,4 +1,4 @@
-//! Executes statements of our own, and says what helps where one is refused.
+//! Executes our own statements, and reports the remedy if one fails.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -12,9 +12,9 @@ use engine::EngineError;
 /// A statement that was not executed.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    /// What the server or the connection said, where it came to that.
+    /// The failure of the server or the connection, if any.
     pub(crate) failure: Option<Failure>,
-    /// The same for people, with what helps.
+    /// The human-readable error, with the remedy.
     pub(crate) error: EngineError,
 }
 
@@ -33,7 +33,7 @@ impl From<Refusal> for EngineError {
     }
 }
 
-/// Executes a statement of ours.
+/// Executes one of our own statements.
 pub(crate) fn execute(
     session: &mut dyn Session,
     statement: &impl ToString,
@@ -41,7 +41,7 @@ pub(crate) fn execute(
     Ok(try_execute(session, statement)?)
 }
 
-/// The same, with what was said where it is refused.
+/// As [`execute`], but returns the refusal.
 pub(crate) fn try_execute(
     session: &mut dyn Session,
     statement: &impl ToString,
@@ -54,8 +54,8 @@ pub(crate) fn try_execute(
     })
 }
 
-/// Executes a statement of ours that the end of the run ends too: a large file may take minutes to make. What comes next
-/// on the session may be ended as well: undo what was done on another one.
+/// Executes one of our own statements, cancelled when the run ends: creating a large file may take minutes. The next statement on
+/// the session may be cancelled as well: undo changes on another one.
 pub(crate) fn try_execute_until(
     interrupted: &AtomicBool,
     session: &mut Driver,
@@ -80,12 +80,12 @@ pub(crate) fn try_execute_until(
     })
 }
 
-/// How often it is looked whether the run is to end.
+/// Polling interval for the end of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 const INTERRUPTED_BEFORE: &str = "not executed: interrupted";
 
-/// A statement as a message shows it.
+/// A statement as shown in messages.
 fn first_line(statement: &impl ToString) -> String {
     let text = statement.to_string();
     match text.split_once('\n') {
@@ -94,7 +94,7 @@ fn first_line(statement: &impl ToString) -> String {
     }
 }
 
-/// What went wrong, with what helps.
+/// The failure as text, with the remedy.
 pub(crate) fn in_words(failure: &Failure) -> String {
     if *failure == Failure::Cancelled {
         return "interrupted; SQL Server rolls back what this statement did".to_owned();
@@ -109,7 +109,7 @@ pub(crate) fn in_words(failure: &Failure) -> String {
 
 const FULL: &str = "the volume is full: make room, or give smaller files";
 
-/// What helps against errors with files and names. Source: Microsoft, "Database engine events and errors" and "System error
+/// The remedy for errors with files and names. Source: Microsoft, "Database engine events and errors" and "System error
 /// codes" (read 2026-11).
 fn remedy(number: u32, text: &str) -> Option<&'static str> {
     match number {

@@ -1,8 +1,8 @@
-//! What has to be put back on a server, written down before it is changed: for the end of the run, and for
-//! the next start after a crash.
+//! Journal of changes to a server that must be restored, written before each change: for the end of the run, and for the next
+//! start after a crash.
 //!
 //! ```text
-//!   <state>/sqlserver/<server>.json     what has to be put back; none where nothing has to
+//!   <state>/sqlserver/<server>.json     changes to restore; missing if there are none
 //!   <state>/sqlserver/<server>.lock     held by the run that uses the server
 //! ```
 
@@ -18,37 +18,37 @@ use serde::{Deserialize, Serialize};
 /// What one run changed on one server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Changes {
-    /// The server's own name, whatever address it was reached by.
+    /// The server's own name, independent of the address used.
     pub(crate) server: String,
     /// The address.
     #[serde(default)]
     pub(crate) address: String,
-    /// Databases that were made.
+    /// Created databases.
     #[serde(default)]
     pub(crate) databases: Vec<String>,
-    /// `max server memory (MB)` as it was.
+    /// Original `max server memory (MB)`.
     #[serde(default)]
     pub(crate) memory_mib: Option<i64>,
-    /// tempdb's files as they were, as of the next start; none: it was not touched.
+    /// Original files of tempdb, as of the next start; `None`: unchanged.
     #[serde(default)]
     pub(crate) tempdb: Vec<capture::File>,
 }
 
 impl Changes {
-    /// Whether nothing is left to be put back.
+    /// Whether nothing is left to restore.
     pub(crate) fn is_empty(&self) -> bool {
         self.databases.is_empty() && self.memory_mib.is_none() && self.tempdb.is_empty()
     }
 }
 
-/// What tells servers apart.
+/// Identity of a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key<'a> {
     /// The server's own name.
     pub(crate) server: &'a str,
-    /// What setup made up for it: names come twice.
+    /// An identifier created by setup, as names are not unique.
     pub(crate) instance: &'a str,
-    /// How it was reached.
+    /// The address used.
     pub(crate) address: &'a str,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Journal {
     changes: Changes,
 }
 
-/// Why there is no journal.
+/// Why the journal is not available.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JournalError {
     /// Another run is at work.
@@ -79,10 +79,10 @@ pub(crate) enum JournalError {
         /// Why.
         why: String,
     },
-    /// It cannot be written, or somebody else's is in its place.
+    /// It cannot be written, or another user's file is in its place.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The system refused something.
+    /// A system call failed.
     #[error("{path}: {source}")]
     Io {
         /// Which file.
@@ -93,7 +93,7 @@ pub(crate) enum JournalError {
 }
 
 impl Journal {
-    /// Opens the journal of a server in `state`, with what a killed run left in it.
+    /// Opens the journal of a server in `state`, including entries of a killed run.
     pub(crate) fn open(
         state: &Path,
         Key {
@@ -142,11 +142,11 @@ impl Journal {
         })
     }
 
-    /// The journal of a run that reached its server at this address, where that cannot be asked its name; `None`
-    /// without one.
+    /// The journal of a run that used its server at this address, if the server cannot be queried for its name; `None` without
+    /// one.
     ///
     /// # Errors
-    /// When that run is at work.
+    /// When that run is still active.
     pub(crate) fn pending(state: &Path, address: &str) -> Result<Option<PathBuf>, JournalError> {
         if !state.join("sqlserver").exists() {
             return Ok(None);
@@ -171,17 +171,17 @@ impl Journal {
         Ok(None)
     }
 
-    /// What is to be put back.
+    /// The changes to restore.
     pub(crate) fn changes(&self) -> &Changes {
         &self.changes
     }
 
-    /// Where it is, for people.
+    /// Its path, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes a change down; call it before the change is made, or after it was undone.
+    /// Records a change; call it before the change is made, or after it was undone.
     pub(crate) fn change(&mut self, change: impl FnOnce(&mut Changes)) -> Result<(), JournalError> {
         change(&mut self.changes);
         let name = name_of(&self.path);
@@ -189,14 +189,14 @@ impl Journal {
             return Ok(self.folder.remove_file(name)?);
         }
         let text = serde_json::to_string_pretty(&self.changes).expect("texts and numbers are JSON");
-        // Whole or not at all: a run that is killed here must find what it had written before.
+        // Atomically: if the run is killed here, the previous content must survive.
         Ok(self
             .folder
             .write(name, text.as_bytes(), Readers::OwnerOnly)?)
     }
 }
 
-/// The folder of journals, which this user alone writes to: it may be in the temporary directory.
+/// The folder of journals, writable only by this user: it may be in the temporary directory.
 fn folder_in(state: &Path) -> Result<Folder, JournalError> {
     let at = |source| JournalError::Io {
         path: state.to_owned(),
@@ -219,7 +219,7 @@ fn name_of(path: &Path) -> &OsStr {
     path.file_name().expect("it was given one")
 }
 
-/// A server's name as that of a file: what is no letter or digit is written as its number.
+/// A server's name as a file name: characters other than letters and digits are written as numbers.
 fn file_name(server: &str) -> String {
     let letter = |c: char| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_lowercase().to_string(),
@@ -228,7 +228,7 @@ fn file_name(server: &str) -> String {
     server.chars().map(letter).collect()
 }
 
-/// Where journals are: the user's state directory, or one in the temporary directory where there is none.
+/// Location of journals: the user's state directory, or one in the temporary directory if missing.
 pub(crate) fn state_directory() -> PathBuf {
     let of = |name: &str| {
         std::env::var_os(name)

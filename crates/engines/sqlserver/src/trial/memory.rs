@@ -1,24 +1,23 @@
-//! How much memory a server has in a trial, beside what the experiment asks for.
+//! A server's memory in a trial, compared with the experiment's request.
 
 /// `max server memory` of a trial.
 pub(crate) struct Memory {
-    /// Mebibytes that the experiment asks for.
+    /// Mebibytes requested by the experiment.
     pub(crate) asked: u64,
-    /// Mebibytes that the server has; `None`: it does not tell.
+    /// Mebibytes that the server has; `None`: not reported.
     pub(crate) got: Option<u64>,
-    /// Why they differ, where they do.
+    /// Why they differ, if they do.
     pub(crate) why: String,
 }
 
-/// What `max server memory` is where nobody set it.
+/// Default of `max server memory`.
 ///
 /// Source: Microsoft, "Server memory configuration options" (read 2026-11).
 const UNLIMITED_MIB: u64 = 2_147_483_647;
 
 impl Memory {
-    /// What was asked, what there was instead, and what that does to the experiment; `None` where they are the same.
-    ///
-    /// Experiments size their data by memory, so that it does not fit in: what counts is the relation of the two.
+    /// Requested and actual memory, and the effect on the experiment; `None` if they are the same.
+    /// Experiments size their data relative to memory, so that it does not fit: the ratio of the two matters.
     pub(crate) fn departure(&self) -> Option<String> {
         let Memory { asked, got, why } = self;
         let what = match got {

@@ -1,14 +1,12 @@
-//! SQL Server as a trial's engine: a database of the run's own in a server that is there.
+//! SQL Server as a trial's engine: a separate database for the run in an existing server.
 //!
 //! ```text
 //!  data files ─► CREATE DATABASE .. ON    N files in one filegroup, filled in proportion
 //!  log        ─► CREATE DATABASE .. LOG ON
-//!  temp files ─► tempdb                   moved only where arms differ in it, with a restart, and put back
+//!  temp files ─► tempdb                   moved only if arms differ in it, with a restart, and restored
 //! ```
-//!
-//! The server may be on another machine: files are made by the server, in directories as it sees them, and what
-//! they did is what it says. Everything that is changed is written down first (`journal`), so that the end of
-//! the run, or the next one, can put it back.
+//! The server may be on another machine: it creates the files, in directories as it sees them, and reports their I/O. Every
+//! change is recorded first (`journal`), so the end of the run, or the next run, can restore it.
 //!
 //! T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server.
 
@@ -59,14 +57,14 @@ use memory::Memory;
 use run::{Filed, Files};
 use workload::{Database, Workload};
 
-/// The name that the sessions of a run go by in the server; [`question::WAITING`] looks for it.
+/// Application name of a run's sessions; [`question::WAITING`] filters by it.
 const SESSION: &str = "dbstow session";
 
-/// The name of dbstow's other connections.
+/// Application name of dbstow's other connections.
 pub(crate) const OBSERVER: &str = "dbstow";
 
-/// Least memory that a server is given, in mebibytes: it takes 128, but may refuse logins with so little, and not
-/// start. Source: Microsoft, "Server memory configuration options" (read 2026-11); the figure is ours.
+/// Minimum memory for a server, in mebibytes: it accepts 128, but may then reject logins, or not start.
+/// Source: Microsoft, "Server memory configuration options" (read 2026-11); the figure is our choice.
 const MEMORY_LEAST_MIB: u64 = 1024;
 
 const MAX_SERVER_MEMORY: &str = "max server memory (MB)";
@@ -83,31 +81,30 @@ pub struct SqlServer {
     /// Operations of one round trip.
     per_turn: u64,
     sessions: usize,
-    /// When the service started: at another time it is another one.
+    /// When the service started: a different time means a restart.
     started: String,
-    /// What was not done as asked, for the record: by what it is about.
+    /// Departures from the request, for the record, by subject.
     departures: BTreeMap<String, String>,
-    /// Of these, what changes the meaning of the figures.
+    /// Of these, departures that affect the meaning of the figures.
     notes: Vec<Note>,
-    /// What the statements have to do, where the workload says so.
+    /// What the statements must do, if the workload has a claim.
     claims: Option<Claims>,
     record: EngineRecord,
-    /// For questions of our own.
+    /// For our own queries.
     observer: Mutex<Option<Driver>>,
-    /// Connections of sessions that are not in use.
+    /// Unused connections of sessions.
     kept: Mutex<BTreeMap<u32, Driver>>,
     cancellers: Mutex<Vec<Canceller>>,
-    /// How often sessions were interrupted.
+    /// Number of times that sessions were interrupted.
     interruptions: Interruptions,
     stopped: bool,
 }
 
 impl SqlServer {
-    /// Brings tempdb to its place where arms differ in it, and makes a database with its files on the site's
-    /// volumes.
+    /// Moves tempdb to its place if arms differ in it, and creates a database with its files on the site's volumes.
     ///
     /// # Errors
-    /// When the server refuses; with its words, and the remedy.
+    /// When the server refuses; with its error, and the remedy.
     ///
     /// # Panics
     /// When the site does not have the settings' volumes.
@@ -145,7 +142,7 @@ impl SqlServer {
         }
     }
 
-    /// tempdb, the database with its settings, and the users that sessions go by.
+    /// Sets up tempdb, the database with its settings, and the sessions' users.
     fn make(&mut self, site: &dyn Site, settings: &Settings) -> Result<(), EngineError> {
         let volumes = 0..settings.volumes.len();
         let directories: Vec<String> = volumes
@@ -204,7 +201,7 @@ impl SqlServer {
         if self.run.product() != Product::ManagedInstance {
             return self.run.execute(session, &Statement::Create(create));
         }
-        // A managed instance takes no files in CREATE DATABASE; it makes one of each, and others can be added.
+        // A managed instance accepts no files in CREATE DATABASE; it creates one of each, and others can be added.
         let bare = crate::tsql::CreateDatabase {
             data: Vec::new(),
             log: Vec::new(),
@@ -240,7 +237,7 @@ impl SqlServer {
         })
     }
 
-    /// The number that the server gave the run's own database.
+    /// The id of the run's own database.
     fn number_of(&self, session: &mut Driver) -> Result<i64, EngineError> {
         let databases = capture::read(session, &question::DATABASES, |row| {
             Ok((row.word("name")?, row.count("id")?))
@@ -251,7 +248,7 @@ impl SqlServer {
         Ok(own.map(|(_, id)| *id).unwrap_or_default())
     }
 
-    /// Writes down which file is on which volume, by the numbers that the server gave them.
+    /// Records which file is on which volume, by file id.
     fn find_files<'a>(
         &mut self,
         session: &mut Driver,
@@ -271,7 +268,7 @@ impl SqlServer {
             let known = there.iter().find(|known| {
                 known.database_id == database && known.name.eq_ignore_ascii_case(name)
             });
-            // A managed instance calls the first data file and the log by names of its own.
+            // A managed instance chooses the names of the first data file and the log.
             let managed = self.run.product() == Product::ManagedInstance;
             let known = known.or_else(|| {
                 if !managed {
@@ -299,7 +296,7 @@ impl SqlServer {
         Ok(())
     }
 
-    /// Reads what the server is.
+    /// Reads the server's properties.
     fn introduce(&mut self, session: &mut Driver) -> Result<(), EngineError> {
         let failed = |error| EngineError::failed("ask the server what it is", error);
         let (identity, _, _) = capture::identity(session).map_err(failed)?;
@@ -328,7 +325,7 @@ impl SqlServer {
         Ok(())
     }
 
-    /// Gives the server the memory of the experiment, unless it is to be left alone.
+    /// Sets the server's memory to that of the experiment, unless it should be left unchanged.
     fn set_memory(&mut self, settings: &Settings) -> Result<(), EngineError> {
         let asked = settings.engine.memory.0 >> 20;
         let mut session = self.run.access().connect(OBSERVER)?;
@@ -365,7 +362,7 @@ impl SqlServer {
         Ok(())
     }
 
-    /// Sets it. Gives why the server refused.
+    /// Sets the memory. Returns why the server refused.
     fn give_memory(
         &self,
         session: &mut Driver,
@@ -386,14 +383,14 @@ impl SqlServer {
         let Err(error) = execute(session, &statement) else {
             return Ok(None);
         };
-        // Refused, and nothing else: whatever is in doubt is put back in the end.
+        // Refused for certain: in case of doubt it is restored at the end.
         if first && crate::session::Session::is_usable(session) {
             self.run.note(|changes| changes.memory_mib = None)?;
         }
         Ok(Some(format!("{error}; GRANT ALTER SETTINGS TO [login]")))
     }
 
-    /// What the statements did not do that they have to.
+    /// Claims that the statements did not fulfil.
     fn missed(&self, claims: &Claims) -> Vec<Note> {
         let remembered = self.observe(|session| {
             execute(session, &Statement::Use(self.name.clone()))?;
@@ -412,7 +409,7 @@ impl SqlServer {
         }
     }
 
-    /// Puts a session's connection into the database, as the user whose tables it works on.
+    /// Switches a session's connection to the database and to the user that owns its tables.
     fn enter(&self, connection: &mut Driver, session: u32) -> Result<(), EngineError> {
         execute(connection, &Statement::Use(self.name.clone()))?;
         let Some(owner) = self.owner(session) else {
@@ -464,8 +461,7 @@ fn options(settings: &Settings, product: Product) -> Vec<DatabaseOption> {
     options
 }
 
-/// A user without a login whose tables are in a schema of its own, so that sessions that run the same script
-/// each have their own.
+/// A user without a login with its own schema, so that sessions running the same script have separate tables.
 fn user(owner: &str) -> [String; 3] {
     let name = Name::new(owner).expect("a name");
     [

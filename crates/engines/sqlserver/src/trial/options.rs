@@ -1,32 +1,32 @@
-//! Options that only SQL Server takes.
+//! Options specific to SQL Server.
 
 use engine::{OptionKind, OptionSpec};
 
-/// Restarts the server, for the shell; without it the user is asked to.
+/// Shell command that restarts the server; without it the user is asked to.
 pub(crate) const RESTART_COMMAND: &str = "restart-command";
 
-/// Longest that a restart may take; without it, by what the server has to zero (`restart`).
+/// Time limit of a restart; by default derived from the bytes that the server must zero (`restart`).
 pub(crate) const RESTART_LIMIT: &str = "restart-limit";
 
-/// Leaves `max server memory` as it is.
+/// Leaves `max server memory` unchanged.
 pub(crate) const LEAVE_MEMORY: &str = "leave-memory";
 
-/// Who drives the statements. The two differ by an order of magnitude: a round trip takes longer than most of them.
+/// Where the statements are driven from. The two differ by an order of magnitude: a round trip takes longer than most of them.
 pub(crate) const DRIVEN: &str = "driven";
 
 /// The value of [`DRIVEN`] for a loop on the server.
 pub(crate) const ON_SERVER: &str = "server";
 
-/// Variable of the environment that holds an access token.
+/// Environment variable with an access token.
 pub(crate) const TOKEN_ENV: &str = "access-token-env";
 
-/// File that holds an access token.
+/// File with an access token.
 pub(crate) const TOKEN_FILE: &str = "access-token-file";
 
-/// How a connection is protected: the words of `sqlcmd -N`.
+/// How a connection is protected, in the terms of `sqlcmd -N`.
 pub(crate) const ENCRYPT: &str = "encrypt";
 
-/// Accepts a certificate that is not trusted.
+/// Accepts an untrusted certificate.
 pub(crate) const TRUST: &str = "trust-server-certificate";
 
 /// All of them.
@@ -96,7 +96,7 @@ pub(crate) const OPTIONS: &[OptionSpec] = &[
     },
 ];
 
-/// An option of a run, with nothing else said.
+/// An option of a run, with defaults.
 const fn of_run(name: &'static str, kind: OptionKind) -> OptionSpec {
     OptionSpec {
         name,
@@ -108,7 +108,7 @@ const fn of_run(name: &'static str, kind: OptionKind) -> OptionSpec {
     }
 }
 
-/// An option of a login, likewise.
+/// An option of a login, with defaults.
 const fn of_login(name: &'static str, kind: OptionKind) -> OptionSpec {
     OptionSpec {
         login: Some("SQL Server: login (a password comes from SQLCMDPASSWORD)"),

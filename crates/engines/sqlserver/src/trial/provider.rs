@@ -1,4 +1,4 @@
-//! SQL Server, as a run knows it.
+//! SQL Server as an engine provider.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use engine::{FrontKind, OptionSpec, Options, ProductOptions};
 use experiment::spec::{Arm, Mode, Role, Settings, differ_in};
 use workload::{Dialect, Workload};
 
-/// The user that SQL Server's packages for Linux make. Source: Microsoft, "Install SQL Server on Linux" (read
+/// The user that SQL Server's Linux packages create. Source: Microsoft, "Install SQL Server on Linux" (read
 /// 2026-11).
 const OWNER: &str = "mssql";
 
-/// A SQL Server that is there.
+/// An existing SQL Server.
 pub struct Provider;
 
 impl EngineProvider for Provider {
@@ -37,7 +37,7 @@ impl EngineProvider for Provider {
         Dialect::SqlServer
     }
 
-    /// `read_ahead` is that of mounted volumes.
+    /// `read_ahead` applies to mounted volumes.
     fn keys(&self, mode: Mode) -> Option<&'static [&'static str]> {
         const MEASURED: &[&str] = &["memory", "commit", "versions", "start"];
         const MOUNTED: &[&str] = &[
@@ -108,7 +108,7 @@ impl EngineProvider for Provider {
         }
     }
 
-    /// Driven by the server, a workload needs a loop of its own.
+    /// Driven by the server, a workload requires a server-side loop.
     fn adapt(&self, mut workload: Workload, options: &Options) -> Result<Workload, String> {
         if options.of_product.text(DRIVEN) == Some(ON_SERVER) {
             let run = workload.run.on_server(OPERATIONS_PER_TRIP);
@@ -168,7 +168,7 @@ impl EngineRun for Run {
     fn close(&self) -> Closed {
         let mut not_put_back = restore::close(&self.server);
         not_put_back.extend(self.server.stranded());
-        // While tempdb is not back, some of these may be in use.
+        // Until tempdb is restored, some of these may be in use.
         let left_behind = match not_put_back.is_empty() {
             true => self.server.left_behind(),
             false => None,

@@ -1,4 +1,4 @@
-//! Restarting a server: by a command that its owner gave, or by the owner.
+//! Restarting a server: by a command from its owner, or by the owner.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,48 +20,48 @@ use engine::hooks::{Progress, Prompt};
 /// Restarts the server.
 pub(crate) struct Restart {
     pub(crate) by: By,
-    /// Set once the run is to end.
+    /// Set when the run should end.
     pub(crate) interrupted: Arc<AtomicBool>,
-    /// Longest that a restart may take, as the user said.
+    /// The user's time limit of a restart.
     pub(crate) limit: Option<Duration>,
-    /// Shows what is waited for.
+    /// Reports the progress of the wait.
     pub(crate) progress: Progress,
 }
 
-/// A server that is waited for.
+/// A server to wait for.
 #[derive(Clone, Copy)]
 pub(crate) struct Awaited<'a> {
-    /// A script for a server that does not come back.
+    /// A script for a server that does not come up again.
     pub(crate) rescue: &'a Path,
     pub(crate) way: Way,
-    /// Bytes of tempdb that it has to zero when it starts.
+    /// Bytes of tempdb that it must zero at startup.
     pub(crate) zeroed: u64,
 }
 
-/// Who does.
+/// Who restarts the server.
 pub(crate) enum By {
     /// A command for the shell.
     Command(String),
-    /// The user, who is asked to.
+    /// The user, by prompt.
     User(Prompt),
-    /// Nobody: there is no command, and nobody to ask.
+    /// Not possible: no command, and no user to prompt.
     Nobody,
 }
 
-/// Which way tempdb goes.
+/// Direction of a move of tempdb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// To an arm's place: Ctrl-C ends the waiting.
     There,
-    /// Home: nothing ends it.
+    /// Home: it cannot be interrupted.
     Back,
 }
 
-/// How long a server may take to come back, where it has nothing to zero.
+/// Time limit for a server to come up again, if it has nothing to zero.
 const STARTS_WITHIN: Duration = Duration::from_secs(300);
 
-/// How fast a server is assumed to zero files at least: the least throughput that Azure provisions for a premium SSD
-/// (P1 to P6, as in the catalogue). Nobody publishes the rate of zeroing; too low a rate only means a longer patience.
+/// Assumed minimum rate of zeroing files: the least throughput that Azure provisions for a premium SSD
+/// (P1 to P6, as in the catalogue). The rate of zeroing is not published; too low a rate only means a longer time limit.
 const ZEROED_PER_SECOND: u64 = 25_000_000;
 
 /// `CREATE_NEW_PROCESS_GROUP`. Source: Microsoft, "Process creation flags" (read 2026-11).
@@ -70,25 +70,25 @@ const NEW_PROCESS_GROUP: u32 = 0x200;
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// How often it is said what is waited for, where that stays the same.
+/// Interval of progress messages while the state is unchanged.
 const SAY_EVERY: Duration = Duration::from_secs(30);
 
-/// How often it is looked whether the command has ended.
+/// Polling interval for the end of the command.
 const COMMAND_EVERY: Duration = Duration::from_millis(20);
 
-/// When the service started, in its own words.
+/// Start time of the service, in the server's format.
 pub(crate) fn started(access: &Access) -> Result<String, EngineError> {
     started_in(&mut access.connect(OBSERVER)?)
 }
 
-/// The same, on a connection that is there.
+/// The start time, on an existing connection.
 pub(crate) fn started_in(session: &mut Driver) -> Result<String, EngineError> {
     let rows = capture::read(session, &question::STARTED, |row| row.word("started"));
     let rows = rows.map_err(|error| EngineError::failed("ask when the server started", error))?;
     Ok(rows.into_iter().next().unwrap_or_default())
 }
 
-/// Whether tempdb can be used; a server answers before that.
+/// Whether tempdb is available; a server accepts queries before that.
 fn ready(access: &Access) -> Result<(), EngineError> {
     let answer = capture::ask(&mut access.connect(OBSERVER)?, &question::READY);
     answer
@@ -96,15 +96,15 @@ fn ready(access: &Access) -> Result<(), EngineError> {
         .map_err(|failure| EngineError::failed("use tempdb", failure))
 }
 
-/// What a server that is waited for does.
+/// State of a server being waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
     Back,
-    /// It does not answer: why.
+    /// It does not respond: the reason.
     Down(String),
-    /// It is the one that was to be restarted.
+    /// It has not been restarted yet.
     Before,
-    /// tempdb cannot be used: why.
+    /// tempdb is not available: the reason.
     Recovers(String),
 }
 
@@ -130,14 +130,14 @@ impl Seen {
     }
 }
 
-/// How long a server that has to zero so many bytes may take to come back.
+/// Time limit for a server to come up again if it must zero this many bytes.
 fn limit(zeroed: u64) -> Duration {
     STARTS_WITHIN + Duration::from_secs(zeroed.div_ceil(ZEROED_PER_SECOND))
 }
 
 impl Restart {
-    /// Waits until a server can be used that has to have something put back. One that does not answer is restarted
-    /// first, where there is a command for it: a restart may have been cut in two.
+    /// Waits until a server with changes to restore is available. One that does not respond is restarted first, if a command is
+    /// given: a restart may have been interrupted.
     pub(crate) fn revive(&self, access: &Access, awaited: Awaited<'_>) -> Result<(), EngineError> {
         match (&self.by, started(access)) {
             (_, Ok(_)) => self.wait(access, None, awaited),
@@ -149,7 +149,7 @@ impl Restart {
         }
     }
 
-    /// The same, but a server that its user restarts is waited for.
+    /// As [`Restart::revive`], but also waits for a server that its user restarts.
     pub(crate) fn await_it(
         &self,
         access: &Access,
@@ -161,8 +161,7 @@ impl Restart {
         }
     }
 
-    /// Restarts the server, and waits until it and its tempdb can be used; `what` tells the user what to do first, if
-    /// anything.
+    /// Restarts the server, and waits until it and its tempdb are available; `what` tells the user what to do first, if anything.
     pub(crate) fn execute(
         &self,
         access: &Access,
@@ -171,7 +170,7 @@ impl Restart {
     ) -> Result<(), EngineError> {
         let before = started(access)?;
         if awaited.way == Way::There && self.is_interrupted() {
-            // What was asked of tempdb counts from the next start on, so that one restart fewer takes it back.
+            // Changes of tempdb apply at the next start, so they can be undone without this restart.
             return Err(EngineError::failed("restart the server", "interrupted"));
         }
         match &self.by {
@@ -182,7 +181,7 @@ impl Restart {
         self.wait(access, Some(&before), awaited)
     }
 
-    /// Whether the server can be restarted at all: before anything is changed that only a restart takes back.
+    /// Checks that the server can be restarted, before any change that only a restart can undo.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         match &self.by {
             By::Command(_) | By::User(_) => Ok(()),
@@ -190,22 +189,22 @@ impl Restart {
         }
     }
 
-    /// Shows a line on what is done to the server.
+    /// Shows a progress message about the server.
     pub(crate) fn say(&self, text: &str) {
         (self.progress)(text);
     }
 
-    /// Whether the run is to end.
+    /// Whether the run should end.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// How long it may take.
+    /// Its time limit.
     fn limit(&self, awaited: Awaited<'_>) -> Duration {
         self.limit.unwrap_or_else(|| limit(awaited.zeroed))
     }
 
-    /// Waits until the server can be used, with another start than `before`.
+    /// Waits until the server is available, with a start time other than `before`.
     fn wait(
         &self,
         access: &Access,
@@ -250,8 +249,8 @@ impl Restart {
         }
     }
 
-    /// Runs the command in a process group of its own: Ctrl-C is for dbstow, and a service that is stopped has
-    /// to be started again. Of what the command says only errors are shown.
+    /// Runs the command in its own process group: Ctrl-C is for dbstow, and a stopped service must be started again. Only errors
+    /// of the command are shown.
     fn run(&self, command: &str, awaited: Awaited<'_>) -> Result<(), EngineError> {
         let limit = self.limit(awaited);
         let failed =
@@ -279,7 +278,7 @@ impl Restart {
     }
 }
 
-/// What helps a server that does not start any more.
+/// The remedy for a server that no longer starts.
 pub(crate) fn does_not_start(rescue: &Path) -> String {
     format!(
         "if it does not start because of tempdb's files, start it with -f -T3608, run {}, and start it again",
@@ -294,7 +293,7 @@ fn nobody(what: &str) -> EngineError {
     ))
 }
 
-/// Asks the user, again and again, until the server was restarted or is down.
+/// Prompts the user repeatedly until the server was restarted or is down.
 fn ask(prompt: &Prompt, access: &Access, what: &str, before: &str) -> Result<(), EngineError> {
     let mut text = what.to_owned();
     loop {
@@ -318,8 +317,8 @@ fn shell(command: &str) -> Command {
     shell
 }
 
-/// With `/S`, `cmd` takes away the outer quotes and nothing else; it does not know the escapes that std would put
-/// before inner ones. Source: `cmd /?`.
+/// With `/S`, `cmd` removes only the outer quotes; it does not support the escapes that std would add before inner ones. Source:
+/// `cmd /?`.
 #[cfg(windows)]
 fn shell(command: &str) -> Command {
     use std::os::windows::process::CommandExt;

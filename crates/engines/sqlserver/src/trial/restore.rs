@@ -8,10 +8,10 @@ use crate::trial::run::ServerRun;
 use crate::trial::tempdb;
 use engine::EngineError;
 
-/// Restores what a killed run left; `session` may end with it.
+/// Restores the changes of a killed run; this may end `session`.
 ///
 /// # Errors
-/// The first thing that could not be.
+/// The first change that could not be restored.
 pub(crate) fn earlier(run: &ServerRun, mut session: Driver) -> Result<(), EngineError> {
     match all(run, &mut session).into_iter().next() {
         None => Ok(()),
@@ -22,7 +22,7 @@ pub(crate) fn earlier(run: &ServerRun, mut session: Driver) -> Result<(), Engine
     }
 }
 
-/// Restores everything at the end of a run. Gives what could not be.
+/// Restores everything at the end of a run. Returns what could not be restored.
 pub(crate) fn close(run: &ServerRun) -> Vec<String> {
     if run.journal().changes().is_empty() {
         return Vec::new();
@@ -38,7 +38,7 @@ pub(crate) fn close(run: &ServerRun) -> Vec<String> {
     }
 }
 
-/// Takes tempdb off volumes that end with the trial.
+/// Moves tempdb off volumes that are removed with the trial.
 pub(crate) fn leave_volumes(run: &ServerRun) -> Result<(), EngineError> {
     match run.is_on_volumes() {
         true => tempdb::put_back(run),
@@ -46,7 +46,7 @@ pub(crate) fn leave_volumes(run: &ServerRun) -> Result<(), EngineError> {
     }
 }
 
-/// Restores what the journal says. Gives what could not be.
+/// Restores the changes in the journal. Returns what could not be restored.
 fn all(run: &ServerRun, session: &mut Driver) -> Vec<String> {
     let changes = run.journal().changes().clone();
     let mut left = Vec::new();

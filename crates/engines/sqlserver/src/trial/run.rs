@@ -1,4 +1,4 @@
-//! What a whole run has on one server: the way to it, what it may do there, and what has to be put back.
+//! State of a whole run on one server: access, permissions, and changes to restore.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,21 +25,20 @@ use engine::Opening;
 use engine::mark::mark;
 use experiment::spec::{Arm, Mode, Role, differ_in};
 
-/// Operations of one round trip where the server drives them: long enough for the trip not to count, short
-/// enough to be ended.
+/// Operations per round trip if the server drives them: enough to make the trip negligible, few enough to be cancelled quickly.
 pub const OPERATIONS_PER_TRIP: u64 = 1_000;
 
 /// The script for a server that does not start.
 const RESCUE: &str = "rescue.sql";
 
-/// The oldest that is run on: 2016, which has every question of a run.
+/// The oldest supported version: 2016, which supports every query of a run.
 const MAJOR_MIN: u32 = question::STATEMENTS.since;
 
 /// A database is in use. Source: Microsoft, "Database engine events and errors" (read 2026-11).
 const IN_USE: u32 = 3702;
 
-/// How often a database is dropped again that is in use: for five seconds. A server notices that a connection was closed some
-/// time after that, and rolls back first what was under way on it; the figures are ours.
+/// Number of retries to drop a database in use: for five seconds. A server notices a closed connection with a delay, and first
+/// rolls back its work; the figures are our choice.
 const DROPS_MAX: u32 = 50;
 
 const DROP_EVERY: Duration = Duration::from_millis(100);
@@ -51,41 +50,41 @@ pub struct ServerRun {
     identity: Identity,
     product: Product,
     major: u32,
-    /// Whether arms differ in where temporary space is, so that tempdb has to move.
+    /// Whether arms differ in the location of temporary space, so tempdb must be moved.
     moves_tempdb: bool,
-    /// Whether volumes are there for the length of a trial only, so that tempdb has to leave them at its end.
+    /// Whether volumes exist only during a trial, so tempdb must leave them at its end.
     volumes_end: bool,
     restart: Restart,
     leave_memory: bool,
-    /// In the names of all files of this run: those that SQL Server leaves behind are in nobody's way.
+    /// Part of the names of all files of this run, so leftovers of SQL Server do not conflict.
     mark: String,
-    /// Where scripts for the user are written.
+    /// Folder of scripts for the user.
     scripts: PathBuf,
     journal: Mutex<Journal>,
-    /// Files of tempdb that it has moved away from: SQL Server does not delete them.
+    /// Files that tempdb was moved away from: SQL Server does not delete them.
     behind: Mutex<BTreeSet<String>>,
-    /// What each file of a trial is for.
+    /// Purpose of each file of a trial.
     files: Mutex<Arc<Files>>,
 }
 
 /// The files of a trial, by database and file number.
 pub(crate) type Files = BTreeMap<(i64, i64), Filed>;
 
-/// What a file of a trial is for.
+/// Purpose of a file of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filed {
     pub(crate) role: Role,
-    /// Place of its volume among the arm's.
+    /// Index of its volume among the arm's.
     pub(crate) volume: usize,
-    /// tempdb has one of its own, which says nothing of where temporary data is.
+    /// Whether it is a log: tempdb has its own, which is independent of the location of temporary data.
     pub(crate) is_log: bool,
 }
 
 impl ServerRun {
-    /// Logs in, and reads what an earlier run left to restore.
+    /// Logs in, and reads the journal of an earlier run.
     ///
     /// # Errors
-    /// When the server does not let us in, with the remedy; or the journal cannot be used.
+    /// When the server rejects the login, with the remedy; or the journal cannot be used.
     pub(crate) fn open(
         access: Access,
         opening: &Opening<'_>,
@@ -141,7 +140,7 @@ impl ServerRun {
         Ok((run, session))
     }
 
-    /// What is left for people to do on the server, once the run is over.
+    /// What the user must still do on the server after the run.
     pub fn left_behind(&self) -> Option<String> {
         let behind = std::mem::take(&mut *self.behind());
         if behind.is_empty() || self.volumes_end {
@@ -154,7 +153,7 @@ impl ServerRun {
         ))
     }
 
-    /// tempdb has moved away from these files.
+    /// Records files that tempdb was moved away from.
     pub(crate) fn leave_behind(&self, files: Vec<String>) {
         self.behind().extend(files);
     }
@@ -163,24 +162,24 @@ impl ServerRun {
         self.behind.lock()
     }
 
-    /// Whether tempdb is on volumes that end with the trial.
+    /// Whether tempdb is on volumes that are removed with the trial.
     pub fn is_on_volumes(&self) -> bool {
         self.volumes_end && !self.journal().changes().tempdb.is_empty()
     }
 
-    /// What to do about a server whose tempdb is on volumes that are gone.
+    /// The remedy for a server whose tempdb is on removed volumes.
     pub fn stranded(&self) -> Option<String> {
         let gone = "tempdb was on modelled disks, which end with dbstow";
         self.is_on_volumes()
             .then(|| format!("{gone}; {}", does_not_start(&self.rescue())))
     }
 
-    /// For what a trial asks: the user's wish to end ends it.
+    /// Access for a trial's work: interrupted by a stop request of the user.
     pub(crate) fn access(&self) -> &Access {
         &self.access
     }
 
-    /// For what a run changes outside of its own database, and restores: it is done to the end.
+    /// Access for changes outside of the run's own database, and their restore: not interrupted.
     pub(crate) fn to_restore(&self) -> &Access {
         &self.to_restore
     }
@@ -193,12 +192,12 @@ impl ServerRun {
         self.major
     }
 
-    /// In the names of all files of this run.
+    /// Part of the names of all files of this run.
     pub(crate) fn mark(&self) -> &str {
         &self.mark
     }
 
-    /// Gives the server the memory back that it had, if it was changed.
+    /// Restores the server's memory setting, if it was changed.
     pub(crate) fn restore_memory(&self) -> Result<(), EngineError> {
         let Some(mib) = self.journal().changes().memory_mib else {
             return Ok(());
@@ -208,17 +207,18 @@ impl ServerRun {
             .map_err(|error| EngineError::failed("give the server its memory back", error))
     }
 
-    /// Whether trials place tempdb, or leave it where it is.
+    /// Whether trials move tempdb.
     pub(crate) fn moves_tempdb(&self) -> bool {
         self.moves_tempdb
     }
 
-    /// Whether the server's memory is to be set.
+    /// Whether to set the server's memory.
     pub(crate) fn sets_memory(&self) -> bool {
         !self.leave_memory
     }
 
-    /// Executes a statement on the way to a trial, which Ctrl-C ends; and says so, because no record of the trial will.
+    /// Executes a statement in preparation of a trial, cancelled by Ctrl-C; this is reported here, because the trial will have no
+    /// record.
     pub(crate) fn execute(
         &self,
         session: &mut Driver,
@@ -227,7 +227,7 @@ impl ServerRun {
         Ok(self.try_execute(session, statement)?)
     }
 
-    /// The same, with what was said where it is refused.
+    /// As `execute`, but returns the refusal.
     pub(crate) fn try_execute(
         &self,
         session: &mut Driver,
@@ -250,12 +250,12 @@ impl ServerRun {
         &self.scripts
     }
 
-    /// What helps a server that does not start.
+    /// The script for a server that does not start.
     pub(crate) fn rescue(&self) -> PathBuf {
         self.scripts.join(RESCUE)
     }
 
-    /// A server that is restored to what the journal says.
+    /// The server to wait for while the journal is restored.
     pub(crate) fn awaited<'a>(&self, rescue: &'a Path) -> Awaited<'a> {
         let journal = self.journal();
         let original = &journal.changes().tempdb;
@@ -271,12 +271,12 @@ impl ServerRun {
         self.journal.lock()
     }
 
-    /// Writes a change down; call it before the change is made, or after it was undone.
+    /// Records a change; call it before the change is made, or after it was undone.
     pub(crate) fn note(&self, change: impl FnOnce(&mut Changes)) -> Result<(), EngineError> {
         self.journal().change(change).map_err(unusable)
     }
 
-    /// The files of the trial under way.
+    /// The files of the current trial.
     pub(crate) fn files(&self) -> Arc<Files> {
         let files = self.files.lock();
         Arc::clone(&files)
@@ -286,10 +286,10 @@ impl ServerRun {
         *self.files.lock() = Arc::new(files);
     }
 
-    /// Checks whether the arms are possible on the server, before anything is made.
+    /// Checks whether the arms are possible on the server, before anything is created.
     ///
     /// # Errors
-    /// When the login lacks a permission, or the server the freedom to place files; with the remedy.
+    /// When the login lacks a permission, or the server cannot place files; with the remedy.
     pub(crate) fn check(&self, arms: &[Arm]) -> Result<(), EngineError> {
         let mut session = self.access.connect(OBSERVER)?;
         let missing = |text: String| Err(EngineError::Missing(text));
@@ -367,7 +367,7 @@ impl ServerRun {
                     self.access.server()
                 ));
             }
-            // What a login lacks is said after what every run takes.
+            // Missing permissions are reported after those that every run requires.
             Some(Obstacle::Service | Obstacle::Role | Obstacle::Unknown) | None => {}
         }
         let may = |permission: &str| allowed.get(permission).copied().unwrap_or(false);
@@ -396,14 +396,14 @@ impl ServerRun {
         Ok(())
     }
 
-    /// Whether a database of this name was made, and not dropped.
+    /// Whether a database of this name was created and not dropped.
     pub(crate) fn made(&self, name: &str) -> bool {
         let journal = self.journal();
         let mut databases = journal.changes().databases.iter();
         databases.any(|known| known == name)
     }
 
-    /// Drops a database that this run or an earlier one made.
+    /// Drops a database created by this run or an earlier one.
     pub(crate) fn drop_database(&self, session: &mut Driver, name: &str) -> Result<(), String> {
         let own = Name::new(name).map_err(|error| error.to_string())?;
         let exists = capture::read(session, &question::DATABASES, |row| row.word("name"));
@@ -433,11 +433,11 @@ impl ServerRun {
     }
 }
 
-/// Drops a database that none of our connections uses any more.
+/// Drops a database that our connections no longer use.
 fn drop_unused(session: &mut Driver, name: Name) -> Result<(), String> {
     let master = Statement::Use(Name::new("master").expect("a name"));
     execute(session, &master).map_err(|error| error.to_string())?;
-    // A managed instance refuses this (error 5008), which is no reason to keep the database.
+    // A managed instance refuses this (error 5008), which does not prevent dropping the database.
     // Source: <https://github.com/microsoft/sqlmanagementobjects/issues/49>, read 2026-11-26.
     let alone = Statement::alter(&name, Alter::Set(DatabaseOption::SingleUser));
     let alone = execute(session, &alone);
@@ -457,13 +457,13 @@ fn drop_unused(session: &mut Driver, name: Name) -> Result<(), String> {
     })
 }
 
-/// Whether a database was not dropped because somebody is in it.
+/// Whether a database was not dropped because it is in use.
 fn is_used(refusal: &Refusal) -> bool {
     let number = refusal.failure.as_ref().and_then(Failure::number);
     number == Some(IN_USE)
 }
 
-/// Connects; a server that an earlier run left in the middle of a restart is started first, where that can be.
+/// Connects; a server that an earlier run left in the middle of a restart is started first, if possible.
 fn connect(access: &Access, restart: &Restart) -> Result<Driver, EngineError> {
     let failure = match access.attempt(OBSERVER) {
         Ok(session) => return Ok(session),
@@ -481,7 +481,7 @@ fn connect(access: &Access, restart: &Restart) -> Result<Driver, EngineError> {
     let awaited = Awaited {
         rescue: &rescue,
         way: Way::Back,
-        // What the journal says is read once the server has said its name.
+        // The journal is read once the server's name is known.
         zeroed: 0,
     };
     restart.revive(access, awaited).map_err(|failed| {
@@ -495,7 +495,7 @@ fn connect(access: &Access, restart: &Restart) -> Result<Driver, EngineError> {
     access.connect(OBSERVER)
 }
 
-/// Where the scripts of a run are, beside its journal.
+/// Folder of a run's scripts, beside its journal.
 fn scripts_of(journal: &Path) -> PathBuf {
     journal.with_extension("scripts")
 }
@@ -504,7 +504,7 @@ fn unusable(error: JournalError) -> EngineError {
     EngineError::Missing(error.to_string())
 }
 
-/// Two placements whose files are in different places, or of different number or size.
+/// Two placements whose files differ in location, number or size.
 fn placed_apart(arms: &[Arm]) -> Option<[&str; 2]> {
     let (first, others) = arms.split_first()?;
     let one = &first.settings.placement;
@@ -517,7 +517,7 @@ fn placed_apart(arms: &[Arm]) -> Option<[&str; 2]> {
     Some([&one.name, &other.name])
 }
 
-/// Two placements that differ in nothing but where their files are.
+/// Two placements that differ only in the location of their files.
 fn alike(arms: &[Arm]) -> Option<[&str; 2]> {
     let sizes = |arm: &Arm, role| -> Vec<u64> {
         let files = arm.settings.placement.files(role).iter();

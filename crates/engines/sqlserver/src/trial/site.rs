@@ -1,7 +1,6 @@
-//! An arm's volumes as the server sees them: what it says that each of its files did, added up by volume.
-//!
-//! The server may be on another machine, with paths that mean nothing here; so nothing is looked at but what it
-//! says itself. Its stalls are whole milliseconds: sums of many are told, distributions are not.
+//! An arm's volumes as the server sees them: reported I/O of its files, summed by volume.
+//! The server may be on another machine, with paths that are invalid here; so only its own reports are used. Its stalls are whole
+//! milliseconds: sums of many are meaningful, distributions are not.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +23,7 @@ pub struct ServerSite {
     names: Vec<String>,
     directories: Vec<PathBuf>,
     clock: Clock,
-    /// Opened at the first reading: by then the server has been restarted, if it has to be.
+    /// Opened at the first reading: by then the server has been restarted, if necessary.
     session: Mutex<Option<Driver>>,
 }
 
@@ -72,7 +71,7 @@ impl Site for ServerSite {
             };
             let disk = &mut disks[filed.volume];
             let ns = |ms: i64| count(ms).saturating_mul(1_000_000);
-            // A server may answer anything.
+            // A server may return anything.
             for (sum, more) in [
                 (&mut disk.reads, count(file.reads)),
                 (&mut disk.writes, count(file.writes)),
@@ -92,7 +91,7 @@ impl Site for ServerSite {
         })
     }
 
-    /// SQL Server reads past the system's cache: there is nothing to forget.
+    /// SQL Server bypasses the system's cache: there is nothing to evict.
     fn go_cold(&self, _host_cache: bool) -> io::Result<Vec<String>> {
         Ok(Vec::new())
     }

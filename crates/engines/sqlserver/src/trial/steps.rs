@@ -1,5 +1,4 @@
-//! Executes the statements of a move of tempdb: what Ctrl-C ends, what is no failure although the server says so, and
-//! what only another restart helps against.
+//! Executes the statements of a move of tempdb, handling Ctrl-C, harmless errors, and errors that require another restart.
 
 use crate::session::{Driver, Failure};
 use crate::tsql::{Name, Size, Statement, question};
@@ -11,22 +10,22 @@ use crate::trial::restart::{Awaited, By, Way};
 use crate::trial::run::ServerRun;
 use engine::EngineError;
 
-/// Restarts after which files can be removed that something had used again, at most.
+/// Maximum number of restarts to remove files that were used again.
 const RESTARTS_MAX: u32 = 2;
 
 /// Page headers in tempdb that a shrink left in an odd state while something used it: "Table error .. contains an
-/// incorrect page ID in its page header". It is no damage, and the next start makes all files anew.
+/// incorrect page ID in its page header". It is not damage, and the next start recreates all files.
 ///
 /// Source: Microsoft, "Shrink the tempdb database" (read 2026-11).
 const PAGE_HEADER: u32 = 8909;
 
-/// A file that is to go is in use: 2555 its contents cannot move to the others, 5042 it is not empty, 5054 it has
-/// worktables that the server keeps for later.
+/// A file to be removed is in use: 2555 its contents cannot be moved to the others, 5042 it is not empty, 5054 it has cached
+/// worktables.
 ///
 /// Source: Microsoft, "Database engine events and errors" (read 2026-11).
 const IN_USE: [u32; 3] = [2555, 5042, 5054];
 
-/// Executes statements in their order, on a connection of their own.
+/// Executes statements in order, on a separate connection.
 pub(crate) fn execute(
     run: &ServerRun,
     statements: &[Statement],
@@ -35,7 +34,7 @@ pub(crate) fn execute(
     Ok(attempt(run, statements, way)?)
 }
 
-/// The same after a restart. A file that is to go may have been used since; then the server is restarted once more,
+/// Executes statements after a restart. A file to be removed may have been used since; then the server is restarted once more,
 /// after which the file is empty.
 pub(crate) fn execute_after_restart(
     run: &ServerRun,
@@ -88,7 +87,7 @@ fn is_in_use(failure: &Option<Failure>) -> bool {
     number.is_some_and(|number| IN_USE.contains(&number))
 }
 
-/// Whether that is all that was said.
+/// Whether this is the only error.
 fn is_page_header(failure: &Option<Failure>) -> bool {
     let Some(Failure::Refused(errors)) = failure else {
         return false;
@@ -96,7 +95,7 @@ fn is_page_header(failure: &Option<Failure>) -> bool {
     errors.iter().all(|error| error.number == PAGE_HEADER)
 }
 
-/// What a statement shrinks.
+/// The file and size that a statement shrinks to.
 fn shrunk(statement: &Statement) -> Option<(&Name, Size)> {
     match statement {
         Statement::Shrink { file, size } => Some((file, *size)),
@@ -112,7 +111,7 @@ fn shrunk(statement: &Statement) -> Option<(&Name, Size)> {
     }
 }
 
-/// Whether a file of tempdb in use is no larger.
+/// Whether a tempdb file in use has at most this size.
 fn is_at_most(session: &mut Driver, file: &Name, size: Size) -> Result<bool, EngineError> {
     let sizes = capture::read(session, &question::TEMPDB_IN_USE, |row| {
         Ok((row.word("name")?, row.count("size_pages")?))

@@ -1,4 +1,4 @@
-//! Bringing tempdb to where an arm has it, and back: its files move at a restart of the server only.
+//! Moves tempdb to an arm's location, and back: its files only move at a restart of the server.
 //!
 //! ```text
 //!  as it is ─► journal ─► apply ─► restart ─► look: is it there? ─► sizes ─► look: is it so?
@@ -22,7 +22,7 @@ use crate::trial::steps::{execute, execute_after_restart};
 use engine::EngineError;
 use experiment::spec::Settings;
 
-/// Brings tempdb to where `settings` have temporary space. Gives its files, with their volumes.
+/// Moves tempdb to the temporary space of `settings`. Returns its files, with their volumes.
 pub(crate) fn bring(
     run: &ServerRun,
     settings: &Settings,
@@ -85,8 +85,8 @@ pub(crate) fn bring(
     }
 }
 
-/// Makes a database of `bytes` in a directory and drops it again: a server whose tempdb cannot be made, or does not
-/// fit, does not start, and `ALTER DATABASE tempdb` does not look.
+/// Creates a database of `bytes` in a directory and drops it again: a server whose tempdb cannot be created, or does not fit,
+/// does not start, and `ALTER DATABASE tempdb` does not check this.
 fn prove(
     run: &ServerRun,
     session: &mut Driver,
@@ -117,14 +117,14 @@ fn prove(
     };
     run.note(|changes| changes.databases.push(name.clone()))?;
     let made = run.execute(session, &Statement::Create(create));
-    // On a session of its own: what comes next on one that was interrupted is ended as well.
+    // On a separate session: the next statement on an interrupted one is cancelled as well.
     let mut session = run.to_restore().connect(OBSERVER)?;
     let dropped = run.drop_database(&mut session, &name);
     made?;
     dropped.map_err(|error| EngineError::failed(format!("drop {name}"), error))
 }
 
-/// Puts tempdb back to where the journal says it was.
+/// Restores tempdb to its location in the journal.
 pub(crate) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
     let original = run.journal().changes().tempdb.clone();
     let rescue = run.rescue();
@@ -158,19 +158,19 @@ pub(crate) fn put_back(run: &ServerRun) -> Result<(), EngineError> {
             ));
         }
     }
-    // The scripts were for this move, and it is over.
+    // The scripts were for this move, which is complete.
     let _ = fs::remove_dir_all(run.scripts());
     run.note(|changes| changes.tempdb.clear())
 }
 
-/// Where tempdb is to be.
+/// Target location of tempdb.
 struct Wanted {
     data: Vec<FileSpec>,
     log: Vec<FileSpec>,
 }
 
 impl Wanted {
-    /// Whether the files there are start with the sizes that are wanted.
+    /// Whether the existing files start with the target sizes.
     fn has_sizes_of(&self, files: &[TempdbFile]) -> bool {
         self.data.iter().chain(&self.log).all(|wanted| {
             let known = files
@@ -180,7 +180,7 @@ impl Wanted {
         })
     }
 
-    /// Bytes that a start zeroes at most.
+    /// Maximum number of bytes that a start zeroes.
     fn zeroed(&self, present: &[TempdbFile], instant: bool) -> u64 {
         let of = |kind: Kind, wanted: &[FileSpec]| -> u64 {
             let before = present.iter().filter(|file| file.kind == kind);
@@ -196,7 +196,7 @@ impl Wanted {
         data + of(Kind::Log, &self.log)
     }
 
-    /// What is not so yet, of the files in use.
+    /// The first difference of the files in use from the target, if any.
     fn missing(&self, session: &mut Driver) -> Result<Option<String>, EngineError> {
         let in_use = in_use(session)?;
         for (is_log, wanted) in [(false, &self.data), (true, &self.log)] {
@@ -212,7 +212,7 @@ impl Wanted {
         Ok(self.elsewhere(&in_use))
     }
 
-    /// The first file that is not at its place, whatever others there are.
+    /// The first file that is not at its target location; other files are ignored.
     fn elsewhere(&self, in_use: &[InUse]) -> Option<String> {
         let placed = |wanted: &FileSpec, is_log: bool| {
             let same = |file: &&InUse| {
@@ -249,7 +249,7 @@ fn in_use(session: &mut Driver) -> Result<Vec<InUse>, EngineError> {
     files.map_err(|error| EngineError::failed("look at tempdb's files", error))
 }
 
-/// Moves it, with a restart.
+/// Moves tempdb, with a restart.
 fn change(
     run: &ServerRun,
     from: Vec<TempdbFile>,
@@ -275,7 +275,7 @@ fn change(
     if let By::Command(_) = run.restart().by {
         execute(run, &plan.apply, way)?;
     }
-    // A server that starts with little memory may not let anybody in.
+    // A server that starts with little memory may reject all logins.
     run.restore_memory()?;
     let rescue = run.rescue();
     let awaited = Awaited {
@@ -286,7 +286,7 @@ fn change(
     run.restart().execute(run.to_restore(), &todo, awaited)?;
     let mut session = run.to_restore().connect(OBSERVER)?;
     if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
-        // Sizes are for the new place alone.
+        // Sizes apply only to the new location.
         let why = match run.restart().by {
             By::Command(_) | By::Nobody => "look at its error log",
             By::User(_) => "apply.sql was not run to completion",
@@ -301,19 +301,19 @@ fn change(
     execute_after_restart(run, &plan.after_restart, awaited)
 }
 
-/// Bytes that a start of the server has to zero at most: every log, and data files unless the service makes them
-/// without zeroing them, or does not say. Each file is at least as large as before or as wanted: which of both a start
-/// finds depends on the way.
+/// Maximum number of bytes that a start of the server must zero: every log, and data files unless the service is known to create
+/// them without zeroing. Each file counts with the larger of its old and target size: which one a start finds depends on the
+/// direction.
 fn zeroed(run: &ServerRun, present: &[TempdbFile], wanted: &Wanted) -> Result<u64, EngineError> {
     let mut session = run.to_restore().connect(OBSERVER)?;
-    // Who may not ask gets the longer time.
+    // Without permission to query it, the longer time applies.
     let services = capture::services(&mut session).unwrap_or_default();
     let instant = capture::instant_file_initialization(&services) == Some(true);
     Ok(wanted.zeroed(present, instant))
 }
 
-/// Writes the scripts, and says what is to be done with them. Rollback scripts lead to where tempdb was
-/// before the run, however often it has moved since.
+/// Writes the scripts, and returns instructions. Rollback scripts lead to the location of tempdb before the run, regardless of
+/// moves since.
 fn write(
     run: &ServerRun,
     plan: &TempdbPlan,
@@ -324,7 +324,7 @@ fn write(
     let failed = |error: &dyn std::error::Error| {
         EngineError::failed(format!("write scripts to {}", folder.display()), error)
     };
-    // Beside the journal, in a folder that this user alone writes to.
+    // Beside the journal, in a folder that only this user can write to.
     if !folder.is_dir() {
         fs::create_dir(folder).map_err(|error| failed(&error))?;
     }
@@ -353,7 +353,7 @@ fn write(
     ))
 }
 
-/// How tempdb gets to its `original` files, whether it is where it is at `present` or where it is `wanted`.
+/// Plan to move tempdb back to its `original` files, from either `present` or `wanted`.
 fn way_back(
     original: Vec<TempdbFile>,
     present: &[TempdbFile],
@@ -368,15 +368,15 @@ fn way_back(
         };
         let there = present.iter().filter(|file| file.kind == kind);
         let there: Vec<FileSpec> = there.map(TempdbFile::spec).collect();
-        // The places that files have to leave. One that was never moved may have been removed: what is left out
-        // here is added again where it is missing, but for the first, which cannot go.
+        // The locations that files must leave. A file that was never moved may have been removed: files omitted here are added
+        // again if missing, except the first, which cannot be removed.
         let (moved, home): (Vec<&FileSpec>, Vec<&FileSpec>) =
             wanted.iter().chain(&there).partition(|file| !is_home(file));
         let firsts = home.into_iter().filter(|file| is_first(file));
         let mut away: Vec<FileSpec> = Vec::new();
         for file in moved.into_iter().chain(firsts) {
             match away.iter_mut().find(|other| same(&other.name, &file.name)) {
-                // Nothing larger than it was may come home.
+                // No file may be larger than before when it returns.
                 Some(known) => known.size = known.size.max(file.size),
                 None => away.push(file.clone()),
             }
@@ -457,7 +457,7 @@ mod tests {
             present(1, "tempdev", "C:\\Data\\tempdb.mdf"),
             present(2, "templog", "C:\\Data\\templog.ldf"),
         ];
-        // Where the arm before had it: two files more. Where the next is to have it: one alone.
+        // The previous arm had two more files, the next has a single one.
         let before = [
             present(1, "tempdev", "D:\\dbstow_1_temp_1.mdf"),
             present(2, "templog", "D:\\dbstow_1_templog.ldf"),
@@ -521,7 +521,7 @@ mod tests {
             );
             assert!(undo.contains("C:\\Data\\tempdb.mdf"), "{undo}");
         }
-        // Grown in the arm before, and to be small in the next: it comes home as it was.
+        // Grown in the previous arm, and small in the next: it is restored to its original size.
         let mut large = moved.clone();
         large[0].size = Size::mib(4096).expect("a size");
         let back = way_back(original, &large, &away(8)).expect("a plan");

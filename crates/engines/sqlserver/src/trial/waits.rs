@@ -1,4 +1,4 @@
-//! What sessions wait for, as SQL Server tells it.
+//! What sessions wait for, as reported by SQL Server.
 
 use crate::capture::{self, TEMPDB};
 use crate::tsql::question;
@@ -20,7 +20,7 @@ impl WaitSampler for Sampler<'_> {
     }
 }
 
-/// `status` is that of a request; without one the session waits for its client.
+/// `status` is that of a request; without a request the session waits for its client.
 ///
 /// Source: Microsoft, `sys.dm_os_wait_stats` (read 2026-11).
 fn waiting(status: Option<&str>, wait: &str, page: Option<Page>, files: &Files) -> Waiting {
@@ -39,10 +39,10 @@ fn waiting(status: Option<&str>, wait: &str, page: Option<Page>, files: &Files) 
     }
     let kind = match wait {
         "SOS_SCHEDULER_YIELD" => WaitKind::Cpu,
-        // Where workers wait, what they wait for is asked for instead: these compute.
+        // If workers wait, their waits are queried instead: these compute.
         _ if wait.starts_with("CX") => WaitKind::Cpu,
         "WRITELOG" | "LOGBUFFER" | "LOGMGR" => WaitKind::Log,
-        // What the log may take is limited, on a managed instance and on Azure SQL Database.
+        // The log rate is limited, on a managed instance and on Azure SQL Database.
         _ if wait.ends_with("LOG_RATE_GOVERNOR") => WaitKind::Log,
         // Sorts and hashes that spill write first and read later; both are under this one name.
         "IO_COMPLETION" | "ASYNC_IO_COMPLETION" | "PREEMPTIVE_OS_WRITEFILEGATHER" => {
@@ -96,7 +96,7 @@ impl Page {
         self.file.0
     }
 
-    /// Whether it says what is free in a file of tempdb: PFS (page 1, and every 8,088th), GAM and SGAM (2 and 3,
+    /// Whether it is an allocation page of a tempdb file: PFS (page 1, and every 8,088th), GAM and SGAM (2 and 3,
     /// then the first two of every 511,232). More files spread these.
     ///
     /// Source: Microsoft, "Recommendations to reduce allocation contention in SQL Server tempdb database"

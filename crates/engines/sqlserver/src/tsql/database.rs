@@ -9,10 +9,10 @@ use super::{FileChange, FileSpec, Name};
 pub struct CreateDatabase {
     /// Its name.
     pub name: Name,
-    /// Data files, all in the primary filegroup. None: where and as the server likes; a managed instance
-    /// and Azure SQL Database take no others.
+    /// Data files, all in the primary filegroup. Empty: chosen by the server, which is required for a managed instance and Azure
+    /// SQL Database.
     pub data: Vec<FileSpec>,
-    /// Log files; with none, the server makes one.
+    /// Log files; if empty, the server creates one.
     pub log: Vec<FileSpec>,
 }
 
@@ -34,21 +34,21 @@ fn files(f: &mut fmt::Formatter<'_>, word: &str, files: &[FileSpec]) -> fmt::Res
     Ok(())
 }
 
-/// What `ALTER DATABASE` changes.
+/// A change by `ALTER DATABASE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Alter {
     /// `MODIFY FILE`.
     Modify {
         /// Logical name of the file.
         file: Name,
-        /// What becomes of it.
+        /// The change.
         change: FileChange,
     },
     /// `ADD FILE`, to the primary filegroup.
     Add(FileSpec),
     /// `ADD LOG FILE`.
     AddLog(FileSpec),
-    /// `REMOVE FILE`, which has to be empty.
+    /// `REMOVE FILE`, which must be empty.
     Remove(Name),
     /// `SET`.
     Set(DatabaseOption),
@@ -77,22 +77,22 @@ pub enum DatabaseOption {
     RecoveryFull,
     /// Read committed reads row versions.
     ReadCommittedSnapshot(bool),
-    /// Transactions may ask for a snapshot.
+    /// Transactions may request a snapshot.
     AllowSnapshotIsolation(bool),
     /// Whether a commit waits for the log.
     DelayedDurability(Durability),
-    /// One session only; all others are thrown out, and their transactions rolled back.
+    /// One session only; all others are disconnected, and their transactions rolled back.
     SingleUser,
-    /// Everybody again.
+    /// All sessions again.
     MultiUser,
 }
 
-/// Whether a commit may come before the log is flushed.
+/// Whether a commit may return before the log is flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// Never.
     Disabled,
-    /// Where the transaction asks for it.
+    /// If the transaction requests it.
     Allowed,
     /// Always.
     Forced,

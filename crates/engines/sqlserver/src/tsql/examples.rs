@@ -1,4 +1,4 @@
-//! One text of every kind that this module makes, for parsers to judge.
+//! One text of every kind that this module generates, to be checked by parsers.
 
 use super::tempdb::{Kind, TempdbFile, TempdbMove, tempdb};
 use super::{
@@ -6,7 +6,7 @@ use super::{
     Growth, MaxSize, Name, Size, Statement, script,
 };
 
-/// Names and texts of scripts, each of one batch or several parted by `GO`. Names and paths in them are as
+/// Names and texts of scripts, each with one batch or several separated by `GO`. Names and paths in them are as
 /// hostile as SQL Server allows.
 pub fn examples() -> Vec<(&'static str, String)> {
     let mut all: Vec<(&'static str, String)> = Vec::new();
@@ -159,7 +159,7 @@ fn server() -> [(&'static str, Statement); 7] {
     ]
 }
 
-/// A move of tempdb that takes every kind of step: two files become three, one goes, and one is renamed.
+/// A move of tempdb with every kind of step: two files become three, one goes, and one is renamed.
 fn moves() -> Vec<(&'static str, String)> {
     let present = |id, kind, name: &str, at: &str| TempdbFile {
         id,

@@ -1,4 +1,4 @@
-//! Files of a database, as `CREATE DATABASE` and `ALTER DATABASE` take them.
+//! Files of a database, for `CREATE DATABASE` and `ALTER DATABASE`.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use super::{Growth, MaxSize, Name, Size, literal};
 /// read 2026-11.
 const PATH_MAX: usize = 260;
 
-/// Path of a file as the server sees it. Whether it fits the server's system is for others to say.
+/// Path of a file as the server sees it. Whether it is valid on the server's system is not checked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FilePath(String);
 
-/// Why a text is no path.
+/// Why a text is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// There is nothing.
+    /// It is empty.
     #[error("a path is empty; give a folder and a file name")]
     Empty,
     /// It is longer than SQL Server stores.
@@ -28,7 +28,7 @@ pub enum PathError {
         /// Its length in UTF-16 units.
         length: usize,
     },
-    /// It has a character that no client can show.
+    /// It has a control character.
     #[error("the path {path:?} has a control character in it; leave it out")]
     Control {
         /// The path.
@@ -37,7 +37,7 @@ pub enum PathError {
 }
 
 impl FilePath {
-    /// Takes any text that SQL Server stores as a path, except for control characters.
+    /// Accepts any text that SQL Server stores as a path, except for control characters.
     ///
     /// # Errors
     /// When it is empty, too long, or has control characters in it.
@@ -68,23 +68,23 @@ impl fmt::Display for FilePath {
     }
 }
 
-/// A file to be made: `(NAME = .., FILENAME = .., SIZE = .., MAXSIZE = .., FILEGROWTH = ..)`.
+/// A file to create: `(NAME = .., FILENAME = .., SIZE = .., MAXSIZE = .., FILEGROWTH = ..)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSpec {
     /// Its logical name.
     pub name: Name,
-    /// Where it is; a managed instance takes none.
+    /// Its path; not accepted by a managed instance.
     pub path: Option<FilePath>,
-    /// How large it is made; without one, as large as model's, or 8 MiB.
+    /// Initial size; by default that of model's, or 8 MiB.
     pub size: Option<Size>,
-    /// How large it may grow; without one, as large as it gets.
+    /// Maximum size; unlimited by default.
     pub max: Option<MaxSize>,
-    /// By how much it grows; without one, 64 MiB.
+    /// Growth step; 64 MiB by default.
     pub growth: Option<Growth>,
 }
 
 impl FileSpec {
-    /// A file of which the server decides all but the name.
+    /// A file whose properties except the name are chosen by the server.
     pub fn named(name: Name) -> FileSpec {
         FileSpec {
             name,
@@ -107,13 +107,12 @@ impl fmt::Display for FileSpec {
     }
 }
 
-/// One property of a file that is there. SQL Server takes several at once; one at a time says which of them
-/// was refused.
+/// One property of an existing file. SQL Server accepts several at once; one at a time shows which was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChange {
     /// Another logical name.
     NewName(Name),
-    /// Another place: for tempdb from the next start on, for others when the database is online again.
+    /// Another path: for tempdb from the next start on, for others when the database is online again.
     Path(FilePath),
     /// A larger size, at once. SQL Server refuses one that is not larger than the present size.
     Size(Size),

@@ -1,12 +1,11 @@
-//! Texts in Transact-SQL: names and literals that cannot be mistaken for anything else, and the statements
-//! made of them.
+//! Generates Transact-SQL: safely quoted names and literals, and the statements built from them.
 //!
 //! ```text
 //! name, size ──► file ──► database ──► statement ──► tempdb: statements in the order of a move
 //! ```
 //!
-//! All of it is the grammar of SQL Server 2019. Later words, such as those of 2025 about tempdb, belong into a
-//! module of their own, with the version that they need.
+//! All of it is the grammar of SQL Server 2019. Later syntax, such as that of 2025 about tempdb, belongs in a separate module,
+//! with the required version.
 
 mod database;
 #[cfg(any(test, feature = "examples"))]

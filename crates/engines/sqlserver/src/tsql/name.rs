@@ -1,4 +1,4 @@
-//! Names and literals, quoted: never pasted.
+//! Quoted names and literals.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(String);
 
-/// Why a text is no name.
+/// Why a text is not a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// There is nothing.
+    /// It is empty.
     #[error("a name is empty; give it 1 to {MAX} characters")]
     Empty,
-    /// It is longer than SQL Server takes.
+    /// It is longer than SQL Server accepts.
     #[error("the name \"{name}\" has {length} characters; SQL Server takes {MAX} at most")]
     Long {
         /// The name.
@@ -22,7 +22,7 @@ pub enum NameError {
         /// Its length in UTF-16 units, as SQL Server counts.
         length: usize,
     },
-    /// It has a character that no client can show.
+    /// It has a control character.
     #[error("the name {name:?} has a control character in it; leave it out")]
     Control {
         /// The name.
@@ -34,7 +34,7 @@ pub enum NameError {
 const MAX: usize = 128;
 
 impl Name {
-    /// Takes any text that SQL Server takes for a name, except for control characters.
+    /// Accepts any text that SQL Server accepts as a name, except for control characters.
     ///
     /// # Errors
     /// When it is empty, too long, or has control characters in it.

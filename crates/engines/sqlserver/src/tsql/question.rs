@@ -1,26 +1,25 @@
-//! Questions to a server: the text, what it takes to be answered, and since when.
-//!
-//! Columns are cast to `bigint` or `nvarchar`, so that an answer has two kinds of values. Columns and
+//! Queries to a server: the text, the required permissions, and the minimum version.
+//! Columns are cast to `bigint` or `nvarchar`, so a result has two kinds of values. Columns and
 //! permissions are those of Microsoft's documentation (learn.microsoft.com, read 2026-11).
 
 use crate::capture::Product;
 
-/// A question with one result set as its answer.
+/// A query with one result set.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What a message calls it.
+    /// Its name in messages.
     pub name: &'static str,
     /// The text.
     pub text: &'static str,
-    /// What the login needs for it.
+    /// Required permission.
     pub needs: Needs,
-    /// First major version that knows it, of an installed server.
+    /// First major version of an installed server that supports it.
     pub since: u32,
-    /// Whether Azure SQL Database has it.
+    /// Whether Azure SQL Database supports it.
     pub azure_database: bool,
 }
 
-/// What a login needs.
+/// Permission that a login needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Nothing beyond the login.
@@ -35,7 +34,7 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// The statement that lets a login have it; `None` where nothing is needed.
+    /// The statement that grants it to a login; `None` if not needed.
     pub fn grant(self, major: u32, product: Product) -> Option<&'static str> {
         match (self, product) {
             (Needs::Nothing, _) => None,
@@ -56,7 +55,8 @@ impl Needs {
     }
 }
 
-/// What the server is, and the clock. `Babelfish` is 1 there, and NULL on SQL Server, as is every property that it does not have.
+/// The server's identity, and the clock. `Babelfish` is 1 there, and NULL on SQL Server, as is every property that it does not
+/// have.
 ///
 /// Source: AWS, "Identifying your version of Babelfish"
 /// (<https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/babelfish-information-identify-version.html>, read 2026-11-26).
@@ -81,8 +81,8 @@ pub const IDENTITY: Question = Question {
     azure_database: true,
 };
 
-/// What the login may do on the server, and whether it is an administrator: before 2022 some statements want the
-/// role itself. Azure SQL Database says that nobody has it.
+/// The login's permissions on the server, and whether it is an administrator: before 2022 some statements require the role
+/// itself. On Azure SQL Database no login is reported to have it.
 pub const PERMISSIONS: Question = Question {
     name: "permissions",
     text: "SELECT permission, CAST(HAS_PERMS_BY_NAME(NULL, NULL, permission) AS bigint) AS allowed \
@@ -118,7 +118,7 @@ pub const MACHINE: Question = Question {
     azure_database: false,
 };
 
-/// When the service started: another answer means that it was restarted.
+/// When the service started: a different value means that it was restarted.
 pub const STARTED: Question = Question {
     name: "start time",
     text: "SELECT CONVERT(nvarchar(40), sqlserver_start_time, 126) AS started FROM sys.dm_os_sys_info;",
@@ -187,9 +187,9 @@ pub const TEMPDB_IN_USE: Question = Question {
     azure_database: true,
 };
 
-/// Whether tempdb can be used: a server answers logins and questions about itself before it has recovered tempdb, and
-/// refuses what needs tempdb with error 922 until then. A question about tempdb's files would show that too; only a
-/// table proves that a page can be allocated.
+/// Whether tempdb is available: a server accepts logins and queries about itself before it has recovered tempdb, and refuses what
+/// requires tempdb with error 922 until then. A query of tempdb's files would show that too; only a table proves that a page can
+/// be allocated.
 pub const READY: Question = Question {
     name: "tempdb ready",
     text: "CREATE TABLE #dbstow_ready (one int NOT NULL); DROP TABLE #dbstow_ready; \
@@ -214,7 +214,7 @@ pub const VOLUMES: Question = Question {
     azure_database: false,
 };
 
-/// What each file did since the service started.
+/// I/O of each file since the service started.
 pub const FILE_IO: Question = Question {
     name: "file statistics",
     text: "SELECT CAST(database_id AS bigint) AS database_id, CAST(file_id AS bigint) AS file_id, \
@@ -231,7 +231,7 @@ pub const FILE_IO: Question = Question {
     azure_database: true,
 };
 
-/// What was waited for since the service started, as far as files, logs and clients go.
+/// Waits since the service started that concern files, logs and clients.
 pub const WAITS: Question = Question {
     name: "waits",
     text: "SELECT CAST(wait_type AS nvarchar(60)) AS kind, CAST(waiting_tasks_count AS bigint) AS tasks, \
@@ -247,7 +247,7 @@ pub const WAITS: Question = Question {
     azure_database: true,
 };
 
-/// What the buffer pool holds, by database. It looks at every page in memory: seconds on a large server.
+/// Contents of the buffer pool, by database. It visits every page in memory: seconds on a large server.
 pub const CACHED: Question = Question {
     name: "buffer pool",
     text: "SELECT CAST(database_id AS bigint) AS database_id, COUNT_BIG(*) AS pages, \
@@ -272,7 +272,7 @@ pub const TEMPDB_SPACE: Question = Question {
     azure_database: true,
 };
 
-/// Trace flags on for all sessions. It answers with columns of its own.
+/// Trace flags on for all sessions. The result has fixed columns.
 pub const TRACE_FLAGS: Question = Question {
     name: "trace flags",
     text: "DBCC TRACESTATUS (-1) WITH NO_INFOMSGS;",
@@ -281,7 +281,7 @@ pub const TRACE_FLAGS: Question = Question {
     azure_database: false,
 };
 
-/// Counters of the server. Those that count are cumulative; their differences are what was done.
+/// Counters of the server. They are cumulative; their differences are the activity.
 pub const PERFORMANCE: Question = Question {
     name: "performance counters",
     text: "SELECT CAST(RTRIM(object_name) AS nvarchar(128)) AS object, \
@@ -301,9 +301,8 @@ pub const PERFORMANCE: Question = Question {
     azure_database: true,
 };
 
-/// What the sessions of a run are waiting for at this moment. A session that computes has no wait; one
-/// without a request waits for its client; one that waits for its own workers waits for what the one of them does
-/// that has waited longest.
+/// Current waits of a run's sessions. A session that computes has no wait; one without a request waits for its client; one that
+/// waits for its own workers is assigned the wait of the worker that has waited longest.
 pub const WAITING: Question = Question {
     name: "sessions",
     text: "SELECT CAST(s.session_id AS bigint) AS session_id, CAST(r.status AS nvarchar(30)) AS status, \
@@ -330,8 +329,8 @@ pub const SESSION_READS: Question = Question {
     azure_database: true,
 };
 
-/// Statements of the current database that are in the plan cache: how many threads each used at most, and the pages
-/// that it spilled into tempdb. Spills are counted from 2016 SP2 and 2017 CU3 on.
+/// Statements of the current database in the plan cache: maximum threads of each, and the pages that it spilled into tempdb.
+/// Spills are counted from 2016 SP2 and 2017 CU3 on.
 pub const STATEMENTS: Question = Question {
     name: "statements",
     text: "SELECT CAST(LEFT(t.text, 4000) AS nvarchar(4000)) AS text, CAST(s.max_dop AS bigint) AS threads, \
@@ -347,8 +346,7 @@ pub const STATEMENTS: Question = Question {
 /// When the service started, the processor time of its process over all processors, and the clock.
 ///
 /// Source: Microsoft, "sys.dm_os_sys_info" (read 2026-11): `process_kernel_time_ms` and `process_user_time_ms` are of all
-/// threads of SQL Server, from 2008 R2 on. Unlike `total_cpu_usage_ms` of the resource pools, nothing resets them but a
-/// restart.
+/// threads of SQL Server, from 2008 R2 on. Unlike `total_cpu_usage_ms` of the resource pools, only a restart resets them.
 pub const PROCESS: Question = Question {
     name: "process",
     text: "SELECT CONVERT(nvarchar(40), sqlserver_start_time, 126) AS started, \
@@ -359,8 +357,8 @@ pub const PROCESS: Question = Question {
     azure_database: false,
 };
 
-/// What each file did since its database was opened, and what it is for. `sys.master_files` leaves out files that the
-/// login may not see: of these, the kind is NULL.
+/// I/O of each file since its database was opened, and its type. `sys.master_files` omits files that the login may not see: their
+/// type is NULL.
 pub const FILE_REQUESTS: Question = Question {
     name: "requests by file",
     text: "SELECT CAST(vfs.database_id AS bigint) AS database_id, CAST(vfs.file_id AS bigint) AS file_id, \
@@ -375,7 +373,7 @@ pub const FILE_REQUESTS: Question = Question {
     azure_database: false,
 };
 
-/// Batches that clients sent, and transactions that wrote and were committed: of all databases, and of tempdb.
+/// Batches sent by clients, and committed writing transactions: of all databases, and of tempdb.
 ///
 /// Source: Microsoft, "SQL Server, SQL Statistics object" and "SQL Server, Databases object" (read 2026-11).
 pub const BATCHES: Question = Question {
@@ -391,8 +389,7 @@ pub const BATCHES: Question = Question {
     azure_database: false,
 };
 
-/// Sessions of users, and when each began its last request: another time means that it had something to do. Without
-/// the session that asks.
+/// User sessions, and when each began its last request: a different time means that it was active. Excludes the querying session.
 pub const LAST_REQUESTS: Question = Question {
     name: "last requests",
     text: "SELECT CAST(session_id AS bigint) AS session_id, \
@@ -403,8 +400,8 @@ pub const LAST_REQUESTS: Question = Question {
     azure_database: false,
 };
 
-/// Requests of users that are under way, and what each waits for; one that waits for its own workers waits for what the
-/// one of them does that has waited longest. Without the request that asks.
+/// Running user requests, and what each waits for; one that waits for its own workers is assigned the wait of the worker that has
+/// waited longest. Excludes the querying request.
 pub const REQUESTS: Question = Question {
     name: "requests under way",
     text: "SELECT CAST(r.session_id AS bigint) AS session_id, CAST(r.status AS nvarchar(30)) AS status, \

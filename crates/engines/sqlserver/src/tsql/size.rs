@@ -1,4 +1,4 @@
-//! Sizes of files: whole pages, written so that nothing is rounded.
+//! Sizes of files: whole pages, written without rounding.
 
 use std::fmt;
 
@@ -8,30 +8,30 @@ const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 const GIB: u64 = 1024 * MIB;
 
-/// Largest number that `SIZE` takes, whatever its unit.
+/// Largest number that `SIZE` accepts, in any unit.
 ///
 /// Source: <https://learn.microsoft.com/sql/t-sql/statements/alter-database-transact-sql-file-and-filegroup-options>,
 /// read 2026-11.
 const NUMBER_MAX: u64 = 2_147_483_647;
 
-/// A size of a file: whole pages of 8 KiB, more than none. SQL Server's KB and MB are 1024-based.
+/// A file size: whole pages of 8 KiB, at least one. SQL Server's KB and MB are 1024-based.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Size(u64);
 
-/// Why a number of bytes is no size of a file.
+/// Why a number of bytes is not a file size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
-    /// It is nothing.
+    /// It is zero.
     #[error("a file of 0 bytes cannot be; give it 8 KiB at least")]
     Nothing,
-    /// A page is cut.
+    /// It is not a whole number of pages.
     #[error("{bytes} bytes are not whole pages of 8 KiB; take {} or {} bytes",
         bytes - bytes % PAGE, bytes - bytes % PAGE + PAGE)]
     CutPage {
         /// The bytes.
         bytes: u64,
     },
-    /// There is no unit in which the number is whole and small enough.
+    /// It is not a whole, small enough number in any unit.
     #[error("{bytes} bytes cannot be written as a size; from 2 TiB on, take whole megabytes")]
     Unwritable {
         /// The bytes.
@@ -40,10 +40,10 @@ pub enum SizeError {
 }
 
 impl Size {
-    /// A size of so many bytes.
+    /// A size in bytes.
     ///
     /// # Errors
-    /// When it is not more than none, not in whole pages, or cannot be written.
+    /// When it is zero, not in whole pages, or cannot be expressed.
     pub fn bytes(bytes: u64) -> Result<Size, SizeError> {
         if bytes == 0 {
             return Err(SizeError::Nothing);
@@ -57,31 +57,31 @@ impl Size {
         }
     }
 
-    /// A size of so many mebibytes.
+    /// A size in mebibytes.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is zero.
     pub fn mib(count: u32) -> Result<Size, SizeError> {
         Size::bytes(u64::from(count) * MIB)
     }
 
-    /// How many bytes it is.
+    /// The size in bytes.
     pub fn get(self) -> u64 {
         self.0
     }
 
-    /// How many pages it is.
+    /// The size in pages.
     pub fn pages(self) -> u64 {
         self.0 / PAGE
     }
 
-    /// What `DBCC SHRINKFILE` takes: whole mebibytes that are not more, but 1 at least.
+    /// The value for `DBCC SHRINKFILE`: whole mebibytes, rounded down, but at least 1.
     pub fn whole_mib(self) -> u64 {
         (self.0 / MIB).max(1)
     }
 }
 
-/// The largest of KB and MB that is exact, or GB where the number would be too large.
+/// The largest of KB and MB that is exact, or GB if the number would be too large.
 fn unit(bytes: u64) -> Option<(u64, &'static str)> {
     let exact = |(size, _): &(u64, &str)| bytes.is_multiple_of(*size);
     let fits = |(size, _): &(u64, &str)| bytes / size <= NUMBER_MAX;
@@ -101,9 +101,9 @@ impl fmt::Display for Size {
 pub enum Growth {
     /// Not at all.
     Never,
-    /// By so much. SQL Server rounds it to 64 KiB.
+    /// By this amount. SQL Server rounds it to 64 KiB.
     By(Size),
-    /// By so many per cent of its size.
+    /// By this percentage of its size.
     Percent(u32),
 }
 
@@ -117,7 +117,7 @@ impl fmt::Display for Growth {
     }
 }
 
-/// How large a file may grow.
+/// Maximum size of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MaxSize {
     /// Until its volume is full.

@@ -7,7 +7,7 @@ use super::{Alter, CreateDatabase, Name, Size, literal};
 /// A statement that can be sent on its own. It displays with its semicolon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statement {
-    /// `USE`: what follows is about this database.
+    /// `USE`: switches to this database.
     Use(Name),
     /// `CREATE DATABASE`.
     Create(CreateDatabase),
@@ -32,7 +32,7 @@ pub enum Statement {
         /// How large it is to be; rounded down to mebibytes.
         size: Size,
     },
-    /// Moves all that is in a file of the current database to its other files, so that it can be removed.
+    /// Moves the contents of a file of the current database to its other files, so it can be removed.
     Empty {
         /// Logical name of the file.
         file: Name,
@@ -43,7 +43,7 @@ pub enum Statement {
         /// 128 at least.
         mib: u32,
     },
-    /// Only where something holds of tempdb's files in use.
+    /// Only if a condition on tempdb's files in use holds.
     If {
         /// What has to hold.
         condition: Condition,
@@ -52,12 +52,12 @@ pub enum Statement {
     },
 }
 
-/// Something about a file of tempdb that is in use.
+/// A condition on a tempdb file in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// There is one of this name.
+    /// A file of this name exists.
     Present(Name),
-    /// There is none of this name.
+    /// No file has this name.
     Absent(Name),
     /// It is smaller.
     Smaller(Name, Size),
@@ -74,7 +74,7 @@ impl Statement {
         }
     }
 
-    /// The same, only where `condition` holds.
+    /// The statement, only if `condition` holds.
     pub fn only_if(self, condition: Condition) -> Statement {
         let then = Box::new(self);
         Statement::If { condition, then }
@@ -138,8 +138,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// A script for `sqlcmd` and Management Studio: every statement is a batch, so that one that fails leaves the
-/// others.
+/// A script for `sqlcmd` and Management Studio: every statement is a batch, so a failing one does not affect the others.
 pub fn script(statements: &[Statement]) -> String {
     let batch = |statement: &Statement| format!("{statement}\nGO\n");
     statements.iter().map(batch).collect()

@@ -24,7 +24,7 @@ fn rules_for_azure_ask_first_whether_it_is_azure() {
     );
     capture.machine.azure = Some(false);
     assert_says(&capture, "azure-data-cache", "not applicable: ");
-    // No virtual machine at all is none of Azure's.
+    // A machine that is not virtual is not one of Azure's.
     assert_says(&good(), "azure-data-cache", "not applicable: ");
 }
 
@@ -115,7 +115,7 @@ fn disks_without_a_cache_are_exempt_from_having_one() {
         );
         assert_quiet(&capture, "azure-data-cache");
     }
-    // One disk of 4 TiB, its product not told; and four of 1 TiB each, which have a cache.
+    // One disk of 4 TiB, its product not specified; and four of 1 TiB each, which have a cache.
     let mut capture = azure();
     told(&mut capture, "F:\\").disk = None;
     told(&mut capture, "F:\\").host_cache = Some("none".into());

@@ -1,4 +1,4 @@
-//! What is said of each capture, whole: a change of any rule shows here.
+//! All outcomes of each capture: a change of any rule shows here.
 
 use dbstow_sqlserver::capture::Capture;
 use dbstow_sqlserver::lint::{self, Asked, Outcome};

@@ -80,7 +80,7 @@ fn two_tib_is_what_a_log_has_when_nobody_set_a_limit() {
         "exempt (log-default-maximum): 5 logs have",
     );
     assert_quiet(&capture, "file-max-size");
-    // The same number on a data file was set by somebody.
+    // The same number on a data file was set explicitly.
     file(&mut capture, "sales").max_bytes = Some(2 << 40);
     file(&mut capture, "sales_log").max_bytes = Some(64 * GIB);
     assert_says(

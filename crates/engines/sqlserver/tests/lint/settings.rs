@@ -8,7 +8,7 @@ fn zeroing_of_data_files_is_found_and_silence_is_not_consent() {
     assert_quiet(&capture, "instant-file-initialization");
     capture.services[0].instant_file_initialization = Some(false);
     assert_says(&capture, "instant-file-initialization", "high: ");
-    // The agent's service does not tell.
+    // The agent's service does not report it.
     capture.services[0].instant_file_initialization = None;
     assert_says(&capture, "instant-file-initialization", "cannot tell: ");
 }

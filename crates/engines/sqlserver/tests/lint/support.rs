@@ -8,12 +8,12 @@ use rules::Selection;
 
 pub(crate) const GIB: i64 = 1 << 30;
 
-/// Where nothing is to be found.
+/// A server without findings.
 pub(crate) fn good() -> Capture {
     capture("windows-2022-good-layout")
 }
 
-/// A virtual machine of Azure, with what its owner told of it.
+/// An Azure virtual machine, with user-supplied properties.
 pub(crate) fn azure() -> Capture {
     let mut capture = capture("windows-2019-azure-vm");
     let volume = |mount: &str, ephemeral, disk: Option<&str>, cache: Option<&str>| VolumeTold {
@@ -35,7 +35,7 @@ pub(crate) fn azure() -> Capture {
     capture
 }
 
-/// What was told of a volume of [`azure`].
+/// User-supplied properties of a volume of [`azure`].
 pub(crate) fn told<'a>(capture: &'a mut Capture, mount: &str) -> &'a mut VolumeTold {
     let told = capture.told.as_mut().expect("it was told");
     let mut volumes = told.volumes.iter_mut();

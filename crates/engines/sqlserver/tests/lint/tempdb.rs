@@ -13,7 +13,7 @@ fn fewer_files_than_processors_up_to_eight_is_a_finding() {
         (16, 8, false),
         (4, 3, true),
         (4, 4, false),
-        // Not equality: more than the processors, up to 8, is no harm.
+        // Not equality: more than the processors, up to 8, is harmless.
         (4, 8, false),
         (1, 1, false),
     ] {
@@ -186,7 +186,7 @@ fn a_disk_for_each_file_is_a_note_and_one_for_all_is_fine() {
 fn what_the_next_start_changes_is_named_file_by_file() {
     let mut capture = good();
     assert_quiet(&capture, "tempdb-pending-restart");
-    // Case and slashes make no other path.
+    // Case and slashes do not make a different path.
     capture.tempdb_in_use[0].path = "t:/TEMPDB/tempdb.mdf".into();
     assert_quiet(&capture, "tempdb-pending-restart");
     capture.tempdb_in_use[0].path = "C:\\old\\tempdb.mdf".into();

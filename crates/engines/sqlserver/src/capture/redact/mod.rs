@@ -1,6 +1,6 @@
-//! A capture without names, to be shown to strangers: names of hosts, logins, accounts, databases, files,
-//! folders and volumes become stand-ins such as `database-1` or `D:\folder-1\file-3.ndf`. Numbers, versions,
-//! settings, and which file is on which volume stay as they are.
+//! Redacts a capture for sharing: names of hosts, logins, accounts, databases, files, folders and volumes are replaced by
+//! placeholders such as `database-1` or `D:\folder-1\file-3.ndf`. Numbers, versions, settings, and which file is on which volume
+//! are unchanged.
 
 mod names;
 mod path;
@@ -16,11 +16,9 @@ use super::{Capture, FileKind, Greeting, TEMPDB};
 const NAME_MAX: usize = 16;
 
 impl Capture {
-    /// The same server without names. The same name has the same stand-in everywhere, also for a name of
-    /// `greeting` in the server's error texts. Names that SQL Server gives to its own databases, files and
-    /// folders stay, and so do accounts that every machine has.
-    ///
-    /// What stays can still tell one server from another: sizes, counts, times, versions.
+    /// The server without names. The same name has the same placeholder everywhere, including names of `greeting` in the server's
+    /// error texts. Names of SQL Server's own databases, files and folders are kept, and so are accounts that every machine has.
+    /// The rest can still identify a server: sizes, counts, times, versions.
     pub fn redacted(&self, greeting: &Greeting) -> Capture {
         if self.redacted {
             return self.clone();
@@ -40,7 +38,7 @@ impl Capture {
     }
 }
 
-/// Names that stand nowhere but in error texts.
+/// Registers names that occur only in error texts.
 fn meet(names: &mut Names, greeting: &Greeting) {
     let (host, instance) = divided(&greeting.server);
     names.of(Kind::Host, host);
@@ -60,7 +58,7 @@ fn divided(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// An account, `DOMAIN\name` or `name@domain`, in parts, each of which may stand somewhere by itself.
+/// An account, `DOMAIN\name` or `name@domain`, by parts, each of which may also occur alone.
 fn account(names: &mut Names, kind: Kind, name: &str) -> String {
     match (name.split_once('\\'), name.split_once('@')) {
         (Some((domain, name)), _) => {
@@ -83,7 +81,7 @@ fn databases(names: &mut Names, capture: &mut Capture) {
     }
 }
 
-/// Accounts of services that say nothing about whose machine it is.
+/// Service accounts that do not identify the owner of the machine.
 const OWN_ACCOUNTS: [&str; 4] = ["localsystem", "mssql", "root", ".\\mssql"];
 const OWN_DOMAINS: [&str; 2] = ["nt authority", "nt service"];
 
@@ -115,7 +113,7 @@ fn in_brackets(name: &str) -> Option<(&str, &str)> {
 }
 
 fn files(names: &mut Names, capture: &mut Capture) {
-    // Logical names first: the file on the disk often has the same one, and so gets the same stand-in.
+    // Logical names first: the file on the disk often has the same one, and so gets the same placeholder.
     for file in &mut capture.files {
         file.name = logical(names, &file.name, file.database_id == TEMPDB);
     }
@@ -169,7 +167,7 @@ fn volumes(names: &mut Names, capture: &mut Capture) {
     }
 }
 
-/// Whether a disk is a product that anybody can buy, and not of a catalogue of somebody's own.
+/// Whether a disk is a publicly available product, not one of a private catalogue.
 fn is_of_a_cloud(disk: &str) -> bool {
     ["azure.", "aws.", "gcp."]
         .iter()

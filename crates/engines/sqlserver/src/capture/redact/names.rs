@@ -1,8 +1,8 @@
-//! Stand-ins for names: the same text has the same one, and two texts never share one.
+//! Placeholders for names: the same text has the same one, and two texts never share one.
 
 use std::collections::BTreeMap;
 
-/// What a name is of: the first word of its stand-in.
+/// Kind of a name: the first word of its placeholder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Host,
@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Folder,
     Label,
     Disk,
-    /// Something in the server's words of which no more is known.
+    /// Anything else in the server's texts.
     Name,
 }
 
@@ -37,17 +37,17 @@ impl Kind {
     }
 }
 
-/// Names that were met, with their stand-ins.
+/// Encountered names, with their placeholders.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     exact: BTreeMap<String, String>,
-    /// In lower case: Windows does not tell `Sales` from `SALES` in a path.
+    /// In lower case: Windows ignores case in paths.
     folded: BTreeMap<String, String>,
     counts: BTreeMap<Kind, usize>,
 }
 
 impl Names {
-    /// The stand-in for a name; nothing for nothing.
+    /// The placeholder for a name; empty for an empty name.
     pub(super) fn of(&mut self, kind: Kind, name: &str) -> String {
         if name.is_empty() {
             return String::new();
@@ -62,7 +62,7 @@ impl Names {
         made
     }
 
-    /// As [`Names::of`], of a name whose case does not matter.
+    /// As [`Names::of`], for a case-insensitive name.
     pub(super) fn of_folded(&mut self, kind: Kind, name: &str) -> String {
         if let Some(known) = self.folded.get(&name.to_lowercase()) {
             return known.clone();
@@ -70,12 +70,12 @@ impl Names {
         self.of(kind, name)
     }
 
-    /// Whether a name was met, in whatever case.
+    /// Whether a name was encountered, ignoring case.
     pub(super) fn knows(&self, name: &str) -> bool {
         self.folded.contains_key(&name.to_lowercase())
     }
 
-    /// All names with their stand-ins, the longest first.
+    /// All names with their placeholders, longest first.
     pub(super) fn longest_first(&self) -> Vec<(&str, &str)> {
         let exact = self.exact.iter();
         let mut names: Vec<(&str, &str)> = exact.map(|(name, made)| (&**name, &**made)).collect();
@@ -107,7 +107,7 @@ const SYSTEM_FILES: [&str; 13] = [
     "msdb",
 ];
 
-/// Whether a file is called as SQL Server calls its own.
+/// Whether a file has a name that SQL Server uses for its own.
 pub(super) fn is_system_file(name: &str) -> bool {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
     SYSTEM_FILES

@@ -1,9 +1,9 @@
-//! Paths without names: drive letter, depth, separators and a short extension stay, so that a file is on the
-//! volume that it was on, and two files in one folder still are.
+//! Redacts paths: drive letter, depth, separators and a short extension are kept, so a file stays on its volume, and files of one
+//! folder stay together.
 
 use super::names::{Kind, Names, is_system_file};
 
-/// Folders that setups and handbooks make; they say nothing about whose server it is.
+/// Default folders of installers and manuals, which do not identify the owner of a server.
 const KEPT: [&str; 22] = [
     "program files",
     "program files (x86)",
@@ -29,7 +29,7 @@ const KEPT: [&str; 22] = [
     ".",
 ];
 
-/// Longest extension that stays: `mdf`, `ndf`, `ldf`.
+/// Longest extension that is kept: `mdf`, `ndf`, `ldf`.
 const EXTENSION_MAX: usize = 3;
 
 /// The path of a file.
@@ -42,7 +42,7 @@ pub(super) fn folder(names: &mut Names, path: &str) -> String {
     replaced(names, path, Kind::Folder)
 }
 
-/// Whose rules a path follows.
+/// Syntax of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// `D:\folder\file`
@@ -77,7 +77,7 @@ impl Style {
         }
     }
 
-    /// What of the path comes before its first part.
+    /// Length of the prefix before the path's first part.
     fn root(self, path: &str) -> usize {
         match self {
             Style::Drive => 2,
@@ -149,7 +149,7 @@ fn part_of(names: &mut Names, part: &str, kind: Kind, folded: bool) -> String {
     name(names, kind, part)
 }
 
-/// `sales` and `.mdf` of `sales.mdf`; an extension that is long, or no word, belongs to the name.
+/// `sales` and `.mdf` of `sales.mdf`; an extension that is long, or not a word, belongs to the name.
 fn divided(part: &str) -> (&str, &str) {
     match part.rsplit_once('.') {
         Some((stem, extension))

@@ -20,7 +20,7 @@ fn captures() -> Vec<Capture> {
     texts.map(read).into()
 }
 
-/// What rules say, without the names in it.
+/// Outcomes of rules, without names.
 fn said(capture: &Capture) -> Vec<String> {
     let mut said = Vec::new();
     for judged in lint::judge(capture, &Asked::default()) {
@@ -39,7 +39,7 @@ fn said(capture: &Capture) -> Vec<String> {
     said
 }
 
-/// The JSON without the fields that may hold a name.
+/// The JSON without the fields that may contain a name.
 fn unnamed(capture: &Capture) -> String {
     let mut capture = capture.clone();
     capture.redacted = false;
@@ -147,7 +147,7 @@ prop_compose! {
     }
 }
 
-/// A server where everything has a name of its owner's.
+/// A server whose owner named everything.
 fn named() -> impl Strategy<Value = (Capture, Greeting, BTreeSet<String>)> {
     let places = prop::collection::vec(place(), 1..4);
     let names = prop::collection::vec(name(), 12..=12);

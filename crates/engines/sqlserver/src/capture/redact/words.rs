@@ -1,14 +1,14 @@
-//! Error texts without names. They are the server's own, in its language, so that nobody can list what may
-//! stand in them: names that were met are replaced wherever they stand, and so is everything in quotation
-//! marks, and every word that looks like a path, a domain's account or an address, unless it is SQL Server's own.
+//! Redacts error texts. They are written by the server in its language, so their contents cannot be enumerated: encountered names
+//! are replaced everywhere, and so is everything in quotation marks, and every word that looks like a path, a domain account or
+//! an address, unless it is SQL Server's own.
 
 use super::names::{Kind, Names};
 use crate::tsql::question::QUESTIONS;
 
-/// Names shorter than this are replaced only where they are words by themselves.
+/// Names shorter than this are replaced only as whole words.
 const ANYWHERE_MIN: usize = 4;
 
-/// Around a stand-in while a text is worked on: characters for private use, which no message has.
+/// Delimiters of a placeholder during processing: private-use characters, which no message has.
 const OPEN: char = '\u{E000}';
 const CLOSE: char = '\u{E001}';
 
@@ -29,7 +29,7 @@ const OWN: [&str; 13] = [
     "resource",
 ];
 
-/// The text with stand-ins for names.
+/// The text with placeholders for names.
 pub(super) fn words(names: &mut Names, text: &str) -> String {
     let text: String = text
         .chars()
@@ -49,7 +49,7 @@ pub(super) fn words(names: &mut Names, text: &str) -> String {
     result
 }
 
-/// Replaces names that were met, in whatever case, the longest first.
+/// Replaces encountered names, ignoring case, longest first.
 fn known_replaced(names: &Names, text: &str) -> String {
     let fold = |c: char| c.to_lowercase().next().unwrap_or(c);
     let known: Vec<(Vec<char>, &str)> = names
@@ -86,7 +86,7 @@ fn known_replaced(names: &Names, text: &str) -> String {
     result
 }
 
-/// Quotation marks of the languages that SQL Server speaks, opening and closing.
+/// Quotation marks of SQL Server's languages, opening and closing.
 const MARKS: [(char, char); 9] = [
     ('\'', '\''),
     ('"', '"'),
@@ -99,7 +99,7 @@ const MARKS: [(char, char); 9] = [
     ('「', '」'),
 ];
 
-/// A part in quotation marks, and what is around it.
+/// A part in quotation marks, and the surrounding text.
 struct Quoted<'a> {
     /// With the opening mark at its end.
     before: &'a str,
@@ -108,7 +108,7 @@ struct Quoted<'a> {
     after: &'a str,
 }
 
-/// The first part in quotation marks. An apostrophe within a word opens nothing.
+/// The first part in quotation marks. An apostrophe within a word is not an opening mark.
 fn first_quoted(text: &str) -> Option<Quoted<'_>> {
     let mut before = ' ';
     for (at, c) in text.char_indices() {
@@ -169,7 +169,7 @@ fn says_where(word: &str) -> bool {
     word.contains(['\\', '@']) || word.starts_with('/') && word.len() > 1 || host
 }
 
-/// The stand-ins and separators of a text; everything else in it becomes a name.
+/// The placeholders and separators of a text; everything else in it becomes a name.
 fn masked(names: &mut Names, text: &str) -> String {
     let mut result = String::new();
     let mut run = String::new();
@@ -197,7 +197,7 @@ fn masked(names: &mut Names, text: &str) -> String {
     result
 }
 
-/// Whether a quoted part is SQL Server's own, or a word of our own questions.
+/// Whether a quoted part is SQL Server's own, or a word of our own queries.
 fn is_own(quoted: &str) -> bool {
     let ours = |text: &str| {
         let words = text.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '.'));

@@ -1,4 +1,4 @@
-//! A file of tempdb as it is.
+//! An existing file of tempdb.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::super::{
 };
 use crate::capture::{self, FileKind};
 
-/// What a file of tempdb is for.
+/// Kind of a tempdb file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Pages.
@@ -30,21 +30,21 @@ impl fmt::Display for Kind {
 pub struct TempdbFile {
     /// Its number; 1 is the first data file, 2 the first log.
     pub id: i64,
-    /// What it is for.
+    /// Its kind.
     pub kind: Kind,
     /// Its logical name.
     pub name: Name,
-    /// Where it is; `None` where nobody may say, as on a managed instance.
+    /// Its path; `None` if it cannot be chosen, as on a managed instance.
     pub path: Option<FilePath>,
-    /// How large it is made at a start.
+    /// Its initial size at a start.
     pub size: Size,
-    /// How large it may grow.
+    /// Its maximum size.
     pub max: MaxSize,
-    /// By how much it grows.
+    /// Its growth step.
     pub growth: Growth,
 }
 
-/// A captured file that cannot be one.
+/// An invalid captured file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("file {id} of tempdb in the capture: {why}")]
 pub struct PresentError {
@@ -78,13 +78,13 @@ impl TempdbFile {
     /// A file of tempdb that was captured.
     ///
     /// # Errors
-    /// When the capture holds what no server would say.
+    /// When the capture contains impossible values.
     pub fn of(file: &capture::File) -> Result<TempdbFile, PresentError> {
         let id = file.id;
         read(file).map_err(|why| PresentError { id, why })
     }
 
-    /// What makes the same file again.
+    /// The specification to recreate the file.
     pub fn spec(&self) -> FileSpec {
         FileSpec {
             name: self.name.clone(),
@@ -128,7 +128,7 @@ fn read(file: &capture::File) -> Result<TempdbFile, Fault> {
     })
 }
 
-/// A path in the folder of `home` that no file of a move has.
+/// An unused path in the folder of `home`.
 pub(super) fn beside(home: &FilePath, kind: Kind, number: usize) -> Option<FilePath> {
     let end = home.text().rfind(['/', '\\'])?;
     let folder = &home.text()[..=end];

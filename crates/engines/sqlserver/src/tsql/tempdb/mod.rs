@@ -1,18 +1,17 @@
-//! Moving tempdb: from the files it has to the files it is to have, and back.
+//! Moving tempdb: from its current files to the target files, and back.
 //!
 //! ```text
 //! apply ──► restart ──► after_restart          undo ──► restart ──► after_undo
 //! paths, new files      sizes, removals        paths, files back    sizes, removals
 //! ```
-//!
-//! - The paths and sizes that a `MODIFY FILE` leaves count from the next start on; until then the old files
-//!   stay in use. Files are made anew at every start; nothing is copied.
-//! - Nothing grows at the old place: paths first, then the restart, then sizes. What is to be smaller is
-//!   shrunk before, so that the new place is not filled with the old size.
-//! - New files are added before the restart, no larger than the first one: that proves the new place while the
-//!   server runs. Files that go are removed after it, when nobody has used them yet: only an empty file can go.
+//! - Paths and sizes from `MODIFY FILE` apply from the next start on; until then the old files stay in use. Files are recreated
+//!   at every start; nothing is copied.
+//! - Nothing grows at the old location: paths first, then the restart, then sizes. Files that become smaller are shrunk before,
+//!   so the new location is not filled with the old size.
+//! - New files are added before the restart, no larger than the first one: that verifies the new location while the server runs.
+//!   Files to be removed are removed after it, before they are used: only an empty file can be removed.
 //! - The first data file and the first log cannot be removed, only moved and renamed.
-//! - Every statement that may have been executed already asks first, so that a script can be run again.
+//! - Every statement that may have been executed already is conditional, so a script can be rerun.
 //!
 //! Source: <https://learn.microsoft.com/sql/relational-databases/databases/move-system-databases> and
 //! <https://learn.microsoft.com/sql/relational-databases/databases/tempdb-database>, read 2026-11. What
@@ -31,28 +30,27 @@ pub use file::{Kind, PresentError, TempdbFile};
 use super::{Alter, Condition, FileChange, FilePath, FileSpec, Name, Size, Statement};
 use pair::{Pairs, same};
 
-/// A move that is asked for.
+/// A requested move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TempdbMove {
-    /// The files there are: their paths, sizes and growth as of the next start.
+    /// The existing files: their paths, sizes and growth as of the next start.
     pub from: Vec<TempdbFile>,
-    /// Data files that there are to be. One of a present file's name is that file; what is left out of one stays
-    /// as it is.
+    /// Target data files. One with the name of an existing file is that file; its omitted properties are unchanged.
     pub data: Vec<FileSpec>,
-    /// Log files that there are to be, most often one.
+    /// Target log files, usually one.
     pub log: Vec<FileSpec>,
 }
 
 /// The statements of a move, in the order in which they are executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TempdbPlan {
-    /// While the server runs as it did: nothing moves yet. What is to be smaller is shrunk where it is.
+    /// While the server still runs as before: nothing moves yet. Files that become smaller are shrunk in place.
     pub apply: Vec<Statement>,
-    /// When it has started anew, and before it has work to do.
+    /// After the restart, before it has work to do.
     pub after_restart: Vec<Statement>,
-    /// Back to what was, at whatever point of the move; also while the server runs.
+    /// Undoes the move, at any point of it; also while the server runs.
     pub undo: Vec<Statement>,
-    /// When it has started anew after `undo`.
+    /// After the restart following `undo`.
     pub after_undo: Vec<Statement>,
     /// For a server that does not start, started without tempdb's files (`-f -T3608`): every file back to where
     /// the present ones are. First the two that every tempdb has: with `-f` the server may know no others. Then
@@ -60,23 +58,23 @@ pub struct TempdbPlan {
     pub rescue: Vec<Statement>,
 }
 
-/// A move that cannot be.
+/// An impossible move.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TempdbError {
-    /// The files there are have no first data file or no log.
+    /// The existing files lack the first data file or a log.
     #[error(
         "the files of tempdb as they are lack a {0} file; list all of `sys.master_files` where database_id = 2"
     )]
     Incomplete(Kind),
-    /// None are asked for.
+    /// No files of a kind are requested.
     #[error("tempdb is to have no {0} file; ask for one at least")]
     None(Kind),
-    /// The first file would have to go.
+    /// The first file would have to be removed.
     #[error(
         "the first {kind} file of tempdb, \"{name}\", cannot be removed; keep it among the files that there are to be"
     )]
     First {
-        /// What it is for.
+        /// Its kind.
         kind: Kind,
         /// Its logical name.
         name: String,
@@ -87,7 +85,7 @@ pub enum TempdbError {
     /// Two files have one path.
     #[error("two files of tempdb have the path \"{0}\"; give each a path of its own")]
     PathTwice(String),
-    /// A file is to be where another one is now.
+    /// The target path of a file is used by another one.
     #[error(
         "\"{file}\" is to be at \"{path}\", where \"{other}\" is now; both would be in use until the restart, so \
          take another path"
@@ -95,9 +93,9 @@ pub enum TempdbError {
     PathTaken {
         /// The file.
         file: String,
-        /// Where it is to be.
+        /// Its target path.
         path: String,
-        /// Which file is there.
+        /// The file at that path.
         other: String,
     },
 }
@@ -164,7 +162,7 @@ pub fn tempdb() -> Name {
     Name::new("tempdb").expect("a name of six letters")
 }
 
-/// Shrinking is about the current database.
+/// Switches databases: shrinking applies to the current one.
 fn placed(statements: Vec<Statement>) -> Vec<Statement> {
     if statements.is_empty() {
         return statements;
@@ -237,7 +235,7 @@ impl Steps<'_> {
         steps
     }
 
-    /// The files that the move removed are made again at once; those that it added go after the restart.
+    /// Files that the move removed are recreated at once; those that it added are removed after the restart.
     fn undo(&self) -> Vec<Statement> {
         let Steps(pairs, kind) = self;
         let mut steps = Vec::new();
@@ -275,8 +273,8 @@ impl Steps<'_> {
         steps
     }
 
-    /// Whether each is about the first file. No condition here: what a server without its tempdb says of tempdb's
-    /// files is not known.
+    /// Statements, each with whether it concerns the first file. Unconditional: what a server without its tempdb reports about
+    /// tempdb's files is unknown.
     fn rescue(&self) -> Vec<(bool, Statement)> {
         let Steps(pairs, kind) = self;
         let kept = pairs.kept.iter().filter_map(|(present, asked)| {
@@ -315,7 +313,7 @@ fn add(file: FileSpec, kind: Kind) -> Statement {
     Statement::alter(&tempdb(), alter).only_if(absent)
 }
 
-/// Only data moves to other files; a log goes when nothing of it is in use.
+/// Only data moves to other files; a log can be removed when no part of it is in use.
 fn remove(name: &Name, kind: Kind) -> Vec<Statement> {
     let empty = Statement::Empty { file: name.clone() };
     let remove = Statement::alter(&tempdb(), Alter::Remove(name.clone()));

@@ -1,5 +1,5 @@
-//! A server's tempdb as far as a move goes: what is in use, and what the next start takes. Its refusals are
-//! those that Microsoft documents; it is no server.
+//! A model of a server's tempdb for moves: files in use, and files of the next start. Its errors are those that Microsoft
+//! documents; it is not a server.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,11 @@ pub(super) struct File {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Server {
-    /// What the next start takes.
+    /// Files of the next start.
     pub(super) next: BTreeMap<String, File>,
-    /// What is in use.
+    /// Files in use.
     pub(super) in_use: BTreeMap<String, File>,
-    /// Whether nothing has been put into a file since the start.
+    /// Whether no file was written since the start.
     quiet: bool,
     current: Name,
 }
@@ -57,7 +57,7 @@ impl Server {
         self.quiet = true;
     }
 
-    /// Everybody uses it.
+    /// Sessions use all files.
     pub(super) fn work(&mut self) {
         self.quiet = false;
     }

@@ -1,4 +1,4 @@
-//! Which present file becomes which file that is asked for.
+//! Maps existing files to requested files.
 
 use super::{FileSpec, Kind, Name, TempdbError, TempdbFile};
 
@@ -6,17 +6,17 @@ use super::{FileSpec, Kind, Name, TempdbError, TempdbFile};
 pub(super) struct Pairs<'a> {
     /// The one that cannot be removed.
     pub(super) first: &'a TempdbFile,
-    /// Files that stay, perhaps elsewhere and under another name.
+    /// Kept files, possibly moved and renamed.
     pub(super) kept: Vec<(&'a TempdbFile, &'a FileSpec)>,
-    /// Files that are new.
+    /// New files.
     pub(super) added: Vec<&'a FileSpec>,
-    /// Files that go.
+    /// Removed files.
     pub(super) removed: Vec<&'a TempdbFile>,
 }
 
 impl<'a> Pairs<'a> {
-    /// Files of one name are one file. The first file stays in any case: where none that is asked for has its
-    /// name, it gets the name of the first one that is new.
+    /// Files with the same name are the same file. The first file is always kept: if no requested file has its name, it gets the
+    /// name of the first new one.
     pub(super) fn of(
         from: &'a [TempdbFile],
         to: &'a [FileSpec],
@@ -37,7 +37,7 @@ impl<'a> Pairs<'a> {
                 None if file.id == first.id && !added.is_empty() => {
                     kept.push((*file, added.remove(0)));
                 }
-                // All that is asked for are files that are there, and the first one is not among them.
+                // All requested files exist, and the first one is not among them.
                 None if file.id == first.id => {
                     let name = file.name.text().to_owned();
                     return Err(TempdbError::First { kind, name });
@@ -53,7 +53,7 @@ impl<'a> Pairs<'a> {
         })
     }
 
-    /// What a kept file is called from the first step on.
+    /// Name of a kept file from the first step on.
     pub(super) fn name_of<'b>(&self, present: &'b TempdbFile, asked: &'b FileSpec) -> &'b Name {
         match is(asked, present) {
             true => &present.name,
@@ -66,8 +66,7 @@ fn is(asked: &FileSpec, present: &TempdbFile) -> bool {
     same(asked.name.text(), present.name.text())
 }
 
-/// Whether two texts may be one to the server: names follow its collation, paths its system, and most of both
-/// do not tell case.
+/// Whether two texts may be equal for the server: names follow its collation, paths its system, and most of both ignore case.
 pub(super) fn same(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }

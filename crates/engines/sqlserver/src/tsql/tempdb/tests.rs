@@ -246,7 +246,7 @@ proptest! {
 
         server.run(&plan.apply).expect("apply");
         prop_assert!(server.bytes_at("C:") <= at_home, "nothing grows at the old place");
-        // Thought better of it before the restart.
+        // Undone before the restart.
         let mut early = server.clone();
         early.run(&plan.undo).expect("undo at once");
         prop_assert!(early.bytes_at("C:") <= at_home);
@@ -269,7 +269,7 @@ proptest! {
         server.restart();
         prop_assert!(server.bytes_at("C:") <= at_home, "nothing grows at the old place");
         server.run(&plan.after_undo).expect("after undo");
-        // Files that were removed and made again are no first files, and none was.
+        // Removed and recreated files are never first files.
         prop_assert_eq!(&server.in_use, &before.in_use);
         prop_assert_eq!(&server.next, &before.next);
     }
@@ -307,12 +307,12 @@ proptest! {
     }
 }
 
-/// Our own words, in which two letters of a name may be found too.
+/// Our own words, which may contain two letters of a name too.
 fn bare_words() -> &'static str {
     "tempdb.sys.database_files name size"
 }
 
-/// The text without what is in brackets and in quotes, read as SQL Server reads it.
+/// The text without bracketed and quoted parts, as parsed by SQL Server.
 fn without_quoted(text: &str) -> String {
     let mut rest = text.chars().peekable();
     let mut bare = String::new();
