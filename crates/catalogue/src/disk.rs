@@ -151,6 +151,7 @@ impl DiskEntry {
     }
 
     /// The rate of one measure: the requested one if allowed, or the default if none was requested.
+    ///
     /// `otherwise` suggests what else to request so that a larger rate becomes possible.
     fn choose<Q: LimitValue>(
         &self,

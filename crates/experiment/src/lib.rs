@@ -3,6 +3,7 @@
 //! ```text
 //! experiment ──spec──> Spec ──plan──> Plan ──(trials)──> Record ──results──> folder
 //! ```
+//!
 //! An [experiment](spec) is read and checked, a [plan] decides all that it leaves open, a [record] has the results of one trial,
 //! and a [results] folder holds both. Nothing here runs a trial.
 

@@ -5,9 +5,11 @@
 //! records/000-local-ssd.json     block and arm
 //! dbstow.lock                    locked while a run writes here; shared by trials that run one by one
 //! ```
+//!
 //! Trials that are run one by one, on many machines, share a folder ([`Results::join`]): the first one writes the head, which is
 //! identical for all, and each atomically writes its own records under unique names. They require no order and no lock among
 //! themselves; the lock excludes a run, which may remove records.
+//!
 //! A folder that is only read is untrusted. A folder that is written to belongs to this user, and links in it are not followed
 //! when files are written or removed.
 

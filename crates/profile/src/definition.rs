@@ -8,6 +8,7 @@ use reading::Role;
 use serde::{Deserialize, Serialize};
 
 /// Activity of one server over a span of time.
+///
 /// A figure that is `None` was not recorded, which differs from 0. A figure is present for all intervals or for none;
 /// [`super::write`] rejects anything else.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,5 @@
 //! The demand of one operation of a server, independent of the disks it ran on.
+//!
 //! Requests per second reflect what the old disks allowed. What carries over to other disks is the demand of each operation and
 //! the number of sessions that issue operations in turn: a closed system, whose rate follows from how long operations then take
 //! (Mesnier et al., "Modeling the relative fitness of storage", 2007, has the idea).
@@ -127,9 +128,11 @@ pub enum DemandError {
 
 impl Demand {
     /// Demand of the operations in these intervals of a profile, for a server that writes its log in this way.
+    ///
     /// Reads and writes of data count as waited for in the proportion in which sessions were seen waiting for them; if that was
     /// not recorded, all reads and no writes do. If commits were not counted, the number of operations that wait for the log
     /// follows from the time that sessions were seen waiting for it; if neither was recorded, all do.
+    ///
     /// Sessions that were seen waiting for locks are assumed to wait for the same one; if the hold time that this implies exceeds
     /// the available time, as with a lock held during disk requests, their wait counts as delay. The rest of a session's time is
     /// delay too, including waits for a processor.

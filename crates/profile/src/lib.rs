@@ -1,4 +1,5 @@
 //! Recorded activity of a database server, as demand on storage.
+//!
 //! A [`Profile`] contains a server's counters, by interval and by role of the files: requests, bytes, time waited,
 //! operations, sessions, processor time. It contains no statements, no names of databases, files, logins or hosts, and no row
 //! values, so it can be shared.

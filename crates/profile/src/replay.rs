@@ -4,8 +4,10 @@
 //! delay ──► processor ──► lock ──► reads, temp, writes, one after the other ──► log (group commit) ──► delay ..
 //!                                                                                 └─► writes in the background
 //! ```
+//!
 //! In a closed system, a session issues its next operation when the previous one has ended and its delay is over. In an open
 //! system, operations arrive whether or not earlier ones have ended, without delays.
+//!
 //! METHODOLOGY.md compares it with a real server. Not modelled: log writes that become several requests, a
 //! filesystem's journal, locks that are held during requests (waits for them are in the delay, which stays the same), a buffer
 //! pool of another size, a changed number of full-page images, sessions that wait because background writes do not keep up,
@@ -183,6 +185,7 @@ impl Outcome {
 
 impl Replay<'_> {
     /// Runs it; `observer` sees every request to a disk.
+    ///
     /// Offsets of reads and writes are random over the whole volume.
     ///
     /// # Errors

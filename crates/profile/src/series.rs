@@ -35,6 +35,7 @@ pub struct Period {
 
 impl DemandSeries {
     /// A server's demand while it was recorded.
+    ///
     /// A period spans as many intervals as are needed for 100 operations. Gaps are skipped.
     ///
     /// # Errors
@@ -47,6 +48,7 @@ impl DemandSeries {
 
     /// The demand in at most `parts` periods of equally many operations, the least busy intervals first: disk performance depends
     /// on load, not on when it occurred.
+    ///
     /// Each has at least 100 operations, if the profile has that many. Idle time is skipped.
     ///
     /// # Errors

@@ -323,6 +323,7 @@ impl Run {
     }
 
     /// Draws a script of the mix by weight; returns its index in [`Run::scripts`].
+    ///
     /// A mix of one script draws no number, so adding a second does not shift other draws.
     pub fn pick(&self, random: &mut Stream) -> usize {
         if self.scripts.len() == 1 {

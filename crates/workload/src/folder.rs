@@ -26,6 +26,7 @@ use super::wire::{self, LoadFile, Parameter, RunFile, WeightedFile, WorkloadFile
 pub(super) const FILE: &str = "workload.toml";
 
 /// Default log bytes per changed row: a row of 200 bytes and a header of 100.
+///
 /// A rough guess for small rows; set it where the log matters.
 pub(super) const LOG_BYTES_PER_ROW: u64 = 300;
 
@@ -67,6 +68,7 @@ impl Folder for OnDisk<'_> {
 
 impl Workload {
     /// Reads a folder: its `workload.toml` and the scripts that it names.
+    ///
     /// In PostgreSQL's dialect, `load.postgres.sql` replaces `load.sql` if it exists, `load.sqlserver.sql` in SQL Server's, and
     /// `load.mariadb.sql` in MariaDB's. Other files are ignored. `reach` controls whether scripts may be elsewhere.
     ///

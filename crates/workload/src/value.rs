@@ -3,6 +3,7 @@
 use std::fmt;
 
 /// A number, a text, or nothing.
+///
 /// It has no boolean: conditions yield 1 or 0, as in SQLite, and any number except 0 is true.
 /// (pgbench has separate booleans; scripts that it accepts behave the same here.)
 #[derive(Clone, Debug, PartialEq)]

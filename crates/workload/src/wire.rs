@@ -106,6 +106,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<WorkloadFile, WorkloadError
 }
 
 /// Adds the nearest word to serde's "unknown field `x`, expected one of `a`, `b`".
+///
 /// The message is the only place where serde lists the known words.
 fn with_remedy(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);

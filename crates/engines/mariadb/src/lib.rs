@@ -6,6 +6,7 @@
 //!   packets) └─► capture    what a server reports about itself, as a value and a file
 //!                   └─► lint    rules that check a capture
 //! ```
+//!
 //! Without the feature `driver`, only captures and rules are built, and no MariaDB client.
 //!
 //! ```

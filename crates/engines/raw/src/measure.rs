@@ -110,6 +110,7 @@ impl Drop for Files {
 }
 
 /// Runs plain I/O on `files`, with direct I/O; the warm-up is not counted.
+///
 /// `volumes` are the names of the arm's volumes, indexed by the files' places.
 ///
 /// # Errors

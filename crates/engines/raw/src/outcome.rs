@@ -125,6 +125,7 @@ impl RawOutcome {
     }
 
     /// The record of a trial: `blank`, which identifies the trial, with the result filled in.
+    ///
     /// `volumes` are the arm's, in the order of the files' volume indexes; their disks are filled in.
     pub fn fill(self, blank: Record, volumes: Vec<VolumeRecord>) -> Record {
         let metrics = self.metrics();

@@ -3,6 +3,7 @@
 //! ```text
 //! intervals ─► steps (60 at most) ─► for each role's files: reads, writes ─► a job of fio that begins and ends with the step
 //! ```
+//!
 //! A rate is an upper limit: on slower disks, the requests in flight limit it, and fewer are issued. How sessions would slow down
 //! on slower disks or speed up on faster ones is not modelled here: simulate does that.
 
@@ -45,6 +46,7 @@ pub type RoleFiles = Vec<(Role, Vec<usize>)>;
 
 /// Replays the requests of a profile on `files`, with roles assigned by `roles`, repeatedly if the `window` is longer. The
 /// warm-up is the end of the profile, so the profile starts with the window.
+///
 /// `volumes` are the names of the arm's volumes, indexed by the files' places.
 ///
 /// # Errors

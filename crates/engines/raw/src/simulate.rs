@@ -32,6 +32,7 @@ const LOOK_EVERY: u64 = 4096;
 
 /// Runs plain I/O: `spec.depth` concurrent requests at each of `files`, given by the index of its volume in `volumes`; each is
 /// followed by the next as soon as it completes.
+///
 /// Requests that complete within the `window` are counted. Same seed, same outcome.
 ///
 /// # Errors

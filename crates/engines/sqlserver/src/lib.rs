@@ -6,6 +6,7 @@
 //!  queries,   ours     connection  messages  └─► recorder              a server in use, recorded as a profile
 //!  ALTER ..
 //! ```
+//!
 //! Without the feature `driver`, only texts, captures and rules are built, and no SQL Server client.
 //!
 //! None of this has run on a SQL Server yet: the texts are parsed by Microsoft's own parser, and the protocol is tested against a

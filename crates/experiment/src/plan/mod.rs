@@ -1,4 +1,5 @@
 //! A fully resolved run: arms, blocks, seeds and the order of trials.
+//!
 //! A plan is a value that can be stored beside its records, so an interrupted run can resume, and trials can be run one by one,
 //! anywhere.
 
@@ -216,6 +217,7 @@ impl Plan {
 
     /// The digest that a record must have to belong to this plan: 16 hexadecimal digits, computed from the program's version and
     /// all that determines the outcome of a trial.
+    ///
     /// It does not cover the number of blocks, so that more blocks continue a plan; nor published figures, texts, margin and
     /// metric, which affect reports, not records.
     pub fn digest(&self) -> &str {

@@ -3,6 +3,7 @@
 //! ```text
 //! file ──read──> Unchecked<Plan> ──check──> Plan ──> trials, staging, reports
 //! ```
+//!
 //! A file is untrusted. Nothing here runs, stages or describes its content: [`Unchecked`] only gives access through
 //! [`Unchecked::check`], and [`Plan`] itself cannot be deserialized.
 
@@ -71,6 +72,7 @@ impl Unchecked<Plan> {
     }
 
     /// The plan, if an experiment can produce it and it was not modified since.
+    ///
     /// The rules apply to plans of all versions, since reports are made from them. Other versions may differ only in the order of
     /// trials.
     ///

@@ -1,4 +1,5 @@
 //! Checks the plausibility of a record: in itself, and against its plan.
+//!
 //! Records are untrusted, and findings are computed from them without further checks.
 
 use model::number::COUNTED_MAX;

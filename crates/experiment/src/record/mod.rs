@@ -1,4 +1,5 @@
 //! Results of a trial: one JSON file each, written when the trial ends.
+//!
 //! These are the wire types. A record holds raw values only; `analysis::findings` derives estimates, verdicts and reasons from
 //! records, on any machine, at any later time.
 

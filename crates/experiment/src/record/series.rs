@@ -1,4 +1,5 @@
 //! Counts events by interval, in the format of records.
+//!
 //! A series has a bounded number of points, regardless of the length of a trial. A full one doubles its interval: neighbouring
 //! points are merged in pairs. Totals stay exact.
 

@@ -1,4 +1,5 @@
 //! The question of a results folder as read from its file: only its shape is verified.
+//!
 //! Findings are computed from it without further checks, and the file is untrusted. It must agree with its plan, which was
 //! checked. Only texts, prices, which volumes lose their contents, and whether an engine has one writer are not in the plan.
 

@@ -1,4 +1,5 @@
 //! Upper bounds for experiments, checked before any memory is allocated.
+//!
 //! Each is well beyond what machines of the catalogue have, and small enough that no count or time of the model overflows. What
 //! an experiment within these bounds requires of this machine is checked separately, by `lab::trial::memory_needed`.
 

@@ -1,4 +1,5 @@
 //! Keys in an experiment that have no effect on what it runs, to be reported to the user.
+//!
 //! A key that can never have an effect is rejected by the parser. Those here have an effect elsewhere: with another disk, engine
 //! or mode, for which the same file may be written.
 

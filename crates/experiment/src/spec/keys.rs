@@ -7,6 +7,7 @@ use super::wire;
 
 /// The error for the dotted key `path`, if its first part is not a key of an experiment: the remedy suggests keys of sections,
 /// such as "engine.memory" for "memory". `None` if its first part is valid.
+///
 /// `named` returns the names in a section such as "volume".
 pub(super) fn unknown(path: &[&str], named: impl Fn(&str) -> Vec<String>) -> Option<String> {
     let (first, rest) = path.split_first()?;

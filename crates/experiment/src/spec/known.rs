@@ -11,6 +11,7 @@ use super::placement::Role;
 use super::settings::{Amount, Machine, Parameter, Script, Volume, Workload};
 
 /// Resolves engines, disks, machines and workloads by name.
+///
 /// Errors are texts without location, lower case and with the remedy; the spec adds file and line.
 pub trait Known {
     /// Checks that an engine of this name exists.

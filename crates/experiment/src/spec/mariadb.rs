@@ -13,6 +13,7 @@ use super::settings::{Commit, Engine};
 use super::wire;
 
 /// Settings of MariaDB not covered by other keys of `[engine]` or by placements.
+///
 /// `binlog` is read into the placement: it determines whether [`super::Placement::binlog`] exists.
 ///
 /// Source of names, values and ranges: <https://mariadb.com/kb/en/innodb-system-variables/> and
@@ -25,6 +26,7 @@ pub struct Mariadb {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flush_log_at_trx_commit: Option<FlushLog>,
     /// Groups of commits after which the binary log is flushed; 0: never.
+    ///
     /// 1 if unspecified, so that commits are in both logs. A server's own default is 0.
     pub sync_binlog: u32,
     /// Whether pages are written twice. In simulate [`super::Engine::doublewrite_pages`] determines it.

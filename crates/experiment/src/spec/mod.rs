@@ -154,6 +154,7 @@ impl TextSource {
 impl Spec {
     /// Reads an experiment: `text` of `file`, with the settings that `variant` selects, and then with `overrides`, dotted keys
     /// and values, in order.
+    ///
     /// Names of disks, machines and workloads are not resolved; [`Spec::check`] does that. Paths are relative to the current
     /// folder: [`located`] converts those of a file.
     ///
@@ -327,6 +328,7 @@ impl Origin {
     }
 
     /// Locates a fault: at the override that introduced it, or at its line.
+    ///
     /// `found` looks for a fault with other overrides. The override to blame is the last one without which the fault disappears:
     /// the fault's key does not determine it, since a conflict involves two keys. The key decides only if another fault appears
     /// instead.

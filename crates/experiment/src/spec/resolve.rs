@@ -246,6 +246,7 @@ fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
 }
 
 /// The engine; unspecified values are from [`Like::defaults`].
+///
 /// `has_memory` is false for a profile, which was counted below its server's memory, and for plain I/O.
 pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, Fault> {
     let memory = asked.memory.or((!has_memory).then_some(MEMORY_MIN));

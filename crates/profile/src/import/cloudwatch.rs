@@ -1,4 +1,5 @@
 //! `aws cloudwatch get-metric-statistics` for an EBS volume: one file per metric, sums over a period.
+//!
 //! A response has neither period nor volume: the period is the distance of data points, the files must be of one volume.
 //! `get-metric-data` does not name the statistic either, and is rejected. Metrics and units: `using_cloudwatch_ebs.md` of
 //! <https://github.com/awsdocs/amazon-ec2-user-guide>; form: `get-metric-statistics.rst` of

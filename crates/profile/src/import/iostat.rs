@@ -1,5 +1,7 @@
 //! `iostat -x -t -o JSON` (sysstat 12): one record per interval, with separate devices, reads and writes.
+//!
 //! The first record is a mean since boot, not an interval.
+//!
 //! A record reports the bytes moved twice: as a rate, and as requests times their size. iostat of sysstat 12.1.2 to
 //! 12.2.0 writes the rate in blocks of 512 B under keys that say kB or MB; text was never affected.
 //! <https://github.com/sysstat/sysstat/commit/404eee1417dad8abe6ef49ea6e1469fe6cfdddbe> fixed it in 12.2.1 and 12.3.1;

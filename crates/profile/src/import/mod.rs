@@ -3,6 +3,7 @@
 //! ```text
 //! bytes ──decode──> text ──sniff──> one importer a format ──> draft ──finish──> Profile
 //! ```
+//!
 //! Importers only parse text: they differ in where figures are, and [`Draft`] handles gaps, resets and clock changes.
 //! `docs/profile.md` lists what each format provides.
 //!

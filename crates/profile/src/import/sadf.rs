@@ -1,4 +1,5 @@
 //! `sadf -j` (sysstat 12): what sar recorded, exported with `-- -d -u -b`; or `sadf -d`, the same as lines.
+//!
 //! sar counts a device's requests together, with one mean latency. Reads and writes are split here by the machine's own counts if
 //! one device does all I/O, and by bytes otherwise; the profile notes this.
 

@@ -1,4 +1,5 @@
 //! Redundant figures in a file: a stated figure, and the same one derived from others.
+//!
 //! Tools write rounded figures, so their possible ranges are compared, and sums over a file before single records.
 
 /// Two statements of one figure agree within this share: rates and means of a record derive from the same counts.

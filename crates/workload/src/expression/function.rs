@@ -286,6 +286,7 @@ fn hash_murmur2(value: i64, seed: i64) -> i64 {
 }
 
 /// Where `value` (taken modulo `size`) goes in a shuffle of 0..size that `seed` chooses.
+///
 /// Like pgbench's it is a shuffle, but not the same one: each round is a bijection of the next power
 /// of two, repeated until the result falls below `size` (cycle walking; Black and Rogaway, 2002).
 pub(crate) fn permute(value: i64, size: i64, seed: i64) -> Result<i64, EvaluationError> {

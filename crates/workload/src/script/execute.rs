@@ -54,6 +54,7 @@ pub enum ExecutionError<E> {
 
 impl Script {
     /// Runs one operation: evaluates, decides branches, hands statements and waits to `driver`.
+    ///
     /// `variables` must come from the [`super::super::Names`] that the script was read with.
     ///
     /// # Errors

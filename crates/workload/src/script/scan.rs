@@ -1,4 +1,5 @@
 //! SQL as a sequence of lexemes: enough to find the ends of statements and the `:names` within them.
+//!
 //! It is not an SQL parser: it recognises quotes, comments and words. Dialects share most of them; T-SQL also has
 //! `[names]`, comments inside one another, and words that begin with `#`. MariaDB has comments that begin
 //! with `#`, and backslashes in texts; its `--` must be followed by a blank, and the content of `/*! .. */` is SQL.

@@ -284,6 +284,7 @@ impl End {
 }
 
 /// Finds the end of `CREATE TRIGGER .. BEGIN ..; ..; END`, which has `;` inside.
+///
 /// A trigger ends at `; END ;`, as in SQLite's `sqlite3_complete`.
 #[derive(Default)]
 struct TriggerEnd {

@@ -7,6 +7,7 @@ use crate::variables::Slot;
 
 impl Statement {
     /// A statement from its SQL at `line`; a name that occurs twice is one parameter if these have numbers.
+    ///
     /// Unlike pgbench, which replaces names inside quotes too, quoted texts and comments are unchanged:
     /// a value cannot become part of a text by accident. `mapped` are words that are variables too, with
     /// their `@`.

@@ -3,6 +3,7 @@
 use super::scan::{Kind, Lexeme};
 
 /// Finds the end of a statement, which may contain others between `BEGIN` and `END`.
+///
 /// A procedure, function or trigger extends to the end of its batch, because its statements do not require a block.
 #[derive(Debug, Default)]
 pub(super) struct BlockEnd {
@@ -83,6 +84,7 @@ pub(super) enum Separator<'a> {
 }
 
 /// Whether the word at `start` is the batch separator: `GO`, in any case, alone on its line.
+///
 /// It is not T-SQL: `sqlcmd` and SQL Server Management Studio interpret it, and a server never sees it. Source:
 /// <https://learn.microsoft.com/sql/t-sql/language-elements/sql-server-utilities-statements-go> (read 2026-11-21).
 pub(super) fn separator<'a>(text: &'a str, lexeme: Lexeme<'_>) -> Option<Separator<'a>> {

@@ -1,5 +1,6 @@
 //! Rules over a capture of MariaDB or MySQL: each checks the server as a value and reports findings, what is fine, what is exempt
 //! and by which exception, and what is unknown and how to find out. Nothing is silently skipped.
+//!
 //! Each file is a family of rules. Published thresholds have their source, our own are marked as such.
 
 mod binlog;

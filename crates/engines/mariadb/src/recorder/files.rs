@@ -1,4 +1,5 @@
 //! Requests to files as counted by `performance_schema`, by role of the files.
+//!
 //! Sums by kind of file only grow. There are also sums by single file, which distinguish files of one kind; the counts of a
 //! deleted file disappear.
 //! Source: <https://dev.mysql.com/doc/refman/8.4/en/performance-schema-file-summary-tables.html>, read 2026-11-25; which

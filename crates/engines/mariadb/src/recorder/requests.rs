@@ -8,6 +8,7 @@
 //! | binlog | `sql/binlog` | not known |
 //! | undo | `undo001` .. | not known |
 //! | doublewrite | `.dblwr`; MariaDB: status | `Innodb_dblwr_writes`, `Innodb_dblwr_pages_written` |
+//!
 //! Writes of data files are handed to the kernel asynchronously, so the server's times for them are not latencies.
 
 use std::collections::BTreeMap;
@@ -184,6 +185,7 @@ fn seconds(picoseconds: f64) -> Duration {
 }
 
 /// Pages of InnoDB, `ahead` of which were read ahead; with requests to `more` files, which are synchronous.
+///
 /// Read-ahead is not timed by the server: it is assigned the mean latency of the other reads.
 fn paged(pages: Sums, ahead: f64, is_timed: bool, more: Option<Sums>) -> Io {
     let more = more.unwrap_or_default();

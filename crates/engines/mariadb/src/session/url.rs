@@ -53,6 +53,7 @@ impl fmt::Display for ServerUrl {
 
 impl ServerUrl {
     /// Parses a URL; missing parts come from `MYSQL_PWD`, the option file `~/.my.cnf`, and this machine's user.
+    ///
     /// As for MySQL's clients, `localhost` without a port is the server's socket, if it exists in its usual place.
     ///
     /// # Errors

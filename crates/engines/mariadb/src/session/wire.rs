@@ -1,4 +1,5 @@
 //! A connection to a MariaDB or MySQL server: a socket with timeouts, and packets.
+//!
 //! The client library `mysql` limits neither the size of a result nor its columns, and panics on unexpected input; its parts that
 //! encode packets and passwords (`mysql_common`) are used here. A session skips its rows without storing them.
 //!

@@ -3,8 +3,8 @@
 //! | prefix | source |
 //! |---|---|
 //! | `innodb`, `binlog`, .. | `SHOW GLOBAL STATUS` |
-//! | `file.data_1`, `file.log`, .. | `performance_schema.file_summary_by_instance`: files of InnoDB and of the binary log, summed
-//! by directory |
+//! | `file.data_1`, `file.log`, .. | `performance_schema.file_summary_by_instance`: InnoDB and binary log files, by directory |
+//!
 //! Files of sorts and of temporary tables on disk are short-lived, and so are their counters; their writes are not instrumented
 //! at all (10.11.19: a sort of 7 MB counted none). `created_tmp.disk_tables` and `sort.merge_passes` show them.
 //!

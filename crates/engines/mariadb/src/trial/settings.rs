@@ -8,6 +8,7 @@
 //! | `read_ahead = 0` | `innodb_read_ahead_threshold = 0` |
 //! | `log_capacity` | `innodb_log_file_size` |
 //! | `mariadb` | `innodb_flush_log_at_trx_commit`, `sync_binlog`, `innodb_doublewrite`, `innodb_flush_method`, `innodb_io_capacity` |
+//!
 //! MariaDB has no timed checkpoint: pages are written as the redo log fills (`innodb_adaptive_flushing`). The unit of a physical
 //! read and the processor cost are its own, so those settings of an experiment have no effect.
 

@@ -1,4 +1,5 @@
 //! Placement of tables: a directory represents a file of a role.
+//!
 //! A table without parts has one file, `DATA DIRECTORY/<database>/<table>.ibd`; one that is declared `PARTITION BY HASH` has one
 //! for each part. The first data file's directory is the data directory, the default location of tables.
 
@@ -9,6 +10,7 @@ use engine::row::{Row, Unexpected};
 
 /// Gives each table of `database` that is partitioned one part in each directory, and distributes the others to the directories
 /// in turn, beginning with number `first`. The tables are empty, so recreating them moves no data. Returns their number.
+///
 /// `directories[0]` is the data directory if `in_data_directory`.
 pub(crate) fn spread(
     connection: &mut Connection,

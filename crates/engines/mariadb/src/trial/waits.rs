@@ -1,4 +1,5 @@
 //! What sessions wait for, from `performance_schema` and the list of sessions.
+//!
 //! A wait in progress is a row of `events_waits_current` without an end. Only file I/O and commit waits are instrumented.
 //! InnoDB's row lock waits are not: they are in its list of transactions, which it refreshes at most ten times a second, and not
 //! at all while it is read more often.

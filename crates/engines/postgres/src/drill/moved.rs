@@ -1,4 +1,5 @@
 //! A data directory that was moved, on untrusted volumes: known contents are used, redirected to the new location, or rejected.
+//!
 //! The server reads its settings and access rules from outside of it (`access`), so nothing in it is executed as a command.
 
 use std::fs::{self, File};

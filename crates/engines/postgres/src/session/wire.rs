@@ -1,4 +1,5 @@
 //! A connection to a PostgreSQL server: a blocking socket, and messages that `postgres-protocol` encodes.
+//!
 //! One statement is one write and, mostly, one read: there is no event loop, which keeps a session as cheap as pgbench's. TLS is
 //! in between if the server's URL requests it ([`crate::session::tls`]).
 

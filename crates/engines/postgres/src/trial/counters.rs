@@ -1,4 +1,5 @@
 //! PostgreSQL's own counters, as a flat map.
+//!
 //! Versions 13 to 18 differ in names and views: all columns of a version's views are recorded, so none is lost, and times and
 //! bytes get their unit as suffix.
 

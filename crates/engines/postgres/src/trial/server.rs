@@ -52,6 +52,7 @@ pub(crate) enum Host {
 impl Postgres {
     /// Creates a private server with its files on the site's volumes, and starts it. As root, it runs as `owner`. What must be
     /// ended and removed if this process is killed is registered first.
+    ///
     /// When the calling thread ends, so does the server ([`volume::child`], on Linux).
     ///
     /// # Errors

@@ -9,6 +9,7 @@
 //! | `read_ahead = 0` | `effective_io_concurrency = 0` |
 //! | `postgres` | the settings of that name (`reading`) |
 //! | `versions.bytes_per_row` | `dbstow.version_bytes_per_row`, which workloads ask for |
+//!
 //! The unit of a physical read, write gathering, and the processor cost are PostgreSQL's own here, so those settings of an
 //! experiment have no effect.
 

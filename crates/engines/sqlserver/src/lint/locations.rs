@@ -1,4 +1,5 @@
 //! The volume of a file, and its user-supplied properties.
+//!
 //! A volume is determined by what the server reported for the file, or else by the longest mount point that is a prefix of the
 //! path: `C:\mnt\data\a.mdf` is on `C:\mnt\data\` if a volume is mounted there, not on `C:\`.
 

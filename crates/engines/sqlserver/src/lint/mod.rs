@@ -1,5 +1,6 @@
 //! Rules over a capture: each checks a server as a value and reports findings, what is fine, what is exempt and by which
 //! exception, and what is unknown and how to find out. Nothing is silently skipped.
+//!
 //! A rule is data and a small function; each file is a family of rules. Published thresholds have their source, our own are
 //! marked as such.
 //!

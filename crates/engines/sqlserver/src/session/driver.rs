@@ -27,6 +27,7 @@ use super::{
 };
 
 /// A connection by way of `mssql-tds`.
+///
 /// Works around two problems. After a protocol or usage error it resumes reading in the middle of a response: such a connection
 /// is abandoned. And it aborts a response with 10,000 consecutive statements without row counts, as from a loop in a plain batch:
 /// a text with a loop is therefore run by `sp_executesql`, which does not report them.

@@ -1,4 +1,5 @@
 //! One connection to a server: sends batches and statements, and receives rows and messages, in order.
+//!
 //! [`Session`] is the abstraction: everything else depends only on it, so the driver can be replaced.
 
 mod answer;
@@ -56,6 +57,7 @@ pub trait Session: Send {
 
     /// Executes one statement with its arguments as `@p1`, `@p2`, .., prepared on first use, and reads its whole result. Returns
     /// the number of rows read and changed.
+    ///
     /// A text without arguments is a separate batch, because a temporary table created by a prepared statement or `sp_executesql`
     /// is dropped when it ends. A text with a loop is run by `sp_executesql` anyway: the loop then sends no message per
     /// iteration, which a batch does even under `NOCOUNT`.

@@ -17,6 +17,7 @@ const UNLIMITED_MIB: u64 = 2_147_483_647;
 
 impl Memory {
     /// Requested and actual memory, and the effect on the experiment; `None` if they are the same.
+    ///
     /// Experiments size their data relative to memory, so that it does not fit: the ratio of the two matters.
     pub(crate) fn departure(&self) -> Option<String> {
         let Memory { asked, got, why } = self;

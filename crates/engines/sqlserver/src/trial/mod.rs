@@ -5,6 +5,7 @@
 //!  log        ─► CREATE DATABASE .. LOG ON
 //!  temp files ─► tempdb                   moved only if arms differ in it, with a restart, and restored
 //! ```
+//!
 //! The server may be on another machine: it creates the files, in directories as it sees them, and reports their I/O. Every
 //! change is recorded first (`journal`), so the end of the run, or the next run, can restore it.
 //!

@@ -1,4 +1,5 @@
 //! An arm's volumes as the server sees them: reported I/O of its files, summed by volume.
+//!
 //! The server may be on another machine, with paths that are invalid here; so only its own reports are used. Its stalls are whole
 //! milliseconds: sums of many are meaningful, distributions are not.
 

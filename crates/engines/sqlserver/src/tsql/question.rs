@@ -1,4 +1,5 @@
 //! Queries to a server: the text, the required permissions, and the minimum version.
+//!
 //! Columns are cast to `bigint` or `nvarchar`, so a result has two kinds of values. Columns and
 //! permissions are those of Microsoft's documentation (learn.microsoft.com, read 2026-11).
 

@@ -1,4 +1,5 @@
 //! Rules for settings from any source: a resolved experiment, or a plan from a file.
+//!
 //! Each rule is defined here, on resolved settings, and both [`super::resolve`] and [`crate::plan`] apply it. Errors that only
 //! exist in the written form (two keys for the same setting, a burst without credits) are found by `resolve`.
 

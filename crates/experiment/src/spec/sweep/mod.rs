@@ -1,4 +1,5 @@
 //! Several values of a key: one arm for each value, if the value affects the arm.
+//!
 //! The experiment is read once for each combination of values, as if requested alone, and the differing arms are combined in one
 //! experiment.
 
@@ -18,6 +19,7 @@ const COMBINATIONS_MAX: usize = 1_000;
 impl Spec {
     /// Reads and checks an experiment as [`Spec::parse`] and [`Spec::check`] do, with `overrides` that may have several
     /// comma-separated values.
+    ///
     /// Each arm that is affected by a value occurs once per value, named after it (`gp3-iops-3000`).
     /// Values of `machine`, `volume` and `placement` are choices: all are compared with the baseline at
     /// the first of them. Values of `workload` and `engine` are conditions: arms are compared at the same ones.

@@ -1,4 +1,5 @@
 //! Windows performance counters: volumes, and SQL Server.
+//!
 //! The user specifies the roles of volumes. If SQL Server's counters of log flushes are present, they separate the log on a
 //! volume that it shares with data.
 

@@ -18,6 +18,7 @@ const NAME_MAX: usize = 16;
 impl Capture {
     /// The server without names. The same name has the same placeholder everywhere, including names of `greeting` in the server's
     /// error texts. Names of SQL Server's own databases, files and folders are kept, and so are accounts that every machine has.
+    ///
     /// The rest can still identify a server: sizes, counts, times, versions.
     pub fn redacted(&self, greeting: &Greeting) -> Capture {
         if self.redacted {

@@ -4,6 +4,7 @@
 //! apply ──► restart ──► after_restart          undo ──► restart ──► after_undo
 //! paths, new files      sizes, removals        paths, files back    sizes, removals
 //! ```
+//!
 //! - Paths and sizes from `MODIFY FILE` apply from the next start on; until then the old files stay in use. Files are recreated
 //!   at every start; nothing is copied.
 //! - Nothing grows at the old location: paths first, then the restart, then sizes. Files that become smaller are shrunk before,
