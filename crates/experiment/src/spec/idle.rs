@@ -265,7 +265,7 @@ impl Here<'_> {
             "file_size" if self.has_plain_files() => {
                 "plain I/O has files of workload.parameters.span"
             }
-            // A mounted modelled disk reserves space for them.
+            // A mounted modelled disk has space for them.
             "file_size" if self.is_profile() && *mode != Mode::Emulate => {
                 "a profile's requests go to files of any size"
             }

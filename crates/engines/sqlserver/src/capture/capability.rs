@@ -106,7 +106,7 @@ impl Capture {
         self.permissions.get(permission).copied()
     }
 
-    /// Whether a login has the administrator role; if a capture lacks it, derived from a permission that only its members have.
+    /// Whether a login has the administrator role; if a capture lacks it, derived from a permission that its members have too.
     fn is_administrator(&self) -> Option<bool> {
         self.may("sysadmin").or(self.may("CONTROL SERVER"))
     }

@@ -87,7 +87,7 @@ impl Drop for Background {
     }
 }
 
-/// Cancels a session's current call, from another thread; if none is running, the next one is cancelled, once.
+/// Cancels a session's current call, from another thread; the next call is cancelled too, once.
 #[derive(Clone, Default)]
 pub struct Canceller {
     handle: Arc<Mutex<CancelHandle>>,
