@@ -68,7 +68,7 @@ impl Request {
 pub struct Completion {
     /// The instant at which the request is done.
     pub done: Instant,
-    /// Time held back by a limit.
+    /// Time throttled by a limit.
     pub throttled: Duration,
     /// The limit that held it back longest, if any.
     pub throttled_by: Option<Throttle>,

@@ -28,7 +28,7 @@ pub enum Part {
     Service,
     /// Waiting for a place in flight.
     Queued,
-    /// Held back by a limit.
+    /// Throttled by a limit.
     Throttled(Throttle),
 }
 

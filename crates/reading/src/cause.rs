@@ -60,7 +60,7 @@ pub enum Part {
     Queued,
     /// `service`: being served by the disk.
     Service,
-    /// `throttled.<limit>`: held back by a limit.
+    /// `throttled.<limit>`: throttled by a limit.
     Throttled(Limit),
 }
 

@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_arm_within_the_margin_is_bought_when_it_is_cheaper() {
-        // p30 takes 1.04 times as long, and the margin is 5 %.
+        // p30 is 1.04x slower, and the margin is 5 %.
         let found = make(&priced([Some(300.0), Some(135.0)]), &records()).cheapest;
 
         assert_eq!(found.len(), 1);

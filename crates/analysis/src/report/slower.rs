@@ -101,7 +101,7 @@ mod tests {
     use crate::report::side_by_side::SideBySide;
     use experiment::examples;
 
-    /// The example, where p30 takes `factor` times as long as local-ssd.
+    /// The example, where p30 is slower than local-ssd by `factor`.
     fn p30_at(factor: f64) -> Findings {
         let mut records = examples::records();
         for at in 0..records.len() {

@@ -48,14 +48,6 @@ impl EngineProvider for Provider {
         Modelled::Paced
     }
 
-    fn users(&self) -> Users {
-        Users::Own
-    }
-
-    fn measured(&self, _arms: &[Arm]) -> Measured {
-        Measured::Directories
-    }
-
     /// The real engine has the three common roles. The simulated one may be like InnoDB, which has all.
     fn roles(&self, mode: Mode) -> &'static [Role] {
         match mode {

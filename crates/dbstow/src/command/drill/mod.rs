@@ -111,7 +111,7 @@ pub struct Args {
     /// Replay a finding of an earlier drill, which is in the folder; needs --trust-images
     #[arg(long, value_name = "CUT", conflicts_with_all = ["arm", "set", "engine", "cuts", "seed", "record", "sessions", "skew", "write_cache", "write_back", "atomic", "power", "faults", "setting", "space", "jobs", "fail_on", "catalogue"])]
     pub replay: Option<String>,
-    /// Trust whoever made the folder that is replayed: the kernel mounts the file systems in it, and the server executes what the
+    /// Trust the author of the folder that is replayed: the kernel mounts the file systems in it, and the server executes what the
     /// database on them contains (PostgreSQL as user nobody, SQLite in this process)
     #[arg(long, requires = "replay")]
     pub trust_images: bool,
