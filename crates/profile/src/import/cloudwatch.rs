@@ -17,6 +17,7 @@ use super::devices::{self, Found};
 use super::error::ImportError;
 use super::stamp::Dates;
 use super::steps::{between, later};
+use super::text::excerpt;
 use super::twice::{Load, Range};
 use super::{Options, Source};
 use crate::definition::{Interval, Requests};
@@ -36,6 +37,27 @@ const NEEDED: [usize; 4] = [0, 1, 3, 4];
 /// Also implied by the others: mean requests in flight, and seconds without a request.
 const QUEUE: &str = "VolumeQueueLength";
 const IDLE: &str = "VolumeIdleTime";
+/// A unit of CloudWatch, and what one of it is in the unit that EBS documents for the metric.
+type Unit = (&'static str, f64);
+/// Units that say the same, the one that EBS documents first. All units of CloudWatch:
+/// <https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_Datapoint.html>, read 2026-11-26, which does not say
+/// whether a kilobyte has 1,000 bytes.
+const COUNTS: [Unit; 1] = [("Count", 1.0)];
+const BYTES: [Unit; 5] = [
+    ("Bytes", 1.0),
+    ("Kilobytes", 1e3),
+    ("Megabytes", 1e6),
+    ("Gigabytes", 1e9),
+    ("Terabytes", 1e12),
+];
+const TIMES: [Unit; 3] = [
+    ("Seconds", 1.0),
+    ("Milliseconds", 1e-3),
+    ("Microseconds", 1e-6),
+];
+/// No request of a volume is larger, in bytes: 1,024 KiB on HDD, 256 KiB on SSD.
+/// <https://docs.aws.amazon.com/ebs/latest/userguide/ebs-io-characteristics.html>
+const REQUEST_MAX: f64 = 1_048_576.0;
 /// The one volume, which the responses do not name.
 const VOLUME: &str = "volume";
 
@@ -52,6 +74,7 @@ struct Point {
     timestamp: String,
     sum: Option<f64>,
     average: Option<f64>,
+    unit: Option<String>,
 }
 
 /// Data points of a metric by time, with their file.
@@ -148,6 +171,7 @@ impl Answer {
             let value = of(point).ok_or_else(|| {
                 format!("`{metric}` has no `{statistic}`; ask for it with --statistics {statistic}")
             })?;
+            let value = value * point.unit(metric, draft)?;
             let value = Counted::try_from(value).map_err(|error| {
                 format!("`{metric}` at {}: {error}; correct it", point.timestamp)
             })?;
@@ -161,6 +185,39 @@ impl Answer {
             }
         }
         Ok(points)
+    }
+}
+
+impl Point {
+    /// What one of its unit is in the unit that EBS documents for the metric.
+    fn unit(&self, metric: &str, draft: &mut Draft) -> Result<f64, String> {
+        let known: &[Unit] = match metric {
+            "VolumeReadBytes" | "VolumeWriteBytes" => &BYTES,
+            "VolumeTotalReadTime" | "VolumeTotalWriteTime" | IDLE => &TIMES,
+            _ => &COUNTS,
+        };
+        let Some(unit) = &self.unit else {
+            draft.assume(format!(
+                "`{metric}` has no `Unit`: it is taken to be {}, as EBS documents it.",
+                known[0].0
+            ));
+            return Ok(known[0].1);
+        };
+        let (_, factor) = known.iter().find(|(name, _)| name == unit).ok_or_else(|| {
+            let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            format!(
+                "`{metric}` at {} is in `{}`, which is none of its units ({}); ask for it without --unit, or correct it",
+                self.timestamp,
+                excerpt(unit),
+                known.join(", ")
+            )
+        })?;
+        if *factor > 1.0 {
+            draft.assume(format!(
+                "{unit} of `{metric}` are {factor} bytes each: no page of AWS says."
+            ));
+        }
+        Ok(*factor)
     }
 }
 
@@ -212,6 +269,16 @@ fn check(metrics: &Metrics, period: Duration, draft: &mut Draft) {
     }
     if let Some(told) = load.contradiction("The volume", QUEUE, IDLE) {
         draft.assume(told);
+    }
+    for (count, bytes) in [(SUMS[0], SUMS[1]), (SUMS[3], SUMS[4])] {
+        let sum = |name| metrics[name].points.values().sum::<f64>();
+        let size = sum(bytes) / sum(count);
+        if size > REQUEST_MAX {
+            draft.assume(format!(
+                "`{bytes}` over `{count}` is {:.1} MiB a request, and EBS has none above 1 MiB; both count, and one may be wrong.",
+                size / REQUEST_MAX
+            ));
+        }
     }
 }
 

@@ -8,8 +8,14 @@ fn answer(metric: &str, statistic: &str, value: f64) -> String {
 }
 
 fn answer_at(minutes: [u32; 3], metric: &str, statistic: &str, value: f64) -> String {
+    let unit = match metric {
+        _ if metric.ends_with("Bytes") => "Bytes",
+        _ if metric.ends_with("Time") => "Seconds",
+        "BurstBalance" => "Percent",
+        _ => "Count",
+    };
     let points = minutes.map(|minute| {
-        format!(r#"{{"Timestamp": "2026-11-21T10:{minute:02}:00+00:00", "{statistic}": {value}, "Unit": "Count"}}"#)
+        format!(r#"{{"Timestamp": "2026-11-21T10:{minute:02}:00+00:00", "{statistic}": {value}, "Unit": "{unit}"}}"#)
     });
     format!(
         r#"{{"Label": "{metric}", "Datapoints": [{}]}}"#,
@@ -63,6 +69,73 @@ fn sums_over_periods_are_requests_bytes_and_time() {
         .expect("a profile")
         .profile;
     assert!(log.intervals[0].roles.contains_key(&Role::Log));
+}
+
+#[test]
+fn units_are_converted_or_refused() {
+    let with = |metric: &'static str, from: &str, to: &str| {
+        let mut answers = answers();
+        let (_, text) = answers
+            .iter_mut()
+            .find(|(file, _)| *file == metric)
+            .expect("a metric");
+        *text = text.replace(from, to);
+        import(&answers, &[])
+    };
+    let sums = import(&answers(), &[]).expect("a profile").profile;
+    for (metric, from, to) in [
+        (
+            "VolumeTotalReadTime",
+            r#": 60, "Unit": "Seconds""#,
+            r#": 60000, "Unit": "Milliseconds""#,
+        ),
+        (
+            "VolumeTotalWriteTime",
+            r#": 60, "Unit": "Seconds""#,
+            r#": 60000000, "Unit": "Microseconds""#,
+        ),
+        (
+            "VolumeReadBytes",
+            r#": 491520000, "Unit": "Bytes""#,
+            r#": 491520, "Unit": "Kilobytes""#,
+        ),
+    ] {
+        let converted = with(metric, from, to).expect("a profile").profile;
+        assert_eq!(converted.intervals, sums.intervals, "{metric}");
+        let told = converted.assumptions.join("\n");
+        let is_told =
+            told.contains("Kilobytes of `VolumeReadBytes` are 1000 bytes each: no page of AWS");
+        assert_eq!(is_told, metric == "VolumeReadBytes", "{told}");
+    }
+    let without = with("VolumeReadBytes", r#", "Unit": "Bytes""#, "").expect("a profile");
+    assert_eq!(without.profile.intervals, sums.intervals);
+    let told = without.profile.assumptions.join("\n");
+    assert!(
+        told.contains("`VolumeReadBytes` has no `Unit`: it is taken to be Bytes"),
+        "{told}"
+    );
+    // 491,520,000,000 B of 60,000 requests.
+    let large = with("VolumeReadBytes", r#""Bytes""#, r#""Kilobytes""#).expect("a profile");
+    let told = large.profile.assumptions.join("\n");
+    assert!(
+        told.contains("`VolumeReadBytes` over `VolumeReadOps` is 7.8 MiB a request"),
+        "{told}"
+    );
+    for (metric, from, to) in [
+        ("VolumeReadBytes", "Bytes", "Bytes/Second"),
+        ("VolumeReadOps", "Count", "Count/Second"),
+        ("VolumeTotalReadTime", "Seconds", "Count"),
+        ("VolumeWriteOps", "Count", "None"),
+    ] {
+        let refused = with(
+            metric,
+            &format!(r#""Unit": "{from}""#),
+            &format!(r#""Unit": "{to}""#),
+        )
+        .expect_err("another unit");
+        let part = format!("is in `{to}`, which is none of its units ({from}");
+        assert!(refused.contains(&part), "{refused}");
+    }
 }
 
 #[test]
