@@ -20,6 +20,8 @@ mod formats;
 mod instances;
 #[path = "imports/microsoft.rs"]
 mod microsoft;
+#[path = "imports/repeated.rs"]
+mod repeated;
 #[path = "imports/trace_end.rs"]
 mod trace_end;
 

@@ -235,6 +235,24 @@ impl<'a> Rows<'a> {
         Ok(later(start, Duration::from_secs_f64((now - began) / 1e3)))
     }
 
+    /// Notes a row whose file has one above for the same time.
+    ///
+    /// # Errors
+    /// When their figures differ.
+    fn repeated(&self, row: &Row, is_same: bool, draft: &mut Draft) -> Result<(), ImportError> {
+        if is_same {
+            draft.assume("Rows that occur twice count once.");
+            return Ok(());
+        }
+        let cell = |at: usize| excerpt(row.1.get(at).unwrap_or_default());
+        let message = format!(
+            "file {} of database {} has another row above for the same time, with other figures; leave one of them out",
+            cell(self.file),
+            cell(self.database)
+        );
+        Err(self.table.error(row.0, message))
+    }
+
     /// Rejects rows of more than one server, including those `seen` before.
     fn check_server(&self, file: &str, seen: &mut BTreeSet<String>) -> Result<(), ImportError> {
         let Some(at) = self.server else {
@@ -331,7 +349,10 @@ fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Dra
             let cell = |at: usize| row.1.get(at).unwrap_or_default().to_owned();
             let file = (cell(rows.database), cell(rows.file));
             let files = snapshots.entry(at).or_default();
-            files.insert(file, (rows.role(&row.1), totals));
+            let now = (rows.role(&row.1), totals);
+            if let Some(before) = files.insert(file, now) {
+                rows.repeated(row, before == now, &mut draft)?;
+            }
         }
     }
     let snapshots = merged(snapshots);
@@ -394,6 +415,7 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
     check_means(&rows, &mut draft);
     let dates = dates(std::slice::from_ref(&rows), options, &mut draft)?;
     let mut spans: BTreeMap<Timestamp, Span> = BTreeMap::new();
+    let mut seen = BTreeMap::new();
     for row in &table.rows {
         let requests = |count, megabytes, waited_ms| -> Result<Requests, ImportError> {
             let waited = rows.number(row, waited_ms)? / 1e3;
@@ -406,6 +428,12 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
         let reads = requests(rows.reads, read, rows.read_ms)?;
         let writes = requests(rows.writes, written, rows.write_ms)?;
         let until = rows.at(row, (&dates, options.start), &mut None, &mut draft)?;
+        let cell = |at: usize| row.1.get(at).unwrap_or_default().trim();
+        let file = (until, cell(rows.database), cell(rows.file));
+        if let Some(before) = seen.insert(file, &row.1) {
+            rows.repeated(row, before == &row.1, &mut draft)?;
+            continue;
+        }
         let seconds = rows.number(row, elapsed)?;
         let length = Duration::from_secs_f64(seconds).as_nanos();
         let from = Timestamp::from_nanosecond(until.as_nanosecond() - i128::from(length));

@@ -45,7 +45,7 @@ struct Record {
     disk: Vec<Disk>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq)]
 struct Disk {
     disk_device: String,
     #[serde(flatten)]
@@ -58,11 +58,14 @@ struct Disk {
 /// When it is not an iostat file, lacks required figures, or the roles of the devices are ambiguous.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     let wrong = |message: String| ImportError::file(source.file, message);
-    let (host, is_cut): (Host<Record>, bool) = sysstat::read(source.file, source.text)?;
+    let (mut host, is_cut): (Host<Record>, bool) = sysstat::read(source.file, source.text)?;
     let mut draft = Draft::of("iostat");
     draft.machine.processors = host.processors;
     if is_cut {
         draft.assume("The file ends within a record, which is left out.");
+    }
+    for (number, record) in (1..).zip(&mut host.statistics) {
+        sysstat::drop_repeated(&mut record.disk, Disk::name, number, &mut draft).map_err(wrong)?;
     }
     check_extended(&host.statistics).map_err(wrong)?;
     let printed = printed(&host.statistics, &mut draft).map_err(wrong)?;
@@ -129,6 +132,10 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
 }
 
 impl Disk {
+    fn name(&self) -> &str {
+        &self.disk_device
+    }
+
     fn is_idle(&self) -> bool {
         let mut requests = ["r/s", "w/s"]
             .iter()

@@ -75,7 +75,7 @@ pub(super) fn counted(value: f64) -> Option<f64> {
 }
 
 /// JSON figures by name. Some tools write a negative one where a counter was reset; none exceeds the possible counts.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Figures(BTreeMap<String, f64>);
 
 impl Figures {

@@ -48,7 +48,7 @@ pub(super) struct Io {
     pub(super) writes: Figures,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, PartialEq)]
 pub(super) struct Disk {
     #[serde(rename = "disk-device")]
     pub(super) name: String,
@@ -62,16 +62,19 @@ pub(super) struct Disk {
 /// When it is not a sadf file, lacks required figures, or the roles of the devices are ambiguous.
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     let wrong = |message: String| ImportError::file(source.file, message);
-    let (host, is_cut): (Host<Record>, bool) = match sadf_lines::are_in(source.text) {
+    let (mut host, is_cut): (Host<Record>, bool) = match sadf_lines::are_in(source.text) {
         true => sadf_lines::read(source.file, source.text)?,
         false => sysstat::read(source.file, source.text)?,
     };
+    let mut draft = Draft::of("sar");
+    for (number, record) in (1..).zip(&mut host.statistics) {
+        sysstat::drop_repeated(&mut record.disk, Disk::name, number, &mut draft).map_err(wrong)?;
+    }
     let records = &host.statistics;
     if records.iter().all(|record| record.disk.is_empty()) {
         let message = "it has no disk statistics; export with `sadf -j FILE -- -d -u -b` or `sadf -d FILE -- -d`";
         return Err(wrong(message.to_owned()));
     }
-    let mut draft = Draft::of("sar");
     draft.machine.processors = host.processors;
     if is_cut {
         draft.assume("The file ends within a record, which is left out.");
@@ -188,6 +191,10 @@ fn check<'a>(
 }
 
 impl Disk {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Kilobytes per second of all requests: as rates, and from requests and their size.
     fn bytes_twice(&self) -> Option<Twice> {
         let figure = |name: &str| self.figures.counted(name).map(Range::hundredths);

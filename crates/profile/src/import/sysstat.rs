@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::devices::Found;
 use super::error::ImportError;
+use crate::draft::Draft;
 
 #[derive(Deserialize)]
 struct Document<R> {
@@ -123,6 +124,39 @@ pub(super) fn devices<'a>(records: impl Iterator<Item = (&'a str, bool)>) -> Vec
             .any(|disk| is_partition(device.name, disk));
     }
     found
+}
+
+/// Drops a device that a record has twice with the same figures.
+///
+/// # Errors
+/// When the figures differ, with the number of the record.
+pub(super) fn drop_repeated<D: PartialEq>(
+    disks: &mut Vec<D>,
+    name: fn(&D) -> &str,
+    number: usize,
+    draft: &mut Draft,
+) -> Result<(), String> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut kept: Vec<D> = Vec::new();
+    for disk in std::mem::take(disks) {
+        match places.get(name(&disk)) {
+            None => {
+                places.insert(name(&disk).to_owned(), kept.len());
+                kept.push(disk);
+            }
+            Some(before) if kept[*before] == disk => {
+                draft.assume("A record has a device twice, with the same figures: it counts once.");
+            }
+            Some(_) => {
+                return Err(format!(
+                    "record {number} has `{}` twice, with different figures; leave one of them out",
+                    name(&disk)
+                ));
+            }
+        }
+    }
+    *disks = kept;
+    Ok(())
 }
 
 /// The roles assigned to devices, by name.

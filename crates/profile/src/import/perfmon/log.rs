@@ -91,7 +91,11 @@ impl Log {
         self.counters.iter().find(is_it)?.value(row)
     }
 
-    fn of(file: &str, times: Vec<Timestamp>, counters: Vec<Counter>) -> Result<Log, ImportError> {
+    fn of(
+        file: &str,
+        times: Vec<Timestamp>,
+        mut counters: Vec<Counter>,
+    ) -> Result<Log, ImportError> {
         let wrong = |message: String| ImportError::line(file, 1, message);
         let known = |counter: &Counter| counter.is_english() || counter.sql().is_some();
         if !counters.iter().any(known) {
@@ -111,6 +115,9 @@ impl Log {
             )));
         }
         check_repeated(&counters).map_err(wrong)?;
+        // Counters that are added up count once, too.
+        let mut seen = BTreeSet::new();
+        counters.retain(|c| seen.insert([c.object.clone(), c.instance.clone(), c.name.clone()]));
         let is_process = |c: &Counter| {
             let is_sql = c.instance == "sqlservr" || c.instance.starts_with("sqlservr#");
             c.object == "process" && is_sql && c.name == "% processor time"
