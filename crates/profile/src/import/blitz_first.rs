@@ -138,6 +138,42 @@ enum When {
     SinceBoot(usize),
 }
 
+/// Time by `sample_ms`, from the first row of the first file on.
+#[derive(Default)]
+struct Clock {
+    /// Before SQL Server 2016 it is an `int`, which is negative after 2^31 ms (24.8 days).
+    is_int: bool,
+    last: Option<f64>,
+    elapsed_ms: f64,
+}
+
+impl Clock {
+    fn of(all: &[Rows]) -> Clock {
+        let is_negative = |rows: &Rows| match rows.when {
+            When::Date(_) => false,
+            When::SinceBoot(column) => {
+                let mut cells = rows.table.cells(column);
+                cells.any(|(_, cell)| cell.trim().starts_with('-'))
+            }
+        };
+        Clock {
+            is_int: all.iter().any(is_negative),
+            ..Clock::default()
+        }
+    }
+
+    /// Milliseconds up to this row; `None` before the first row.
+    fn elapsed(&mut self, now: f64) -> Option<f64> {
+        let last = self.last.replace(now).unwrap_or(now);
+        self.elapsed_ms += match self.is_int {
+            // Both are in the range of `int`, and steps wrap as the counter does.
+            true => f64::from((now as i32).wrapping_sub(last as i32)),
+            false => now - last,
+        };
+        Some(self.elapsed_ms).filter(|elapsed| *elapsed >= 0.0)
+    }
+}
+
 /// Rows of one file, with the common columns.
 struct Rows<'a> {
     table: &'a Table,
@@ -185,6 +221,22 @@ impl<'a> Rows<'a> {
         })
     }
 
+    /// Milliseconds since the computer started, as written.
+    fn sample(&self, row: &Row, at: usize, is_int: bool) -> Result<f64, ImportError> {
+        if !is_int {
+            return self.number(row, at);
+        }
+        let cell = row.1.get(at).unwrap_or_default();
+        let value: Result<i32, _> = cell.trim().parse();
+        value.map(f64::from).map_err(|_| {
+            let message = format!(
+                "`sample_ms` is `{}`, and other rows are negative, as only an `int` (up to 2147483647) is; correct it",
+                excerpt(cell)
+            );
+            self.table.error(row.0, message)
+        })
+    }
+
     /// tempdb's log is temporary, too: no session waits for its flushes.
     fn role(&self, cells: &StringRecord) -> Role {
         let cell = |at: usize| cells.get(at).unwrap_or_default().trim();
@@ -207,12 +259,12 @@ impl<'a> Rows<'a> {
             .flat_map(|column| self.table.cells(column))
     }
 
-    /// When a row was written; without dates, relative to the first row of the first file, in `began`.
+    /// When a row was written; without dates, by the clock.
     fn at(
         &self,
         row: &Row,
         (dates, start): (&Dates, Option<Timestamp>),
-        began: &mut Option<f64>,
+        clock: &mut Clock,
         draft: &mut Draft,
     ) -> Result<Timestamp, ImportError> {
         let column = match self.when {
@@ -225,14 +277,16 @@ impl<'a> Rows<'a> {
         if start.is_none() {
             draft.assume("`sample_ms` is no date: the time of the file starts in 1970.");
         }
-        let now = self.number(row, column)?;
-        let began = *began.get_or_insert(now);
-        if now < began {
+        let now = self.sample(row, column, clock.is_int)?;
+        if clock.is_int {
+            draft.assume("`sample_ms` goes on below 0 after 24.8 days, as before SQL Server 2016: intervals are its steps.");
+        }
+        let Some(elapsed_ms) = clock.elapsed(now) else {
             let message = "`sample_ms` goes back, as when the computer was started again; import what comes before and after by itself";
             return Err(self.table.error(row.0, message));
-        }
+        };
         let start = start.unwrap_or(Timestamp::UNIX_EPOCH);
-        Ok(later(start, Duration::from_secs_f64((now - began) / 1e3)))
+        Ok(later(start, Duration::from_secs_f64(elapsed_ms / 1e3)))
     }
 
     /// Notes a row whose file has one above for the same time.
@@ -308,7 +362,6 @@ pub(super) fn read_view(sources: &[Source], options: &Options) -> Result<Draft, 
 fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Draft, ImportError> {
     let mut snapshots: BTreeMap<Timestamp, Snapshot<(String, String)>> = BTreeMap::new();
     let mut servers = BTreeSet::new();
-    let mut began = None;
     let tables = sources
         .iter()
         .map(|source| table(source, &TABLE, &mut draft));
@@ -317,6 +370,7 @@ fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Dra
         .iter()
         .map(Rows::of)
         .collect::<Result<Vec<Rows>, ImportError>>()?;
+    let mut clock = Clock::of(&all);
     // One snapshot may be a file: the order of dates shows in all of them.
     let dates = dates(&all, options, &mut draft)?;
     let has_date = |rows: &Rows| matches!(rows.when, When::Date(_));
@@ -345,7 +399,7 @@ fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Dra
                 reads: total(rows.reads, read, rows.read_ms)?,
                 writes: total(rows.writes, written, rows.write_ms)?,
             };
-            let at = rows.at(row, (&dates, options.start), &mut began, &mut draft)?;
+            let at = rows.at(row, (&dates, options.start), &mut clock, &mut draft)?;
             let cell = |at: usize| row.1.get(at).unwrap_or_default().to_owned();
             let file = (cell(rows.database), cell(rows.file));
             let files = snapshots.entry(at).or_default();
@@ -414,6 +468,7 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
     );
     check_means(&rows, &mut draft);
     let dates = dates(std::slice::from_ref(&rows), options, &mut draft)?;
+    let mut clock = Clock::of(std::slice::from_ref(&rows));
     let mut spans: BTreeMap<Timestamp, Span> = BTreeMap::new();
     let mut seen = BTreeMap::new();
     for row in &table.rows {
@@ -427,7 +482,7 @@ pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, I
         };
         let reads = requests(rows.reads, read, rows.read_ms)?;
         let writes = requests(rows.writes, written, rows.write_ms)?;
-        let until = rows.at(row, (&dates, options.start), &mut None, &mut draft)?;
+        let until = rows.at(row, (&dates, options.start), &mut clock, &mut draft)?;
         let cell = |at: usize| row.1.get(at).unwrap_or_default().trim();
         let file = (until, cell(rows.database), cell(rows.file));
         if let Some(before) = seen.insert(file, &row.1) {

@@ -177,6 +177,61 @@ fn the_view_of_sql_server_says_what_the_table_says() {
 }
 
 #[test]
+fn a_sample_ms_that_wraps_goes_on() {
+    let name = "sql-server/dm-io-virtual-file-stats.csv";
+    let (whole, right) = (text(name), profile(name, &[]));
+    // Samples are 86,400,000 + n * 900,000; the third one comes 100,000 ms after 2^31, as an int.
+    let third = (1_i64 << 31) + 100_000;
+    let lines = whole.lines().map(|line| {
+        let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+        if let Ok(sample) = cells[2].parse::<i64>() {
+            let moved = sample - 88_200_000 + third;
+            let wrapped = if moved >= 1 << 31 {
+                moved - (1 << 32)
+            } else {
+                moved
+            };
+            cells[2] = wrapped.to_string();
+        }
+        format!("{}\n", cells.join(","))
+    });
+    let wrapped: String = lines.collect();
+    assert!(
+        wrapped.contains(",2146683648,") && wrapped.contains(",-2147383648,"),
+        "{wrapped}"
+    );
+    let profile = import(&wrapped, &options(&[]));
+    assert_eq!(profile.intervals, right.intervals);
+    let told = "`sample_ms` goes on below 0 after 24.8 days";
+    assert!(
+        profile
+            .assumptions
+            .iter()
+            .any(|line| line.starts_with(told)),
+        "{:?}",
+        profile.assumptions
+    );
+    // File by file rather than time by time.
+    let mut rows: Vec<&str> = wrapped.lines().collect();
+    rows[1..].sort_by_key(|row| {
+        row.split(',')
+            .take(2)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    });
+    assert_eq!(
+        import(&rows.join("\n"), &options(&[])).intervals,
+        right.intervals
+    );
+    let beyond = wrapped.replacen(",2146683648,", ",4294967295,", 1);
+    let refused = error("v.csv", &beyond, &options(&[]));
+    assert!(
+        refused.contains("other rows are negative, as only an `int` (up to 2147483647) is"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn tables_of_blitz_first_are_read_without_names() {
     for name in [
         "blitz-first/file-stats.csv",
