@@ -89,8 +89,12 @@ impl Twice {
 
     /// Whether one is more than `factor` times the other, and by more than `slack` per record.
     pub(super) fn differs(&self, factor: f64, slack: f64) -> bool {
-        self.exceeds(factor, slack)
-            || self.derived.low > self.stated.high * factor + slack * self.records as f64
+        self.exceeds(factor, slack) || self.falls_short(factor, slack)
+    }
+
+    /// Whether the derived value is more than `factor` times the stated one, and by more than `slack` per record.
+    fn falls_short(&self, factor: f64, slack: f64) -> bool {
+        self.derived.low > self.stated.high * factor + slack * self.records as f64
     }
 
     /// Whether the stated value is more than `factor` times the derived one, and by more than `slack` per record.
@@ -118,6 +122,10 @@ impl Twice {
 const QUEUE_FACTOR: f64 = 2.0;
 /// Requests in flight below which differences are ignored. Our choice.
 const QUEUE_SLACK: f64 = 0.1;
+
+/// Mean requests in flight while a device is busy above which something is wrong. Our choice: disks of servers have queues of 32
+/// (SATA) to some hundred requests.
+const WHILE_BUSY: f64 = 256.0;
 
 /// How busy a device was: by its queue, and by rates times latencies (Little's law).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -161,6 +169,10 @@ impl Load {
             let [stated, derived] = self.utilisation.means();
             let stated = format!("{stated:.2} or more");
             [stated, format!("{derived:.2}"), utilisation.to_owned()]
+        } else if self.utilisation.falls_short(WHILE_BUSY, QUEUE_SLACK) {
+            let [stated, derived] = self.utilisation.means();
+            let stated = format!("that it was busy for {:.2} % of the time", stated * 100.0);
+            [stated, format!("{derived:.2}"), utilisation.to_owned()]
         } else {
             return None;
         };
@@ -169,6 +181,23 @@ impl Load {
              {stated}; the latencies count, and may be wrong."
         ))
     }
+}
+
+/// A figure for a sentence: two decimals up to 100, then groups of three digits.
+pub(super) fn shown(value: f64) -> String {
+    if value < 100.0 {
+        let text = format!("{value:.2}");
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -192,6 +221,12 @@ mod tests {
         assert!(of(2.34).is_times(1.0) && !of(2.34).is_times(2.0));
         assert!(of(4.68).is_times(2.0) && !of(4.68).is_times(1.0));
         assert!(!of(7.0).is_times(1.0) && !of(7.0).is_times(2.0));
+    }
+
+    #[test]
+    fn figures_are_shown_with_the_digits_that_matter() {
+        let all = [0.0, 1.5, 99.0, 150.0, 9e9].map(shown);
+        assert_eq!(all, ["0", "1.5", "99", "150", "9,000,000,000"]);
     }
 
     #[test]
@@ -219,6 +254,14 @@ mod tests {
             .contradiction("sda", "aqu-sz", "util")
             .expect("busier than that");
         assert!(told.contains("`util` says 0.90 or more"), "{told}");
+        // 1.3 requests in flight on average, in a thousandth of the time.
+        let mut short = Load::default();
+        short.add(Range::exact(1.3), None, Some(Range::exact(0.001)));
+        let told = short
+            .contradiction("D:", "queue", "% Idle Time")
+            .expect("1,300 while busy");
+        let part = "give 1.30 requests in flight, and `% Idle Time` says that it was busy for 0.10 % of the time";
+        assert!(told.contains(part), "{told}");
         // Almost idle: differences are ignored.
         let mut idle = Load::default();
         idle.add(

@@ -98,7 +98,8 @@ fn a_latency_that_does_not_give_the_queue_is_noted() {
     );
 }
 
-/// A file of relog with one volume; `more` are counters of it with their value, which is the same in each of three rows.
+/// A file of relog with one volume; `more` are counters, of it where they name no object, with their value, which is the same in
+/// each of four rows.
 fn relog(more: &[(&str, &str)]) -> String {
     let counters = [
         ("Disk Reads/sec", "100"),
@@ -111,7 +112,10 @@ fn relog(more: &[(&str, &str)]) -> String {
     let all: Vec<&(&str, &str)> = counters.iter().chain(more).collect();
     let header: String = all
         .iter()
-        .map(|(name, _)| format!(",\"\\\\S\\LogicalDisk(D:)\\{name}\""))
+        .map(|(name, _)| match name.contains('\\') {
+            true => format!(",\"\\\\S\\{name}\""),
+            false => format!(",\"\\\\S\\LogicalDisk(D:)\\{name}\""),
+        })
         .collect();
     let values: String = all
         .iter()
@@ -129,6 +133,13 @@ fn counters_of_windows_that_contradict_one_another_are_noted() {
         ("Avg. Disk Bytes/Read", "8192"),
         ("Disk Transfers/sec", "150"),
         ("Avg. Disk Read Queue Length", "0.4"),
+        // 100 reads/s of 4 ms and 50 writes/s of 2 ms are 0.5 in flight.
+        ("Avg. Disk Queue Length", "0.5"),
+        ("% Idle Time", "60"),
+        ("Disk Bytes/sec", "1228800"),
+        ("Avg. Disk Bytes/Transfer", "8192"),
+        ("Avg. Disk sec/Transfer", "0.003333"),
+        (r"LogicalDisk(_Total)\Disk Reads/sec", "100"),
     ];
     assert_eq!(import(&relog(&right), &["data=D:"]).assumptions, [""; 0]);
     for (counter, value, part) in [
@@ -140,16 +151,113 @@ fn counters_of_windows_that_contradict_one_another_are_noted() {
         (
             "Disk Transfers/sec",
             "300",
-            "`Disk Transfers/sec` are 300.000 a second, and 150.000",
+            "`Disk Transfers/sec` are 300 a second, and 150 by",
         ),
         (
             "Avg. Disk Read Queue Length",
             "7",
             "rates times latencies give 0.40 requests in flight",
         ),
+        (
+            "Avg. Disk Queue Length",
+            "50",
+            "give 0.50 requests in flight, and `Avg. Disk Queue Length` says 50.00",
+        ),
+        (
+            "% Idle Time",
+            "99.99",
+            "and `% Idle Time` says that it was busy for 0.01 % of the time",
+        ),
+        (
+            "Avg. Disk sec/Transfer",
+            "0.4",
+            "and `Avg. Disk sec/Transfer` says 60.00",
+        ),
+        (
+            "Disk Bytes/sec",
+            "1",
+            "`Disk Bytes/sec` are 1 a second, and 1,228,800 by",
+        ),
+        (
+            "Avg. Disk Bytes/Transfer",
+            "65536",
+            "`Avg. Disk Bytes/Transfer` are 9,830,400 a second, and 1,228,800 by",
+        ),
+        (
+            r"LogicalDisk(_Total)\Disk Reads/sec",
+            "900",
+            "`logicaldisk(_Total)` has 900 reads a second, and its disks in the file 100 together",
+        ),
     ] {
         let profile = import(&relog(&[(counter, value)]), &["data=D:"]);
         assert!(told(&profile, part), "{counter}: {:?}", profile.assumptions);
+    }
+}
+
+#[test]
+fn disks_that_do_not_count_what_volumes_count_are_noted() {
+    let physical = |rate| {
+        let text = relog(&[
+            (r"PhysicalDisk(0 D:)\Disk Reads/sec", rate),
+            (r"PhysicalDisk(0 D:)\Disk Writes/sec", "50"),
+        ]);
+        let file = "a file";
+        import::read(&[Source { file, text: &text }], &options(&["data=D:"])).expect("a profile")
+    };
+    let same = physical("100");
+    assert_eq!(same.profile.assumptions, [""; 0]);
+    assert_eq!(
+        same.notes,
+        ["counters of PhysicalDisk are not used: those of LogicalDisk count the same requests"]
+    );
+    let other = physical("200");
+    assert!(
+        told(
+            &other.profile,
+            "PhysicalDisk has 200 reads a second, and LogicalDisk 100"
+        ),
+        "{:?}",
+        other.profile.assumptions
+    );
+    assert_eq!(other.notes, ["counters of PhysicalDisk are not used"]);
+}
+
+#[test]
+fn a_log_that_was_flushed_more_often_than_its_volume_was_written_is_noted() {
+    const FLUSHES: &str = r"SQLServer:Databases(_Total)\Log Flushes/sec";
+    const FLUSHED: &str = r"SQLServer:Databases(_Total)\Log Bytes Flushed/sec";
+    let shared = ["data=D:", "log=D:"];
+    let right = [(FLUSHES, "40"), (FLUSHED, "200000")];
+    let profile = import(&relog(&right), &shared);
+    assert!(!told(&profile, "is wrong"), "{:?}", profile.assumptions);
+    for (more, devices, part) in [
+        (
+            [(FLUSHES, "900"), (FLUSHED, "200000")],
+            shared.as_slice(),
+            "`Log Flushes/sec` is 900, and `Disk Writes/sec` of the volumes with the log 50: all of these count as the log's, \
+             and none as data's",
+        ),
+        (
+            [(FLUSHES, "40"), (FLUSHED, "9e9")],
+            shared.as_slice(),
+            "`Log Bytes Flushed/sec` is 9,000,000,000, and `Disk Write Bytes/sec` of the volumes with the log 409,600",
+        ),
+        (
+            [(FLUSHES, "100"), (FLUSHED, "200000")],
+            &["log=D:"],
+            "`Log Flushes/sec` is 100, and `Disk Writes/sec` of the volumes with the log 50: these count",
+        ),
+        (
+            [
+                (FLUSHES, "20"),
+                (r"SQLServer:Databases(shop)\Log Flushes/sec", "45"),
+            ],
+            shared.as_slice(),
+            "`Databases(_Total)` has 20 of `Log Flushes/sec`, and its databases 45 together",
+        ),
+    ] {
+        let profile = import(&relog(&more), devices);
+        assert!(told(&profile, part), "{part}: {:?}", profile.assumptions);
     }
 }
 

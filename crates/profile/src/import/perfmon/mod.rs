@@ -3,6 +3,7 @@
 //! The user specifies the roles of volumes. If SQL Server's counters of log flushes are present, they separate the log on a
 //! volume that it shares with data.
 
+mod check;
 mod log;
 mod sql;
 
@@ -13,7 +14,6 @@ use super::devices::{self, Found};
 use super::error::ImportError;
 use super::number::counted;
 use super::steps::{Resolution, Step, between, steps};
-use super::twice::{Load, Range, Twice};
 use super::{Options, Source};
 use crate::definition::Lost;
 use crate::draft::{Draft, Rates, Span, add, requests};
@@ -35,7 +35,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     let mut draft = Draft::of("perfmon");
     let log = log::read(source, options, &mut draft)?;
     let disks = Disk::all(&log).map_err(wrong)?;
-    Disk::note_other(&log, &mut draft);
+    check::objects(&log, &mut draft);
     let found: Vec<Found> = disks
         .iter()
         .map(|disk| Found {
@@ -48,6 +48,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     for (disk, _) in disks.iter().zip(&roles).filter(|(_, role)| role.is_some()) {
         disk.check(log.times.len(), &mut draft);
     }
+    check::total(&disks, &log, &mut draft);
     let chosen = Chosen::of(&log, &options.instances).map_err(wrong)?;
     let sql = Sql::find(&log, &chosen);
     if sql.is_there() {
@@ -69,6 +70,20 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     devices::assume_shared(&options.devices, told_apart, &mut draft);
     if sql.has_flushes() {
         place.assume(&mut draft);
+    }
+    sql.check_totals(log.times.len(), &mut draft);
+    let of_log = match place {
+        LogPlace::Apart => Some(Role::Log),
+        LogPlace::Shared => Some(Role::Data),
+        LogPlace::Elsewhere => None,
+    };
+    if let Some(role) = of_log {
+        let with_log = disks
+            .iter()
+            .zip(&roles)
+            .filter(|(_, its)| **its == Some(role));
+        let with_log: Vec<&Disk> = with_log.map(|(disk, _)| disk).collect();
+        check::log_flushes(&sql, &with_log, place, log.times.len(), &mut draft);
     }
     let resolution = match log.times.iter().all(|at| at.subsec_nanosecond() == 0) {
         true => Resolution::Seconds,
@@ -111,15 +126,24 @@ fn is_same(asked: &str, found: &str) -> bool {
             .any(|part| plain(part) == plain(asked))
 }
 
-/// Factor by which counters of the same events may differ: rounding by Windows is less. Our choice.
-const CONTRADICTION: f64 = 1.1;
-
 /// A volume, or a disk if only disks were counted.
 struct Disk<'a> {
     name: &'a str,
-    transfers: Option<&'a Counter>,
+    /// `logicaldisk` or `physicaldisk`.
+    object: &'static str,
+    both: Both<'a>,
     reads: Figures<'a>,
     writes: Figures<'a>,
+}
+
+/// Counters of reads and writes together, which are not used: what the others say too.
+struct Both<'a> {
+    count: Option<&'a Counter>,
+    bytes: Option<&'a Counter>,
+    mean: Option<&'a Counter>,
+    size: Option<&'a Counter>,
+    queue: Option<&'a Counter>,
+    idle: Option<&'a Counter>,
 }
 
 /// Counters of one kind of request.
@@ -142,7 +166,9 @@ impl<'a> Disk<'a> {
             names.retain(|name| *name != "_total");
             names.sort_unstable();
             names.dedup();
-            let disks = names.into_iter().map(|name| Disk::of(name, &of_object));
+            let disks = names
+                .into_iter()
+                .map(|name| Disk::of(object, name, &of_object));
             let disks: Vec<Disk> = disks.collect();
             if disks
                 .iter()
@@ -161,19 +187,7 @@ impl<'a> Disk<'a> {
         })
     }
 
-    /// Notes counters that are redundant and not used.
-    fn note_other(log: &Log, draft: &mut Draft) {
-        let has = |object: &str| {
-            log.counters
-                .iter()
-                .any(|c| c.object == object && c.name == "disk reads/sec")
-        };
-        if has("logicaldisk") && has("physicaldisk") {
-            draft.notes.push("counters of PhysicalDisk are not used: those of LogicalDisk count the same requests".to_owned());
-        }
-    }
-
-    fn of(instance: &'a str, counters: &[&'a Counter]) -> Disk<'a> {
+    fn of(object: &'static str, instance: &'a str, counters: &[&'a Counter]) -> Disk<'a> {
         let find = |name: &str| {
             let is_it = |c: &&&Counter| c.instance == instance && c.name == name;
             counters.iter().find(is_it).copied()
@@ -187,47 +201,18 @@ impl<'a> Disk<'a> {
         };
         Disk {
             name: instance,
-            transfers: find("disk transfers/sec"),
+            object,
+            both: Both {
+                count: find("disk transfers/sec"),
+                bytes: find("disk bytes/sec"),
+                mean: find("avg. disk sec/transfer"),
+                size: find("avg. disk bytes/transfer"),
+                queue: find("avg. disk queue length"),
+                idle: find("% idle time"),
+            },
             reads: figures("read"),
             writes: figures("write"),
         }
-    }
-
-    /// Notes counters that contradict one another. None of them is rejected: in rows of averaged means, as produced by a
-    /// spreadsheet, a size is not bytes over requests.
-    fn check(&self, rows: usize, draft: &mut Draft) {
-        let mut told = |what: &str, twice: Twice| {
-            if twice.differs(CONTRADICTION, 0.0) {
-                let [stated, derived] = twice.means();
-                draft.assume(format!(
-                    "{} contradicts itself: {what} are {derived:.3} a second, and {stated:.3} by the counters that count.",
-                    self.name
-                ));
-            }
-        };
-        for (kind, figures) in [("read", &self.reads), ("write", &self.writes)] {
-            told(
-                &format!("`Disk {kind}s/sec` x `Avg. Disk Bytes/{kind}`"),
-                figures.bytes_twice(rows),
-            );
-        }
-        told("`Disk Transfers/sec`", self.transfers_twice(rows));
-        for (kind, figures) in [("read", &self.reads), ("write", &self.writes)] {
-            let queue = format!("Avg. Disk {kind} Queue Length");
-            let who = format!("{} ({kind}s)", self.name);
-            if let Some(told) = figures.load(rows).contradiction(&who, &queue, &queue) {
-                draft.assume(told);
-            }
-        }
-    }
-
-    fn transfers_twice(&self, rows: usize) -> Twice {
-        let of = |row: usize| {
-            let all = self.reads.rates(row).per_second? + self.writes.rates(row).per_second?;
-            let transfers = self.transfers?.value(row)?;
-            Some(Twice::of(Range::exact(all), Range::exact(transfers)))
-        };
-        (0..rows).filter_map(of).fold(Twice::default(), Twice::and)
     }
 
     fn is_active(&self, rows: usize) -> bool {
@@ -238,29 +223,6 @@ impl<'a> Disk<'a> {
 }
 
 impl Figures<'_> {
-    fn bytes_twice(&self, rows: usize) -> Twice {
-        let of = |row: usize| {
-            let derived = self.count?.value(row)? * self.size?.value(row)?;
-            Some(Twice::of(
-                Range::exact(self.bytes?.value(row)?),
-                Range::exact(derived),
-            ))
-        };
-        (0..rows).filter_map(of).fold(Twice::default(), Twice::and)
-    }
-
-    fn load(&self, rows: usize) -> Load {
-        let mut load = Load::default();
-        for row in 0..rows {
-            let rates = self.rates(row);
-            if let Some((rate, mean_s)) = rates.per_second.zip(rates.mean_s) {
-                let queue = self.queue.and_then(|queue| queue.value(row));
-                load.add(Range::exact(rate * mean_s), queue.map(Range::exact), None);
-            }
-        }
-        load
-    }
-
     fn rates(&self, row: usize) -> Rates {
         let value = |counter: Option<&Counter>| counter?.value(row);
         let per_second = value(self.count);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use model::Duration;
 use reading::Role;
 
+use super::check;
 use super::log::{Counter, Log};
 use crate::definition::{Interval, Requests, Wait};
 use crate::draft::Draft;
@@ -246,9 +247,41 @@ impl<'a> Sql<'a> {
     fn flushes_per_second(&self, log: &Log) -> Option<f64> {
         let rows = 1..log.times.len();
         let count = rows.len() as f64;
-        let flushes = |row| self.sum(Duration::SECOND, |sql| without_tempdb(&sql.flushes, row));
-        let all: Option<f64> = rows.map(flushes).sum();
+        let all: Option<f64> = rows.map(|row| self.flushes(row)).sum();
         all.filter(|_| count > 0.0).map(|all| all / count)
+    }
+
+    /// Log flushes per second, without tempdb's.
+    pub(super) fn flushes(&self, row: usize) -> Option<f64> {
+        self.sum(Duration::SECOND, |sql| without_tempdb(&sql.flushes, row))
+    }
+
+    /// Their bytes per second.
+    pub(super) fn flushed(&self, row: usize) -> Option<f64> {
+        self.sum(Duration::SECOND, |sql| without_tempdb(&sql.flushed, row))
+    }
+
+    /// Notes where databases have more than all of them together.
+    pub(super) fn check_totals(&self, rows: usize, draft: &mut Draft) {
+        for sql in &self.instances {
+            for (what, counters) in [
+                ("Log Flushes/sec", &sql.flushes),
+                ("Log Bytes Flushed/sec", &sql.flushed),
+                ("Write Transactions/sec", &sql.write_transactions),
+            ] {
+                let (total, each): (Vec<&Counter>, Vec<&Counter>) = counters
+                    .iter()
+                    .partition(|counter| counter.instance == "_total");
+                let each = |row| each.iter().map(|counter| counter.value(row)).sum();
+                let total = |row| total.first()?.value(row);
+                if let Some([each, total]) = check::excess(check::twice(rows, each, total)) {
+                    draft.assume(format!(
+                        "`Databases(_Total)` has {total} of `{what}`, and its databases {each} together: `_Total` counts, and one of \
+                         the figures is wrong."
+                    ));
+                }
+            }
+        }
     }
 
     pub(super) fn is_there(&self) -> bool {
