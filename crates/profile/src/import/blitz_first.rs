@@ -35,6 +35,9 @@ const LOG_FILE: &str = "2";
 /// Rows of one file closer than this belong to one snapshot.
 const SNAPSHOT: Duration = Duration::SECOND;
 
+/// Kinds of files: <https://learn.microsoft.com/sql/relational-databases/system-catalog-views/sys-master-files-transact-sql>.
+const KINDS: [&str; 4] = ["rows", "log", "filestream", "fulltext"];
+
 /// Columns of the table, in their order.
 const TABLE: [&str; 16] = [
     "ID",
@@ -92,7 +95,7 @@ pub(super) fn without_names(cells: &[String]) -> Option<Format> {
         "DatabaseID" | "FileID" | "num_of_reads" | "num_of_writes" => {
             cell.trim().parse::<u64>().is_ok()
         }
-        "TypeDesc" => ["rows", "log", "filestream", "fulltext"].contains(&cell.trim()),
+        "TypeDesc" => KINDS.contains(&cell.trim()),
         _ => true,
     };
     cells.iter().zip(names).all(fits).then_some(format)
@@ -190,6 +193,16 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn of(table: &'a Table) -> Result<Rows<'a>, ImportError> {
+        let kind = table.find(&["typedesc", "type_desc"]);
+        let mut kinds = kind.into_iter().flat_map(|kind| table.cells(kind));
+        let is_known = |cell: &str| KINDS.contains(&cell.trim().to_lowercase().as_str());
+        if let Some(((_, line), cell)) = kinds.find(|(_, cell)| !is_known(cell)) {
+            let message = format!(
+                "the type of the file is `{}`, and there are ROWS, LOG, FILESTREAM and FULLTEXT; correct it",
+                excerpt(cell)
+            );
+            return Err(table.error(line, message));
+        }
         Ok(Rows {
             table,
             server: table.find(&["servername", "server_name"]),
@@ -200,7 +213,7 @@ impl<'a> Rows<'a> {
             },
             database: table.any(&["databaseid", "database_id"])?,
             file: table.any(&["fileid", "file_id"])?,
-            kind: table.find(&["typedesc", "type_desc"]),
+            kind,
             read_ms: table.column("io_stall_read_ms")?,
             reads: table.column("num_of_reads")?,
             write_ms: table.column("io_stall_write_ms")?,

@@ -32,12 +32,22 @@ impl Decimal {
         }
     }
 
-    /// The number in a cell; `None` if it is blank, not a number, or negative, as some tools write unknown values.
+    /// The number in a cell; `None` if it is blank or not a number.
     ///
     /// # Errors
-    /// When the value is too large for a count: with the cell, to be appended to its location.
+    /// When the value is negative or too large for a count: with the cell, to be appended to its location.
     pub(super) fn counted(self, cell: &str) -> Result<Option<f64>, String> {
-        match self.parse(cell).filter(|value| *value >= 0.0) {
+        let positive = cell
+            .trim()
+            .strip_prefix('-')
+            .and_then(|cell| self.parse(cell));
+        if positive.is_some_and(|value| value > 0.0) {
+            return Err(format!(
+                "`{}` is negative, and no count or time is; correct it, or leave its row out",
+                excerpt(cell)
+            ));
+        }
+        match self.parse(cell) {
             None => Ok(None),
             Some(value) => match Counted::try_from(value) {
                 Ok(counted) => Ok(Some(counted.get())),
@@ -74,7 +84,7 @@ pub(super) fn counted(value: f64) -> Option<f64> {
     Counted::try_from(value).ok().map(Counted::get)
 }
 
-/// JSON figures by name. Some tools write a negative one where a counter was reset; none exceeds the possible counts.
+/// JSON figures by name, each a possible count or time.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Figures(BTreeMap<String, f64>);
 
@@ -84,7 +94,7 @@ impl Figures {
         Figures(figures.collect())
     }
 
-    /// A figure; `None` if it is missing or negative.
+    /// A figure; `None` if it is missing.
     pub(super) fn counted(&self, name: &str) -> Option<f64> {
         self.0.get(name).copied().and_then(counted)
     }
@@ -99,7 +109,7 @@ impl<'de> Deserialize<'de> for Figures {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Figures, D::Error> {
         let figures = BTreeMap::<String, f64>::deserialize(deserializer)?;
         for (name, value) in &figures {
-            Counted::try_from(value.max(0.0))
+            Counted::try_from(*value)
                 .map_err(|error| de::Error::custom(format!("`{name}`: {error}")))?;
         }
         Ok(Figures(figures))
@@ -134,9 +144,11 @@ mod tests {
 
     #[test]
     fn what_is_beyond_every_counter_is_an_error_and_not_a_blank() {
-        for blank in ["", " ", "-1", "nan", "inf", "NULL"] {
+        for blank in ["", " ", "nan", "inf", "NULL", "-"] {
             assert_eq!(Decimal::Point.counted(blank), Ok(None), "{blank}");
         }
+        let negative = Decimal::Point.counted("-0.5").expect_err("no count");
+        assert!(negative.starts_with("`-0.5` is negative"), "{negative}");
         for wrong in ["1e308", "1e999", "18446744073709560000"] {
             let error = Decimal::Point.counted(wrong).expect_err("it is too large");
             assert!(error.starts_with(&format!("`{wrong}` is more")), "{error}");
@@ -145,10 +157,15 @@ mod tests {
 
     #[test]
     fn a_figure_of_json_beyond_every_counter_is_named() {
-        let figures: Figures = serde_json::from_str(r#"{"r/s": -0.5, "w/s": 2}"#).expect("figures");
+        let figures: Figures = serde_json::from_str(r#"{"w/s": 2}"#).expect("figures");
         assert_eq!(
             (figures.counted("r/s"), figures.counted("w/s")),
             (None, Some(2.0))
+        );
+        let error = serde_json::from_str::<Figures>(r#"{"r/s": -0.5}"#).expect_err("negative");
+        assert!(
+            error.to_string().contains("`r/s`: -0.5 is not a count"),
+            "{error}"
         );
         let error = serde_json::from_str::<Figures>(r#"{"r/s": 1e308}"#).expect_err("too many");
         assert!(

@@ -63,7 +63,7 @@ pub(super) struct Disk {
 pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     let wrong = |message: String| ImportError::file(source.file, message);
     let (mut host, is_cut): (Host<Record>, bool) = match sadf_lines::are_in(source.text) {
-        true => sadf_lines::read(source.file, source.text)?,
+        true => sadf_lines::read(source.file, source.text, options)?,
         false => sysstat::read(source.file, source.text)?,
     };
     let mut draft = Draft::of("sar");

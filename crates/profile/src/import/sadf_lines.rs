@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::Options;
 use super::error::ImportError;
 use super::number::{Decimal, Figures};
 use super::sadf::{Disk, Io, Record, Time};
@@ -39,7 +40,11 @@ pub(super) fn are_in(text: &str) -> bool {
 ///
 /// # Errors
 /// When it covers several hosts, or a line cannot be read.
-pub(super) fn read(file: &str, text: &str) -> Result<(Host<Record>, bool), ImportError> {
+pub(super) fn read(
+    file: &str,
+    text: &str,
+    options: &Options,
+) -> Result<(Host<Record>, bool), ImportError> {
     let mut host = Host {
         processors: None,
         statistics: Vec::new(),
@@ -65,6 +70,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<(Host<Record>, bool), Impor
         {
             lines.restart(&cells, &mut host);
         } else if cells.len() == lines.names.len() && cells.len() > COMMON {
+            lines.check_zone(cells[2], options).map_err(wrong)?;
             lines.add(&cells, &mut host).map_err(wrong)?;
         } else if number == count && !text.ends_with('\n') {
             return Ok((host, true));
@@ -84,11 +90,36 @@ struct Lines {
     /// Column names of the following lines.
     names: Vec<String>,
     name_of_host: Option<String>,
+    /// Name of the zone of its times.
+    zone: Option<String>,
     /// Index of the record for each time.
     places: BTreeMap<String, usize>,
 }
 
 impl Lines {
+    /// Rejects the name of a zone whose offset nobody said, and a second one, as in summer.
+    fn check_zone(&mut self, time: &str, options: &Options) -> Result<(), String> {
+        let zone = time.split_whitespace().nth(2).filter(|zone| *zone != "UTC");
+        let Some(zone) = zone else {
+            return Ok(());
+        };
+        const IN_UTC: &str = "export in UTC, without -t and -T";
+        if options.utc_offset.is_none() {
+            return Err(format!(
+                "its times are in the zone `{}`, whose offset is not in the file; give --utc-offset, or {IN_UTC}",
+                excerpt(zone)
+            ));
+        }
+        match self.zone.get_or_insert_with(|| zone.to_owned()) {
+            first if first == zone => Ok(()),
+            first => Err(format!(
+                "its times are in the zones `{}` and `{}`; {IN_UTC}",
+                excerpt(first),
+                excerpt(zone)
+            )),
+        }
+    }
+
     fn add(&mut self, cells: &[&str], host: &mut Host<Record>) -> Result<(), String> {
         let (name, interval, time) = (cells[0], cells[1], cells[2]);
         if self.name_of_host.get_or_insert_with(|| name.to_owned()) != name {
@@ -137,7 +168,9 @@ impl Lines {
     /// Figures by their names in JSON.
     fn figures(&self, cells: &[&str]) -> Result<Vec<(String, f64)>, String> {
         let mut figures = Vec::new();
-        for (name, cell) in self.names.iter().zip(cells).skip(COMMON) {
+        let named = self.names.iter().zip(cells).skip(COMMON);
+        // The name of a device or processor; all processors are -1.
+        for (name, cell) in named.filter(|(name, _)| !matches!(name.as_str(), "CPU" | "DEV")) {
             let value = Decimal::Point
                 .counted(cell)
                 .map_err(|message| format!("{name}: {message}"))?;

@@ -290,3 +290,73 @@ fn totals_of_a_trace_that_its_lines_do_not_give_are_noted() {
         import(&cut, &[]).assumptions
     );
 }
+
+#[test]
+fn a_negative_count_is_refused() {
+    let iostat = text("sysstat/iostat-iso.json").replacen("\"r/s\": ", "\"r/s\": -", 3);
+    let refused = error("io.json", &iostat, &options(&[]));
+    assert!(
+        refused.contains("`r/s`: -") && refused.contains("is not a count"),
+        "{refused}"
+    );
+    let relog = relog(&[]).replace("\"100\"", "\"-1\"");
+    let refused = error("p.csv", &relog, &options(&["data=D:"]));
+    assert!(
+        refused.contains("`-1` is negative, and no count or time is"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_type_of_file_that_sql_server_does_not_have_is_refused() {
+    for name in [
+        "blitz-first/file-stats.csv",
+        "blitz-first/file-stats-deltas.csv",
+    ] {
+        let wrong = text(name).replace(",LOG,", ",BANANA,");
+        let refused = error("f.csv", &wrong, &options(&[]));
+        assert!(
+            refused
+                .starts_with("f.csv:3: the type of the file is `BANANA`, and there are ROWS, LOG"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn the_zone_of_a_file_counts() {
+    let offset = |offset: &str, devices: &[&str]| Options {
+        utc_offset: Some(offset.parse().expect("an offset")),
+        ..options(devices)
+    };
+    let lines = text("sysstat/sadf-d.csv");
+    let cet = lines.replace(" UTC;", " CET;");
+    let refused = error("s.csv", &cet, &options(&[]));
+    assert!(
+        refused.contains(
+            "its times are in the zone `CET`, whose offset is not in the file; give --utc-offset"
+        ),
+        "{refused}"
+    );
+    let both = cet.replacen(" CET;", " CEST;", 4);
+    let refused = error("s.csv", &both, &offset("+01:00", &[]));
+    assert!(refused.contains("in the zones `CE"), "{refused}");
+    let read = |text: &str, given: &Options| {
+        let file = "a file";
+        import::read(&[Source { file, text }], given).expect("a profile")
+    };
+    let hour = read(&lines, &options(&[])).profile.start.as_second()
+        - read(&cet, &offset("+01:00", &[])).profile.start.as_second();
+    assert_eq!(hour, 3600);
+    // perfmon's header says -60 minutes.
+    let relog = text("perfmon/relog.csv");
+    let devices = ["data=D:", "log=D:", "temp=T:"];
+    let other = read(&relog, &offset("+05:00", &devices));
+    assert_eq!(other.profile, read(&relog, &options(&devices)).profile);
+    let told = "--utc-offset has no effect: the header of the file has its offset";
+    assert!(
+        other.notes.iter().any(|note| note == told),
+        "{:?}",
+        other.notes
+    );
+}

@@ -213,9 +213,14 @@ fn wide(
         .collect();
     // Windows' own tools write the month first in all locales.
     let own = table.header[0].contains("(PDH-");
+    let bias = bias(&table.header[0]);
+    if bias.is_some() && options.utc_offset.is_some_and(|given| Some(given) != bias) {
+        let told = "--utc-offset has no effect: the header of the file has its offset";
+        draft.notes.push(told.to_owned());
+    }
     let options = Options {
         dates: options.dates.or(own.then_some(DateOrder::MonthFirst)),
-        utc_offset: options.utc_offset.or(bias(&table.header[0])),
+        utc_offset: bias.or(options.utc_offset),
         ..options.clone()
     };
     let times = times(table, &texts, &options, draft)?;
@@ -249,9 +254,19 @@ fn value(
     decimal: Decimal,
     cell: &str,
 ) -> Result<Option<f64>, ImportError> {
+    // typeperf writes -1 where it has no value, as of a process that ended.
+    if cell.trim() == "-1" && !is_counted(path) {
+        return Ok(None);
+    }
     decimal
         .counted(cell)
         .map_err(|message| table.error(line, format!("{}: {message}", excerpt(path))))
+}
+
+/// Whether a counter, by its path, is of disks or of SQL Server.
+fn is_counted(path: &str) -> bool {
+    let counter = Counter::parse(path);
+    counter.is_some_and(|counter| counter.sql().is_some() || counter.object.ends_with("disk"))
 }
 
 /// One row per value.
