@@ -77,8 +77,16 @@ impl Draft {
         self.order();
         self.even_out();
         if self.spans.len() < intervals_min {
+            let is_back = |(_, cause): &&(Timestamp, Lost)| *cause == Lost::Clock;
+            let remedy = match self.losses.iter().filter(is_back).count() {
+                0 => "record for longer".to_owned(),
+                back => format!(
+                    "times go back {back} times: sort the rows by time, or import what comes before and after a clock was set \
+                     back by itself"
+                ),
+            };
             return Err(format!(
-                "it has {}, and a profile needs {intervals_min} or more; record for longer",
+                "it has {}, and a profile needs {intervals_min} or more; {remedy}",
                 match self.spans.len() {
                     0 => "no complete interval".to_owned(),
                     1 => "1 complete interval".to_owned(),

@@ -126,6 +126,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
             NEEDED.map(|needed| SUMS[needed]).join(", ")
         )));
     }
+    check_times(&metrics).map_err(wrong)?;
     for unused in metrics.keys().filter(|name| !is_known(name)) {
         draft.notes.push(format!("{unused} is not used"));
     }
@@ -246,6 +247,24 @@ fn period(metrics: &Metrics) -> Result<Duration, String> {
             "its data points are {period} and {apart} apart, so that their period is not known; ask for one --period"
         )),
     }
+}
+
+/// Rejects metrics that have no time in common.
+fn check_times(metrics: &Metrics) -> Result<(), String> {
+    let of = |needed: usize| &metrics[SUMS[needed]].points;
+    let has_all = |at: &Timestamp| NEEDED.iter().all(|needed| of(*needed).contains_key(at));
+    if of(NEEDED[0]).keys().any(has_all) {
+        return Ok(());
+    }
+    let first = NEEDED.map(|needed| {
+        let first = of(needed).keys().next();
+        let first = first.map_or("never".to_owned(), Timestamp::to_string);
+        format!("`{}` {first}", SUMS[needed])
+    });
+    Err(format!(
+        "its metrics have no time in common (their first times: {}); ask for each with the same --start-time and --end-time",
+        first.join(", ")
+    ))
 }
 
 fn value(metrics: &Metrics, name: &str, at: Timestamp) -> Option<f64> {

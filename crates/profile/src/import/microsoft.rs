@@ -89,7 +89,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     }
     let mut windows = Rows::of(&table)?.windows(options, &mut draft)?;
     check_largest(&windows).map_err(wrong)?;
-    leave_out_incomplete(&mut windows, &mut draft);
+    leave_out_incomplete(&mut windows, &mut draft).map_err(wrong)?;
     assume(&windows, &mut draft);
     let times: Vec<Timestamp> = windows.keys().copied().collect();
     let (usual, sample) = lengths(&times, &windows, options, &mut draft).map_err(wrong)?;
@@ -268,12 +268,18 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Rejects a mean that exceeds the largest of its values.
+/// Rejects a mean that exceeds the largest of its values, or has none.
 fn check_largest(windows: &Windows) -> Result<(), String> {
     for (at, files) in windows {
         for window in files.values() {
             for (number, code) in CODES.iter().enumerate() {
                 let (mean, largest) = (window.means[number], window.largest[number]);
+                if let Some(mean) = mean.filter(|mean| window.values == Some(0.0) && *mean > 0.0) {
+                    return Err(format!(
+                        "the window of {at} contradicts itself: {code} has a mean of {mean}, and `Occurence` is 0; correct it, \
+                         or leave the window out"
+                    ));
+                }
                 if let Some((mean, largest)) = mean.zip(largest)
                     && mean > largest * (1.0 + 1e-9)
                 {
@@ -289,7 +295,23 @@ fn check_largest(windows: &Windows) -> Result<(), String> {
 }
 
 /// Drops windows in which a file lacks a count, as the last one may.
-fn leave_out_incomplete(windows: &mut Windows, draft: &mut Draft) {
+///
+/// # Errors
+/// When a count is in no window.
+fn leave_out_incomplete(windows: &mut Windows, draft: &mut Draft) -> Result<(), String> {
+    let is_missing = |needed: &&usize| {
+        let mut all = windows.values().flat_map(BTreeMap::values);
+        all.all(|window| window.means[**needed].is_none())
+    };
+    let missing = NEEDED.iter().filter(is_missing);
+    let missing: Vec<&str> = missing.map(|needed| CODES[*needed]).collect();
+    if !missing.is_empty() {
+        return Err(format!(
+            "no row has a Mean of {}; give the file as Microsoft's tool wrote it, with {}",
+            missing.join(", "),
+            NEEDED.map(|needed| CODES[needed]).join(", ")
+        ));
+    }
     let before = windows.len();
     windows.retain(|at, files| {
         let complete = files.values().all(Window::is_complete);
@@ -304,6 +326,7 @@ fn leave_out_incomplete(windows: &mut Windows, draft: &mut Draft) {
             before - windows.len()
         ));
     }
+    Ok(())
 }
 
 /// Adds assumptions that hold for every file of this format.

@@ -196,7 +196,10 @@ impl Dates {
         let at = stamp.and_then(|stamp| stamp.instant(self.order, self.offset));
         let at = at.ok_or_else(|| {
             let remedy = match stamp {
-                Some(stamp) if stamp.is_open() => "check --dates",
+                Some(stamp) if stamp.is_open() => match self.order {
+                    DateOrder::MonthFirst => "give --dates dmy if days come first",
+                    DateOrder::DayFirst => "give --dates mdy if months come first",
+                },
                 Some(_) | None => "correct it, or export it as 2026-11-21 21:15:38",
             };
             let text = excerpt(text);

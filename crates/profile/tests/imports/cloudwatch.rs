@@ -236,3 +236,16 @@ fn answers_that_contradict_one_another_or_name_too_little_are_noted_or_refused()
         "{refused}"
     );
 }
+
+#[test]
+fn metrics_of_other_times_are_told() {
+    let mut answers = answers();
+    let (_, writes) = &mut answers[3];
+    *writes = writes.replace("T10:", "T11:");
+    let refused = import(&answers, &[]).expect_err("an hour apart");
+    let part = "its metrics have no time in common (their first times: `VolumeReadOps` 2026-11-21T10:00:00Z";
+    assert!(
+        refused.contains(part) && refused.contains("`VolumeWriteOps` 2026-11-21T11:00:00Z"),
+        "{refused}"
+    );
+}

@@ -360,3 +360,36 @@ fn the_zone_of_a_file_counts() {
         other.notes
     );
 }
+
+#[test]
+fn what_is_missing_or_in_another_order_is_told() {
+    let name = "microsoft/server_PerformanceAggregated_Counters.csv";
+    let renamed = text(name).replace(",FNR,", ",XYZ,");
+    let refused = error(name, &renamed, &options(&[]));
+    assert!(
+        refused.contains("no row has a Mean of FNR; give the file as"),
+        "{refused}"
+    );
+    let none = text(name).replace("Occurence,19", "Occurence,0");
+    let refused = error(name, &none, &options(&[]));
+    assert!(
+        refused.contains("and `Occurence` is 0; correct it"),
+        "{refused}"
+    );
+    let whole = relog(&[]);
+    let (header, rows) = whole.split_once('\n').expect("a header");
+    let newest_first: Vec<&str> = rows.lines().rev().collect();
+    let text = format!("{header}\n{}\n", newest_first.join("\n"));
+    let refused = error("p.csv", &text, &options(&["data=D:"]));
+    assert!(
+        refused.contains("no complete interval")
+            && refused.contains("times go back 3 times: sort the rows by time"),
+        "{refused}"
+    );
+    let german = whole.replace("09/22/2026", "22/09/2026");
+    let refused = error("p.csv", &german, &options(&["data=D:"]));
+    assert!(
+        refused.contains("give --dates dmy if days come first"),
+        "{refused}"
+    );
+}
