@@ -50,7 +50,22 @@ fn text(head: &str) -> Found {
 fn result(head: &str) -> Found {
     const BENCHMARK: &str = "it says what disks could do, and not what a server asks of them: record the server, or describe \
                              the disk with `dbstow calibrate`";
-    if head.contains("\"fio version\"") {
+    let first = head.lines().find(|line| !line.trim().is_empty());
+    let first = first.unwrap_or_default().trim();
+    let is_terse = first
+        .split(';')
+        .nth(1)
+        .is_some_and(|cell| cell.starts_with("fio-"));
+    if is_log_of_fio(first) {
+        Some((
+            "a log of fio (write_bw_log, write_iops_log or write_lat_log)",
+            BENCHMARK,
+        ))
+    } else if head.contains("Run status group ") || head.contains("(g=0): rw=") || is_terse {
+        Some(("a result of fio as text", BENCHMARK))
+    } else if head.contains("Command Line:") && head.contains("timespan:") {
+        Some(("a result of diskspd as text", BENCHMARK))
+    } else if head.contains("\"fio version\"") {
         Some(("a result of fio (--output-format=json)", BENCHMARK))
     } else if head.contains("<Results>")
         && (head.contains("<TimeSpan>") || head.contains("<Profile>"))
@@ -61,6 +76,16 @@ fn result(head: &str) -> Found {
     }
 }
 
+/// `time, value, direction, block size, ..`: <https://fio.readthedocs.io/en/latest/fio_doc.html#log-file-formats>.
+fn is_log_of_fio(line: &str) -> bool {
+    let cells: Vec<&str> = line.split(", ").collect();
+    let direction = cells.get(2).and_then(|cell| cell.parse::<u8>().ok());
+    let is_number = |cell: &&str| cell.starts_with("0x") || cell.parse::<u64>().is_ok();
+    cells.len() >= 4
+        && direction.is_some_and(|direction| direction <= 2)
+        && cells.iter().all(is_number)
+}
+
 /// Statistics that lack required figures.
 fn statistics(head: &str) -> Found {
     let first = head.lines().find(|line| !line.trim().is_empty())?;
@@ -69,7 +94,42 @@ fn statistics(head: &str) -> Found {
     let is_screen = header.first().is_some_and(|cell| {
         cell.starts_with("physical reads") || cell.starts_with("physical writes")
     });
-    if head.contains("\"MetricDataResults\"") {
+    let lower = head.to_lowercase();
+    let is_number = |cell: &String| cell.parse::<i64>().is_ok();
+    // `select *`, of which the last column is a handle, has 12 columns, or 14 with those of the resource governor.
+    let is_view = matches!(header.len(), 12 | 14)
+        && header.iter().any(|cell| cell.starts_with("0x"))
+        && header.iter().filter(|cell| is_number(cell)).count() + 1 == header.len();
+    if is_view {
+        Some((
+            "rows of sys.dm_io_virtual_file_stats without column names",
+            "export them with names (Management Studio: Query Options, Results, Grid, Include column headers)",
+        ))
+    } else if lower
+        .lines()
+        .any(|line| line.contains(" swpd ") && line.contains(" bo "))
+    {
+        Some((
+            "the text of vmstat, which has blocks and no requests",
+            "record with `S_TIME_FORMAT=ISO iostat -x -t -o JSON 10 > iostat.json` (sysstat 12)",
+        ))
+    } else if !head.trim_start().starts_with('{')
+        && ["volumereadops", "volumewriteops"]
+            .iter()
+            .any(|name| lower.contains(name))
+    {
+        Some((
+            "a CSV of CloudWatch, which names neither statistic nor unit",
+            "give answers to `aws cloudwatch get-metric-statistics --statistics Sum`, one for each metric of the volume",
+        ))
+    } else if lower.contains("disk read operations/sec")
+        || lower.contains("disk write operations/sec")
+    {
+        Some((
+            "a CSV of Azure Monitor, which is not read",
+            "record the server with `dbstow record`, or its disks with `typeperf` or iostat",
+        ))
+    } else if head.contains("\"MetricDataResults\"") {
         Some((
             "an answer of CloudWatch to get-metric-data, which names no statistic",
             "give answers to `aws cloudwatch get-metric-statistics --statistics Sum`, one for each metric of the volume",

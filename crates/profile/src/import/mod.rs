@@ -180,6 +180,13 @@ fn without_effect(format: Format, options: &Options) -> Vec<String> {
 
 fn common_format(sources: &[Source], options: &Options) -> Result<Format, ImportError> {
     if let Some(format) = options.format {
+        for source in sources {
+            if sniff(source.file, source.text).is_none()
+                && let Some(told) = foreign::recognised(source.file, format::head(source.text))
+            {
+                return Err(ImportError::file(source.file, told));
+            }
+        }
         return Ok(format);
     }
     let first = sources.first().expect("the caller has at least one file");

@@ -276,3 +276,46 @@ fn performance_counters_are_read_whatever_separates_them() {
         assert_eq!(import(&own, &given), comma, "{separator}");
     }
 }
+
+#[test]
+fn other_results_of_known_tools_are_named() {
+    let view = without_header(&text("sql-server/dm-io-virtual-file-stats.csv"));
+    let normal = "job: (g=0): rw=randread, bs=(R) 4096B-4096B, ioengine=libaio, iodepth=1\nfio-3.33\nStarting 1 process\n";
+    let terse = "3;fio-3.33;job;0;0;16384;4096;1024;4000\n";
+    let log = "1000, 12345, 0, 4096, 0, 0x0000\n2000, 12345, 0, 4096, 0, 0x0000\n";
+    let diskspd =
+        "\nCommand Line: diskspd.exe -b8K -d10 t.dat\n\nInput parameters:\n\n\ttimespan:   1\n";
+    let vmstat = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n";
+    let cloudwatch = "Label,vol-1 VolumeReadOps,vol-1 VolumeWriteOps\n2026/11/21 10:00:00,1,2\n";
+    let azure = "Timestamp,Data Disk Read Operations/Sec (Avg)\n2026-11-21T10:00:00Z,3\n";
+    for (text, name, remedy) in [
+        (
+            view.as_str(),
+            "rows of sys.dm_io_virtual_file_stats without column names",
+            "Include column headers",
+        ),
+        (normal, "a result of fio as text", "`dbstow calibrate`"),
+        (terse, "a result of fio as text", "`dbstow calibrate`"),
+        (log, "a log of fio", "`dbstow calibrate`"),
+        (diskspd, "a result of diskspd as text", "`dbstow calibrate`"),
+        (vmstat, "the text of vmstat", "iostat -x -t -o JSON"),
+        (
+            cloudwatch,
+            "a CSV of CloudWatch",
+            "get-metric-statistics --statistics Sum",
+        ),
+        (azure, "a CSV of Azure Monitor", "`dbstow record`"),
+    ] {
+        let forced = Options {
+            format: Some(Format::FileStats),
+            ..options(&[])
+        };
+        for given in [options(&[]), forced] {
+            let refused = error("x", text, &given);
+            assert!(
+                refused.starts_with(&format!("x: this is {name}")) && refused.contains(remedy),
+                "{refused}"
+            );
+        }
+    }
+}
