@@ -352,10 +352,7 @@ impl Args {
         let title = format!("{}, arm {}", plan.experiment, arm.name);
         let why = "scripts place files, and set nothing else of a server";
         let idle = idle_without_run(&self.set, &USED, why);
-        let of_places = |idle: &Idle| {
-            let section = idle.key.split('.').next().unwrap_or_default();
-            ["machine", "volume", "placement"].contains(&section)
-        };
+        let of_places = |idle: &Idle| ["machine", "volume", "placement"].contains(&idle.section());
         tell_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());
         Ok(LayoutRequest::of(
             title,

@@ -7,6 +7,7 @@ use toml_edit::Value;
 use super::bounds::{arm_named, named};
 use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
+use super::idle::Given;
 use super::settings::{Settings, Volume};
 use super::{Arm, Origin, Source, Spec, Variant};
 use super::{distribute, idle, mariadb, protocol, resolve, rules, wire};
@@ -96,10 +97,10 @@ pub(super) fn with_all(
 
 /// An arm from the file, or implied by a placement.
 pub(super) struct AskedArm {
-    name: String,
+    pub(super) name: String,
     pub(super) placement: String,
     baseline: Option<String>,
-    set: BTreeMap<String, toml::Value>,
+    pub(super) set: BTreeMap<String, toml::Value>,
 }
 
 /// Checks everything except arms, whether or not an arm uses it.
@@ -240,7 +241,7 @@ fn resolved(
     whole: &wire::Experiment,
     arm: &AskedArm,
     origin: &Origin,
-) -> Result<(Arm, Vec<String>), Fault> {
+) -> Result<(Arm, Given), Fault> {
     let set_path = ["arm", arm.name.as_str(), "set"];
     for key in arm.set.keys() {
         check_settable(arm, key, origin)?;
@@ -256,7 +257,7 @@ fn resolved(
     let own = with_all(text, &arm.set, &set_path).map_err(|fault| in_arm(&arm.name, fault))?;
     let settings = settings(&own, &own.wire(), &arm.placement, &origin.variant)
         .map_err(|fault| blamed(&arm.name, &arm.set, fault))?;
-    let given = idle::given(own.source(), &settings);
+    let given = Given::of(own.source(), arm, &settings);
     let arm = Arm {
         name: arm.name.clone(),
         baseline: arm.baseline.clone(),

@@ -23,15 +23,26 @@ pub struct Idle {
     pub why: String,
 }
 
+impl Idle {
+    /// The section that the key is in, whether the file or an arm sets it.
+    pub fn section(&self) -> &str {
+        let key = self.key.split_once(".set.\"");
+        let key = key.map_or(self.key.as_str(), |(_, own)| own);
+        key.split('.').next().unwrap_or_default()
+    }
+}
+
 impl Spec {
     /// Keys without effect in any arm that has them, in order.
     pub fn idle(&self, known: &dyn Known) -> Vec<Idle> {
         let Variant { mode, engine, .. } = &self.variant;
         let placed = known.placed(engine, *mode, &self.arms);
-        let mut found: BTreeMap<&str, Option<String>> = BTreeMap::new();
+        let mut found: BTreeMap<String, Option<String>> = BTreeMap::new();
         for arm in &self.arms {
-            let given = self.given.get(&arm.name).into_iter().flatten();
-            let given: BTreeSet<&str> = given.map(String::as_str).collect();
+            let Some(of_arm) = self.given.get(&arm.name) else {
+                continue;
+            };
+            let given: BTreeSet<&str> = of_arm.keys.iter().map(String::as_str).collect();
             let here = Here {
                 arm,
                 variant: &self.variant,
@@ -42,16 +53,16 @@ impl Spec {
             };
             for key in &given {
                 let why = here.idle(key);
-                let known = found.entry(*key).or_insert_with(|| why.clone());
+                let known = found.entry(of_arm.named(key));
+                let known = known.or_insert_with(|| why.clone());
                 if why.is_none() {
                     *known = None;
                 }
             }
         }
-        let idle = found.into_iter().filter_map(|(key, why)| {
-            let key = key.to_owned();
-            Some(Idle { key, why: why? })
-        });
+        let idle = found
+            .into_iter()
+            .filter_map(|(key, why)| Some(Idle { key, why: why? }));
         self.unused.iter().cloned().chain(idle).collect()
     }
 }
@@ -76,21 +87,68 @@ pub(super) fn unused(asked: &wire::Experiment, asked_arms: &[AskedArm], arms: &[
     volumes.chain(placements).collect()
 }
 
-/// The dotted keys of `text`, TOML, in the sections that make up an arm and its comparison, except for parts that its placement
-/// does not use.
-pub(super) fn given(text: &str, settings: &Settings) -> Vec<String> {
+/// The keys given for an arm, dotted.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    keys: Vec<String>,
+    /// The arm's name in the file.
+    arm: String,
+    /// What the arm sets itself: keys, or whole sections of them.
+    own: Vec<String>,
+}
+
+impl Given {
+    /// The keys of `text`, TOML, in the sections that make up an arm and its comparison. Those of parts that its placement does
+    /// not use are for other arms, unless the arm itself sets them.
+    pub(super) fn of(text: &str, asked: &AskedArm, settings: &Settings) -> Given {
+        let sections = super::arms::SETTABLE.into_iter().chain(["protocol"]);
+        let mut given = Given {
+            keys: Vec::new(),
+            arm: asked.name.clone(),
+            own: asked.set.keys().cloned().collect(),
+        };
+        let mut keys = leaves_of(text, sections);
+        keys.retain(|key| given.set_by_arm(key).is_some() || is_of(settings, key));
+        given.keys = keys;
+        given
+    }
+
+    /// The key of the arm's own settings that sets `key`.
+    fn set_by_arm(&self, key: &str) -> Option<&str> {
+        let is_in = |own: &&String| {
+            let rest = key.strip_prefix(own.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.own.iter().find(is_in).map(String::as_str)
+    }
+
+    /// `key` as the file has it: other arms may set it, too, or use what this one does not.
+    fn named(&self, key: &str) -> String {
+        match self.set_by_arm(key) {
+            None => key.to_owned(),
+            Some(own) => format!("arm.{}.set.\"{own}\"{}", self.arm, &key[own.len()..]),
+        }
+    }
+}
+
+/// Whether the arm has the volume or the placement that `key` is about.
+fn is_of(settings: &Settings, key: &str) -> bool {
+    match key.split('.').collect::<Vec<_>>()[..] {
+        ["volume", volume, ..] => settings.volume(volume).is_some(),
+        ["placement", placement, ..] => placement == settings.placement.name,
+        _ => true,
+    }
+}
+
+/// The dotted keys of `text`, TOML, in `sections`.
+fn leaves_of<'a>(text: &str, sections: impl Iterator<Item = &'a str>) -> Vec<String> {
     let table: toml::Table = toml::from_str(text).unwrap_or_default();
     let mut keys = Vec::new();
-    for section in super::arms::SETTABLE.into_iter().chain(["protocol"]) {
+    for section in sections {
         if let Some(value) = table.get(section) {
             leaves(section, value, &mut keys);
         }
     }
-    keys.retain(|key| match key.split('.').collect::<Vec<_>>()[..] {
-        ["volume", volume, ..] => settings.volume(volume).is_some(),
-        ["placement", placement, ..] => placement == settings.placement.name,
-        _ => true,
-    });
     keys
 }
 
@@ -204,7 +262,13 @@ impl Here<'_> {
     fn idle(&self, key: &str) -> Option<String> {
         match key.split('.').collect::<Vec<_>>()[..] {
             ["machine", key, ..] => self.of_machine(key),
-            ["volume", name, key, ..] => self.of_volume(self.arm.settings.volume(name)?, key),
+            ["volume", name, key, ..] => match self.arm.settings.volume(name) {
+                Some(volume) => self.of_volume(volume, key),
+                None => Some("this arm has no files there".to_owned()),
+            },
+            ["placement", name, ..] if name != self.arm.settings.placement.name => {
+                Some("this arm has another placement".to_owned())
+            }
             ["placement", _, role, key] => self.of_files(role, key),
             ["workload", "parameters", name] => self.of_parameter(name),
             ["workload", key, ..] => self.of_workload(key),

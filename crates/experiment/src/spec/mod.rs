@@ -86,7 +86,7 @@ pub struct Spec {
     /// Whether it specifies the initial state of the host cache.
     pub host_cache_start_given: bool,
     /// The given keys, by arm.
-    given: BTreeMap<String, Vec<String>>,
+    given: BTreeMap<String, idle::Given>,
     /// Volumes and placements that no arm uses.
     unused: Vec<Idle>,
     origin: Origin,
