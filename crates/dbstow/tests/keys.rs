@@ -147,6 +147,8 @@ const CASES: &[Case] = &[
         "'20 ms'",
         &[("engine.log_flush", "true")],
     ),
+    // Nothing is flushed.
+    case("volume.d.override.flush_latency", "'20 ms'"),
     case("volume.d.override.transfer", "'1 MB/s'"),
     case("placement.p.data.volumes", "'nowhere'"),
     case("placement.p.data.files", "3"),
@@ -584,7 +586,7 @@ fn keys_without_effect_on_a_disk_or_in_a_mode_are_reported_with_the_reason() {
         &[],
         &[
             "volume.d.bursting, volume.d.iops (an unlimited disk has no limits to provision)",
-            "machine.credits (no limit of the machine has burst credits)",
+            "machine.credits (no limit of the machine for these volumes has burst credits)",
             "engine.host_cache_start (no volume has a host cache)",
             "engine.log_flush (no commit waits for the log, engine.commit)",
         ],

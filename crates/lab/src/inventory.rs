@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use model::{Bytes, Duration, LimitSpec};
+use model::{Bytes, Duration, HostCacheMode, LimitSpec, Operation};
 use profile::DemandSeries;
 
 use crate::plan_file::{Inputs, Named};
@@ -280,9 +280,20 @@ impl Known for Inventory {
         self.engines.find(name).ok()?.keys(mode)
     }
 
-    fn machine_bursts(&self, machine: &Machine) -> bool {
-        let machine = Stage::machine_of(machine, &self.catalogue);
-        machine.is_ok_and(|machine| machine.limits.values().flatten().any(bursts))
+    fn machine_bursts(&self, asked: &Machine, volumes: &[Volume]) -> bool {
+        let Ok(machine) = Stage::machine_of(asked, &self.catalogue) else {
+            return false;
+        };
+        let mut volumes = volumes.iter();
+        volumes.any(|volume| {
+            let disk = Stage::disk_of(volume, asked, &self.catalogue);
+            let names = disk.map_or(Vec::new(), |disk| disk.machine_limits);
+            let direct = names.iter().find_map(|name| machine.limits.get(name));
+            let cache = machine.host_cache.as_ref();
+            let cache = cache.filter(|_| volume.host_cache != HostCacheMode::None);
+            let cached = cache.and_then(|cache| machine.limits.get(&cache.limit));
+            [direct, cached].into_iter().flatten().flatten().any(bursts)
+        })
     }
 
     fn disk_bursts(&self, machine: &Machine, volume: &Volume) -> bool {
@@ -336,6 +347,18 @@ impl Known for Inventory {
             (Mode::Emulate | Mode::Measure, Ok(Measured::Server(roles))) => roles,
             (Mode::Simulate, _) | (_, Ok(Measured::Directories) | Err(_)) => Role::ALL.to_vec(),
         }
+    }
+
+    fn records(&self, script: &Script, role: Role, operation: Operation) -> bool {
+        let Script::Profile { file, window } = script else {
+            return true;
+        };
+        let recording = self.recording(file, *window).ok();
+        let demand = recording.and_then(|(recording, _)| recording.demand.ok());
+        demand.is_none_or(|demand| {
+            let mut periods = demand.periods().iter();
+            periods.any(|period| period.demand.has(role, operation))
+        })
     }
 
     fn entry(&self, name: &str) -> Option<String> {

@@ -4,7 +4,7 @@
 //! the number of sessions that issue operations in turn: a closed system, whose rate follows from how long operations then take
 //! (Mesnier et al., "Modeling the relative fitness of storage", 2007, has the idea).
 
-use model::{Bytes, Duration};
+use model::{Bytes, Duration, Operation};
 use reading::Role;
 use thiserror::Error;
 
@@ -40,6 +40,30 @@ pub struct Demand {
     pub temp: Access,
     /// Log demand.
     pub log: LogDemand,
+}
+
+impl Demand {
+    /// Whether operations have requests of this kind for files of `role`.
+    pub fn has(&self, role: Role, operation: Operation) -> bool {
+        let of_files = |access: &Access| {
+            let (waited, background) = match operation {
+                Operation::Read => (access.reads, access.background_reads),
+                Operation::Write => (access.writes, access.background_writes),
+                Operation::Flush => return false,
+            };
+            waited.per_operation > 0.0 || background.per_operation > 0.0
+        };
+        let log = &self.log;
+        match (role, operation) {
+            (Role::Data, _) => of_files(&self.data),
+            (Role::Temp, _) => of_files(&self.temp),
+            (Role::Log, Operation::Write) => log.bytes_per_operation > 0.0,
+            (Role::Log, Operation::Flush) => log.is_flushed,
+            (Role::Log, Operation::Read) | (Role::Binlog | Role::Undo | Role::Doublewrite, _) => {
+                false
+            }
+        }
+    }
 }
 
 /// Requests of an operation to the files of one role.

@@ -5,14 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::HostCacheMode;
+use model::{HostCacheMode, Operation};
 
 use super::arms::AskedArm;
 use super::known::{Decides, Known};
 use super::mode::{Mode, Variant};
 use super::placement::Role;
 use super::settings::{Commit, Disk, Machine, Script, Settings, Volume};
-use super::{Arm, Spec, Volumes, wire};
+use super::{Arm, Spec, Volumes, requests, wire};
 
 /// A key without effect.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -200,8 +200,10 @@ struct Attached<'a> {
 impl Attached<'_> {
     /// Why a key of the machine has no effect on its volumes.
     fn idle_of_machine(&self, key: &str) -> Option<String> {
-        let is_without_credits = key == "credits" && !self.known.machine_bursts(self.machine);
-        is_without_credits.then(|| "no limit of the machine has burst credits".to_owned())
+        let bursts = || self.known.machine_bursts(self.machine, self.volumes);
+        let is_without_credits = key == "credits" && !bursts();
+        is_without_credits
+            .then(|| "no limit of the machine for these volumes has burst credits".to_owned())
     }
 
     /// Whether a disk reaches its limits only on machines with enough processors.
@@ -262,8 +264,8 @@ impl Here<'_> {
     fn idle(&self, key: &str) -> Option<String> {
         match key.split('.').collect::<Vec<_>>()[..] {
             ["machine", key, ..] => self.of_machine(key),
-            ["volume", name, key, ..] => match self.arm.settings.volume(name) {
-                Some(volume) => self.of_volume(volume, key),
+            ["volume", name, ref keys @ ..] => match self.arm.settings.volume(name) {
+                Some(volume) => self.of_volume(volume, keys),
                 None => Some("this arm has no files there".to_owned()),
             },
             ["placement", name, ..] if name != self.arm.settings.placement.name => {
@@ -303,14 +305,31 @@ impl Here<'_> {
         }
     }
 
-    fn of_volume(&self, volume: &Volume, key: &str) -> Option<String> {
+    fn of_volume(&self, volume: &Volume, keys: &[&str]) -> Option<String> {
         let settings = &self.arm.settings;
-        match key {
+        match keys {
             // Data on it causes a warning in every mode.
-            "disk" if self.is_real() && self.known.forgets(&settings.machine, volume) => None,
+            ["disk"] if self.is_real() && self.known.forgets(&settings.machine, volume) => None,
             _ if self.is_real() => Some(REAL.to_owned()),
-            _ => idle_of_volume(&settings.machine, volume, key, self.known),
+            ["override", key, ..] => self.of_override(volume, key),
+            [key, ..] => idle_of_volume(&settings.machine, volume, key, self.known),
+            [] => None,
         }
+    }
+
+    /// Latencies of requests that no file on the volume has.
+    fn of_override(&self, volume: &Volume, key: &str) -> Option<String> {
+        let (operation, why) = match key {
+            "read_latency" => (Operation::Read, "no file there is read"),
+            "write_latency" => (Operation::Write, "no file there is written"),
+            "flush_latency" => (Operation::Flush, "no file there is flushed"),
+            _ => return None,
+        };
+        let Variant { engine, .. } = self.variant;
+        let settings = &self.arm.settings;
+        let is_idle = !self.is_in_real_time()
+            && !requests::can_reach(settings, engine, self.known, &volume.name, operation);
+        is_idle.then(|| why.to_owned())
     }
 
     /// Keys of the files of a role.
@@ -375,6 +394,13 @@ impl Here<'_> {
 
     fn of_parameter(&self, name: &str) -> Option<String> {
         let (script, engine) = (&self.arm.settings.workload.script, &self.variant.engine);
+        let parameters = &self.arm.settings.workload.parameters;
+        if name == "sync"
+            && self.has_plain_files()
+            && !requests::is_plain(parameters, Operation::Write)
+        {
+            return Some("all requests are reads, workload.parameters.read_percent".to_owned());
+        }
         match self.known.decides(script, name, engine) {
             Decides::Run => None,
             Decides::End => {

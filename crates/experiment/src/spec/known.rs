@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use model::{Bytes, Duration};
+use model::{Bytes, Duration, Operation};
 
 use super::Arm;
 use super::mode::{EngineName, Mode};
@@ -44,9 +44,9 @@ pub trait Known {
         None
     }
 
-    /// Whether a limit of the machine is known to have burst credits.
-    fn machine_bursts(&self, machine: &Machine) -> bool {
-        let _ = machine;
+    /// Whether a limit of the machine that requests to `volumes` pass is known to have burst credits.
+    fn machine_bursts(&self, machine: &Machine, volumes: &[Volume]) -> bool {
+        let _ = (machine, volumes);
         true
     }
 
@@ -84,6 +84,12 @@ pub trait Known {
     fn placed(&self, name: &EngineName, mode: Mode, arms: &[Arm]) -> Vec<Role> {
         let _ = (name, mode, arms);
         Role::ALL.to_vec()
+    }
+
+    /// Whether the replay of the profile `script` has requests of this kind for files of `role`.
+    fn records(&self, script: &Script, role: Role, operation: Operation) -> bool {
+        let _ = (script, role, operation);
+        true
     }
 
     /// Digest of the entry of the disk `name`, if it is the user's own: a different entry of that name makes a different plan.

@@ -26,6 +26,7 @@ mod paths;
 mod placement;
 mod postgres;
 pub(crate) mod protocol;
+mod requests;
 mod resolve;
 pub(crate) mod rules;
 mod settings;
