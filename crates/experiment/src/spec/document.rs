@@ -9,6 +9,9 @@ use super::wire::Experiment;
 /// Sections whose entries have names chosen by the author: an unknown name in an override is a typo.
 const NAMED: [&str; 4] = ["volume", "placement", "arm", "published"];
 
+/// Sections that set keys of others: they are applied to the file before arms and overrides set theirs.
+const APPLIED_FIRST: [&str; 3] = ["quick", "real-time", "real-time-sqlserver"];
+
 /// An experiment's text that is valid TOML and has the shape of an experiment.
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
@@ -80,6 +83,15 @@ impl Text {
             return Err("choose the engine in [engine], or with --engine".to_owned());
         }
         let path: Vec<&str> = key.split('.').collect();
+        if let Some((section, rest)) = path.split_first()
+            && APPLIED_FIRST.contains(section)
+        {
+            let inner = rest.join(".").replace('"', "");
+            let inner = if inner.is_empty() { "its keys" } else { &inner };
+            return Err(format!(
+                "[{section}] is applied before this, which would change nothing; set {inner} without it"
+            ));
+        }
         if let Some(message) = keys::unknown(&path, |section| self.names_in(section))
             && !path.contains(&"")
         {
@@ -334,5 +346,25 @@ mod tests {
         assert!(refuse("volume.e").contains("did you mean \"d\"?"));
         assert!(refuse("volume").contains("is a section"));
         assert!(refuse("volume..count").contains("dotted path"));
+    }
+
+    #[test]
+    fn a_section_that_was_applied_before_is_not_set() {
+        let text = text("[volume.d]\ndisk = \"local\"\n");
+        for (key, remedy) in [
+            (
+                "quick.x",
+                "[quick] is applied before this, which would change nothing; set x without it",
+            ),
+            (
+                "quick.\"workload.sessions\"",
+                "set workload.sessions without it",
+            ),
+            ("real-time.engine.memory", "set engine.memory without it"),
+            ("real-time-sqlserver", "set its keys without it"),
+        ] {
+            let error = text.with(key, typed("3")).expect_err("no effect");
+            assert!(error.ends_with(remedy), "{key}: {error}");
+        }
     }
 }

@@ -284,6 +284,15 @@ fn overrides_come_after_quick_and_are_blamed_for_their_own_mistakes() {
 }
 
 #[test]
+fn an_override_of_what_quick_or_real_time_set_is_refused() {
+    for key in ["quick.x", "real-time.x", "quick.workload.sessions"] {
+        let error = set(key, "3").expect_err("it would change nothing");
+        assert!(error.contains(&format!("{key}=3")), "{error}");
+        assert!(error.contains("is applied before this"), "{error}");
+    }
+}
+
+#[test]
 fn the_override_that_brings_a_fault_in_is_blamed_and_no_other() {
     let both = |overrides: &[(&str, &str)]| {
         let error = check(overrides).expect_err("one is wrong");
