@@ -49,7 +49,7 @@ impl Machine {
         let limits = spec.limits.values_mut().flatten();
         limits.for_each(|limit| limit.burst = None);
         let local = spec.local_disk.clone().map(|disk| VolumeSpec {
-            disks: vec![sustained(disk); entry.local_disks.max(1) as usize],
+            disks: vec![sustained(disk); entry.local_disks.unwrap_or(1).max(1) as usize],
             ..VolumeSpec::of("local", DiskSpec::unlimited())
         });
         Machine {

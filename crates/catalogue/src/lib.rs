@@ -311,7 +311,7 @@ mod tests {
         let rate = Rate::Throughput(Throughput::from_mb_per_s(82));
         assert_eq!(uncached[1].rate, rate);
         let local = d2ads.spec.local_disk.as_ref().expect("it has one");
-        assert_eq!((d2ads.local_disks, local.size), (1, Bytes::gib(75)));
+        assert_eq!((d2ads.local_disks, local.size), (Some(1), Bytes::gib(75)));
         assert_eq!(d2ads.local_disks_raw, Some(false));
 
         // Hyperdisk has another limit on machines where it was found.
@@ -328,7 +328,7 @@ mod tests {
         let Rate::Iops(reads) = local.limits[0].rate else {
             panic!("{local:?}");
         };
-        assert_eq!(i4i.local_disks, 4);
+        assert_eq!(i4i.local_disks, Some(4));
         assert_eq!(4 * reads.0, 1_600_000);
     }
 

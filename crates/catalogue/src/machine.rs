@@ -56,8 +56,8 @@ pub struct MachineEntry {
     pub spec: MachineSpec,
     /// Whether its host caches remote disks.
     pub host_caching: HostCaching,
-    /// Number of local disks; also 0 if unknown.
-    pub local_disks: u32,
+    /// Number of local disks, if known.
+    pub local_disks: Option<u32>,
     /// Whether they come back without a file system after every stop, if known.
     pub local_disks_raw: Option<bool>,
     /// Its price, if known.

@@ -25,6 +25,9 @@ struct Machines {
     families: Vec<String>,
     types: Vec<String>,
     cores: u32,
+    /// They have one such disk for so many processors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cores_each: Option<u32>,
 }
 
 /// What was measured on machines of these series with fewer processors.
@@ -56,10 +59,14 @@ impl OnMachines {
         if count_max == Some(0) {
             return Err("`count_max` has to be above zero".to_owned());
         }
+        if published.iter().any(|wire| wire.cores_each == Some(0)) {
+            return Err("`cores_each` has to be above zero".to_owned());
+        }
         let machines = |wire: &MachinesWire| Machines {
             families: wire.families.clone(),
             types: wire.types.clone(),
             cores: wire.cores,
+            cores_each: wire.cores_each,
         };
         let less = |wire: &MissedWire| Missed {
             families: wire.families.clone(),
@@ -79,14 +86,24 @@ impl OnMachines {
         if self.published.is_empty() {
             return Published::Yes;
         }
-        let is_of = |machines: &Machines| {
-            machines.families.contains(&machine.family) || machines.types.contains(&machine.name)
-        };
-        match self.published.iter().find(|machines| is_of(machines)) {
+        match self.published_of(machine) {
             None => Published::Unknown,
             Some(machines) if cores < machines.cores => Published::TooSmall,
             Some(_) => Published::Yes,
         }
+    }
+
+    /// How many of the disk the machine has, if that follows from its processors.
+    pub fn count_on(&self, machine: &MachineEntry) -> Option<u32> {
+        let cores_each = self.published_of(machine)?.cores_each?;
+        Some(machine.spec.cores / cores_each)
+    }
+
+    fn published_of(&self, machine: &MachineEntry) -> Option<&Machines> {
+        let is_of = |machines: &&Machines| {
+            machines.families.contains(&machine.family) || machines.types.contains(&machine.name)
+        };
+        self.published.iter().find(is_of)
     }
 
     /// Whether its limits depend on the number of processors.

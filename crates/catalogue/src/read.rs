@@ -316,9 +316,7 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
             Some(_) => HostCaching::Sized,
             None => HostCaching::NotInCatalogue,
         },
-        local_disks: wire
-            .local_disks
-            .unwrap_or(u32::from(wire.local_disk.is_some())),
+        local_disks: wire.local_disks.or(wire.local_disk.is_some().then_some(1)),
         local_disks_raw: wire.local_disks_raw,
         price: hourly(wire.price.as_ref())?,
         own_price_list: None,

@@ -15,6 +15,9 @@ use super::wire::{
 /// How long machines burst. Azure: "up to 30 minutes at a time"; AWS: "at least 30 minutes once every 24 hours".
 const BURST: Duration = Duration::from_secs(30 * 60);
 
+/// Flag of machines that a buyer adds local disks to.
+const LOCAL_SSD_OPTIONAL: &str = "local-ssd-optional";
+
 /// What a flag of a row means.
 enum Meaning {
     /// An assumption about the price with Linux, with the reason.
@@ -66,7 +69,7 @@ const FLAGS: [(&str, Meaning); 25] = [
         Noted("throughput of local disks: measured on one disk, times the number of disks"),
     ),
     (
-        "local-ssd-optional",
+        LOCAL_SSD_OPTIONAL,
         Noted("local SSDs can be added, and cost extra"),
     ),
     (
@@ -280,7 +283,7 @@ impl Row {
             limits,
             host_cache,
             local_disk,
-            local_disks: Some(local_disks),
+            local_disks: (local_disks > 0 || !self.can_add_local_disks()).then_some(local_disks),
             local_disks_raw: yes(&self.local_raw)?,
             price: Some(HourlyPriceWire {
                 linux: self.usd_hour_linux,
@@ -293,6 +296,13 @@ impl Row {
             local_assumed,
             notes,
         })
+    }
+
+    /// Whether a buyer chooses how many local disks it has.
+    fn can_add_local_disks(&self) -> bool {
+        self.flags
+            .split_whitespace()
+            .any(|flag| flag == LOCAL_SSD_OPTIONAL)
     }
 
     fn limits(&self) -> Result<BTreeMap<String, LimitsWire>, String> {

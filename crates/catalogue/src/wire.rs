@@ -117,6 +117,7 @@ pub(super) struct MachinesWire {
     pub(super) types: Vec<String>,
     #[serde(default)]
     pub(super) cores: u32,
+    pub(super) cores_each: Option<u32>,
 }
 
 /// Machines on which less than a disk's limits was measured.

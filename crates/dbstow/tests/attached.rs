@@ -219,18 +219,115 @@ fn a_disk_inside_machines_of_another_cloud_is_refused_unless_it_is_described() {
     assert!(output.status.success(), "{said}");
 }
 
+/// The store of i4i.2xlarge has four times the IOPS of that of i4i.large.
+#[test]
+fn local_disks_of_other_machines_are_refused_where_those_of_the_machine_are_known() {
+    const OF_I4I: &str = "disk = \"aws.instance_store.i4i.2xlarge\"";
+    const OF_LSV3: &str = "disk = \"azure.local_nvme.lsv3\"";
+    const MEASURED: &str = "disk = \"measured.nvme.aws_i4i_2xlarge\"";
+    for (machine, volume, parts) in [
+        (
+            "aws.i4i.large",
+            OF_I4I,
+            ["aws.i4i.large has 1 of 435.9 GiB", "use disk = \"local\""],
+        ),
+        (
+            "aws.i4i.large",
+            MEASURED,
+            [
+                "aws.i4i.large has 1 of 435.9 GiB",
+                "a local disk of aws.i4i.2xlarge",
+            ],
+        ),
+        (
+            "aws.m6i.large",
+            OF_I4I,
+            [
+                "aws.m6i.large has no local disk",
+                "use a disk that is attached",
+            ],
+        ),
+        (
+            "azure.E8s_v3",
+            OF_LSV3,
+            ["azure.E8s_v3 has 1 of 128 GiB", "a local disk of Lsv3"],
+        ),
+        (
+            "gcp.c3-standard-88",
+            OF_24,
+            [
+                "gcp.c3-standard-88 has no local disk",
+                "name a machine that has it",
+            ],
+        ),
+    ] {
+        let (code, said) = checked(&format!("type = \"{machine}\""), volume);
+        assert_eq!(code, Some(2), "{machine}: {said}");
+        for part in parts {
+            assert!(said.contains(part), "no {part}: {said}");
+        }
+    }
+    let given =
+        format!("{OF_I4I}\noverride = {{ iops_limit = 50_000, throughput_limit = \"300 MB/s\" }}");
+    let (code, said) = checked("type = \"aws.i4i.large\"", &given);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+/// L8s_v3 has one NVMe disk of 1.92 TB beside its temporary disk (`local`), L16s_v3 two.
+#[test]
+fn more_local_disks_than_the_machine_has_are_refused_by_whatever_name() {
+    let several = |count| format!("disk = \"azure.local_nvme.lsv3\"\ncount = {count}");
+    let beside = |disk: &str| {
+        format!(
+            "{disk}\n[volume.t]\ndisk = \"local\"\n[placement.q]\n\
+             data = {{ volumes = \"t\" }}\ntemp = {{ volumes = \"s\" }}\nlog = {{ volumes = \"s\" }}"
+        )
+    };
+    let (one, two) = ("type = \"azure.L8s_v3\"", "type = \"azure.L16s_v3\"");
+    let store = "disk = \"aws.instance_store.i4i.2xlarge\"";
+    for (machine, volume, part) in [
+        (
+            one,
+            several(10),
+            "10 local disks together, and azure.L8s_v3 has 1",
+        ),
+        (
+            two,
+            several(3),
+            "3 local disks together, and azure.L16s_v3 has 2",
+        ),
+        (
+            "type = \"aws.i4i.2xlarge\"",
+            beside(store),
+            "2 local disks together, and aws.i4i.2xlarge has 1",
+        ),
+    ] {
+        let (code, said) = checked(machine, &volume);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(part), "no {part}: {said}");
+    }
+    for (machine, volume) in [
+        (one, several(1)),
+        (two, several(2)),
+        (one, beside(&several(1))),
+    ] {
+        let (code, said) = checked(machine, &volume);
+        assert_eq!(code, Some(0), "{said}");
+    }
+}
+
 #[test]
 fn what_nobody_says_of_a_machine_is_said_to_be_assumed() {
     for (machine, volume, part) in [
         (
-            "aws.m6i.2xlarge",
+            "aws.c5.9xlarge_2018",
             "disk = \"aws.instance_store.i4i.2xlarge\"",
-            "are those on aws.i4i.2xlarge; that they hold on aws.m6i.2xlarge is assumed",
+            "is assumed: the catalogue does not know how many local disks it has",
         ),
         (
-            "gcp.c3-standard-44",
+            "gcp.c3-standard-88-lssd",
             OF_24,
-            "that they hold on gcp.c3-standard-44 is assumed",
+            "that they hold on gcp.c3-standard-88-lssd is assumed: the catalogue knows that it has 16 local disks, and not how",
         ),
         (
             "aws.m6i.2xlarge",

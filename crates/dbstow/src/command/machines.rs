@@ -223,8 +223,8 @@ fn local_disks_shown(machine: &MachineEntry) -> String {
         return String::new();
     };
     let count = match machine.local_disks {
-        0 | 1 => String::new(),
-        several => format!("{several} x "),
+        None | Some(0 | 1) => String::new(),
+        Some(several) => format!("{several} x "),
     };
     let raw = match machine.local_disks_raw {
         Some(true) => ", raw",
@@ -261,8 +261,8 @@ fn details(machine: &MachineEntry) -> String {
     rows.extend(host_cache.map(|text| ("host cache", text)));
     if let Some(disk) = &spec.local_disk {
         let count = match machine.local_disks {
-            0 | 1 => String::new(),
-            several => format!("{several}, each "),
+            None | Some(0 | 1) => String::new(),
+            Some(several) => format!("{several}, each "),
         };
         rows.push((
             "local disk",

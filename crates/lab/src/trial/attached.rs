@@ -38,6 +38,39 @@ pub enum AttachedError {
         /// The machine.
         machine: String,
     },
+    /// It is local to other machines than this one, which has local disks of its own.
+    #[error(
+        "volume \"{volume}\": {disk} is a local disk of {needed}, and {machine} has {own}; use disk = \"local\", name a machine \
+         that has it (`dbstow machines`), or give [volume.{volume}.override] iops_limit and throughput_limit"
+    )]
+    OtherMachine {
+        /// The volume.
+        volume: String,
+        /// The disk.
+        disk: String,
+        /// The machines that have it.
+        needed: String,
+        /// The machine.
+        machine: String,
+        /// Number and size of its local disks.
+        own: String,
+    },
+    /// It is local to other machines than this one, which has no local disk.
+    #[error(
+        "volume \"{volume}\": {disk} is a local disk of {needed}, and {machine} has no local disk; use a disk that is attached \
+         (`dbstow disks`), name a machine that has it (`dbstow machines`), or give [volume.{volume}.override] iops_limit and \
+         throughput_limit"
+    )]
+    NoLocalDisk {
+        /// The volume.
+        volume: String,
+        /// The disk.
+        disk: String,
+        /// The machines that have it.
+        needed: String,
+        /// The machine.
+        machine: String,
+    },
     /// Two entries describe the same disks.
     #[error(
         "the volumes have {other} and {disk}, and the limits of each are those of all such disks of a machine: they do not add \
@@ -96,6 +129,29 @@ fn are_of_two_clouds(disk: &str, machine: &str) -> bool {
     clouds.is_some_and(|(disk, machine)| disk != machine)
 }
 
+/// What the catalogue does not know of the machine's own disks, after a local disk of other machines.
+fn unknown_local(disk: &DiskEntry, machine: &MachineEntry) -> String {
+    if !disk.class.after_stop.forgets() {
+        return String::new();
+    }
+    match machine.local_disks {
+        None => ": the catalogue does not know how many local disks it has".to_owned(),
+        Some(count) => format!(
+            ": the catalogue knows that it has {count} local disks, and not how large and fast they are"
+        ),
+    }
+}
+
+/// Disks of a machine that an entry of the catalogue describes.
+enum Named {
+    /// All those that `local` means, so many.
+    AsLocal(u32),
+    /// Each of so many.
+    Besides(u32),
+    /// None whose number is known.
+    Other,
+}
+
 /// A machine, and the volumes on it.
 #[derive(Clone, Copy)]
 pub(super) struct Attached<'a> {
@@ -118,7 +174,8 @@ impl<'a> Attached<'a> {
             }));
         }
         match disk.on_machines.on(machine, self.cores()) {
-            Published::Yes | Published::Unknown => Ok(()),
+            Published::Yes => Ok(()),
+            Published::Unknown => self.check_elsewhere(volume, disk, machine),
             Published::TooSmall => Err(Box::new(AttachedError::TooSmall {
                 volume: volume.name.clone(),
                 disk: disk.name.clone(),
@@ -126,6 +183,34 @@ impl<'a> Attached<'a> {
                 machine: machine.name.clone(),
                 cores: self.cores(),
             })),
+        }
+    }
+
+    /// Refuses a local disk of other machines, where the catalogue knows those of this one.
+    fn check_elsewhere(
+        &self,
+        volume: &spec::Volume,
+        disk: &DiskEntry,
+        machine: &MachineEntry,
+    ) -> Result<(), Box<AttachedError>> {
+        if !disk.class.after_stop.forgets() {
+            return Ok(());
+        }
+        match (machine.local_disks, &machine.spec.local_disk) {
+            (Some(0), _) => Err(Box::new(AttachedError::NoLocalDisk {
+                volume: volume.name.clone(),
+                disk: disk.name.clone(),
+                needed: disk.on_machines.shown(),
+                machine: machine.name.clone(),
+            })),
+            (Some(count), Some(own)) => Err(Box::new(AttachedError::OtherMachine {
+                volume: volume.name.clone(),
+                disk: disk.name.clone(),
+                needed: disk.on_machines.shown(),
+                machine: machine.name.clone(),
+                own: format!("{count} of {}", own.size),
+            })),
+            (None, _) | (Some(_), None) => Ok(()),
         }
     }
 
@@ -164,24 +249,57 @@ impl<'a> Attached<'a> {
         self.check_local(volumes)
     }
 
-    /// Refuses more local disks than the machine has according to the catalogue.
+    /// Refuses more local disks than the machine has according to the catalogue, by whatever name.
     fn check_local(&self, volumes: &[&spec::Volume]) -> Result<(), Box<AttachedError>> {
         let Some(entry) = self.entry else {
             return Ok(());
         };
-        let mut count = 0;
-        for local in volumes.iter().filter(|volume| volume.disk == Disk::Local) {
-            count += local.count;
-            if count > entry.local_disks {
+        let (mut local, mut named) = (0_u32, 0_u32);
+        for volume in volumes {
+            let (count, most) = match (&volume.disk, self.disk(volume)) {
+                (Disk::Local, _) => {
+                    local = local.saturating_add(volume.count);
+                    (local, entry.local_disks.unwrap_or(0))
+                }
+                (Disk::Catalogue(_) | Disk::Unlimited, Some(disk)) => match self.named(disk, entry)
+                {
+                    Named::AsLocal(most) => {
+                        local = local.saturating_add(most);
+                        (local, most)
+                    }
+                    Named::Besides(most) => {
+                        named = named.saturating_add(volume.count);
+                        (named, most)
+                    }
+                    Named::Other => continue,
+                },
+                (Disk::Catalogue(_) | Disk::Unlimited, None) => continue,
+            };
+            if count > most {
                 return Err(Box::new(AttachedError::FewerLocalDisks {
-                    volume: local.name.clone(),
+                    volume: volume.name.clone(),
                     machine: entry.name.clone(),
                     count,
-                    most: entry.local_disks,
+                    most,
                 }));
             }
         }
         Ok(())
+    }
+
+    /// Which of the machine's own disks an entry of the catalogue describes.
+    fn named(&self, disk: &DiskEntry, machine: &MachineEntry) -> Named {
+        let on = &disk.on_machines;
+        let is_own = on.on(machine, self.cores()) == Published::Yes;
+        let all = on.group.as_ref().and(machine.local_disks);
+        match (all, on.count_on(machine)) {
+            // An instance store is what `local` is there.
+            (Some(all), _) if is_own && all > 0 && disk.class.after_stop.forgets() => {
+                Named::AsLocal(all)
+            }
+            (_, Some(most)) => Named::Besides(most),
+            (_, None) => Named::Other,
+        }
     }
 
     /// Assumptions about these volumes that are not published for this machine; sentences without a full stop.
@@ -223,10 +341,11 @@ impl<'a> Attached<'a> {
         match disk.on_machines.on(machine, self.cores()) {
             Published::Yes | Published::TooSmall => None,
             Published::Unknown => Some(format!(
-                "the limits of {} are those on {}; that they hold on {} is assumed",
+                "the limits of {} are those on {}; that they hold on {} is assumed{}",
                 disk.name,
                 disk.on_machines.shown(),
-                machine.name
+                machine.name,
+                unknown_local(disk, machine)
             )),
         }
     }
