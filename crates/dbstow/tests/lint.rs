@@ -125,6 +125,29 @@ fn text_of_mariadb_names_it_and_what_a_disk_told_of_it_changes() {
 }
 
 #[test]
+fn a_mount_point_of_the_host_file_that_the_capture_does_not_have_is_reported() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let host = folder.path().join("host.toml");
+    let host = host.to_str().expect("its path is text");
+    for (told, part) in [
+        (
+            "host_cache = 'none'",
+            "where the capture has no file: this is without effect; check mount_point",
+        ),
+        // A temporary disk may well be empty, and is proposed for tempdb.
+        (
+            "ephemeral = true",
+            "tells of a temporary disk Q:\\, where the capture has no file: nothing shows that the server has it",
+        ),
+    ] {
+        let text = format!("[[volumes]]\nmount_point = 'Q:\\'\n{told}\n");
+        std::fs::write(host, text).expect("it can be written");
+        let said = refused(&["windows-2019-azure-vm.json", "--host", host], 0);
+        assert!(said.contains(part), "no {part}: {said}");
+    }
+}
+
+#[test]
 fn json_fits_its_schema() {
     let schema: Value = serde_json::from_str(SCHEMA).expect("it is JSON");
     let validator = jsonschema::validator_for(&schema).expect("it is a schema");

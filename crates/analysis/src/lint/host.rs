@@ -188,8 +188,17 @@ fn sustained_iops(disk: &DiskEntry) -> Option<u64> {
     iops.min()
 }
 
+/// A mount point of the host's file where the capture has nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unconfirmed {
+    /// The mount point.
+    pub mount_point: String,
+    /// Whether the file calls it a temporary disk. Rules propose such a disk for tempdb while it is empty.
+    pub is_temporary: bool,
+}
+
 /// [`merge`], for MariaDB and MySQL: returns the mount points that hold none of the server's directories.
-pub fn merge_mariadb(capture: &mut mysql::Capture, told: Told) -> Vec<String> {
+pub fn merge_mariadb(capture: &mut mysql::Capture, told: Told) -> Vec<Unconfirmed> {
     capture.told.extend(told.mariadb);
     let places = mysql::Places::of(capture);
     let used: Vec<String> = places
@@ -199,18 +208,25 @@ pub fn merge_mariadb(capture: &mut mysql::Capture, told: Told) -> Vec<String> {
         .map(|told| told.mount_point.clone())
         .collect();
     let told = capture.told.iter().map(|told| told.mount_point.clone());
-    told.filter(|mount| !used.contains(mount)).collect()
+    told.filter(|mount| !used.contains(mount))
+        .map(|mount_point| Unconfirmed {
+            mount_point,
+            is_temporary: false,
+        })
+        .collect()
 }
 
-/// Adds host facts to a capture, overriding what it contains. Returns the mount points that hold nothing of the capture,
-/// unless they are temporary disks, which may well be empty.
-pub fn merge(capture: &mut Capture, told: Told) -> Vec<String> {
+/// Adds host facts to a capture, overriding what it contains. Returns the mount points that hold nothing of the capture.
+pub fn merge(capture: &mut Capture, told: Told) -> Vec<Unconfirmed> {
     let told = told.sql_server;
-    let strange: Vec<String> = told
+    let strange: Vec<Unconfirmed> = told
         .volumes
         .iter()
-        .filter(|volume| volume.ephemeral != Some(true) && !holds(capture, &volume.mount_point))
-        .map(|volume| volume.mount_point.clone())
+        .filter(|volume| !holds(capture, &volume.mount_point))
+        .map(|volume| Unconfirmed {
+            mount_point: volume.mount_point.clone(),
+            is_temporary: volume.ephemeral == Some(true),
+        })
         .collect();
     let before = capture.told.get_or_insert_default();
     before.azure = told.azure.or(before.azure);
@@ -325,17 +341,11 @@ mod tests {
         assert_eq!(told.volumes[0].host_cache.as_deref(), Some("read-only"));
         assert_eq!(told.volumes[0].allocation_unit_bytes, Some(4096));
         // The capture has no file on that mount point.
-        assert_eq!(strange, ["f:"]);
-    }
-
-    #[test]
-    fn an_empty_temporary_disk_is_nothing_strange() {
-        let text = "[[volumes]]\nmount_point = 'D:\\'\nephemeral = true\n";
-        let strange = merge(
-            &mut Capture::default(),
-            parse(text).expect("it makes sense"),
-        );
-        assert!(strange.is_empty());
+        let unconfirmed = Unconfirmed {
+            mount_point: "f:".to_owned(),
+            is_temporary: false,
+        };
+        assert_eq!(strange, [unconfirmed]);
     }
 
     #[test]
@@ -385,6 +395,7 @@ mod tests {
         let told = parse("[[volumes]]\nmount_point = \"/backup\"\n").expect("it makes sense");
         let mut capture = mysql::Capture::default();
         let strange = merge_mariadb(&mut capture, told);
-        assert_eq!(strange, ["/backup"]);
+        let mounts: Vec<&str> = strange.iter().map(|one| &*one.mount_point).collect();
+        assert_eq!(mounts, ["/backup"]);
     }
 }

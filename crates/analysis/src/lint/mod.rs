@@ -11,5 +11,5 @@ pub use document::{
     Counts, Document, Evidence, Location, Outcome, RuleOutcomes, SCHEMA, Server, Source, counts,
     document,
 };
-pub use host::{HostError, Told, merge, merge_mariadb};
+pub use host::{HostError, Told, Unconfirmed, merge, merge_mariadb};
 pub use measured::{Measured, Results, Support, about};

@@ -208,11 +208,23 @@ fn told(args: &Args) -> Result<Option<(String, Told)>> {
     Ok(Some((name, told)))
 }
 
-fn strange(file: &str, mounts: &[String]) {
-    for mount in mounts {
-        note(&format!(
-            "dbstow: {file} tells of {mount}, where the capture has no file"
-        ));
+fn strange(file: &str, mounts: &[lint::Unconfirmed]) {
+    for lint::Unconfirmed {
+        mount_point,
+        is_temporary,
+    } in mounts
+    {
+        note(&if *is_temporary {
+            format!(
+                "dbstow: {file} tells of a temporary disk {mount_point}, where the capture has no file: nothing shows that \
+                 the server has it; check mount_point"
+            )
+        } else {
+            format!(
+                "dbstow: {file} tells of {mount_point}, where the capture has no file: this is without effect; check \
+                 mount_point"
+            )
+        });
     }
 }
 

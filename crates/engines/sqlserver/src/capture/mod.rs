@@ -370,13 +370,33 @@ pub struct Unanswered {
     pub remedy: String,
 }
 
+impl Unanswered {
+    /// Whether the time was too short, so that no permission helps. Captures hold it in words alone.
+    pub fn timed_out(&self) -> bool {
+        let why = self.why.to_lowercase();
+        let said = ["no answer within", "timed out", "timeout"];
+        said.iter().any(|words| why.contains(words))
+    }
+}
+
 impl Capture {
     /// Reads the text of `file`.
     ///
     /// # Errors
     /// When it is not JSON, not a capture, of a later format, or a member is missing or invalid.
     pub fn from_json(file: &str, text: &str) -> Result<Capture, CaptureError> {
-        rules::capture::from_json(file, text, FORMAT)
+        let mut capture: Capture = rules::capture::from_json(file, text, FORMAT)?;
+        let machine = &mut capture.machine;
+        let counts = [
+            &mut machine.processors,
+            &mut machine.memory_bytes,
+            &mut machine.memory_target_bytes,
+        ];
+        for count in counts {
+            // No machine has none: the number was not known.
+            *count = count.filter(|count| *count > 0);
+        }
+        Ok(capture)
     }
 
     /// The database's name, or its number if unknown.

@@ -170,7 +170,17 @@ pub(super) fn databases<'a>(
     ids.into_iter().map(|id| capture.database(id)).collect()
 }
 
-/// The outcome if the files' volumes are unknown.
+/// What to say where nothing is known of the machine.
+pub(super) fn machine_missing(capture: &Capture, what: &str) -> Outcome {
+    missing(
+        capture,
+        &question::MACHINE,
+        what,
+        "capture again as a login that may read sys.dm_os_sys_info (VIEW SERVER STATE)",
+    )
+}
+
+/// What to say where the files' volumes are not known.
 pub(super) fn volumes_missing(capture: &Capture) -> Outcome {
     missing(
         capture,
@@ -199,6 +209,13 @@ pub(super) fn refusal<'a>(capture: &'a Capture, question: &Question) -> Option<&
 /// The outcome if a part of the capture is empty: with the server's error if `question` failed.
 pub(super) fn missing(capture: &Capture, question: &Question, what: &str, how: &str) -> Outcome {
     match refusal(capture, question) {
+        Some(refused) if refused.timed_out() => Outcome::cannot_tell(
+            what,
+            format!(
+                "capture again with a longer --timeout; the server did not answer in time: {}",
+                refused.why
+            ),
+        ),
         Some(refused) if refused.remedy.is_empty() => {
             Outcome::cannot_tell(what, format!("{how}; the server said: {}", refused.why))
         }

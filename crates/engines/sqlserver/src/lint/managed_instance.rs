@@ -4,7 +4,7 @@ use crate::capture::{Capture, File, FileKind};
 use crate::tsql::question;
 
 use super::files::with_several_logs;
-use super::locations::{place, places, tempdb_data, tempdb_missing, user_files};
+use super::locations::{machine_missing, place, places, tempdb_data, tempdb_missing, user_files};
 use super::sources::{FILE_STATS, MANAGED_DIFFERENCES, MANAGED_LIMITS, MANAGED_TEMPDB};
 use super::tempdb::FILES_START;
 use super::{Applies, Rule};
@@ -255,10 +255,7 @@ fn tempdb_file_count(capture: &Capture) -> Vec<Outcome> {
         return vec![tempdb_missing(capture)];
     }
     let Some(processors) = capture.machine.processors else {
-        return vec![Outcome::cannot_tell(
-            "the number of processors",
-            "capture again as a login that may read sys.dm_os_sys_info (VIEW SERVER STATE)",
-        )];
+        return vec![machine_missing(capture, "the number of processors")];
     };
     let wanted = usize::try_from(processors)
         .unwrap_or(0)

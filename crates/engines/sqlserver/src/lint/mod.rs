@@ -44,6 +44,7 @@ pub use profile::Profile;
 pub use tempdb::tempdb_files_advised;
 
 use crate::capture::{Capture, Product};
+use crate::tsql::question;
 
 /// A rule for SQL Server.
 pub type Rule = ::rules::Rule<Capture, Applies>;
@@ -121,7 +122,9 @@ fn held_back(capture: &Capture, applies: &Applies) -> Option<Outcome> {
         return not("for Windows, and this is Linux".to_owned());
     }
     if applies.windows && !locations::is_windows(capture) {
-        return Some(Outcome::cannot_tell(
+        return Some(locations::missing(
+            capture,
+            &question::HOST,
             "whether the server runs on Windows",
             "capture again as a login that may read sys.dm_os_host_info (VIEW SERVER STATE)",
         ));

@@ -3,7 +3,7 @@
 use crate::capture::{Capture, instant_file_initialization};
 use crate::tsql::question;
 
-use super::locations::{is_linux, missing};
+use super::locations::{is_linux, machine_missing, missing};
 use super::sources::{IFI, LINUX_MEMORY, MEMORY, RULESET};
 use super::{Applies, Rule};
 use rules::shown::{bytes, list, percent};
@@ -105,10 +105,8 @@ fn memory(capture: &Capture) -> Vec<Outcome> {
     }
     let limit = setting.saturating_mul(1 << 20);
     let Some(total) = memory else {
-        return vec![Outcome::cannot_tell(
-            format!("the machine's memory, to hold {} against", bytes(limit)),
-            "capture again as a login that may read sys.dm_os_sys_info (VIEW SERVER STATE)",
-        )];
+        let what = format!("the machine's memory, to hold {} against", bytes(limit));
+        return vec![machine_missing(capture, &what)];
     };
     let share = limit as f64 / total.max(1) as f64;
     let outcome = if share > MEMORY_MAX {

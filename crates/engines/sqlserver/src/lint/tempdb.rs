@@ -6,8 +6,8 @@ use crate::capture::Capture;
 use crate::tsql::question;
 
 use super::locations::{
-    by_mount, databases, is_azure, is_linux, missing, mount_of, moves, place, places, refusal,
-    tempdb_data, tempdb_missing, user_files, volumes_missing,
+    by_mount, databases, is_azure, is_linux, machine_missing, missing, mount_of, moves, place,
+    places, refusal, tempdb_data, tempdb_missing, user_files, volumes_missing,
 };
 use super::sources::{
     DBATOOLS_TEMPDB, FRK_MANY_FILES, MOVE, RULESET, TEMPDB_CONTENTION, TEMPDB_PAGE, TRACE_FLAGS,
@@ -95,8 +95,7 @@ pub fn tempdb_files_advised(processors: i64) -> usize {
 fn file_count(capture: &Capture) -> Vec<Outcome> {
     let files = tempdb_data(capture);
     let Some(processors) = capture.machine.processors else {
-        let how = "capture again as a login that may read sys.dm_os_sys_info (VIEW SERVER STATE)";
-        return vec![Outcome::cannot_tell("the number of processors", how)];
+        return vec![machine_missing(capture, "the number of processors")];
     };
     if files.is_empty() {
         return vec![tempdb_missing(capture)];
@@ -231,8 +230,12 @@ fn pending(capture: &Capture) -> Vec<Outcome> {
         return vec![tempdb_missing(capture)];
     }
     if capture.tempdb_in_use.is_empty() {
-        let how = "capture again as a login that may read tempdb.sys.database_files";
-        return vec![Outcome::cannot_tell("the files of tempdb in use", how)];
+        return vec![missing(
+            capture,
+            &question::TEMPDB_IN_USE,
+            "the files of tempdb in use",
+            "capture again as a login that may read tempdb.sys.database_files",
+        )];
     }
     let used = |id: i64| capture.tempdb_in_use.iter().find(|used| used.id == id);
     let mut evidence: Vec<(String, String)> = Vec::new();

@@ -278,3 +278,68 @@ fn what_shows_files_is_granted_where_files_are_missing_and_statistics_of_files_t
     let told = format!("cannot tell: what the files did; {performance}");
     assert_says(&capture, "latency-azure", &told);
 }
+
+/// The capture of an administrator whose server was busy: a right would not have helped.
+#[test]
+fn after_a_timeout_lint_names_the_timeout_and_no_right() {
+    // As captures have it, and as people write it.
+    let captured = "no answer within the time that was allowed; check what answers at that address, or allow more with --timeout";
+    for why in [captured, "timed out after 30 s"] {
+        let mut capture = good();
+        capture.files.clear();
+        capture.volumes.clear();
+        capture.tempdb_in_use.clear();
+        capture.machine.processors = None;
+        capture.machine.memory_bytes = None;
+        capture
+            .settings
+            .insert("max server memory (MB)".into(), 4096);
+        let timed_out = |question: &str| Unanswered {
+            question: question.into(),
+            why: why.into(),
+            remedy: String::new(),
+        };
+        let asked = ["files", "machine", "trace flags"];
+        capture.unanswered = asked.map(timed_out).into();
+        let remedy = "capture again with a longer --timeout; the server did not answer in time";
+        for (rule, what) in [
+            ("growth-percent", "the files of the databases"),
+            ("tempdb-pending-restart", "the files of tempdb"),
+            ("tempdb-file-count", "the number of processors"),
+            (
+                "max-server-memory",
+                "the machine's memory, to hold 4 GiB against",
+            ),
+            ("tempdb-trace-flags", "which trace flags are on"),
+        ] {
+            assert_says(
+                &capture,
+                rule,
+                &format!("cannot tell: {what}; {remedy}: {why}"),
+            );
+        }
+    }
+}
+
+#[test]
+fn no_processors_and_no_memory_are_not_told() {
+    let mut capture = good();
+    capture.machine.processors = Some(0);
+    capture.machine.memory_bytes = Some(0);
+    capture
+        .settings
+        .insert("max server memory (MB)".into(), 4096);
+    let text = serde_json::to_string(&capture).expect("its keys are texts");
+    let capture = dbstow_sqlserver::capture::Capture::from_json("c.json", &text);
+    let capture = capture.expect("it is one");
+    assert_says(
+        &capture,
+        "max-server-memory",
+        "cannot tell: the machine's memory, to hold 4 GiB against; capture again",
+    );
+    assert_says(
+        &capture,
+        "tempdb-file-count",
+        "cannot tell: the number of processors; capture again",
+    );
+}
