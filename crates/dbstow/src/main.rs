@@ -161,6 +161,10 @@ fn remedy(kind: io::ErrorKind) -> &'static str {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; give this user access to it, run dbstow as a user that has it, or choose another place"
         }
+        io::ErrorKind::NotFound => "; check the path, whose folder has to exist",
+        io::ErrorKind::NotADirectory => {
+            "; a part of the path is a file and no folder: choose another path"
+        }
         _ => "",
     }
 }

@@ -82,10 +82,50 @@ fn a_file_of_another_kind_is_called_by_its_name() {
             &["run", "mine.toml", "--catalogue", "empty.toml"],
             "--catalogue empty.toml: it is empty",
         ),
+        (
+            &["run", "mine.toml", "--catalogue", "mine.toml"],
+            "--catalogue mine.toml: this is an experiment, not a catalogue file; `dbstow run mine.toml` runs it",
+        ),
+        (
+            &["disks", "--catalogue", "shop.toml"],
+            "--catalogue shop.toml: this is a profile, not a catalogue file",
+        ),
+        (
+            &[
+                "advise",
+                "mine.toml",
+                "--cloud",
+                "azure",
+                "--today",
+                "today.toml",
+            ],
+            "mine.toml: this is an experiment, not a profile",
+        ),
+        (
+            &["run", "mine.toml", "--profile", "today.toml"],
+            "today.toml: this is an experiment, not a profile",
+        ),
+        (
+            &["lint", "mine.toml"],
+            "mine.toml: this is an experiment, not a capture of a server",
+        ),
+        (
+            &["report", "mine.toml"],
+            "mine.toml holds no results of dbstow",
+        ),
     ] {
         let error = place.refused(arguments, 2);
         assert!(error.contains(said), "{arguments:?}: {error}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_experiment_is_not_mounted() {
+    let place = Place::new();
+    let error = place.refused(&["mount", "mine.toml", "here"], 2);
+    let said = "mine.toml: this is an experiment, not a file of volumes; put its [machine]";
+    assert!(error.contains(said), "{error}");
 }
 
 #[test]
@@ -199,4 +239,52 @@ fn a_place_that_may_not_be_written_has_a_remedy() {
         error.contains(out) && error.contains("choose another place"),
         "{error}"
     );
+}
+
+#[test]
+fn a_place_where_nothing_can_be_written_has_a_remedy() {
+    let place = Place::new();
+    fs::write(place.path("load.csv"), "").expect("the folder is ours");
+    fs::create_dir(place.path("folder")).expect("the folder is ours");
+    for (out, force, code, said) in [
+        (
+            "folder",
+            false,
+            2,
+            "--out folder: it is a folder; give a file, such as folder",
+        ),
+        (
+            "folder",
+            true,
+            2,
+            "--out folder: it is a folder; give a file, such as folder",
+        ),
+        (
+            "none/p.toml",
+            false,
+            1,
+            "; check the path, whose folder has to exist",
+        ),
+        #[cfg(unix)]
+        (
+            "empty.toml/p.toml",
+            false,
+            1,
+            "; a part of the path is a file and no folder: choose another path",
+        ),
+    ] {
+        let mut arguments = vec!["import", "load.csv", "--out", out];
+        arguments.extend(force.then_some("--force"));
+        let error = place.refused(&arguments, code);
+        assert!(error.contains(said), "{arguments:?}: {error}");
+        assert!(!error.contains("or --force"), "{error}");
+    }
+}
+
+#[test]
+fn a_window_without_a_unit_is_blamed_on_its_own_option() {
+    let place = Place::new();
+    let error = place.refused(&[&ADVISE[..], &["--window", "5"]].concat(), 2);
+    assert!(error.contains("--window"), "{error}");
+    assert!(!error.contains("--set"), "{error}");
 }

@@ -294,7 +294,8 @@ impl Results {
         let file = head.display().to_string();
         let text = input::regular(&head, input::BYTES_MAX);
         let text = text.map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => ResultsError::Missing {
+            // The latter: a file was given.
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ResultsError::Missing {
                 folder: folder.display().to_string(),
             },
             _ => io_error(&head, source),

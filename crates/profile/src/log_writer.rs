@@ -155,12 +155,12 @@ impl LogWriter {
     }
 }
 
-/// A number of log writes, or from one to another.
+/// The most log writes in flight, and the fewest where periods differ.
 fn log_writes(low: u32, high: u32) -> String {
     match (low, high) {
         (1, 1) => "1 log write".to_owned(),
         (low, high) if low == high => format!("{high} log writes"),
-        (low, high) => format!("{low} to {high} log writes"),
+        (low, high) => format!("{high} log writes (at some times up to {low})"),
     }
 }
 

@@ -119,9 +119,14 @@ impl<'a> SettingsFile<'a> {
         };
         let settings: Settings = serde_json::from_str(text).map_err(|error| {
             let line = u32::try_from(error.line()).unwrap_or(u32::MAX);
+            let key = key_before(text, &error);
+            let key = key.map_or(String::new(), |key| format!("{key}: "));
+            let error = error.to_string();
+            let why = error.split(" at line ").next().unwrap_or_default();
+            let why = why.replace("expected i64", "expected a whole number");
             syntax(
                 line,
-                format!("{error}; save the settings again from SQLQueryStress"),
+                format!("{key}{why}; save the settings again from SQLQueryStress"),
             )
         })?;
         let members = members(text).ok_or_else(|| {
@@ -324,6 +329,17 @@ fn members(text: &str) -> Option<Vec<Member>> {
         rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
     }
     Some(members)
+}
+
+/// The key whose value `error` is about, where the text is JSON.
+fn key_before(text: &str, error: &serde_json::Error) -> Option<String> {
+    let lines = text.split_inclusive('\n');
+    let before: usize = lines.take(error.line().checked_sub(1)?).map(str::len).sum();
+    let at = before + error.column();
+    let mut members = members(text)?.into_iter();
+    members
+        .find(|member| (member.start..=member.value.end).contains(&at))
+        .map(|member| member.key)
 }
 
 /// The JSON value that `text` begins with, and the rest.

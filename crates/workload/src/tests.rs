@@ -730,6 +730,13 @@ fn sqlquerystress_settings_import_without_their_password() {
 #[test]
 fn sqlquerystress_settings_that_run_nothing_are_refused_with_their_line() {
     let error = |json: &str| imported(json).expect_err(json).to_string();
+    let text = error("{\n\"MainQuery\": \"SELECT 1\", \"NumThreads\": \"4\"}");
+    assert!(
+        text.contains(
+            "stress.json:2: NumThreads: invalid type: string \"4\", expected a whole number; save"
+        ),
+        "{text}"
+    );
     let zero = error("{\n\"MainQuery\": \"SELECT 1\",\n\"NumThreads\": 0}");
     assert!(zero.contains("stress.json:3: NumThreads is 0"), "{zero}");
     let empty = error("{\n\"MainQuery\": \" \"}");

@@ -11,7 +11,7 @@ use super::choice::{self, MODES, one_of};
 use super::mistaken::Kind;
 use super::output::note;
 use super::pair::{key_and_value, name_and_path};
-use super::{RealTimeArgs, UsageError, names};
+use super::{RealTimeArgs, UsageError, listing, names};
 use engine::EngineProvider;
 use experiment::build;
 use experiment::plan::{Plan, counted};
@@ -286,7 +286,8 @@ impl Asked {
         let mut read = BTreeMap::new();
         for file in &self.catalogue {
             let shown = file.display().to_string();
-            let text = catalogue_text(file).with_context(|| format!("--catalogue {shown}"))?;
+            let text =
+                listing::catalogue_text(file).with_context(|| format!("--catalogue {shown}"))?;
             read.insert(file.as_path(), inventory.add_catalogue(&text, &shown)?);
         }
         let disks = self.add_disks(&mut inventory, read)?;
@@ -347,7 +348,10 @@ impl Asked {
         let option = match (key.as_str(), disk) {
             _ if is_set => return error.into(),
             ("workload.folder", _) => format!("--workload {value}"),
-            ("workload.profile", _) => format!("--profile {value}"),
+            ("workload.profile", _) => match not_a_profile(value) {
+                Some(message) => return UsageError(message).into(),
+                None => format!("--profile {value}"),
+            },
             ("protocol.blocks", _) => format!("--blocks {value}"),
             ("protocol.seed", _) => format!("--seed {value}"),
             (_, Some((volume, file))) => format!("--disk {volume}={}", file.display()),
@@ -419,7 +423,7 @@ impl Asked {
             }
             let at = || format!("--disk {volume}={}", file.display());
             if !read.contains_key(file.as_path()) {
-                let text = catalogue_text(file).with_context(at)?;
+                let text = listing::catalogue_text(file).with_context(at)?;
                 let names = inventory.add_catalogue(&text, &file.display().to_string());
                 read.insert(file, names.with_context(at)?);
             }
@@ -511,6 +515,12 @@ fn described(file: &str, text: String) -> Result<String> {
     Ok(text)
 }
 
+/// Why the file named by a user is no profile, where it is a file of another kind. A pipe was read already.
+fn not_a_profile(file: &str) -> Option<String> {
+    let text = input::regular(Path::new(file), input::BYTES_MAX).ok()?;
+    Kind::instead_of(Kind::Profile, file, &text)
+}
+
 /// The layout named in a profile, in the form of an experiment's file; `or_else` is the remedy besides `--today`.
 fn layout_of(file: &str, or_else: &str) -> Result<String> {
     let profile = super::profile::load(Path::new(file))?.in_common_roles();
@@ -590,22 +600,6 @@ fn only_one(names: &[String]) -> Result<String, UsageError> {
             "the file has {} disks, and one is to take the volume's place; keep one in it",
             names.len()
         ))),
-    }
-}
-
-/// The text of a user's catalogue file.
-fn catalogue_text(file: &Path) -> Result<String, UsageError> {
-    let text = input::named(file).map_err(|error| {
-        UsageError(format!(
-            "{error}; give a file of disks and machines, such as `dbstow calibrate` writes"
-        ))
-    })?;
-    match Kind::of(&text) {
-        Some(Kind::Empty) => Err(UsageError(
-            "it is empty; give a file of disks and machines, such as `dbstow calibrate` writes"
-                .to_owned(),
-        )),
-        Some(_) | None => Ok(text),
     }
 }
 

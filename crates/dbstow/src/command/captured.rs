@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use mariadb::capture as mysql;
 use sqlserver::capture::{Capture, Greeting};
 
+use super::mistaken::Kind;
 use super::{ServerLogin, ServerTimeout, UsageError};
 use files::input;
 
@@ -56,6 +57,9 @@ impl Captured {
                  with --server"
             ))
         })?;
+        if let Some(message) = Kind::instead_of(Kind::Capture, &name, &text) {
+            return Err(UsageError(message).into());
+        }
         // Captures of SQL Server name no product.
         Ok(match rules::capture::product(&text) {
             Some(_) => Captured::MariaDb(Box::new(mysql::Capture::from_json(&name, &text)?), None),

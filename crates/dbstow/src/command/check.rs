@@ -6,6 +6,9 @@ use anyhow::Result;
 use super::asked::tell_idle;
 use super::output::note;
 use super::{Asked, ResolvedRun, ready};
+use catalogue::Catalogue;
+use experiment::plan::Plan;
+use experiment::spec::{Mode, Role, Settings, Volume};
 use lab::run::Rehearsed;
 use lab::{Prepared, RunInputs};
 use model::Bytes;
@@ -43,6 +46,11 @@ pub fn run(args: &Args) -> Result<()> {
     for text in prepared.notes() {
         note(&format!("dbstow: {text}"));
     }
+    if args.asked.mode != Mode::Measure
+        && let Some(text) = local_data(&plan, &inventory.catalogue)
+    {
+        note(&format!("dbstow: {text}"));
+    }
     // Trials are in a random order.
     let place = |name: &str| plan.all_arms().position(|arm| arm.name == name);
     arms.sort_by_key(|rehearsed| place(&rehearsed.arm.name));
@@ -51,6 +59,32 @@ pub fn run(args: &Args) -> Result<()> {
         "{experiment}: OK; {}\n{sizes}",
         plan.size()
     ))?)
+}
+
+/// The arms with data or log on a disk that is empty after a stop, where there are some; `run` warns of them, too.
+fn local_data(plan: &Plan, catalogue: &Catalogue) -> Option<String> {
+    let is_kept = |settings: &Settings| {
+        let machine = settings.machine.kind.as_deref();
+        let forgets = |volume: &&Volume| {
+            catalogue
+                .after_stop(&volume.disk.to_string(), machine)
+                .forgets()
+        };
+        let lasting = Role::ALL.into_iter().filter(|role| *role != Role::Temp);
+        let mut files = lasting.flat_map(|role| settings.placement.files(role));
+        files.any(|file| {
+            let mut volumes = settings.volumes.iter().filter(forgets);
+            volumes.any(|volume| volume.name == file.volume)
+        })
+    };
+    let arms = plan.all_arms().filter(|arm| is_kept(&arm.settings));
+    let arms: Vec<&str> = arms.map(|arm| arm.name.as_str()).collect();
+    (!arms.is_empty()).then(|| {
+        format!(
+            "{}: data or log is on a disk that is empty after its machine was stopped, moved or failed",
+            arms.join(", ")
+        )
+    })
 }
 
 /// The data size of each arm relative to its memory; arms with the same amounts share a line.

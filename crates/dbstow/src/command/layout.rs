@@ -10,10 +10,12 @@ use sqlserver::capture::Capture;
 
 use super::asked::{idle_without_run, tell_idle};
 use super::choice::{PRODUCTS, SYSTEMS, one_of};
+use super::output::note;
 use super::pair::key_and_value;
 use super::{Asked, RealTimeArgs, UsageError};
+use catalogue::{AfterStop, Catalogue};
 use experiment::plan::Plan;
-use experiment::spec::{File, Idle, Mode, Role, remedy};
+use experiment::spec::{Arm, Disk, File, Idle, Mode, Role, remedy};
 use files::input;
 use layout::{Engine, LayoutRequest, Platform, Script, Target, scripts};
 
@@ -353,12 +355,38 @@ impl Args {
         let why = "scripts place files, and set nothing else of a server";
         let idle = idle_without_run(&self.set, &USED, why);
         let of_places = |idle: &Idle| ["machine", "volume", "placement"].contains(&idle.section());
+        self.tell_kept(arm, &resolved.inventory.catalogue);
         tell_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());
         Ok(LayoutRequest::of(
             title,
             &arm.settings,
             &resolved.inventory.catalogue,
         ))
+    }
+
+    /// Reports the options that say of a disk what the catalogue denies.
+    fn tell_kept(&self, arm: &Arm, catalogue: &Catalogue) {
+        let ephemeral = self.ephemeral.iter().map(|name| ("--ephemeral", name));
+        let raw = self.raw.iter().map(|name| ("--raw", name));
+        let machine = arm.settings.machine.kind.as_deref();
+        for (option, name) in ephemeral.chain(raw) {
+            let mut volumes = arm.settings.volumes.iter();
+            let volume = volumes.find(|volume| volume.name == *name);
+            let Some(Disk::Catalogue(disk)) = volume.map(|volume| &volume.disk) else {
+                continue;
+            };
+            let after = catalogue.after_stop(disk, machine);
+            let is_so = match option {
+                "--raw" => after == AfterStop::Raw,
+                _ => after.forgets(),
+            };
+            if !is_so {
+                note(&format!(
+                    "dbstow: {option} {name}: the catalogue says of {disk} after a stop: {}; leave {option} out if this is the disk",
+                    after.shown()
+                ));
+            }
+        }
     }
 
     fn arm_of(&self, plan: &Plan) -> Result<String> {

@@ -13,6 +13,11 @@ pub(super) enum Kind {
     Catalogue,
     /// A JSON document of another kind.
     Document,
+    /// Machine and volumes alone; only ever wanted, by `mount`.
+    #[cfg(target_os = "linux")]
+    Volumes,
+    /// What `doctor` wrote of a server; only ever wanted.
+    Capture,
 }
 
 impl Kind {
@@ -50,6 +55,10 @@ impl Kind {
             (Kind::Plan, Kind::Experiment) => {
                 format!("`dbstow plan {file} --out plan.json` makes a plan of it")
             }
+            #[cfg(target_os = "linux")]
+            (Kind::Volumes, Kind::Experiment) => {
+                "put its [machine] and [volume.NAME] in a file of their own".to_owned()
+            }
             (_, Kind::Experiment) => format!("`dbstow run {file}` runs it"),
             (Kind::Experiment, Kind::Profile) => {
                 format!("`dbstow run EXPERIMENT --profile {file}` replays it")
@@ -57,7 +66,9 @@ impl Kind {
             (_, Kind::Profile) => format!("`dbstow profile {file}` shows it"),
             (_, Kind::Plan) => format!("`dbstow trial {file} --out FOLDER` runs its trials"),
             (_, Kind::Catalogue) => format!("give it with --catalogue {file}"),
-            (_, Kind::Document) => wanted.made().to_owned(),
+            (_, Kind::Document | Kind::Capture) => wanted.made().to_owned(),
+            #[cfg(target_os = "linux")]
+            (_, Kind::Volumes) => wanted.made().to_owned(),
         };
         let (found, wanted) = (found.name(), wanted.name());
         Some(format!("{file}: this is {found}, not {wanted}; {remedy}"))
@@ -71,6 +82,9 @@ impl Kind {
             Kind::Plan => "a plan",
             Kind::Catalogue => "a catalogue file",
             Kind::Document => "another document of dbstow",
+            #[cfg(target_os = "linux")]
+            Kind::Volumes => "a file of volumes",
+            Kind::Capture => "a capture of a server",
         }
     }
 
@@ -83,6 +97,9 @@ impl Kind {
             Kind::Profile => "`dbstow record` and `dbstow import` write one",
             Kind::Plan => "`dbstow plan EXPERIMENT --out FILE` writes one",
             Kind::Catalogue => "`dbstow calibrate` writes one",
+            #[cfg(target_os = "linux")]
+            Kind::Volumes => "give a TOML file with [volume.NAME] sections",
+            Kind::Capture => "`dbstow doctor --out FILE` writes one",
         }
     }
 }

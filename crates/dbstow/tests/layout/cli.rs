@@ -101,6 +101,40 @@ fn tempdb_on_an_instance_store_gets_a_start_up_script_that_formats_it() {
 }
 
 #[test]
+fn a_disk_that_is_called_raw_and_keeps_its_data_is_reported() {
+    let folder = folder();
+    let case = include_str!("../cases/tempdb-on-instance-store.toml");
+    fs::write(folder.path().join("case.toml"), case).expect("the folder is ours");
+    let said = |disk: &str, option: &str| {
+        let size = if disk == "aws.gp3" {
+            ", size = \"500 GiB\""
+        } else {
+            ""
+        };
+        let set = format!("volume.store={{ disk = \"{disk}\"{size} }}");
+        let given = [
+            "case.toml",
+            "--volume",
+            "store=T:\\tempdb",
+            option,
+            "store",
+            "--set",
+            &set,
+        ];
+        let output = dbstow(&folder, &given).assert().success();
+        String::from_utf8_lossy(&output.get_output().stderr).into_owned()
+    };
+    for option in ["--raw", "--ephemeral"] {
+        let part =
+            format!("{option} store: the catalogue says of aws.gp3 after a stop: what it held");
+        let text = said("aws.gp3", option);
+        assert!(text.contains(&part), "no {part}: {text}");
+        let text = said("aws.instance_store.i4i.2xlarge", option);
+        assert!(!text.contains("after a stop"), "{text}");
+    }
+}
+
+#[test]
 fn keys_that_change_no_script_are_reported() {
     let folder = folder();
     let case = include_str!("../cases/tempdb-on-instance-store.toml");

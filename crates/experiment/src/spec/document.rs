@@ -80,7 +80,7 @@ impl Text {
     pub(crate) fn with(&self, key: &str, value: Value) -> Result<Text, String> {
         if key == "engine.name" {
             // It is read before any override is applied.
-            return Err("choose the engine in [engine], or with --engine".to_owned());
+            return Err("use --engine, or change [engine] name in a file of your own".to_owned());
         }
         let path: Vec<&str> = key.split('.').collect();
         if let Some((section, rest)) = path.split_first()

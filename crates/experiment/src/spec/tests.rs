@@ -380,7 +380,7 @@ fn names_that_are_not_known_are_refused_at_their_place() {
     --set workload.parameters.rosw=1: workload "trade" has no parameter "rosw"; did you mean "rows"?
     --set workload.parameters.rows=many: parameter "rows" is many, which is not of the kind of its default, 5
     --set placement.split.log.file_size=3 GiB: placement "split" puts 3 GiB of files on volume "slow", which holds 2 GiB; make the files smaller, or the volume larger
-    --set engine.name=postgre: choose the engine in [engine], or with --engine
+    --set engine.name=postgre: use --engine, or change [engine] name in a file of your own
     split.toml:25: there is no engine "postgre"
     "#);
 }

@@ -368,6 +368,12 @@ impl<'a> Attached<'a> {
         if names.is_empty() || known.any(|name| machine.spec.limits.contains_key(name)) {
             return None;
         }
+        if are_of_two_clouds(&disk.name, &machine.name) {
+            return Some(format!(
+                "{} is sold in another cloud than {}, which cannot have it; only the disk's own limits apply",
+                disk.name, machine.name
+            ));
+        }
         Some(format!(
             "the catalogue does not know what {} lets through to {} (limit {}); only the disk's own limits apply",
             machine.name,

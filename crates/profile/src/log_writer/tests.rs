@@ -143,3 +143,10 @@ fn what_is_assumed_of_a_log_is_said_and_what_is_known_is_not() {
     // Redo log and binary log.
     assert_eq!(assumption("product = \"MariaDB\"", 18.0), None);
 }
+
+#[test]
+fn the_largest_number_of_log_writes_comes_first() {
+    assert_eq!(log_writes(1, 1), "1 log write");
+    assert_eq!(log_writes(32, 32), "32 log writes");
+    assert_eq!(log_writes(1, 112), "112 log writes (at some times up to 1)");
+}

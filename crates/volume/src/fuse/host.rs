@@ -191,7 +191,14 @@ fn cannot_listen(error: io::Error) -> EmulationError {
 
 fn make_directories(own: &Registration, order: &Order) -> Result<(), EmulationError> {
     let in_words = |directory: &PathBuf, error: io::Error| {
-        EmulationError::system(format!("cannot make {}", directory.display()), error)
+        let remedy = match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                " (choose a place where this user may write, or make it as a user who may)"
+            }
+            _ => "",
+        };
+        let what = format!("cannot make {}{remedy}", directory.display());
+        EmulationError::system(what, error)
     };
     for directory in &order.directories {
         own.make_directory(directory, false)

@@ -57,7 +57,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub today: Option<String>,
     /// Replay only the busiest time of this length, such as 1h
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = span)]
     pub window: Option<String>,
     /// Only of this cloud: azure, aws, gcp, or how names of an own catalogue begin [default: today's]
     #[arg(long)]
@@ -130,6 +130,14 @@ pub struct Args {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
+}
+
+/// A span of time, as it was written.
+fn span(text: &str) -> Result<String, String> {
+    let parsed = text.parse::<model::Duration>();
+    parsed
+        .map(|_| text.to_owned())
+        .map_err(|error| error.to_string())
 }
 
 /// Where temporary files may be.

@@ -19,6 +19,7 @@ use super::emulator;
 use super::find::{absolute, clear_leftovers};
 use crate::command::asked::tell_idle;
 use crate::command::listing;
+use crate::command::mistaken::Kind;
 use crate::command::names;
 use crate::command::output::note;
 use crate::command::{PublishArgs, UsageError};
@@ -188,6 +189,9 @@ fn asked(args: &Args, catalogue: &Catalogue) -> Result<Asked> {
             "{file}: {error}; give a TOML file with [volume.NAME] sections, or a disk of `dbstow disks`"
         ))
     })?;
+    if let Some(message) = Kind::instead_of(Kind::Volumes, &args.spec, &text) {
+        return Err(UsageError(message).into());
+    }
     Ok(Asked {
         volumes: Volumes::parse(&args.spec, &text)?,
         many: true,

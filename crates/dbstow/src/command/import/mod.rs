@@ -87,7 +87,9 @@ impl Args {
 /// # Errors
 /// When a file cannot be read, parsed or combined with the others, or the profile cannot be written.
 pub fn run(args: &Args) -> Result<()> {
-    if !args.force {
+    if args.force {
+        check_no_folder(&args.out)?;
+    } else {
         check_free(&args.out, "give another --out, or --force to replace it")?;
     }
     let (from, profile) = match args.file.as_slice() {
@@ -110,6 +112,7 @@ pub(super) fn check_free(out: &Path, remedy: &str) -> Result<()> {
     if files::is_stream(out) {
         return Ok(());
     }
+    check_no_folder(out)?;
     files::check_new(out).map_err(|error| match error {
         FileError::Exists(_) => {
             let out = out.display();
@@ -117,6 +120,18 @@ pub(super) fn check_free(out: &Path, remedy: &str) -> Result<()> {
         }
         other => anyhow::Error::from(other).context("--out"),
     })
+}
+
+/// Refuses a folder, which `--force` does not replace either.
+fn check_no_folder(out: &Path) -> Result<(), UsageError> {
+    if !out.is_dir() {
+        return Ok(());
+    }
+    let (folder, file) = (out.display(), out.join("profile.toml"));
+    let file = file.display();
+    Err(UsageError(format!(
+        "--out {folder}: it is a folder; give a file, such as {file}"
+    )))
 }
 
 /// Writes a profile, overwriting an existing file only if `replaces`, and prints what it can answer.
