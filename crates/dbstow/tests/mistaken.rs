@@ -190,11 +190,14 @@ fn percentages_are_read_alike_by_every_option() {
             "{option}: {error}"
         );
         assert!(!error.contains("3,000 %"), "{option}: {error}");
-        let error = place.refused(&[command, &[option, "x"]].concat(), 2);
-        assert!(
-            error.contains("give a percentage such as 5%"),
-            "{option}: {error}"
-        );
+        for (value, expected) in [
+            ("x", "it is no number; give a percentage such as 5%"),
+            ("nan", "it is no number; give a percentage such as 5%"),
+            ("-5%", "-5% is below 0; give a percentage such as 5%"),
+        ] {
+            let error = place.refused(&[command, &[option, value]].concat(), 2);
+            assert!(error.contains(expected), "{option} {value}: {error}");
+        }
     }
 }
 

@@ -8,7 +8,6 @@ mod mistaken;
 mod names;
 pub mod output;
 mod pair;
-mod percentage;
 mod product_args;
 mod progress;
 mod publish;

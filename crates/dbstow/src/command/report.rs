@@ -8,7 +8,6 @@ use clap::ValueHint;
 use files::{Folder, Readers, is_stream, write_named};
 
 use super::output::{note, print_styled, width};
-use super::percentage::percentage;
 use super::{ExpectationFailed, UsageError, drilled};
 use analysis::findings::{self, Findings};
 use analysis::quantity::percent;
@@ -65,7 +64,7 @@ pub struct Output {
     pub drill: Option<PathBuf>,
     /// Exit with code 3 if a placement is slower than its baseline, or a second result worse than the first, by more
     /// than this, such as 5%; what is inconclusive does not fail
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = share)]
     pub fail_if_slower: Option<f64>,
 }
 
@@ -102,7 +101,7 @@ impl Output {
 
 /// Below a million per cent.
 fn share(text: &str) -> Result<f64, String> {
-    percentage(text, 1e4)
+    experiment::spec::percentage(text, 1e4)
 }
 
 /// How findings are printed.

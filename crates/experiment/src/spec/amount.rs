@@ -8,6 +8,8 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::IntoDeserializer};
 
+use super::percentage::percentage;
+
 /// `"d"` or `["d", "e"]`.
 #[derive(Clone, Debug)]
 pub(crate) enum OneOrMany<T> {
@@ -72,6 +74,38 @@ impl<'de> Deserialize<'de> for Span {
             }
         }
         deserializer.deserialize_any(Text)
+    }
+}
+
+/// A share: `0.05`, or `"5%"`. Its range is checked with its key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share(pub(crate) f64);
+
+impl<'de> Deserialize<'de> for Share {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumberOrText;
+        impl Visitor<'_> for NumberOrText {
+            type Value = Share;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a share such as 0.05, or a percentage such as \"5%\"")
+            }
+
+            fn visit_f64<E: de::Error>(self, share: f64) -> Result<Share, E> {
+                Ok(Share(share))
+            }
+
+            fn visit_i64<E: de::Error>(self, share: i64) -> Result<Share, E> {
+                Ok(Share(share as f64))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Share, E> {
+                percentage(text, f64::INFINITY)
+                    .map(Share)
+                    .map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(NumberOrText)
     }
 }
 
@@ -192,6 +226,21 @@ mod tests {
         );
         assert!(read::<Span>("10").is_err());
         assert!(read::<Span>("\"-1 s\"").is_err());
+    }
+
+    #[test]
+    fn a_share_is_a_number_or_a_percentage() {
+        let share = |text| read::<Share>(text).map(|share| share.0);
+        assert_eq!(share("0.05"), Ok(0.05));
+        assert_eq!(share("1"), Ok(1.0));
+        assert_eq!(share("\"50%\""), Ok(0.5));
+        assert_eq!(share("\"100 %\""), Ok(1.0));
+        let asked = share("\"5\"").expect_err("which?");
+        assert!(asked.contains("is that 5 % or 5 times?"), "{asked}");
+        let below = share("\"-5%\"").expect_err("below 0");
+        assert!(below.contains("-5% is below 0"), "{below}");
+        let other = share("true").expect_err("no share");
+        assert!(other.contains("a percentage such as \"5%\""), "{other}");
     }
 
     #[test]

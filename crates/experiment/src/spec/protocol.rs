@@ -91,8 +91,10 @@ pub(crate) fn resolve(
     let first = || arms.first().cloned().unwrap_or_default();
     let protocol = Protocol {
         blocks: asked.blocks.unwrap_or(5),
-        margin: asked.margin.unwrap_or(0.05),
-        errors_max: asked.errors_max.unwrap_or_else(errors_max_default),
+        margin: asked.margin.map_or(0.05, |share| share.0),
+        errors_max: asked
+            .errors_max
+            .map_or_else(errors_max_default, |share| share.0),
         baseline: asked.baseline.clone().unwrap_or_else(first),
         metric: asked.metric.as_deref().unwrap_or(by_default).to_owned(),
         seed: asked.seed.map_or(1, |seed| seed.0),

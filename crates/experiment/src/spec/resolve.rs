@@ -21,7 +21,7 @@ pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
         kind: asked.kind.clone(),
         cores: asked.cores,
         memory: asked.memory,
-        credits: asked.credits,
+        credits: asked.credits.map(|share| share.0),
         host_cache: asked.host_cache.as_ref().map(|cache| HostCache {
             size: cache.size,
             iops: cache.iops.map(Iops),
@@ -47,7 +47,7 @@ pub(crate) fn volume(name: &str, asked: &wire::Volume) -> Result<Volume, Fault> 
             throughput: asked.throughput,
             bursting: asked.bursting,
         },
-        credits: asked.credits,
+        credits: asked.credits.map(|share| share.0),
         replaced: replaced(name, asked.replaced.as_ref())?,
         entry: None,
     };

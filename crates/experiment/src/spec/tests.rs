@@ -284,6 +284,39 @@ fn overrides_come_after_quick_and_are_blamed_for_their_own_mistakes() {
 }
 
 #[test]
+fn shares_are_read_as_percentages_of_options_are() {
+    let protocol = |key: &str, value: &str| set(key, value).map(|spec| spec.protocol);
+    assert_eq!(
+        protocol("protocol.margin", "5%").map(|of| of.margin),
+        Ok(0.05)
+    );
+    let errors = protocol("protocol.errors_max", "\"20 %\"");
+    assert_eq!(errors.map(|of| of.errors_max), Ok(0.2));
+    let arm = set("volume.slow.credits", "50%").map(|spec| spec.arms[0].settings.clone());
+    assert_eq!(arm.map(|arm| arm.volumes[0].credits), Ok(Some(0.5)));
+    let machine = set("machine.credits", "100%").map(|spec| spec.arms[0].settings.clone());
+    assert_eq!(machine.map(|arm| arm.machine.credits), Ok(Some(1.0)));
+    for (key, value, expected) in [
+        ("protocol.margin", "-5%", "-5% is below 0"),
+        (
+            "protocol.margin",
+            "150%",
+            "a margin of 1.5 is not between 0 and 1",
+        ),
+        (
+            "protocol.errors_max",
+            "\"5\"",
+            "Give 5%, or 0.05 for the same",
+        ),
+        ("volume.slow.credits", "150%", "volume.slow.credits is 1.5"),
+        ("machine.credits", "many", "give a percentage such as 5%"),
+    ] {
+        let error = set(key, value).expect_err("no such share");
+        assert!(error.contains(expected), "{key}={value}: {error}");
+    }
+}
+
+#[test]
 fn an_override_of_what_quick_or_real_time_set_is_refused() {
     for key in ["quick.x", "real-time.x", "quick.workload.sessions"] {
         let error = set(key, "3").expect_err("it would change nothing");

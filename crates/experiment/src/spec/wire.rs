@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use model::{Bytes, HostCacheMode, Throughput};
 use serde::Deserialize;
 
-use super::amount::{Latency, OneOrMany, Seed, Span};
+use super::amount::{Latency, OneOrMany, Seed, Share, Span};
 use super::engine_defaults::Like;
 use super::mariadb::{FlushLog, FlushMethod};
 use super::mode::EngineName;
@@ -101,7 +101,7 @@ pub(crate) struct Machine {
     /// Main memory.
     pub(crate) memory: Option<Bytes>,
     /// Share of its burst credits available at the start.
-    pub(crate) credits: Option<f64>,
+    pub(crate) credits: Option<Share>,
     /// Its host cache, if not in the catalogue.
     pub(crate) host_cache: Option<HostCache>,
 }
@@ -139,7 +139,7 @@ pub(crate) struct Volume {
     /// Whether burst credits apply.
     pub(crate) bursting: Option<bool>,
     /// Share of its burst credits available at the start.
-    pub(crate) credits: Option<f64>,
+    pub(crate) credits: Option<Share>,
     /// Values that replace those of the catalogue's entry.
     #[serde(rename = "override")]
     pub(crate) replaced: Option<Override>,
@@ -367,9 +367,9 @@ pub(crate) struct Protocol {
     /// How often each arm is run.
     pub(crate) blocks: Option<u32>,
     /// Differences up to this share are ignored.
-    pub(crate) margin: Option<f64>,
+    pub(crate) margin: Option<Share>,
     /// A trial with a greater share of failed operations does not count.
-    pub(crate) errors_max: Option<f64>,
+    pub(crate) errors_max: Option<Share>,
     /// The arm that others are compared against.
     pub(crate) baseline: Option<String>,
     /// The metric they are compared by.

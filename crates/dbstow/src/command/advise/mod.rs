@@ -23,7 +23,6 @@ use files::input;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
-use super::percentage::percentage;
 use super::progress::Progress;
 use super::{Asked, ResolvedRun, UsageError, backtest, drilled, names, plan};
 use analysis::quantity::usd;
@@ -97,13 +96,13 @@ pub struct Args {
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub budget: Option<f64>,
     /// How much longer than today operations may take
-    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = longer)]
+    #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true, value_parser = longer)]
     pub not_slower: f64,
     /// Own prices in place of list prices: a CSV file with name,usd,per
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub prices: Option<PathBuf>,
     /// Take this much off list prices
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = share)]
     pub discount: Option<f64>,
     /// Most layouts to simulate
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -370,12 +369,12 @@ fn text(shown: &Shown, folder: &Path) -> String {
 
 /// Below 100 %.
 fn share(text: &str) -> Result<f64, String> {
-    percentage(text, 1.0)
+    experiment::spec::percentage(text, 1.0)
 }
 
 /// Below 900 %.
 fn longer(text: &str) -> Result<f64, String> {
-    percentage(text, 9.0)
+    experiment::spec::percentage(text, 9.0)
 }
 
 fn factor(text: &str) -> Result<f64, String> {

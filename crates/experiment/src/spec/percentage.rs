@@ -1,18 +1,20 @@
-//! Percentages on the command line: one syntax for all options.
+//! Percentages: one syntax for all options and keys.
 
-use analysis::quantity::percent;
-
-/// The share written as `5%`, `5 %` or `0.05`, from 0 to below `end`. Input that could mean 5 % or a factor of five is
-/// rejected as ambiguous.
-pub(super) fn percentage(text: &str, end: f64) -> Result<f64, String> {
+/// The share written as `5%`, `5 %` or `0.05`, from 0 to below `end`, which may be infinite. Input that could mean 5 % or a
+/// factor of five is rejected as ambiguous.
+///
+/// # Errors
+/// What is wrong with it, with the remedy.
+pub fn percentage(text: &str, end: f64) -> Result<f64, String> {
     let text = text.trim();
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number.trim_end(), 0.01),
         None => (text, 1.0),
     };
-    let share: f64 = number
-        .parse()
-        .map_err(|_| "it is no number; give a percentage such as 5%".to_owned())?;
+    let share: Option<f64> = number.parse().ok();
+    let Some(share) = share.filter(|share| share.is_finite()) else {
+        return Err("it is no number; give a percentage such as 5%".to_owned());
+    };
     if unit == 1.0 && share >= 1.0 {
         let meant = share / 100.0;
         return Err(match meant < end {
@@ -23,11 +25,15 @@ pub(super) fn percentage(text: &str, end: f64) -> Result<f64, String> {
         });
     }
     let share = share * unit;
-    if !(0.0..end).contains(&share) {
+    if share < 0.0 {
         return Err(format!(
-            "{} is not from 0 to below {}; give a percentage such as 5%",
-            percent(share),
-            percent(end)
+            "{text} is below 0; give a percentage such as 5%, without a sign before it"
+        ));
+    }
+    if share >= end {
+        let end = end * 100.0;
+        return Err(format!(
+            "{text} is not below {end:.0}%; give a percentage such as 5%"
         ));
     }
     Ok(share)
@@ -62,11 +68,13 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_with_the_range() {
         let of = |text: &str| percentage(text, 1.0).expect_err(text);
-        assert!(of("150%").contains("150 % is not from 0 to below 100 %"));
-        assert!(of("-5%").contains("from 0"));
+        assert!(of("150%").contains("150% is not below 100%"));
+        for text in ["-5%", "-0.05", "-5"] {
+            assert!(of(text).starts_with(&format!("{text} is below 0")));
+        }
         assert!(of("150").contains("no percent sign"));
-        for text in ["", "%", "nan", "inf%", "five", "0,3"] {
-            percentage(text, 1.0).expect_err(text);
+        for text in ["", "%", "nan", "NaN%", "inf%", "-inf", "five", "0,3"] {
+            assert!(of(text).starts_with("it is no number"), "{text}");
         }
     }
 }
