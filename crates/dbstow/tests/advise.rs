@@ -507,7 +507,7 @@ fn what_cannot_be_is_refused_with_the_remedy() {
     fs::write(place.path("own.csv"), "name,usd,per\naws.gp3,0.05,\n").expect("the folder is ours");
     let wrong: [(&[&str], &str); 10] = [
         (&["--not-slower", "1.5"], "1.5 has no percent sign"),
-        (&["--not-slower", "900%"], "not from 0 to below 900 %"),
+        (&["--not-slower", "900%"], "900% is not below 900%"),
         (
             &["--region", "mars-1"],
             "--region mars-1: there are no prices of it",

@@ -305,7 +305,10 @@ fn bad_input_gets_one_message_with_place_and_remedy() {
             vec!["missing.toml"],
             &["--profile missing.toml", "dbstow record"][..],
         ),
-        (vec!["today.toml"], &["--profile today.toml"]),
+        (
+            vec!["today.toml"],
+            &["today.toml", "an experiment, not a profile"],
+        ),
         (vec!["idle.toml"], &["idle.toml", "idle"]),
         (
             vec!["merged.toml"],
