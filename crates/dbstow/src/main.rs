@@ -91,7 +91,11 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(mut error) => {
             command::suggest_subcommand(&mut error, &Arguments::command());
-            return ExitCode::from(output::usage(&error));
+            let code = output::usage(&error);
+            if let Some(left_out) = command::left_out(&error) {
+                output::note(&left_out);
+            }
+            return ExitCode::from(code);
         }
     };
     match run(arguments.command) {

@@ -51,7 +51,7 @@ pub use publish::PublishArgs;
 pub use real_time::RealTimeArgs;
 pub use server_timeout::ServerTimeout;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use experiment::spec::near;
 use output::{print, print_json};
 
@@ -69,6 +69,19 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
         let meant = ContextValue::Strings(vec![meant.to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, meant);
     }
+}
+
+/// Where an argument is unknown, and engines that declare arguments were left out of the build: which.
+pub fn left_out(error: &clap::Error) -> Option<String> {
+    let left_out = crate::engines::ENGINES.left_out;
+    if error.kind() != ErrorKind::UnknownArgument || left_out.is_empty() {
+        return None;
+    }
+    let engines: Vec<&str> = left_out.iter().map(|engine| engine.why).collect();
+    Some(format!(
+        "it may be an option of what is not in this program: {}",
+        engines.join("; ")
+    ))
 }
 
 /// A request that cannot be fulfilled, with the remedy.

@@ -104,7 +104,9 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(other) = of_login.find(|name| !takes(name)) {
         return mistake(format!(
             "--{other} has no effect on {}; leave it out",
-            engine.name()
+            engine
+                .recorded()
+                .map_or(engine.name(), |servers| servers.title)
         ));
     }
     super::import::check_free(&args.out, "remove it, or give another --out")?;

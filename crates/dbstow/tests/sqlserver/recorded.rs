@@ -362,7 +362,7 @@ fn what_is_no_server_or_is_not_there_says_so() {
         refused(other, 2, known);
     }
     refused("sqlserver://sa:hunter2@db1", 2, "SQLCMDPASSWORD");
-    refused("postgresql://me@db1/shop", 2, "has no effect on postgres");
+    refused("postgresql://me@db1/shop", 2, "has no effect on PostgreSQL");
     bench.double().go_down();
     refused(&bench.server(), 1, "connect to SQL Server at");
     let url = bench.server();

@@ -9,8 +9,8 @@
 //!
 //! Without the feature `driver`, only texts, captures and rules are built, and no SQL Server client.
 //!
-//! None of this has run on a SQL Server yet: the texts are parsed by Microsoft's own parser, and the protocol is tested against a
-//! test double that other clients accept too.
+//! T-SQL and client run against Babelfish 4.4; not yet run on SQL Server. Tests parse the texts with Microsoft's own parser, and
+//! run the protocol against a test double that other clients accept too.
 //!
 //! ```
 //! use dbstow_sqlserver::tsql::Name;
