@@ -12,17 +12,11 @@
 #[path = "client/beside.rs"]
 mod beside;
 #[cfg(unix)]
-#[path = "../tests/support/mariadb.rs"]
-mod mariadb;
-#[cfg(unix)]
 #[path = "client/observe.rs"]
 mod observe;
 #[cfg(unix)]
 #[path = "client/pgbench.rs"]
 mod pgbench;
-#[cfg(unix)]
-#[path = "../tests/support/server.rs"]
-mod server;
 #[cfg(unix)]
 #[path = "client/sysbench.rs"]
 mod sysbench;

@@ -5,20 +5,14 @@
     reason = "a panic with its line is what a failing test should give"
 )]
 
-mod place;
-#[path = "support/server.rs"]
-mod server;
-#[path = "support/theirs.rs"]
-mod theirs;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
-use place::{Place, dbstow, fails, succeeds};
 use serde_json::Value;
-use server::binaries;
-use theirs::{ENCODED, Theirs};
+use testing::place::{Place, dbstow, fails, succeeds};
+use testing::server::binaries;
+use testing::theirs::{ENCODED, Theirs};
 
 /// A disk that takes this long for a write, with all files of a server on it.
 fn layout(write_latency: &str) -> String {

@@ -10,7 +10,7 @@
 //!   name leads out of it. It has the mode that its creator gave it.
 //! - An existing file under one of our names is used only if it is owned by this user and not a link.
 //!
-//! `docs/security.md` lists every place that writes, and `tests/tidy.rs` holds the program to that list.
+//! `docs/security.md` lists every place that writes, and `tests/documents/tidy.rs` holds the program to that list.
 
 pub mod input;
 

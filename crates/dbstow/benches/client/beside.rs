@@ -8,10 +8,9 @@ use engine::Engine;
 use model::random::stream;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
+use testing::server::SessionContext;
 use volume::clock::Clock;
 use workload::{Dialect, Names, Script, Variables};
-
-use crate::server::SessionContext;
 
 const SESSIONS: [u32; 2] = [1, 8];
 

@@ -12,11 +12,11 @@ use engine::{Engine, SAMPLE_EVERY};
 use mariadb::{self, MariaDb, Programs};
 use model::Duration;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
+use testing::server::Folders;
 use volume::clock::Clock;
 use workload::Dialect;
 
 use crate::beside::{ROUNDS, SESSIONS_MAX, Transaction, execute};
-use crate::server::Folders;
 use crate::sysbench::{TRANSACTIONS, asked, load};
 
 /// A trial reads the counters once a second.
@@ -66,7 +66,7 @@ struct Seen {
 }
 
 pub(crate) fn run() {
-    let Some(programs) = crate::mariadb::programs() else {
+    let Some(programs) = testing::mariadb::programs() else {
         return;
     };
     let (settings, workload) = asked();

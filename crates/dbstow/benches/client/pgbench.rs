@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::Command;
 
 use engine::Engine;
+use testing::server::{Folders, binaries, experiment, start_with};
 use workload::Dialect;
 
 use crate::beside::{Peer, SESSIONS_MAX, Transaction, compare, finish};
-use crate::server::{Folders, binaries, experiment, start_with};
 
 const TRANSACTIONS: [Transaction; 2] = [
     Transaction {

@@ -8,11 +8,11 @@ use engine::Engine;
 use experiment::spec::{Commit, Settings};
 use model::random::stream;
 use nix::unistd::{User, getuid};
+use testing::mariadb::start;
+use testing::server::{Folders, SessionContext, experiment};
 use workload::{Dialect, Names, Script, Variables, Workload};
 
 use crate::beside::{Peer, SESSIONS_MAX, Transaction, compare};
-use crate::mariadb::start;
-use crate::server::{Folders, SessionContext, experiment};
 
 pub(crate) const TRANSACTIONS: [Transaction; 2] = [
     Transaction {

@@ -8,8 +8,8 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use serde_json::Value;
 use tds_double::server::SqlServer;
+use testing::sqlserver::{Bench, PASSWORD};
 
-use crate::bench::{Bench, PASSWORD};
 use crate::settle;
 
 fn json(text: &[u8]) -> Value {

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use predicates::str::contains;
 use tds_double::server::SqlServer;
+use testing::sqlserver::{Bench, PASSWORD};
 
-use crate::bench::{Bench, PASSWORD};
 use crate::{MANY, is_measured, settle};
 
 /// A run with mounts in the test's folder.

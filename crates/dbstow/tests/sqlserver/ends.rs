@@ -3,8 +3,8 @@
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use tds_double::server::SqlServer;
+use testing::sqlserver::{Bench, PASSWORD, measured};
 
-use crate::bench::{Bench, PASSWORD, measured};
 use crate::relay::Relay;
 use crate::{DATA_VOLUMES, MANY, data_files, is_measured, moving, settle, small};
 

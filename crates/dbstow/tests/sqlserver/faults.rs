@@ -4,8 +4,8 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use tds_double::server::{SqlServer, Work};
 use tds_double::{Encryption, Reply};
+use testing::sqlserver::{Bench, PASSWORD, temporary};
 
-use crate::bench::{Bench, PASSWORD, temporary};
 use crate::{DATA_VOLUMES, data_files, moving, settle, small};
 
 #[test]

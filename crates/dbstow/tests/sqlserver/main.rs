@@ -4,11 +4,6 @@
 
 #![cfg(target_os = "linux")]
 
-#[path = "../support/sqlserver.rs"]
-mod bench;
-#[path = "../support/tsql.rs"]
-mod tsql;
-
 mod asked;
 mod emulated;
 mod ends;
@@ -22,7 +17,8 @@ mod script;
 mod stress;
 
 use assert_cmd::Command;
-use bench::Bench;
+use testing::sqlserver::Bench;
+use testing::tsql;
 
 /// Few operations; tempdb must move between the arms.
 const SMALL: [&str; 14] = [

@@ -10,8 +10,8 @@ use std::thread;
 use parking_lot::Mutex;
 use sqlserver::session::{Credentials, Driver, Encryption, Limits, Login, Server, Session};
 use tds_double::server::{self, SqlServer};
+use testing::sqlserver::{Bench, PASSWORD, measured};
 
-use crate::bench::{Bench, PASSWORD, measured};
 use crate::{MANY, settle, small};
 
 /// dbstow at a separate terminal.

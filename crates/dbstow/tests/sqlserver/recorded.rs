@@ -9,8 +9,8 @@ use sqlserver::session::{Credentials, Driver, Encryption, Limits, Login, Secret,
 use sqlserver::tsql::question;
 use tds_double::Reply;
 use tds_double::server::{self, Database, File, Io, SqlServer, Work};
+use testing::sqlserver::{Bench, PASSWORD, UnderWay};
 
-use crate::bench::{Bench, PASSWORD, UnderWay};
 use crate::settle;
 
 const UPDATE: &str = "UPDATE dbo.stock SET quantity = quantity - 1 WHERE item = 7;";

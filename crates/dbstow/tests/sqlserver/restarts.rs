@@ -3,8 +3,8 @@
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use tds_double::server::SqlServer;
+use testing::sqlserver::{Bench, PASSWORD};
 
-use crate::bench::{Bench, PASSWORD};
 use crate::{moving, settle};
 
 #[test]

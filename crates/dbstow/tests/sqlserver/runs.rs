@@ -6,8 +6,8 @@ use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use tds_double::server::{SqlServer, Work};
 use tds_double::{Kind, Reply, Rows, Value};
+use testing::sqlserver::{Bench, PASSWORD};
 
-use crate::bench::{Bench, PASSWORD};
 use crate::{DATA_VOLUMES, data_files, managed, moving, settle, small};
 
 #[test]

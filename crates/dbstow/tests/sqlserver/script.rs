@@ -8,8 +8,8 @@ use assert_cmd::cargo::cargo_bin;
 use predicates::str::contains;
 use tds_double::server::SqlServer;
 use tds_double::{Encryption, Reply};
+use testing::sqlserver::{Bench, PASSWORD, temporary};
 
-use crate::bench::{Bench, PASSWORD, temporary};
 use crate::settle;
 
 #[test]

@@ -9,8 +9,8 @@ use predicates::str::contains;
 use serde_json::json;
 use tds_double::server::{SqlServer, Work};
 use tds_double::{Form, Kind, Message, Reply, Rows, Value};
+use testing::sqlserver::{Bench, PASSWORD};
 
-use crate::bench::{Bench, PASSWORD};
 use crate::{DATA_FILES, DATA_VOLUMES, settle};
 
 const ROWS: &str = "SELECT Id, Price, Name FROM Shop.dbo.Items ORDER BY Id";

@@ -1,0 +1,5 @@
+//! A recorded server, replayed and advised.
+
+mod advise;
+mod advise_articles;
+mod replay;

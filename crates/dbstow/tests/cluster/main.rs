@@ -1,0 +1,4 @@
+//! Trials on many machines, and the figures for those who watch them.
+
+mod metrics;
+mod scheduler;

@@ -1,0 +1,162 @@
+//! `dbstow layout`: whole sets of scripts, mistakes in the request, and the verdicts of shells and servers on them.
+
+mod cli;
+mod linux;
+mod managed;
+mod mariadb;
+#[cfg(target_os = "linux")]
+mod mariadb_moves;
+#[cfg(target_os = "linux")]
+mod mariadb_server;
+mod postgres;
+mod windows;
+
+use std::collections::BTreeMap;
+
+use experiment::spec::File;
+use layout::{Engine, LayoutRequest, Script, Target, scripts};
+use model::Bytes;
+use sqlserver::capture::{Capture, Database, FileInUse, FileKind, Growth, Service, TEMPDB, Volume};
+
+/// `count` temp files on `volumes` in turn.
+pub(crate) fn request(
+    title: &str,
+    volumes: &[(&str, &str)],
+    count: usize,
+    size: Bytes,
+) -> LayoutRequest {
+    let names = volumes.iter().cycle().take(count);
+    let file = |(volume, _): &(&str, &str)| File {
+        volume: (*volume).to_owned(),
+        size: Some(size),
+    };
+    let own = |(name, folder): &(&str, &str)| ((*name).to_owned(), (*folder).to_owned());
+    let folders: BTreeMap<String, String> = volumes.iter().map(own).collect();
+    LayoutRequest {
+        temp: names.map(file).collect(),
+        log: vec![File {
+            volume: volumes.first().map_or("", |(name, _)| name).to_owned(),
+            size: None,
+        }],
+        folders,
+        ..LayoutRequest::new(title)
+    }
+}
+
+pub(crate) fn made(
+    engine: Engine,
+    request: &LayoutRequest,
+    capture: Option<Capture>,
+) -> Vec<Script> {
+    let target = Target::new(capture, request).unwrap_or_else(|error| panic!("{error}"));
+    scripts(engine, request, &target).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The error of what cannot be.
+pub(crate) fn refused(engine: Engine, request: &LayoutRequest, capture: Option<Capture>) -> String {
+    let made = Target::new(capture, request).and_then(|target| scripts(engine, request, &target));
+    made.expect_err("a mistake").to_string()
+}
+
+/// Scripts one after the other, without those that `leave` names.
+pub(crate) fn shown(scripts: &[Script], leave: &[&str]) -> String {
+    let kept = scripts
+        .iter()
+        .filter(|script| !leave.contains(&script.name.as_str()));
+    kept.map(|script| format!("==> {}\n{}", script.name, script.text.replace('\r', "")))
+        .collect()
+}
+
+pub(crate) fn text<'a>(scripts: &'a [Script], name: &str) -> &'a str {
+    let found = scripts.iter().find(|script| script.name == name);
+    &found.unwrap_or_else(|| panic!("no {name}")).text
+}
+
+/// A server as documented values have it: made by hand, not taken from one.
+pub(crate) fn server(engine_edition: i64, platform: &str, folder: &str, files: i64) -> Capture {
+    let mut capture = Capture {
+        format: 1,
+        taken: "2026-11-20T10:00:00+00:00".to_owned(),
+        ..Capture::default()
+    };
+    capture.identity.version = "16.0.4135.4".to_owned();
+    capture.identity.edition = "Developer Edition (64-bit)".to_owned();
+    capture.identity.engine_edition = engine_edition;
+    capture.machine.platform = platform.to_owned();
+    capture.machine.processors = Some(8);
+    let file = |id: i64, kind, name: String, at: String| sqlserver::capture::File {
+        database_id: TEMPDB,
+        id,
+        kind,
+        name,
+        path: format!("{folder}{at}"),
+        size_bytes: 8 << 20,
+        max_bytes: None,
+        growth: Growth::Bytes(64 << 20),
+        state: "ONLINE".to_owned(),
+    };
+    capture.files = vec![
+        file(
+            1,
+            FileKind::Rows,
+            "tempdev".to_owned(),
+            "tempdb.mdf".to_owned(),
+        ),
+        file(
+            2,
+            FileKind::Log,
+            "templog".to_owned(),
+            "templog.ldf".to_owned(),
+        ),
+    ];
+    for number in 2..=files {
+        let at = format!("tempdb_mssql_{number}.ndf");
+        capture.files.push(file(
+            number + 1,
+            FileKind::Rows,
+            format!("temp{number}"),
+            at,
+        ));
+    }
+    capture.tempdb_in_use = capture
+        .files
+        .iter()
+        .map(|file| FileInUse {
+            id: file.id,
+            kind: file.kind,
+            name: file.name.clone(),
+            path: file.path.clone(),
+            size_bytes: file.size_bytes,
+        })
+        .collect();
+    capture
+}
+
+pub(crate) fn database(capture: &mut Capture, id: i64, name: &str) {
+    capture.databases.push(Database {
+        id,
+        name: name.to_owned(),
+        recovery: "FULL".to_owned(),
+        read_committed_snapshot: false,
+        encrypted: false,
+    });
+}
+
+pub(crate) fn volume(capture: &mut Capture, mount_point: &str, free: Bytes) {
+    capture.volumes.push(Volume {
+        mount_point: mount_point.to_owned(),
+        label: String::new(),
+        file_system: "NTFS".to_owned(),
+        total_bytes: 64 << 30,
+        available_bytes: i64::try_from(free.0).expect("a size"),
+        files: Vec::new(),
+    });
+}
+
+pub(crate) fn named_instance(capture: &mut Capture, name: &str) {
+    capture.services.push(Service {
+        name: format!("SQL Server ({name})"),
+        account: format!("NT Service\\MSSQL${name}"),
+        instant_file_initialization: Some(true),
+    });
+}

@@ -1,0 +1,755 @@
+//! PostgreSQL: the set of scripts, bash's verdict on it, and its effect on a server.
+
+use experiment::spec::Role;
+use layout::{Engine, LayoutRequest};
+use model::Bytes;
+
+use crate::layout::{made, refused, request, shown};
+
+fn asked(folder: &str) -> LayoutRequest {
+    let mut asked = request("by hand", &[("a", folder)], 2, Bytes::gib(1));
+    asked.data = asked.temp.clone();
+    asked.roles = Role::COMMON.into();
+    asked.database = Some("sales \"x".to_owned());
+    asked
+}
+
+#[test]
+fn a_whole_set_for_postgresql() {
+    let scripts = made(Engine::Postgres, &asked("/mnt/a b"), None);
+    insta::assert_snapshot!(shown(&scripts, &[]), @r#"
+    ==> README.md
+    # PostgreSQL: by hand
+
+    ## Order
+
+    0. `0-folders.sh`, as root: folders that belong to the server's user alone.
+    1. `psql -f 1-check.sql`: stops with a text where something is in the way. Changes nothing.
+    2. `psql -f 2-apply.sql`: makes tablespaces and has them used. No restart.
+    3. `psql -f 3-verify.sql`: shows what there is now.
+    4. `4-move-wal.sh`, as root: stops the server, moves the write-ahead log, starts it.
+
+    Roll back: `psql -f undo.sql` and `undo-wal.sh`, as root.
+
+    ## What to know
+
+    - psql connects as a superuser, most often `sudo -u postgres psql`; `-v ON_ERROR_STOP=1` is set inside.
+    - PostgreSQL has no number of files to choose: each volume has one tablespace, however many files the
+      placement has there.
+    - `temp_tablespaces` is set for the whole server and holds for new sessions and, after the reload, for old
+      ones; a transaction takes one of them at random and goes on in turn.
+    - **A tablespace belongs to the cluster.** PostgreSQL's manual warns of one on a disk that can vanish: if it is
+      lost, the server may not start, or the cluster may be unreadable. Where the disk is empty after a stop, `--ephemeral VOLUME` adds a
+      systemd unit that makes the folders again before the server starts. Source:
+      <https://www.postgresql.org/docs/current/manage-ag-tablespaces.html>, read 2026-11.
+    - The log must never be on a disk that loses its content: without it the cluster does not start.
+    ==> 0-folders.sh
+    #!/bin/sh
+    # Makes the folders for the server's user. Run as root.
+    set -eu
+    install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/dbstow_temp_1'
+    install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/dbstow_data_1'
+    install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/pg_wal'
+    ==> 1-check.sql
+    -- Whether 2-apply.sql can be run. Changes nothing.
+    \set ON_ERROR_STOP on
+    DO $check0$
+    BEGIN
+        IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+            RAISE EXCEPTION 'tablespaces are made by a superuser; connect as one';
+        END IF;
+        IF EXISTS (SELECT 1 FROM pg_tablespace WHERE spcname IN ('dbstow_temp_1', 'dbstow_data_1')) THEN
+            RAISE EXCEPTION 'a tablespace of this name is there already; run undo.sql first';
+        END IF;
+        IF (SELECT setting FROM pg_settings WHERE name = 'temp_tablespaces') <> '' THEN
+            RAISE EXCEPTION 'temp_tablespaces is set already (%), and undo.sql would not set it again; reset it first, or change undo.sql',
+                current_setting('temp_tablespaces');
+        END IF;
+        IF NOT EXISTS (SELECT 1 FROM pg_database d JOIN pg_tablespace t ON t.oid = d.dattablespace
+                       WHERE d.datname = 'sales "x' AND t.spcname = 'pg_default') THEN
+            RAISE EXCEPTION 'there is no database % in pg_default, where undo.sql would put it back', 'sales "x';
+        END IF;
+        IF current_database() = 'sales "x' OR EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = 'sales "x' AND pid <> pg_backend_pid()) THEN
+            RAISE EXCEPTION 'somebody is connected to %; it moves only while nobody is', 'sales "x';
+        END IF;
+    END
+    $check0$;
+    ==> 2-apply.sql
+    -- by hand
+    \set ON_ERROR_STOP on
+    CREATE TABLESPACE dbstow_temp_1 LOCATION '/mnt/a b/dbstow_temp_1';
+    CREATE TABLESPACE dbstow_data_1 LOCATION '/mnt/a b/dbstow_data_1';
+
+    -- Sorts, hashes and temporary tables of everybody; who may not use a tablespace stays where it was.
+    GRANT CREATE ON TABLESPACE dbstow_temp_1 TO PUBLIC;
+    ALTER SYSTEM SET temp_tablespaces = dbstow_temp_1;
+    SELECT pg_reload_conf();
+
+    -- Copies all of it, while nobody is connected to it.
+    ALTER DATABASE "sales ""x" SET TABLESPACE dbstow_data_1;
+    ==> 3-verify.sql
+    -- What there is now. Changes nothing.
+    SELECT spcname, pg_tablespace_location(oid) AS location FROM pg_tablespace ORDER BY 1;
+    SHOW temp_tablespaces;
+    SELECT datname, spcname, spcname = 'dbstow_data_1' AS as_asked FROM pg_database d JOIN pg_tablespace t ON t.oid = d.dattablespace
+    WHERE datname = 'sales "x';
+    ==> 4-move-wal.sh
+    #!/bin/sh
+    # Moves the write-ahead log: copies it, and puts a symbolic link in its place. The old one stays beside it as
+    # pg_wal.before until you delete it. A new cluster has it simpler: initdb --waldir=FOLDER.
+    # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
+    # given: SHOW data_directory tells.
+    set -eu
+    data=/var/lib/postgresql/18/main
+    new='/mnt/a b/pg_wal'
+    [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
+    [ ! -L "$data/pg_wal" ] || { echo "$data/pg_wal is a link already" >&2; exit 1; }
+    [ -z "$(ls -A "$new")" ] || { echo "$new is not empty" >&2; exit 1; }
+    needed=$(du -sk "$data/pg_wal" | cut -f1)
+    free=$(df -Pk "$new" | awk 'NR == 2 { print $4 }')
+    [ "$free" -gt "$needed" ] || { echo "$new has $free KiB free, and the log has $needed" >&2; exit 1; }
+    systemctl stop postgresql
+    [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
+    cp -a "$data/pg_wal/." "$new/"
+    sync
+    mv "$data/pg_wal" "$data/pg_wal.before"
+    ln -s "$new" "$data/pg_wal"
+    chown -h postgres:postgres "$data/pg_wal"
+    systemctl start postgresql
+    ==> undo-wal.sh
+    #!/bin/sh
+    # Rollback: copies the log into the data directory again.
+    # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
+    # given: SHOW data_directory tells.
+    set -eu
+    data=/var/lib/postgresql/18/main
+    new='/mnt/a b/pg_wal'
+    [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
+    [ -L "$data/pg_wal" ] || { echo "$data/pg_wal is no link" >&2; exit 1; }
+    systemctl stop postgresql
+    [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
+    rm -rf "$data/pg_wal.back"
+    cp -a "$new/." "$data/pg_wal.back"
+    sync
+    rm "$data/pg_wal"
+    mv "$data/pg_wal.back" "$data/pg_wal"
+    systemctl start postgresql
+    echo "$new and $data/pg_wal.before can be deleted now"
+    ==> undo.sql
+    -- Rollback. A tablespace goes only when nothing is in it: sessions that use temporary files have to end.
+    \set ON_ERROR_STOP on
+    ALTER SYSTEM RESET temp_tablespaces;
+    SELECT pg_reload_conf();
+    ALTER DATABASE "sales ""x" SET TABLESPACE pg_default;
+    DROP TABLESPACE IF EXISTS dbstow_temp_1;
+    DROP TABLESPACE IF EXISTS dbstow_data_1;
+    "#);
+}
+
+/// The steps of a README, and the scripts that have one in their name.
+fn steps(scripts: &[layout::Script]) -> (Vec<u32>, Vec<u32>) {
+    let number = |text: &str, then: char| -> Option<u32> { text.split_once(then)?.0.parse().ok() };
+    let readme = crate::layout::text(scripts, "README.md");
+    let (_, order) = readme.split_once("## Order").expect("it has an order");
+    let (order, _) = order.split_once("Roll back").expect("and a way back");
+    let mut names: Vec<u32> = scripts
+        .iter()
+        .filter_map(|script| number(&script.name, '-'))
+        .collect();
+    names.sort_unstable();
+    (
+        order.lines().filter_map(|line| number(line, '.')).collect(),
+        names,
+    )
+}
+
+#[test]
+fn steps_are_numbered_one_after_the_other_and_as_the_scripts_are() {
+    let of = |roles: &[Role], ephemeral: bool| LayoutRequest {
+        roles: roles.iter().copied().collect(),
+        ephemeral: ephemeral.then(|| "a".to_owned()).into_iter().collect(),
+        database: None,
+        ..asked("/mnt/a")
+    };
+    for (asked, last, named) in [
+        (of(&Role::COMMON, false), 4, 4),
+        (of(&[Role::Log], false), 1, 1),
+        (of(&[Role::Temp], false), 3, 3),
+        (of(&[Role::Temp], true), 4, 3),
+        (of(&Role::COMMON, true), 5, 4),
+    ] {
+        let scripts = made(Engine::Postgres, &asked, None);
+        let (steps, names) = steps(&scripts);
+        assert_eq!(steps, (0..=last).collect::<Vec<_>>(), "{:?}", asked.roles);
+        assert_eq!(names, (0..=named).collect::<Vec<_>>(), "{:?}", asked.roles);
+    }
+}
+
+#[test]
+fn a_disk_that_comes_back_raw_is_left_to_others_and_said_first() {
+    for engine in [Engine::Postgres, Engine::Mariadb] {
+        let raw = LayoutRequest {
+            ephemeral: ["a".to_owned()].into(),
+            raw: [("a".to_owned(), 1)].into(),
+            ..request("by hand", &[("a", "/mnt/a")], 1, Bytes::gib(1))
+        };
+        let scripts = made(engine, &raw, None);
+        let readme = crate::layout::text(&scripts, "README.md");
+        let said = readme.find("Volume a comes back without a file system");
+        assert!(said.is_some() && said < readme.find("## Order"), "{readme}");
+        let kept = made(
+            engine,
+            &request("by hand", &[("a", "/mnt/a")], 1, Bytes::gib(1)),
+            None,
+        );
+        assert!(!crate::layout::text(&kept, "README.md").contains("comes back without"));
+    }
+}
+
+#[test]
+fn what_postgresql_refuses_is_refused_before() {
+    let quote = refused(Engine::Postgres, &asked("/mnt/it's"), None);
+    assert!(
+        quote.contains("allows no ' in a tablespace's path"),
+        "{quote}"
+    );
+    let windows = refused(Engine::Postgres, &asked("D:\\data"), None);
+    assert!(windows.contains("for Linux"), "{windows}");
+}
+
+/// Checks the syntax of every shell script with bash.
+#[cfg(unix)]
+pub(crate) fn parse(scripts: &[layout::Script]) {
+    let shells: Vec<_> = scripts
+        .iter()
+        .filter(|script| script.name.ends_with(".sh"))
+        .collect();
+    assert!(!shells.is_empty());
+    for script in shells {
+        let parsed = std::process::Command::new("bash")
+            .args(["-n", "-c", &script.text])
+            .output();
+        let parsed = parsed.expect("bash");
+        let said = String::from_utf8_lossy(&parsed.stderr);
+        assert!(
+            parsed.status.success(),
+            "{}: {said}\n{}",
+            script.name,
+            script.text
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn shell_scripts_parse() {
+    parse(&made(Engine::Postgres, &asked("/mnt/it $(x) \"b"), None));
+}
+
+/// Temporary files on a volatile volume, and on a persistent one.
+fn forgetting(folder: &str) -> LayoutRequest {
+    LayoutRequest {
+        ephemeral: ["a".to_owned()].into(),
+        data_directory: Some("/var/lib/postgresql/15/main".to_owned()),
+        ..request(
+            "by hand",
+            &[("a", folder), ("b", "/mnt/b")],
+            2,
+            Bytes::gib(1),
+        )
+    }
+}
+
+#[test]
+fn a_volume_that_comes_back_empty_gets_its_tablespace_back_before_the_server_starts() {
+    let scripts = made(Engine::Postgres, &forgetting("/mnt/a b"), None);
+    insta::assert_snapshot!(crate::layout::text(&scripts, "dbstow-postgres-temp.service"), @r#"
+    # At every start of the machine: the disk may be new and empty. README.md says how to install it. The server starts whether
+    # this succeeds or not.
+    # The disk itself is formatted and mounted by others (/etc/fstab with nofail, cloud-init): that depends on the machine.
+    [Unit]
+    Description=Temporary tablespaces of PostgreSQL on a disk that may be new
+    Wants=mnt-a\x20b-dbstow_temp_1.mount mnt-a\x20b.mount mnt.mount
+    After=local-fs.target mnt-a\x20b-dbstow_temp_1.mount mnt-a\x20b.mount mnt.mount
+    Before=postgresql.service postgresql@15-main.service
+
+    [Service]
+    Type=oneshot
+    RemainAfterExit=yes
+    User=postgres
+    ExecStartPre=-+/usr/bin/install -d -o postgres -g postgres -m 0700 -- "/mnt/a b/dbstow_temp_1"
+    ExecStart=/usr/local/lib/dbstow/restore-temp.sh
+
+    [Install]
+    WantedBy=postgresql.service postgresql@15-main.service
+    "#);
+    let restore = crate::layout::text(&scripts, "restore-temp.sh");
+    assert!(
+        restore.contains("\nrestore dbstow_temp_1 '/mnt/a b/dbstow_temp_1'\n"),
+        "{restore}"
+    );
+    // What is on a persistent volume stays in use whatever happens to the other.
+    assert!(!restore.contains("restore dbstow_temp_2"), "{restore}");
+    assert!(
+        restore.contains("there=\"$there${there:+, }\"dbstow_temp_2"),
+        "{restore}"
+    );
+    let check = crate::layout::text(&scripts, "1-check.sql");
+    assert!(
+        check.contains("current_setting('data_directory') <> '/var/lib/postgresql/15/main'"),
+        "{check}"
+    );
+    let kept = LayoutRequest {
+        ephemeral: Default::default(),
+        ..forgetting("/mnt/a")
+    };
+    let kept = made(Engine::Postgres, &kept, None);
+    assert!(kept.iter().all(|script| script.name != "restore-temp.sh"));
+    assert!(crate::layout::text(&kept, "README.md").contains("--ephemeral VOLUME"));
+}
+
+#[cfg(unix)]
+#[test]
+fn shells_and_systemd_understand_what_runs_at_every_start() {
+    use std::process::Command;
+
+    use crate::layout::mariadb::silent;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let scripts = made(Engine::Postgres, &forgetting("/mnt/100% of it"), None);
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path
+    };
+    let restore = write(
+        "restore-temp.sh",
+        crate::layout::text(&scripts, "restore-temp.sh"),
+    );
+    silent(Command::new("sh").arg("-n").arg(&restore));
+    silent(Command::new("shellcheck").arg("--shell=sh").arg(&restore));
+    let name = "dbstow-postgres-temp.service";
+    // It is not installed here.
+    let unit = crate::layout::text(&scripts, name)
+        .replace("/usr/local/lib/dbstow/restore-temp.sh", "/bin/true");
+    let unit = write(name, &unit);
+    let mut verify = Command::new("systemd-analyze");
+    silent(verify.args(["verify", "--man=no"]).arg(unit));
+}
+
+/// A private cluster, with `systemctl` and `psql` as its scripts call them.
+#[cfg(unix)]
+mod real {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+
+    use experiment::spec::Role;
+    use layout::{Engine, LayoutRequest, Script};
+    use model::Bytes;
+    use postgres::{Binaries, Owner, owner};
+    use tempfile::TempDir;
+
+    use crate::layout::{made, request, text};
+
+    struct Cluster {
+        binaries: Binaries,
+        owner: Option<Owner>,
+        folder: TempDir,
+    }
+
+    impl Cluster {
+        /// A running one; `None`, with a message, on a machine without PostgreSQL.
+        fn start() -> Option<Cluster> {
+            let binaries = match Binaries::find(None) {
+                Ok(binaries) => binaries,
+                Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
+                    eprintln!("skipped: {error}");
+                    return None;
+                }
+                Err(error) => panic!("{error}"),
+            };
+            let folder = tempfile::Builder::new()
+                .prefix("layout-")
+                .tempdir_in("/tmp");
+            let folder = folder.expect("a folder");
+            let owner = owner().expect("a user");
+            let cluster = Cluster {
+                binaries,
+                owner,
+                folder,
+            };
+            cluster.give(cluster.folder.path());
+            fs::create_dir(cluster.path("volume")).expect("a volume");
+            cluster.give(&cluster.path("volume"));
+            let data = cluster.path("data");
+            let data = data.to_str().expect("text");
+            cluster.run(
+                "initdb",
+                &[
+                    "--auth=trust",
+                    "--username=postgres",
+                    "--no-sync",
+                    "--pgdata",
+                    data,
+                ],
+            );
+            cluster.systemctl();
+            cluster.server("start");
+            Some(cluster)
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        fn give(&self, path: &Path) {
+            if let Some((user, group)) = self.owner {
+                chown(path, Some(user), Some(group)).expect("its owner");
+            }
+        }
+
+        fn own(&self, program: &Path, arguments: &[&str]) -> Command {
+            let mut command = Command::new(program);
+            command.current_dir("/").args(arguments);
+            if let Some((user, group)) = self.owner {
+                command.uid(user).gid(group);
+            }
+            command
+        }
+
+        fn run(&self, program: &str, arguments: &[&str]) {
+            // Not captured: a server that keeps running would hold the pipe open.
+            let said = fs::File::create(self.path("said")).expect("a file");
+            let mut command = self.own(&self.binaries.program(program), arguments);
+            let status = command
+                .stdout(said.try_clone().expect("twice"))
+                .stderr(said)
+                .status();
+            let said = fs::read_to_string(self.path("said")).unwrap_or_default();
+            assert!(status.expect(program).success(), "{program}: {said}");
+        }
+
+        /// Starts and stops like systemd's, for any service.
+        fn systemctl(&self) {
+            let folder = self.path("bin");
+            fs::create_dir(&folder).expect("a folder");
+            let (user, group) = self.owner.unwrap_or((0, 0));
+            let become_owner = match self.owner {
+                Some(_) => format!("setpriv --reuid {user} --regid {group} --clear-groups"),
+                None => String::new(),
+            };
+            let script = format!(
+                "#!/bin/sh\ncd /\nexec {become_owner} '{}' \"$1\" --wait --mode=fast --pgdata '{}' --log '{}' \
+                 --options '-c listen_addresses= -k {}' >/dev/null 2>&1\n",
+                self.binaries.program("pg_ctl").display(),
+                self.path("data").display(),
+                self.path("log").display(),
+                self.folder.path().display()
+            );
+            fs::write(folder.join("systemctl"), script).expect("a script");
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(folder.join("systemctl"), mode).expect("a script");
+        }
+
+        fn server(&self, what: &str) {
+            let status = Command::new(self.path("bin/systemctl"))
+                .args([what, "postgresql"])
+                .status();
+            assert!(status.expect("a shell").success(), "{what}");
+        }
+
+        /// Runs a shell script with our user in place of `postgres`.
+        fn sh(&self, scripts: &[Script], name: &str) -> String {
+            let text = text(scripts, name);
+            let text = match self.owner {
+                Some((user, group)) => text
+                    .replace("-o postgres -g postgres", &format!("-o {user} -g {group}"))
+                    .replace("postgres:postgres", &format!("{user}:{group}")),
+                None => text
+                    .replace("-o postgres -g postgres ", "")
+                    .replace("chown -h postgres:postgres", "true"),
+            };
+            let bin = self.path("bin");
+            let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", bin.display());
+            let output = Command::new("sh")
+                .args(["-c", &text])
+                .env("PATH", path)
+                .output();
+            let output = output.expect("a shell");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{name}: {said}\n{text}");
+            said
+        }
+
+        fn psql(&self, more: &[&str]) -> Result<String, String> {
+            let folder = self.folder.path().to_str().expect("text").to_owned();
+            let mut arguments = vec!["-XAt", "-h", &folder, "-U", "postgres", "-d", "postgres"];
+            arguments.extend(more);
+            let output = self
+                .own(&self.binaries.program("psql"), &arguments)
+                .output();
+            let output = output.expect("psql");
+            let of = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+            match output.status.success() {
+                true => Ok(of(&output.stdout)),
+                false => Err(of(&output.stderr)),
+            }
+        }
+
+        fn sql(&self, text: &str) -> String {
+            self.psql(&["-c", text])
+                .unwrap_or_else(|error| panic!("{text}: {error}"))
+        }
+
+        fn file(&self, scripts: &[Script], name: &str) -> Result<String, String> {
+            let path = self.path(name);
+            fs::write(&path, text(scripts, name)).expect("a file");
+            self.give(&path);
+            self.psql(&["-f", path.to_str().expect("text")])
+        }
+    }
+
+    impl Drop for Cluster {
+        fn drop(&mut self) {
+            let stop = Command::new(self.path("bin/systemctl"))
+                .args(["stop", "postgresql"])
+                .status();
+            drop(stop);
+        }
+    }
+
+    /// A memory disk, whose content is lost when it is unmounted.
+    struct Disk(PathBuf);
+
+    impl Disk {
+        fn mount(&self) {
+            let mut mount = Command::new("mount");
+            let mount = mount.args(["-t", "tmpfs", "-o", "size=64m,mode=0755", "dbstow-test"]);
+            let status = mount.arg(&self.0).status().expect("mount");
+            assert!(status.success(), "mount {}", self.0.display());
+        }
+
+        fn unmount(&self) {
+            let status = Command::new("umount").arg(&self.0).status();
+            assert!(status.expect("umount").success(), "{}", self.0.display());
+        }
+    }
+
+    impl Drop for Disk {
+        fn drop(&mut self) {
+            // It may not be mounted.
+            let mut umount = Command::new("umount");
+            drop(umount.arg("-l").arg(&self.0).output());
+        }
+    }
+
+    impl Cluster {
+        /// Runs the unit's commands, as systemd would: `+` as root, the rest as the server's user. Returns whether they
+        /// succeeded, and their output.
+        fn unit(&self, scripts: &[Script]) -> (bool, String) {
+            let (user, group) = self.owner.expect("as root");
+            let unit = text(scripts, "dbstow-postgres-temp.service");
+            let prepare = unit
+                .lines()
+                .filter_map(|line| line.strip_prefix("ExecStartPre=-+"));
+            for command in prepare {
+                let owned =
+                    command.replace("-o postgres -g postgres", &format!("-o {user} -g {group}"));
+                // Its failure is ignored.
+                let done = Command::new("sh").args(["-c", &owned]).output();
+                drop(done.expect("a shell"));
+            }
+            assert!(unit.contains("\nUser=postgres\n"), "{unit}");
+            let start = "\nExecStart=/usr/local/lib/dbstow/restore-temp.sh\n";
+            assert!(unit.contains(start), "{unit}");
+            let script = text(scripts, "restore-temp.sh");
+            let output = self.own(Path::new("/bin/sh"), &["-c", script]).output();
+            let output = output.expect("a shell");
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            (output.status.success(), said)
+        }
+
+        /// Where a temporary table is, or why it cannot be created.
+        fn temporary_table(&self) -> Result<String, String> {
+            self.psql(&[
+                "-q",
+                "-c",
+                "CREATE TEMP TABLE t AS SELECT 1 AS one; SELECT pg_relation_filepath('t')",
+            ])
+        }
+    }
+
+    #[test]
+    fn temporary_tables_work_after_the_disk_was_wiped_and_while_it_is_missing() {
+        let Some(cluster) = Cluster::start() else {
+            return;
+        };
+        if cluster.owner.is_none() {
+            assert!(
+                std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
+                "mounting needs root"
+            );
+            eprintln!("skipped: mounting needs root");
+            return;
+        }
+        let volume = cluster.path("volume");
+        let disk = Disk(volume.clone());
+        disk.mount();
+        let folder = volume.to_str().expect("text");
+        let request = LayoutRequest {
+            ephemeral: ["a".to_owned()].into(),
+            data_directory: Some(cluster.path("data").to_str().expect("text").to_owned()),
+            ..request("real", &[("a", folder)], 1, Bytes::gib(1))
+        };
+        let scripts = made(Engine::Postgres, &request, None);
+        cluster.sh(&scripts, "0-folders.sh");
+        cluster
+            .file(&scripts, "1-check.sql")
+            .expect("nothing in the way");
+        cluster.file(&scripts, "2-apply.sql").expect("applied");
+        assert_eq!(cluster.unit(&scripts), (true, String::new()));
+        let stopped = |change: &dyn Fn()| {
+            cluster.server("stop");
+            change();
+            cluster.server("start");
+        };
+        let wipe = || {
+            disk.unmount();
+            disk.mount();
+        };
+        let is_on_disk = || {
+            let path = cluster.temporary_table().expect("a temporary table");
+            path.starts_with("pg_tblspc/")
+        };
+        assert!(is_on_disk());
+
+        // The symptom: the server starts, but no session can create a temporary table.
+        stopped(&wipe);
+        let error = cluster.temporary_table().expect_err("its folder is gone");
+        assert!(error.contains("could not create directory"), "{error}");
+
+        stopped(&|| {
+            wipe();
+            assert_eq!(cluster.unit(&scripts), (true, String::new()));
+        });
+        assert!(is_on_disk());
+        assert_eq!(cluster.sql("SHOW temp_tablespaces"), "dbstow_temp_1");
+
+        // A missing disk means the default tablespace, not a full root file system.
+        stopped(&|| {
+            disk.unmount();
+            let (is_restored, said) = cluster.unit(&scripts);
+            assert!(!is_restored);
+            assert!(said.contains("is not mounted"), "{said}");
+        });
+        assert_eq!(cluster.sql("SHOW temp_tablespaces"), "");
+        assert!(!is_on_disk());
+
+        stopped(&|| {
+            disk.mount();
+            assert_eq!(cluster.unit(&scripts), (true, String::new()));
+        });
+        assert!(is_on_disk());
+
+        // Manual changes to the setting stay.
+        for (by_hand, shown) in [
+            ("SET temp_tablespaces = pg_default", "pg_default"),
+            ("RESET temp_tablespaces", ""),
+        ] {
+            cluster.sql(&format!("ALTER SYSTEM {by_hand}"));
+            stopped(&|| assert!(cluster.unit(&scripts).0));
+            assert_eq!(cluster.sql("SHOW temp_tablespaces"), shown);
+        }
+        // After the rollback the unit would not touch it, even if it still existed.
+        cluster.file(&scripts, "undo.sql").expect("undone");
+        stopped(&|| {
+            wipe();
+            assert_eq!(cluster.unit(&scripts), (true, String::new()));
+        });
+        assert!(!is_on_disk());
+    }
+
+    #[test]
+    fn a_unit_for_another_data_directory_is_refused() {
+        let Some(cluster) = Cluster::start() else {
+            return;
+        };
+        let folder = cluster.path("volume");
+        let request = LayoutRequest {
+            ephemeral: ["a".to_owned()].into(),
+            ..request(
+                "real",
+                &[("a", folder.to_str().expect("text"))],
+                1,
+                Bytes::gib(1),
+            )
+        };
+        let scripts = made(Engine::Postgres, &request, None);
+        let error = cluster.file(&scripts, "1-check.sql");
+        let error = error.expect_err("its data is not where Debian has it");
+        assert!(error.contains("with --data-directory"), "{error}");
+    }
+
+    const DATABASE: &str = "o'dd \"$check0$\\ name";
+
+    fn requested(cluster: &Cluster) -> LayoutRequest {
+        let volume = cluster.path("volume/a b");
+        let mut request = request(
+            "real",
+            &[("a", volume.to_str().expect("text"))],
+            2,
+            Bytes::gib(1),
+        );
+        request.data = request.temp.clone();
+        request.roles = Role::COMMON.into();
+        request.database = Some(DATABASE.to_owned());
+        request.data_directory = Some(cluster.path("data").to_str().expect("text").to_owned());
+        request
+    }
+
+    #[test]
+    fn a_server_takes_the_scripts_and_is_as_before_after_the_way_back() {
+        let Some(cluster) = Cluster::start() else {
+            return;
+        };
+        let scripts = made(Engine::Postgres, &requested(&cluster), None);
+        let check = |scripts| cluster.file(scripts, "1-check.sql");
+        let missing = check(&scripts).expect_err("there is no such database");
+        assert!(missing.contains("there is no database"), "{missing}");
+        let quoted = DATABASE.replace('"', "\"\"");
+        cluster.sql(&format!("CREATE DATABASE \"{quoted}\""));
+        let spaces = "SELECT string_agg(spcname, ' ' ORDER BY 1) FROM pg_tablespace";
+        let before = cluster.sql(spaces);
+
+        check(&scripts).expect("nothing in the way");
+        cluster.sh(&scripts, "0-folders.sh");
+        cluster.file(&scripts, "2-apply.sql").expect("applied");
+        assert_eq!(cluster.sql("SHOW temp_tablespaces"), "dbstow_temp_1");
+        let verified = cluster.file(&scripts, "3-verify.sql").expect("verified");
+        assert!(verified.contains("|dbstow_data_1|t"), "{verified}");
+        let again = check(&scripts).expect_err("it is done already");
+        assert!(again.contains("is there already"), "{again}");
+        // A temporary table lives on the volume.
+        let lives =
+            cluster.sql("CREATE TEMP TABLE t AS SELECT 1 AS one; SELECT pg_relation_filepath('t')");
+        assert!(lives.contains("pg_tblspc"), "{lives}");
+
+        cluster.sql("CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n");
+        cluster.sh(&scripts, "4-move-wal.sh");
+        let wal = cluster.path("data/pg_wal");
+        let link = fs::read_link(&wal).expect("a link");
+        assert_eq!(link, cluster.path("volume/a b/pg_wal"));
+        assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1000");
+
+        cluster.sh(&scripts, "undo-wal.sh");
+        assert!(!wal.is_symlink());
+        assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1000");
+        cluster.file(&scripts, "undo.sql").expect("undone");
+        assert_eq!(cluster.sql(spaces), before);
+        assert_eq!(cluster.sql("SHOW temp_tablespaces"), "");
+        check(&scripts).expect("as before");
+    }
+}

@@ -1,0 +1,23 @@
+//! Commands that start no server: arguments, files, messages.
+
+mod attached;
+mod calibrate;
+mod cli;
+mod completion;
+mod doctor;
+mod experiments;
+mod host_cache;
+mod import;
+mod keys;
+mod layout;
+mod limits;
+mod lint;
+mod man;
+mod mistaken;
+mod names;
+mod no_verdict;
+mod numbers;
+mod paths;
+mod sixth;
+mod stress;
+mod tsql;

@@ -1,0 +1,688 @@
+//! Ordinary commands whose result would be a confident wrong answer: each reports the problem instead.
+
+use std::fs;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// What the program printed.
+struct Printed {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+fn dbstow(folder: &TempDir, arguments: &[&str]) -> Printed {
+    let mut command = Command::cargo_bin("dbstow").expect("it was built");
+    let command = command.current_dir(folder.path()).args(arguments);
+    let output = command.output().expect("it starts");
+    let text = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).expect("it is UTF-8");
+        // As it was written, whatever the width of the terminal.
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    Printed {
+        code: output.status.code().expect("it ended by itself"),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Writes a file, and gives its name.
+fn write<'a>(folder: &TempDir, name: &'a str, text: &str) -> &'a str {
+    fs::write(folder.path().join(name), text).expect("the folder is ours");
+    name
+}
+
+#[track_caller]
+fn says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in: {text}");
+    }
+}
+
+const QUICK: [&str; 3] = ["run", "tempdb-ssd-vs-premium", "--quick"];
+
+#[test]
+fn scripts_of_another_dialect_are_refused_with_their_line_before_anything_runs() {
+    let folder = folder();
+    let tsql = write(
+        &folder,
+        "top.sql",
+        "SELECT 1;\nSELECT TOP 10 * FROM sys.objects;\n",
+    );
+    let postgres = write(&folder, "do.sql", "SELECT '1'::text;\n");
+    for (script, parts) in [
+        (
+            tsql,
+            [
+                "top.sql: line 2: near \"10\"",
+                "looks like T-SQL",
+                "--engine sqlserver",
+            ],
+        ),
+        (
+            postgres,
+            [
+                "do.sql: line 1: ",
+                "looks like PostgreSQL's SQL",
+                "--engine postgres",
+            ],
+        ),
+    ] {
+        for command in ["check", "run"] {
+            let printed = dbstow(&folder, &[command, QUICK[1], "--workload", script]);
+            assert_eq!(printed.code, 2, "{}", printed.stderr);
+            says(&printed.stderr, &parts);
+            assert_eq!(printed.stdout, "");
+        }
+    }
+    assert!(!folder.path().join("dbstow-results").exists());
+}
+
+#[test]
+fn a_run_whose_operations_fail_is_a_failure() {
+    let folder = folder();
+    // One in twenty fails; the first one does not.
+    let script = "\\set k random(1, 20)\nSELECT CASE WHEN :k = 7 THEN abs(-9223372036854775807 - 1) ELSE 1 END;\n";
+    let script = write(&folder, "overflow.sql", script);
+    let operations = ["--workload", script, "--set", "workload.operations=2_000"];
+
+    let failed = dbstow(&folder, &[&QUICK[..], &operations].concat());
+    assert_eq!(failed.code, 1, "{}", failed.stdout);
+    says(
+        &failed.stdout,
+        &[
+            "of its operations failed (at most 1 %",
+            "integer overflow",
+            "0 of 2",
+        ],
+    );
+    says(&failed.stderr, &["no trial completed"]);
+    assert!(!failed.stdout.contains("tie"), "{}", failed.stdout);
+
+    let allowed = ["--set", "protocol.errors_max=0.2", "--out", "allowed"];
+    let counted = dbstow(&folder, &[&QUICK[..], &operations, &allowed].concat());
+    assert_eq!(counted.code, 0, "{}", counted.stderr);
+    says(&counted.stdout, &["! errors: operations failed"]);
+}
+
+#[test]
+fn an_arm_whose_data_did_not_fit_is_named_and_not_compared() {
+    let folder = folder();
+    let small = "placement.p30.temp={ volumes = \"f\", files = 2, file_size = \"1 MiB\" }";
+
+    let printed = dbstow(&folder, &[&QUICK[..], &["--set", small]].concat());
+
+    assert_eq!(printed.code, 1, "{}", printed.stdout);
+    says(&printed.stdout, &["p30 failed twice", "full"]);
+    says(&printed.stderr, &["no trial completed of p30"]);
+    assert!(!printed.stdout.contains("slower"), "{}", printed.stdout);
+}
+
+#[test]
+fn files_that_saw_no_io_decide_nothing_and_are_not_priced() {
+    let folder = folder();
+    let memory = ["--set", "engine.memory=1 GiB"];
+
+    let printed = dbstow(
+        &folder,
+        &[&["run", "tempdb-spill", "--quick"][..], &memory].concat(),
+    );
+
+    let parts = [
+        "changed: quick settings",
+        "engine.memory = 1 GiB",
+        "Read first ! too-little-io:",
+        "p30 (0 requests of temp files in a trial)",
+        "p30 vs local-ssd: no verdict: the files in question saw next to no I/O",
+    ];
+    says(&printed.stdout, &parts);
+    assert!(!printed.stdout.contains("Cheapest"), "{}", printed.stdout);
+}
+
+#[test]
+fn data_and_log_on_a_disk_that_forgets_are_told_whatever_it_is_called() {
+    let folder = folder();
+    let case = include_str!("../cases/data-and-log-on-local-nvme.toml");
+    let file = write(&folder, "e.toml", case);
+    let warned = |disk: &str| {
+        let disk = format!("volume.x.disk={disk}");
+        let printed = dbstow(&folder, &["run", file, "--set", &disk, "--out", &disk]);
+        assert!(
+            printed.stdout.contains("p "),
+            "{}{}",
+            printed.stdout,
+            printed.stderr
+        );
+        printed
+            .stdout
+            .contains("! local-data: p: data or log is on a disk inside the machine")
+    };
+    for disk in [
+        "azure.local_nvme.lsv3",
+        "measured.nvme.aws_i4i_large",
+        "aws.instance_store.i4i.2xlarge",
+        "gcp.local_ssd_nvme",
+    ] {
+        assert!(warned(disk), "{disk}");
+    }
+    assert!(!warned("azure.premium.p30"));
+}
+
+#[test]
+fn a_verdict_that_turns_with_a_default_says_so_first() {
+    let folder = folder();
+    let experiment = r#"
+name = "open"
+question = "Local SSD or P30?"
+[machine]
+type = "azure.DS2"
+[volume.d]
+disk = "local"
+[volume.f]
+disk = "azure.premium.p30"
+host_cache = "read-only"
+bursting = false
+[placement.local-ssd]
+data = { volumes = "d" }
+temp = { volumes = "d" }
+log = { volumes = "d" }
+[placement.p30]
+data = { volumes = "f" }
+temp = { volumes = "f" }
+log = { volumes = "f" }
+[workload]
+name = "read-only"
+operations = 2_000
+[workload.parameters]
+rows = 50_000
+[engine]
+memory = "26 MiB"
+read_unit = "extent"
+checkpoint = "none"
+[protocol]
+blocks = 2
+"#;
+    let file = write(&folder, "open.toml", experiment);
+
+    let left_open = dbstow(&folder, &["run", file]);
+    says(
+        &left_open.stdout,
+        &[
+            "Read first ! default-decides:",
+            "p30 vs local-ssd:",
+            "with a warm one",
+        ],
+    );
+    let cold = [
+        "run",
+        file,
+        "--set",
+        "engine.host_cache_start=cold",
+        "--out",
+        "cold",
+    ];
+    let chosen = dbstow(&folder, &cold);
+    assert!(
+        !chosen.stdout.contains("default-decides"),
+        "{}",
+        chosen.stdout
+    );
+    says(&chosen.stdout, &["p30 is", "slower than local-ssd"]);
+}
+
+#[test]
+fn published_figures_are_not_shown_beside_other_settings() {
+    let folder = folder();
+    let sessions = ["--set", "workload.sessions=2"];
+
+    let printed = dbstow(&folder, &[&QUICK[..], &sessions].concat());
+
+    says(
+        &printed.stdout,
+        &[
+            "its figures are left out: they are for other settings or disks",
+            "workload.sessions = 2",
+        ],
+    );
+    assert!(!printed.stdout.contains("publ."), "{}", printed.stdout);
+}
+
+#[test]
+fn one_block_names_no_cheapest_arm() {
+    let folder = folder();
+
+    let printed = dbstow(&folder, &[&QUICK[..], &["--blocks", "1"]].concat());
+
+    says(&printed.stdout, &["inconclusive"]);
+    assert!(!printed.stdout.contains("Cheapest"), "{}", printed.stdout);
+}
+
+#[test]
+fn results_without_an_arm_in_common_say_which_they_have() {
+    let folder = folder();
+    for (experiment, out) in [
+        ("tempdb-ssd-vs-premium", "a"),
+        ("ultra-vs-premium-pool", "b"),
+    ] {
+        let printed = dbstow(&folder, &["run", experiment, "--quick", "--out", out]);
+        assert_eq!(printed.code, 0, "{}", printed.stderr);
+    }
+
+    let printed = dbstow(&folder, &["report", "a", "b"]);
+
+    assert_eq!(printed.code, 2);
+    says(
+        &printed.stderr,
+        &["no arm in common", "local-ssd, p30", "premium-pool, ultra"],
+    );
+}
+
+#[test]
+fn more_rows_than_this_machine_holds_are_refused_before_the_first_is_loaded() {
+    let folder = folder();
+    let rows = [
+        "check",
+        "tempdb-spill",
+        "--set",
+        "workload.parameters.rows=100_000_000_000",
+    ];
+
+    let printed = dbstow(&folder, &rows);
+
+    assert_eq!(printed.code, 2, "{}", printed.stderr);
+    says(
+        &printed.stderr,
+        &[
+            "a trial needs about",
+            "of memory, and this machine has",
+            "--allow-large",
+        ],
+    );
+}
+
+#[cfg(all(target_os = "linux", feature = "postgres"))]
+#[test]
+fn what_a_run_needs_is_one_message_before_it() {
+    let folder = folder();
+    let emulate = [
+        "tempdb-ssd-vs-premium",
+        "--mode",
+        "emulate",
+        "--engine",
+        "postgres",
+    ];
+    for command in ["check", "run"] {
+        let bin = [&[command][..], &emulate, &["--postgres-bin", "nowhere"]].concat();
+        let printed = dbstow(&folder, &bin);
+        assert_ne!(printed.code, 0);
+        says(&printed.stderr, &["nowhere: there is no `initdb` in it"]);
+        let memory = [&[command][..], &emulate, &["--set", "engine.memory=30 TiB"]].concat();
+        says(
+            &dbstow(&folder, &memory).stderr,
+            &["30 TiB of memory, and this machine has"],
+        );
+    }
+    let given = [
+        &[
+            "check",
+            "tempdb-ssd-vs-premium",
+            "--mode",
+            "measure",
+            "--engine",
+            "postgres",
+        ][..],
+        &[
+            "--server",
+            "postgresql://ann@localhost/x",
+            "--volume",
+            "d=/tmp",
+            "--volume",
+            "f=/tmp",
+        ],
+    ];
+    let printed = dbstow(&folder, &given.concat());
+    assert_eq!(printed.code, 2, "{}", printed.stderr);
+    says(
+        &printed.stderr,
+        &[
+            "puts the log on d and \"p30\" on f",
+            "pg_wal",
+            "--set placement",
+        ],
+    );
+}
+
+#[test]
+fn a_sweep_says_where_more_stops_helping_and_is_refused_where_it_would_be_ignored() {
+    let folder = folder();
+    let run = |sweep| [&QUICK[..], &["--set", sweep]].concat();
+
+    let swept = dbstow(&folder, &run("engine.memory=64 MiB,256 MiB"));
+    assert_eq!(swept.code, 0, "{}", swept.stderr);
+    says(
+        &swept.stdout,
+        &[
+            "= p30-memory-256-MiB and local-ssd-memory-256-MiB tie",
+            "p30: engine.memory still helps at 256 MiB, the last value.",
+        ],
+    );
+
+    let real = [&run("volume.f.count=1,2")[..], &["--mode", "measure"]].concat();
+    let ignored = dbstow(&folder, &real);
+    assert_eq!(ignored.code, 2, "{}", ignored.stdout);
+    says(
+        &ignored.stderr,
+        &["--set volume.f.count=1,2: measure has real disks"],
+    );
+}
+
+#[test]
+fn a_plan_of_what_does_not_fit_is_shown_with_a_note() {
+    let folder = folder();
+    let rows = "workload.parameters.rows=2_000_000_000";
+
+    let shown = dbstow(&folder, &["plan", "tempdb-spill", "--set", rows]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    says(&shown.stdout, &["rows = 2000000000"]);
+    says(&shown.stderr, &["cannot run here: a trial needs about"]);
+}
+
+#[test]
+fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
+    let folder = folder();
+    let workload = folder.path().join("shared");
+    fs::create_dir(&workload).expect("the folder is ours");
+    let file = |name: &str, text: &str| fs::write(workload.join(name), text).expect("it is ours");
+    file(
+        "workload.toml",
+        "name = \"shared\"\nabout = \"One table for all.\"\ndatabase = \"shared\"\ntables = \"data\"\n\
+         operation = \"operation\"\n[parameters]\napart = 1\n[load]\nschema = [\"schema.sql\"]\nscripts = [\"load.sql\"]\n\
+         [run]\nduration = \"300 ms\"\nscripts = [{ file = \"count.sql\" }]\n",
+    );
+    file(
+        "schema.sql",
+        "CREATE TABLE t (k INTEGER PRIMARY KEY, n INTEGER);\n",
+    );
+    file(
+        "load.sql",
+        "INSERT INTO t SELECT value, 0 FROM generate_series(0, 99);\n",
+    );
+    file(
+        "count.sql",
+        "UPDATE t SET n = n + 1 WHERE k = :apart * :session;\n",
+    );
+    let run = |sessions: u32, apart: u32| -> f64 {
+        let sessions = format!("workload.sessions={sessions}");
+        let apart = format!("workload.parameters.apart={apart}");
+        let asked = ["run", QUICK[1], "--workload", "shared", "--blocks", "1"];
+        let durable = "engine.commit=\"durable\"";
+        let also = [
+            "--set", durable, "--set", &sessions, "--set", &apart, "--format", "json",
+        ];
+        let shown = dbstow(&folder, &[&asked[..], &also[..]].concat());
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        let findings: serde_json::Value =
+            serde_json::from_str(&shown.stdout).expect("it is one document");
+        let rate = &findings["arms"][0]["metrics"]["operations_per_s"]["mean"];
+        rate.as_f64()
+            .unwrap_or_else(|| panic!("no rate in {}", findings["arms"][0]))
+    };
+    let alone = run(1, 1);
+    // Many commits share a write to the log, and separate rows do not conflict.
+    assert!(run(16, 1) > 6.0 * alone, "16 rows against {alone}");
+    // One row has one owner until its change is in the log.
+    assert!(run(16, 0) < 1.1 * alone, "one row against {alone}");
+
+    // A transaction left open would keep all others out; one that is rolled back changes nothing.
+    file("count.sql", "BEGIN;\nUPDATE t SET n = 1 WHERE k = 1;\n");
+    let asked = [
+        "run",
+        QUICK[1],
+        "--workload",
+        "shared",
+        "--blocks",
+        "1",
+        "--fresh",
+    ];
+    let open = dbstow(&folder, &asked);
+    assert_ne!(open.code, 0, "{}", open.stdout);
+    says(
+        &[open.stdout, open.stderr].concat(),
+        &["a transaction is left open; end it with COMMIT"],
+    );
+    file(
+        "count.sql",
+        "BEGIN;\nUPDATE t SET n = 1 WHERE k = 1;\nROLLBACK;\n",
+    );
+    let undone = dbstow(&folder, &asked);
+    assert_eq!(undone.code, 0, "{}", undone.stderr);
+
+    // Several sessions cannot load one database at the same time.
+    let measured = [
+        "check",
+        QUICK[1],
+        "--workload",
+        "shared",
+        "--set",
+        "workload.sessions=2",
+    ];
+    let text = fs::read_to_string(workload.join("workload.toml")).expect("it is there");
+    file(
+        "workload.toml",
+        &text.replace("[load]\n", "[load]\nmeasured = true\n"),
+    );
+    let refused = dbstow(&folder, &measured);
+    says(&refused.stderr, &["leave out load.measured"]);
+    file("workload.toml", &text);
+
+    // SQLite in real time is what it is.
+    let check = ["check", QUICK[1], "--workload", "shared"];
+    let of = |mode| {
+        dbstow(
+            &folder,
+            &[
+                &check[..],
+                &["--set", "workload.sessions=16", "--mode", mode],
+            ]
+            .concat(),
+        )
+    };
+    says(
+        &of("emulate").stderr,
+        &["SQLite lets one of them write at a time"],
+    );
+    // On a busy machine it announces its duration.
+    let simulated = of("simulate").stderr;
+    assert!(!simulated.contains("SQLite lets one"), "{simulated}");
+}
+
+/// Two sizes of a volume that bursts to the same rate, and sustains half of it where it is small.
+const GP2: &str = r#"
+name = "gp2"
+question = "How large a gp2?"
+[machine]
+type = "aws.r5b.2xlarge"
+[volume.one]
+disk = "aws.gp2"
+size = "500 GiB"
+[placement.one]
+data = { volumes = "one" }
+temp = { volumes = "one" }
+log = { volumes = "one" }
+[workload]
+name = "raw"
+duration = "5 s"
+[workload.parameters]
+depth = 32
+[engine]
+name = "raw"
+memory = "8 MiB"
+[protocol]
+blocks = 2
+metric = "iops"
+[arm.gb-500]
+[arm.gb-1000]
+set = { "volume.one.size" = "1000 GiB" }
+"#;
+
+#[test]
+fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
+    let folder = folder();
+    let file = write(&folder, "gp2.toml", GP2);
+
+    let bursting = dbstow(&folder, &["run", file, "--out", "a"]);
+    says(
+        &bursting.stdout,
+        &[
+            "Read first ! burst-credits: ",
+            "gb-500: disk one.1: 3,006 IOPS, of which 1,500 are sustained",
+            "run it with --sustained too",
+            "gb-1000 and gb-500 tie",
+            "gb-500, at $50.00 a month for its disks instead of $100. This holds while burst credits last; with credits spent, it is \
+             gb-1000, at $100 a month",
+        ],
+    );
+
+    let sustained = dbstow(&folder, &["run", file, "--sustained", "--out", "b"]);
+    says(
+        &sustained.stdout,
+        &[
+            "changed: machine.credits = 0; volume.one.credits = 0",
+            "gb-1000: 2.00x the IOPS of gb-500",
+            "Cheapest arm no more than 5 % worse than the best: gb-1000",
+        ],
+    );
+    assert!(!sustained.stdout.contains("burst-credits"));
+    assert!(!sustained.stdout.contains("This holds while"));
+
+    let burst = "volume.one.override.iops_burst=4000";
+    let credits = "volume.one.override.iops_credits=1000000";
+    let arguments = ["run", file, "--set", burst, "--set", credits, "--out", "c"];
+    let own_burst = dbstow(&folder, &arguments);
+    says(
+        &own_burst.stdout,
+        &["gb-500: disk one.1: 4,008 IOPS, of which 1,500 are sustained"],
+    );
+}
+
+#[test]
+fn sustained_runs_spend_the_machines_credits_too() {
+    let folder = folder();
+    // Of EBS it has 20,000 IOPS for half an hour a day, and 6,000 for the rest.
+    let text = GP2
+        .replace("aws.r5b.2xlarge", "aws.c6g.xlarge")
+        .replace(
+            "disk = \"aws.gp2\"\nsize = \"500 GiB\"",
+            "disk = \"aws.gp3\"\niops = 12_000\nsize = \"500 GiB\"",
+        )
+        .replace("depth = 32", "depth = 128");
+    let file = write(&folder, "machine.toml", &text);
+    let bursting = dbstow(&folder, &["run", file, "--out", "a"]);
+    says(
+        &bursting.stdout,
+        &[
+            "gb-500: the machine's ebs limit: 12,0",
+            "IOPS, of which 6,000 are sustained",
+        ],
+    );
+    let sustained = dbstow(&folder, &["run", file, "--sustained", "--out", "b"]);
+    says(&sustained.stdout, &["gb-500 6,000 "]);
+    assert!(!sustained.stdout.contains("burst-credits"));
+}
+
+#[test]
+fn credits_that_make_no_sense_are_refused_with_the_remedy() {
+    let folder = folder();
+    let file = write(&folder, "gp2.toml", GP2);
+    for (arguments, part) in [
+        (
+            ["--sustained", "--mode=measure"],
+            "--sustained applies to modelled disks only",
+        ),
+        (
+            ["--set", "volume.one.credits=2"],
+            "volume.one.credits is 2.0; give the share of the credits",
+        ),
+        (
+            ["--set", "volume.one.override.iops_burst=2000"],
+            "give iops_credits too",
+        ),
+    ] {
+        let printed = dbstow(&folder, &[&["run", file], &arguments[..]].concat());
+        assert_eq!(printed.code, 2, "{}", printed.stderr);
+        says(&printed.stderr, &[part]);
+    }
+    let burst = [
+        "volume.one.override.iops_burst=1500",
+        "volume.one.override.iops_credits=1",
+    ];
+    let printed = dbstow(
+        &folder,
+        &["check", file, "--set", burst[0], "--set", burst[1]],
+    );
+    assert_eq!(printed.code, 2, "{}", printed.stdout);
+    let expected =
+        "volume \"one\" has iops_burst = 1500, and its limit sustains 1500; give a higher rate";
+    says(&printed.stderr, &[expected]);
+    let unlimited = GP2.replace(
+        "disk = \"aws.gp2\"\nsize = \"500 GiB\"",
+        "disk = \"unlimited\"",
+    );
+    let burst = "override = { iops_burst = 2000, iops_credits = 1000 }\n[placement.one]";
+    let text = unlimited.replace("[placement.one]", burst);
+    let text = text.split("[arm.gb-500]").next().expect("a part before it");
+    let file = write(&folder, "unlimited.toml", text);
+    let printed = dbstow(&folder, &["check", file]);
+    assert_eq!(printed.code, 2, "{}", printed.stdout);
+    says(
+        &printed.stderr,
+        &[
+            "volume \"one\" has iops_burst, but unlimited has no limit that it could be the burst of; give iops_limit too",
+        ],
+    );
+}
+
+#[test]
+fn operations_that_take_no_virtual_time_fail_with_their_script_instead_of_running_for_ever() {
+    let folder = folder();
+    let raw = "name = \"raw\"\nduration = \"5 s\"\n[workload.parameters]\ndepth = 32\n[engine]\nname = \"raw\"";
+    let text = GP2
+        .replace(
+            raw,
+            "folder = \"x\"\nwarm_up = \"1 s\"\nduration = \"2 s\"\n[engine]",
+        )
+        .replace("metric = \"iops\"", "metric = \"operations_per_s\"");
+    let file = write(&folder, "own.toml", &text);
+    for (name, script, why) in [
+        (
+            "divides.sql",
+            "\\set id 1 / 0\nSELECT :id;\n",
+            "operations of divides.sql take no time at all and fail (divides.sql: divides.sql:1: division by zero",
+        ),
+        (
+            "never.sql",
+            "\\if 0\nSELECT 1;\n\\endif\n",
+            "operations of never.sql take no time at all, so that a duration never ends; let the script do something",
+        ),
+    ] {
+        let script = write(&folder, name, script);
+        let arguments = [
+            "run",
+            file,
+            "--workload",
+            script,
+            "--blocks",
+            "1",
+            "--fresh",
+        ];
+        let printed = dbstow(&folder, &arguments);
+        assert_eq!(printed.code, 1, "{}", printed.stderr);
+        says(&printed.stdout, &["failed-trials", why]);
+    }
+}

@@ -1,0 +1,7 @@
+//! What is written: the documents, their examples, names and words, and the page in a browser.
+
+mod documents;
+mod examples;
+mod page;
+mod tidy;
+mod words;

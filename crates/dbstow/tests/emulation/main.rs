@@ -1,0 +1,12 @@
+//! Modelled disks under real programs, and the drill.
+
+mod drill;
+mod emulator;
+mod full_disk;
+mod kill_points;
+mod live;
+mod lost;
+mod measured;
+mod mount;
+mod raw;
+mod real_time;

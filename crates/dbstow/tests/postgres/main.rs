@@ -1,0 +1,8 @@
+//! A real PostgreSQL.
+
+mod postgres;
+mod postgres_given;
+mod postgres_tls;
+mod postgres_versions;
+mod record;
+mod record_versions;

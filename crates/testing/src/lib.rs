@@ -1,0 +1,45 @@
+//! What tests of dbstow share: the program under test, folders, real servers, servers that lie, other users.
+//!
+//! A server is started where its programs are installed; where they are not, the function that looks for them says so, and fails
+//! if `DBSTOW_SKIP_NOTHING` is set.
+#![cfg(unix)]
+#![allow(missing_docs, reason = "names of what tests use say what it is")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+#![allow(
+    clippy::new_without_default,
+    reason = "what a test makes is real: a folder, a database"
+)]
+
+pub mod hostile_server;
+pub mod leaves;
+pub mod mariadb;
+pub mod mysqld;
+mod other_servers;
+#[cfg(target_os = "linux")]
+pub mod other_user;
+#[cfg(target_os = "linux")]
+pub mod place;
+#[cfg(target_os = "linux")]
+pub mod prometheus;
+pub mod rows;
+pub mod server;
+#[cfg(target_os = "linux")]
+pub mod slurm;
+pub mod spoiled;
+#[cfg(target_os = "linux")]
+pub mod sqlserver;
+pub mod theirs;
+pub mod tsql;
+pub mod versions;
+#[cfg(target_os = "linux")]
+pub mod watch;
+
+use std::path::PathBuf;
+
+/// The program under test.
+pub fn program() -> PathBuf {
+    assert_cmd::cargo::cargo_bin("dbstow")
+}

@@ -1,0 +1,61 @@
+//! A real MariaDB on plain directories, for tests.
+
+use std::path::Path;
+use std::process::Command;
+
+use engine::EngineError;
+use experiment::spec::Settings;
+use mariadb::{self, MariaDb, Programs};
+use volume::site::Site;
+use workload::Workload;
+
+use crate::server::Folders;
+
+/// The programs; `None`, with a message, on a machine without them.
+pub fn programs() -> Option<Programs> {
+    match Programs::find(None) {
+        Ok(programs) => Some(programs),
+        Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
+            eprintln!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A server for an experiment on two volumes.
+pub fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option<MariaDb> {
+    let made = try_to_start(site, settings, workload)?;
+    Some(made.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// The same where it may be refused.
+pub fn try_to_start(
+    site: &Folders,
+    settings: &Settings,
+    workload: &Workload,
+) -> Option<Result<MariaDb, EngineError>> {
+    let programs = programs()?;
+    let owner = mariadb::owner().expect("a user for MariaDB");
+    let asked = (site as &dyn Site, settings, workload);
+    Some(MariaDb::private(
+        &programs,
+        owner,
+        &site.registration,
+        asked,
+    ))
+}
+
+/// What `mariadb` answers on a socket: a line a row, columns with tabs between them.
+pub fn query(socket: &Path, sql: &str) -> Vec<String> {
+    let output = Command::new("mariadb")
+        .args(["--no-defaults", "--batch", "--skip-column-names", "--raw"])
+        .arg(format!("--socket={}", socket.display()))
+        .args(["--execute", sql])
+        .output()
+        .expect("mariadb starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{sql}: {error}");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.lines().map(str::to_owned).collect()
+}
