@@ -3,6 +3,7 @@
 use engine::Engines;
 #[cfg(not(all(unix, feature = "postgres", feature = "mariadb", feature = "sqlserver")))]
 use engine::LeftOut;
+use rules::RuleInfo;
 
 /// The engines of this build: one line per product.
 pub const ENGINES: Engines = Engines {
@@ -49,6 +50,17 @@ pub const ENGINES: Engines = Engines {
         },
     ],
 };
+
+/// The rules of `lint`, product by product.
+pub fn rules() -> Vec<RuleInfo> {
+    [sqlserver::lint::listed(), mariadb::lint::listed()].concat()
+}
+
+/// The profiles that rules can be selected by, and what each is.
+pub fn rule_profiles() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let all = sqlserver::lint::Profile::ALL.into_iter();
+    all.map(|profile| (profile.name(), profile.about()))
+}
 
 #[cfg(test)]
 mod tests {

@@ -21,6 +21,7 @@ mod change;
 mod outcome;
 mod rule;
 mod said;
+mod server;
 pub mod shown;
 
 pub use caught::caught;
@@ -28,3 +29,4 @@ pub use change::Change;
 pub use outcome::{Finding, Location, Outcome, Severity};
 pub use rule::{Judged, Rule, Selection, Source, judge};
 pub use said::said;
+pub use server::{Checked, Host, HostVolume, Identity, RuleInfo, Server, Unconfirmed};

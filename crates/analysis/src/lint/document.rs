@@ -1,10 +1,10 @@
 //! The document that `dbstow lint --format json` prints: `schema/lint.schema.json`. Text and SARIF are made
 //! from the same values.
 
-use rules::{Finding, Judged, Severity};
+use std::collections::BTreeSet;
+
+use rules::{Checked, Finding, Identity, Selection, Severity};
 use serde::Serialize;
-use sqlserver::capture::Product;
-use sqlserver::lint::Asked;
 
 use super::measured::{Measured, Results, about};
 
@@ -183,58 +183,30 @@ pub struct Location {
     pub volume: Option<String>,
 }
 
-/// The outcomes of the rules for `server`, with matching comparisons from `results`.
-pub fn document<S, A>(
-    server: Server,
-    asked: &Asked,
-    judged: &[Judged<S, A>],
+/// The outcomes of the rules for a server captured as `capture`, with matching comparisons from `results`.
+pub fn document(
+    (capture, identity): (&str, Identity),
+    (selection, profiles): (&Selection, &BTreeSet<String>),
+    checked: &[Checked],
     results: &[Results],
 ) -> Document {
-    let rules: Vec<RuleOutcomes> = judged.iter().map(|judged| said(judged, results)).collect();
-    let profiles = asked.profiles.iter().map(|profile| profile.name());
+    let rules: Vec<RuleOutcomes> = checked.iter().map(|rule| said(rule, results)).collect();
     Document {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        server,
-        profiles: profiles.map(str::to_owned).collect(),
-        ignored: asked.selection.ignored.iter().cloned().collect(),
+        server: Server {
+            capture: capture.to_owned(),
+            taken: identity.taken,
+            product: identity.product.to_owned(),
+            version: identity.version,
+            edition: identity.edition,
+            platform: identity.platform,
+            redacted: identity.redacted,
+        },
+        profiles: profiles.iter().cloned().collect(),
+        ignored: selection.ignored.iter().cloned().collect(),
         counts: counts(&rules),
         rules,
-    }
-}
-
-impl Server {
-    /// A SQL Server, whose capture came from `name`.
-    pub fn of_sql_server(name: &str, capture: &sqlserver::capture::Capture) -> Server {
-        let product = match capture.identity.product() {
-            Product::Boxed => "sql-server",
-            Product::AzureDatabase => "azure-sql-database",
-            Product::ManagedInstance => "managed-instance",
-            Product::Babelfish => "babelfish",
-            Product::Other => "other",
-        };
-        Server {
-            capture: name.to_owned(),
-            taken: capture.taken.clone(),
-            product: product.to_owned(),
-            version: capture.identity.version.clone(),
-            edition: capture.identity.edition.clone(),
-            platform: capture.machine.platform.clone(),
-            redacted: capture.redacted,
-        }
-    }
-
-    /// A MariaDB or MySQL, whose capture came from `name`.
-    pub fn of_mariadb(name: &str, capture: &mariadb::capture::Capture) -> Server {
-        Server {
-            capture: name.to_owned(),
-            taken: capture.taken.clone(),
-            product: capture.product.id().to_owned(),
-            version: capture.version.clone(),
-            edition: capture.edition.clone(),
-            platform: capture.platform.clone(),
-            redacted: capture.redacted,
-        }
     }
 }
 
@@ -259,9 +231,8 @@ pub fn counts(rules: &[RuleOutcomes]) -> Counts {
     counts
 }
 
-fn said<S, A>(judged: &Judged<S, A>, results: &[Results]) -> RuleOutcomes {
-    let rule = judged.rule;
-    let outcomes = judged.outcomes.iter();
+fn said(Checked { rule, outcomes }: &Checked, results: &[Results]) -> RuleOutcomes {
+    let outcomes = outcomes.iter();
     RuleOutcomes {
         id: rule.id.to_owned(),
         title: rule.title.to_owned(),

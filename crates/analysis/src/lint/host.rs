@@ -1,9 +1,8 @@
 //! `--host FILE`: facts about the host that a server cannot see, provided by the host's owner.
 
-use mariadb::capture as mysql;
 use model::Rate;
+use rules::{Host, HostVolume};
 use serde::Deserialize;
-use sqlserver::capture::{Capture, HostTold, VolumeTold};
 
 use catalogue::{Catalogue, CatalogueError, DiskEntry, Provision};
 use experiment::spec::{line_at, plain_words, remedy};
@@ -18,13 +17,6 @@ pub struct HostError {
     file: String,
     line: usize,
     message: String,
-}
-
-/// Facts about a host, in the form that each product's captures use.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
-    sql_server: HostTold,
-    mariadb: Vec<mysql::VolumeTold>,
 }
 
 #[derive(Deserialize)]
@@ -52,43 +44,30 @@ struct WireVolume {
 /// A mistake at a byte of the text.
 struct Fault(usize, String);
 
-impl Told {
-    /// Reads `text` of `file`; disks are resolved in the catalogue.
-    ///
-    /// # Errors
-    /// The first mistake, with its line.
-    pub fn parse(file: &str, text: &str, catalogue: &Catalogue) -> Result<Told, HostError> {
-        let at = |offset, message| HostError {
-            file: file.to_owned(),
-            line: line_at(text, offset),
-            message,
-        };
-        let wire: Wire = toml::from_str(text).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            at(start, plain_words(error.message()))
-        })?;
-        let mut told = Told {
-            sql_server: HostTold {
-                azure: wire.azure,
-                volumes: Vec::new(),
-            },
-            mariadb: Vec::new(),
-        };
-        for volume in wire.volumes {
-            let meant = meaning(volume, catalogue);
-            let (sql_server, mariadb) =
-                meant.map_err(|Fault(offset, message)| at(offset, message))?;
-            told.sql_server.volumes.push(sql_server);
-            told.mariadb.push(mariadb);
-        }
-        Ok(told)
-    }
+/// Reads `text` of `file`; disks are resolved in the catalogue.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub fn host(file: &str, text: &str, catalogue: &Catalogue) -> Result<Host, HostError> {
+    let at = |offset, message| HostError {
+        file: file.to_owned(),
+        line: line_at(text, offset),
+        message,
+    };
+    let wire: Wire = toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        at(start, plain_words(error.message()))
+    })?;
+    let volumes = wire.volumes.into_iter();
+    let volumes: Result<Vec<HostVolume>, Fault> =
+        volumes.map(|volume| meaning(volume, catalogue)).collect();
+    Ok(Host {
+        azure: wire.azure,
+        volumes: volumes.map_err(|Fault(offset, message)| at(offset, message))?,
+    })
 }
 
-fn meaning(
-    volume: WireVolume,
-    catalogue: &Catalogue,
-) -> Result<(VolumeTold, mysql::VolumeTold), Fault> {
+fn meaning(volume: WireVolume, catalogue: &Catalogue) -> Result<HostVolume, Fault> {
     let positive = |value: i64, offset: usize, what: &str| {
         if value > 0 {
             Ok(())
@@ -150,9 +129,13 @@ fn meaning(
         value.and_then(|value| u64::try_from(value).ok())
     };
     let class = disk.map(|disk| &disk.class);
-    let mount_point = volume.mount_point.into_inner();
-    let mariadb = mysql::VolumeTold {
-        mount_point: mount_point.clone(),
+    Ok(HostVolume {
+        mount_point: volume.mount_point.into_inner(),
+        allocation_unit_bytes: given(&volume.allocation_unit_bytes),
+        ephemeral: volume.ephemeral.map(toml::Spanned::into_inner).or(forgets),
+        disk: disk.map(|disk| disk.name.clone()),
+        disks,
+        host_cache: volume.host_cache.map(toml::Spanned::into_inner),
         iops: given(&volume.iops).or_else(|| {
             let each = sustained_iops(disk?)?;
             Some(each.saturating_mul(u64::from(disks.unwrap_or(1))))
@@ -165,16 +148,7 @@ fn meaning(
             let one = class.filter(|_| disks.unwrap_or(1) == 1)?;
             Some(one.atomic_write.map_or(0, |bytes| bytes.0))
         }),
-    };
-    let sql_server = VolumeTold {
-        mount_point,
-        allocation_unit_bytes: volume.allocation_unit_bytes.map(toml::Spanned::into_inner),
-        ephemeral: volume.ephemeral.map(toml::Spanned::into_inner).or(forgets),
-        disk: disk.map(|disk| disk.name.clone()),
-        disks,
-        host_cache: volume.host_cache.map(toml::Spanned::into_inner),
-    };
-    Ok((sql_server, mariadb))
+    })
 }
 
 /// Requests per second that a disk serves without bursts; `None` where that depends on the provisioned amount.
@@ -188,93 +162,12 @@ fn sustained_iops(disk: &DiskEntry) -> Option<u64> {
     iops.min()
 }
 
-/// A mount point of the host's file where the capture has nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unconfirmed {
-    /// The mount point.
-    pub mount_point: String,
-    /// Whether the file calls it a temporary disk. Rules propose such a disk for tempdb while it is empty.
-    pub is_temporary: bool,
-}
-
-/// [`merge`], for MariaDB and MySQL: returns the mount points that hold none of the server's directories.
-pub fn merge_mariadb(capture: &mut mysql::Capture, told: Told) -> Vec<Unconfirmed> {
-    capture.told.extend(told.mariadb);
-    let places = mysql::Places::of(capture);
-    let used: Vec<String> = places
-        .all()
-        .iter()
-        .filter_map(|path| capture.told(path))
-        .map(|told| told.mount_point.clone())
-        .collect();
-    let told = capture.told.iter().map(|told| told.mount_point.clone());
-    told.filter(|mount| !used.contains(mount))
-        .map(|mount_point| Unconfirmed {
-            mount_point,
-            is_temporary: false,
-        })
-        .collect()
-}
-
-/// Adds host facts to a capture, overriding what it contains. Returns the mount points that hold nothing of the capture.
-pub fn merge(capture: &mut Capture, told: Told) -> Vec<Unconfirmed> {
-    let told = told.sql_server;
-    let strange: Vec<Unconfirmed> = told
-        .volumes
-        .iter()
-        .filter(|volume| !holds(capture, &volume.mount_point))
-        .map(|volume| Unconfirmed {
-            mount_point: volume.mount_point.clone(),
-            is_temporary: volume.ephemeral == Some(true),
-        })
-        .collect();
-    let before = capture.told.get_or_insert_default();
-    before.azure = told.azure.or(before.azure);
-    for new in told.volumes {
-        let same = |old: &&mut VolumeTold| key(&old.mount_point) == key(&new.mount_point);
-        match before.volumes.iter_mut().find(same) {
-            None => before.volumes.push(new),
-            Some(old) => {
-                *old = VolumeTold {
-                    mount_point: new.mount_point,
-                    allocation_unit_bytes: new.allocation_unit_bytes.or(old.allocation_unit_bytes),
-                    ephemeral: new.ephemeral.or(old.ephemeral),
-                    disk: new.disk.or(old.disk.take()),
-                    disks: new.disks.or(old.disks),
-                    host_cache: new.host_cache.or(old.host_cache.take()),
-                };
-            }
-        }
-    }
-    strange
-}
-
-/// Whether a captured volume or file is located there.
-fn holds(capture: &Capture, mount: &str) -> bool {
-    let mount = key(mount);
-    let mut volumes = capture.volumes.iter();
-    let mut files = capture.files.iter();
-    volumes.any(|volume| key(&volume.mount_point) == mount)
-        || files.any(|file| {
-            let path = file.path.replace('\\', "/").to_lowercase();
-            path.strip_prefix(&mount)
-                .is_some_and(|rest| rest.starts_with('/'))
-        })
-}
-
-/// A mount point in canonical spelling. Case is folded on Linux too: such a file is not expected to have two mounts that
-/// differ only by case.
-fn key(mount: &str) -> String {
-    let mount = mount.replace('\\', "/").to_lowercase();
-    mount.trim_end_matches('/').to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Told, HostError> {
-        Told::parse("host.toml", text, &Catalogue::builtin())
+    fn parse(text: &str) -> Result<Host, HostError> {
+        host("host.toml", text, &Catalogue::builtin())
     }
 
     #[test]
@@ -319,41 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_counts_before_what_was_captured_member_by_member() {
-        let told = HostTold {
-            azure: Some(false),
-            volumes: vec![VolumeTold {
-                mount_point: "F:\\".into(),
-                allocation_unit_bytes: Some(4096),
-                host_cache: Some("none".into()),
-                ..VolumeTold::default()
-            }],
-        };
-        let mut capture = Capture {
-            told: Some(told),
-            ..Capture::default()
-        };
-        let text = "azure = true\n[[volumes]]\nmount_point = 'f:'\nhost_cache = 'read-only'\n";
-        let strange = merge(&mut capture, parse(text).expect("it makes sense"));
-
-        let told = capture.told.expect("it was told");
-        assert_eq!(told.azure, Some(true));
-        assert_eq!(told.volumes[0].host_cache.as_deref(), Some("read-only"));
-        assert_eq!(told.volumes[0].allocation_unit_bytes, Some(4096));
-        // The capture has no file on that mount point.
-        let unconfirmed = Unconfirmed {
-            mount_point: "f:".to_owned(),
-            is_temporary: false,
-        };
-        assert_eq!(strange, [unconfirmed]);
-    }
-
-    #[test]
     fn a_disk_of_the_catalogue_says_whether_it_forgets() {
         let ephemeral = |line: &str| {
             let text = format!("[[volumes]]\nmount_point = 'D:\\'\n{line}\n");
-            let told = parse(&text).expect("it makes sense").sql_server;
-            told.volumes[0].ephemeral
+            let host = parse(&text).expect("it makes sense");
+            host.volumes[0].ephemeral
         };
         assert_eq!(ephemeral("disk = 'gcp.local_ssd_nvme'"), Some(true));
         assert_eq!(ephemeral("disk = 'azure.premium.p30'"), Some(false));
@@ -369,13 +232,8 @@ mod tests {
     fn a_disk_of_the_catalogue_tells_what_innodb_has_to_know() {
         let told = |text: &str| {
             let text = format!("[[volumes]]\nmount_point = \"/data\"\n{text}");
-            let mut capture = mysql::Capture::default();
-            capture
-                .variables
-                .insert("datadir".into(), "/data/mysql/".into());
-            let strange = merge_mariadb(&mut capture, parse(&text).expect("it makes sense"));
-            assert!(strange.is_empty(), "{strange:?}");
-            let told = capture.told("/data/mysql").expect("it was told").clone();
+            let host = parse(&text).expect("it makes sense");
+            let told = &host.volumes[0];
             (told.iops, told.solid_state, told.atomic_write_bytes)
         };
         // A P30 has 5,000 IOPS, and Azure promises writes of 16 KiB.
@@ -388,14 +246,5 @@ mod tests {
         // Given values override the catalogue.
         let own = format!("{disk}{own}");
         assert_eq!(told(&own), (Some(900), Some(false), Some(16_384)));
-    }
-
-    #[test]
-    fn a_volume_without_a_directory_of_the_server_is_strange() {
-        let told = parse("[[volumes]]\nmount_point = \"/backup\"\n").expect("it makes sense");
-        let mut capture = mysql::Capture::default();
-        let strange = merge_mariadb(&mut capture, told);
-        let mounts: Vec<&str> = strange.iter().map(|one| &*one.mount_point).collect();
-        assert_eq!(mounts, ["/backup"]);
     }
 }

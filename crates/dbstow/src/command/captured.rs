@@ -67,6 +67,14 @@ impl Captured {
         })
     }
 
+    /// The server, whichever product it is.
+    pub(crate) fn server(&mut self) -> &mut dyn rules::Server {
+        match self {
+            Captured::SqlServer(capture, _) => &mut **capture,
+            Captured::MariaDb(capture, _) => &mut **capture,
+        }
+    }
+
     /// The display name of a server given as `given`: without a password.
     pub(crate) fn shown<'a>(&'a self, given: &'a str) -> &'a str {
         match self {

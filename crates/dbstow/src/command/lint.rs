@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use rules::{Selection, Severity};
-use sqlserver::lint::{Asked, Profile};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use rules::{Host, RuleInfo, Selection, Severity, Unconfirmed};
 
 use super::captured::Captured;
 use super::output::note;
 use super::{ExpectationFailed, ServerLogin, ServerTimeout, UsageError, listing};
+use crate::engines::{self, rule_profiles};
 use analysis::findings;
-use analysis::lint::{self, Document, Told};
+use analysis::lint::{self, Document};
 use analysis::report::lint::{json, list, sarif, text};
 use experiment::results::Results;
 use experiment::spec::near;
@@ -59,8 +60,8 @@ pub struct Args {
     pub ignore: Vec<String>,
     /// Rate latencies of SQL Server by this published ladder, too; they disagree with each other by more than
     /// 100 times
-    #[arg(long, value_enum)]
-    pub profile: Vec<Ladder>,
+    #[arg(long, value_parser = profile())]
+    pub profile: Vec<String>,
     /// Print every rule with its severity and sources
     #[arg(long, conflicts_with_all = ["capture", "server", "host", "catalogue", "results", "fail_on", "rule", "ignore", "profile", "timeout"])]
     pub list: bool,
@@ -97,17 +98,9 @@ pub enum FailOn {
     High,
 }
 
-/// A published ladder of latencies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Ladder {
-    /// Microsoft's page on slow I/O: from 16 ms on
-    Microsoft,
-    /// dbatools' Test-DbaDiskSpeed: from 20 ms on
-    Dbatools,
-    /// First Responder Kit: from 100 ms on
-    FirstResponderKit,
-    /// Azure's I/O performance analysis: from 500 ms on
-    Azure,
+fn profile() -> impl TypedValueParser<Value = String> {
+    let profiles = rule_profiles().map(|(name, about)| PossibleValue::new(name).help(about));
+    PossibleValuesParser::new(profiles)
 }
 
 /// Runs `dbstow lint`.
@@ -128,44 +121,27 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// Checks a server, whatever the source of its capture, and prints the outcomes; `given` is the source.
-fn look(given: &str, captured: Captured, args: &Args) -> Result<()> {
-    let name = &captured.shown(given).to_owned();
-    let told = told(args)?;
+fn look(given: &str, mut captured: Captured, args: &Args) -> Result<()> {
+    let name = captured.shown(given).to_owned();
+    let host = host(args)?;
     let opened: Result<Vec<Opened>> = args.results.iter().map(|folder| open(folder)).collect();
     let opened = opened?;
     let results: Vec<lint::Results> = opened.iter().map(Opened::as_results).collect();
-    let document = match captured {
-        Captured::SqlServer(mut capture, _) => {
-            let asked = Asked {
-                selection: selection(args, || sqlserver::lint::rules().map(|rule| rule.id))?,
-                profiles: args.profile.iter().map(|ladder| profile(*ladder)).collect(),
-            };
-            if let Some((file, told)) = told {
-                strange(&file, &lint::merge(&mut capture, told));
-            }
-            let judged = sqlserver::lint::judge(&capture, &asked);
-            let server = lint::Server::of_sql_server(name, &capture);
-            lint::document(server, &asked, &judged, &results)
-        }
-        Captured::MariaDb(mut capture, _) => {
-            let asked = Asked {
-                selection: selection(args, || mariadb::lint::rules().map(|rule| rule.id))?,
-                ..Asked::default()
-            };
-            if !args.profile.is_empty() {
-                let product = capture.product.name();
-                let message =
-                    format!("--profile is for SQL Server, and this is {product}; leave it out");
-                return Err(UsageError(message).into());
-            }
-            if let Some((file, told)) = told {
-                strange(&file, &lint::merge_mariadb(&mut capture, told));
-            }
-            let judged = mariadb::lint::judge(&capture, &asked.selection);
-            let server = lint::Server::of_mariadb(name, &capture);
-            lint::document(server, &asked, &judged, &results)
-        }
-    };
+    let server = captured.server();
+    let identity = server.identity();
+    let known = server.rules();
+    let selection = selection(args, &known)?;
+    let profiles = profiles(args, &known, identity.title)?;
+    if let Some((file, host)) = host {
+        report_unconfirmed(&file, &server.add_host(&host));
+    }
+    let checked = server.check(&selection, &profiles);
+    let document = lint::document(
+        (&name, identity),
+        (&selection, &profiles),
+        &checked,
+        &results,
+    );
     let printed = match args.format {
         Format::Text => text::render(&document),
         Format::Json => json(&document),
@@ -177,8 +153,8 @@ fn look(given: &str, captured: Captured, args: &Args) -> Result<()> {
 
 fn print_list(format: Format) -> Result<()> {
     let printed = match format {
-        Format::Text => list::text(),
-        Format::Json => list::json(),
+        Format::Text => list::text(&engines::rules()),
+        Format::Json => list::json(&engines::rules()),
         Format::Sarif => {
             let message =
                 "--list is printed as text or JSON; SARIF holds the rules beside their results";
@@ -196,20 +172,20 @@ fn print(text: &str, format: Format) -> Result<()> {
     Ok(())
 }
 
-/// The host facts, with the name of their file.
-fn told(args: &Args) -> Result<Option<(String, Told)>> {
+/// What the owner of the host knows, with the name of that file.
+fn host(args: &Args) -> Result<Option<(String, Host)>> {
     let Some(file) = &args.host else {
         return Ok(None);
     };
     let name = file.display().to_string();
     let text = input::named(file);
     let text = text.with_context(|| format!("cannot read the host's file {name}"))?;
-    let told = Told::parse(&name, &text, &listing::catalogue(&args.catalogue)?)?;
-    Ok(Some((name, told)))
+    let host = lint::host(&name, &text, &listing::catalogue(&args.catalogue)?)?;
+    Ok(Some((name, host)))
 }
 
-fn strange(file: &str, mounts: &[lint::Unconfirmed]) {
-    for lint::Unconfirmed {
+fn report_unconfirmed(file: &str, mounts: &[Unconfirmed]) {
+    for Unconfirmed {
         mount_point,
         is_temporary,
     } in mounts
@@ -259,14 +235,14 @@ fn open(folder: &Path) -> Result<Opened> {
     })
 }
 
-/// The selected rules of a product.
-fn selection<I: Iterator<Item = &'static str>>(
-    args: &Args,
-    known: impl Fn() -> I,
-) -> Result<Selection> {
+/// The selected ones of the `known` rules.
+fn selection(args: &Args, known: &[RuleInfo]) -> Result<Selection> {
     let all_known = |ids: &[String], option: &str| -> Result<BTreeSet<String>> {
-        match ids.iter().find(|id| !known().any(|known| known == *id)) {
-            Some(id) => Err(unknown(id, option, known()).into()),
+        match ids
+            .iter()
+            .find(|id| !known.iter().any(|rule| rule.id == *id))
+        {
+            Some(id) => Err(unknown(id, option, known).into()),
             None => Ok(ids.iter().cloned().collect()),
         }
     };
@@ -276,27 +252,27 @@ fn selection<I: Iterator<Item = &'static str>>(
     })
 }
 
-fn unknown(id: &str, option: &str, known: impl Iterator<Item = &'static str>) -> UsageError {
-    let elsewhere = sqlserver::lint::rule(id).is_some() || mariadb::lint::rule(id).is_some();
-    if elsewhere {
+/// The selected profiles, which have to be among those of the `known` rules of `product`.
+fn profiles(args: &Args, known: &[RuleInfo], product: &str) -> Result<BTreeSet<String>> {
+    let has = |profile: &str| known.iter().any(|rule| rule.profile == Some(profile));
+    if args.profile.iter().any(|profile| !has(profile)) {
+        let message = format!("--profile is for SQL Server, and this is {product}; leave it out");
+        return Err(UsageError(message).into());
+    }
+    Ok(args.profile.iter().cloned().collect())
+}
+
+fn unknown(id: &str, option: &str, known: &[RuleInfo]) -> UsageError {
+    if engines::rules().iter().any(|rule| rule.id == id) {
         return UsageError(format!(
             "{option}: the rule \"{id}\" is for another product; `dbstow lint --list` shows for which"
         ));
     }
-    let remedy = match near(id, known) {
+    let remedy = match near(id, known.iter().map(|rule| rule.id)) {
         Some(name) => format!("did you mean \"{name}\"?"),
         None => "`dbstow lint --list` shows all".to_owned(),
     };
     UsageError(format!("{option}: there is no rule \"{id}\"; {remedy}"))
-}
-
-fn profile(ladder: Ladder) -> Profile {
-    match ladder {
-        Ladder::Microsoft => Profile::Microsoft,
-        Ladder::Dbatools => Profile::Dbatools,
-        Ladder::FirstResponderKit => Profile::FirstResponderKit,
-        Ladder::Azure => Profile::Azure,
-    }
 }
 
 /// Checks that no finding reaches the severity of `--fail-on`.

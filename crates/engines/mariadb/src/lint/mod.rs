@@ -10,12 +10,15 @@ mod flushing;
 mod known;
 mod memory;
 mod redo;
+mod server;
 mod sources;
 mod temp;
 mod undo;
 mod volumes;
 
 use rules::{Outcome, Selection};
+
+pub use server::listed;
 
 use crate::capture::{Capture, Product};
 

@@ -27,6 +27,7 @@ mod latency;
 mod locations;
 mod managed_instance;
 mod profile;
+mod server;
 mod settings;
 mod sources;
 mod tempdb;
@@ -41,6 +42,7 @@ use ::rules::Selection;
 pub use ::rules::{Change, Finding, Location, Outcome, Severity, Source};
 pub use applies::Applies;
 pub use profile::Profile;
+pub use server::listed;
 pub use tempdb::tempdb_files_advised;
 
 use crate::capture::{Capture, Product};

@@ -31,4 +31,13 @@ impl Profile {
             Profile::Azure => "azure",
         }
     }
+    /// Whose it is, and from which latency on it finds something.
+    pub fn about(self) -> &'static str {
+        match self {
+            Profile::Microsoft => "Microsoft's page on slow I/O: from 16 ms on",
+            Profile::Dbatools => "dbatools' Test-DbaDiskSpeed: from 20 ms on",
+            Profile::FirstResponderKit => "First Responder Kit: from 100 ms on",
+            Profile::Azure => "Azure's I/O performance analysis: from 500 ms on",
+        }
+    }
 }
