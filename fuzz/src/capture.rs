@@ -1,10 +1,12 @@
 //! Captures of a server: what `dbstow doctor` shows of a file, and what `dbstow lint` reports on it.
 
+use std::collections::BTreeSet;
+
 use analysis::lint;
 use analysis::report::lint::{json, sarif, text as lint_text};
 use analysis::report::terminal::{mariadb as shown, server};
+use rules::{Selection, Server};
 use sqlserver::capture::Capture;
-use sqlserver::lint::{Asked, judge};
 
 /// Parses a capture, runs every rule on it, and renders all outcomes.
 pub(crate) fn read(text: &str) -> Result<(), String> {
@@ -15,21 +17,7 @@ pub(crate) fn read(text: &str) -> Result<(), String> {
     let written = serde_json::to_string(&capture).expect("a capture's keys are texts");
     let read = Capture::from_json("fuzz.json", &written).expect("what was written is a capture");
     assert_eq!(read, capture, "a capture reads back as it was written");
-    let asked = Asked::default();
-    let judged = judge(&capture, &asked);
-    let document = lint::document(
-        lint::Server::of_sql_server("fuzz.json", &capture),
-        &asked,
-        &judged,
-        &[],
-    );
-    let texts = [
-        server::render(&capture, None),
-        lint_text::render(&document),
-        json(&document),
-        sarif::render(&document),
-    ];
-    assert!(texts.iter().all(|text| !text.is_empty()));
+    checked(&capture, server::render(&capture, None));
     Ok(())
 }
 
@@ -41,16 +29,21 @@ fn mariadb(text: &str) -> Result<(), String> {
     let read = Capture::from_json("fuzz.json", &written).expect("what was written is a capture");
     assert_eq!(read, capture, "a capture reads back as it was written");
     assert_eq!(capture.redacted().redacted(), capture.redacted());
-    let asked = Asked::default();
-    let judged = mariadb::lint::judge(&capture, &asked.selection);
-    let server = lint::Server::of_mariadb("fuzz.json", &capture);
-    let document = lint::document(server, &asked, &judged, &[]);
+    checked(&capture, shown::render(&capture));
+    Ok(())
+}
+
+/// Runs every rule on a server, and renders all outcomes.
+fn checked(server: &dyn Server, shown: String) {
+    let (selection, profiles) = (Selection::default(), BTreeSet::new());
+    let checked = server.check(&selection, &profiles);
+    let source = ("fuzz.json", server.identity());
+    let document = lint::document(source, (&selection, &profiles), &checked, &[]);
     let texts = [
-        shown::render(&capture),
+        shown,
         lint_text::render(&document),
         json(&document),
         sarif::render(&document),
     ];
     assert!(texts.iter().all(|text| !text.is_empty()));
-    Ok(())
 }

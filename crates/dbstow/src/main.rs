@@ -53,7 +53,7 @@ enum Command {
     /// Find machine, disks and places for the files of a recorded server, by price
     Advise(advise::Args),
     /// Cut the power of a placement's disks, and see what its server has lost
-    #[cfg(all(target_os = "linux", feature = "postgres"))]
+    #[cfg(target_os = "linux")]
     Drill(command::drill::Args),
     /// Show a profile: what a server asked of its disks
     Profile(profile::Args),
@@ -123,7 +123,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Record(args) => record::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Advise(args) => advise::run(&args),
-        #[cfg(all(target_os = "linux", feature = "postgres"))]
+        #[cfg(target_os = "linux")]
         Command::Drill(args) => command::drill::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::Lint(args) => lint::run(&args),

@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use volume::orphans::Registration;
 use volume::site::Site;
 
-use crate::EngineError;
+use crate::{EngineError, ProductOptions};
 use experiment::spec::Settings;
 
 /// The origin of a recording.
@@ -62,6 +64,31 @@ pub enum Verdict {
         /// The end of its log.
         why: String,
     },
+}
+
+/// How the servers of an engine are drilled.
+pub trait DrillProvider: Sync {
+    /// Keys of an experiment that determine how its server is set.
+    fn keys(&self) -> &'static [&'static str];
+
+    /// Settings with which each placement is drilled once; without any, it is drilled as it is.
+    fn modes(&self) -> &'static [&'static [(&'static str, &'static str)]] {
+        &[]
+    }
+
+    /// What a replay executes of the content of a folder, and as which user: a sentence.
+    fn executes(&self) -> &'static str;
+
+    /// Its product. What that creates is noted in `registration`.
+    ///
+    /// # Errors
+    /// When it is not installed, or too old.
+    fn product(
+        &self,
+        options: &ProductOptions,
+        origin: Origin,
+        registration: &Arc<Registration>,
+    ) -> Result<Arc<dyn Product>, EngineError>;
 }
 
 /// A database product that can be drilled.

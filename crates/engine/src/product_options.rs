@@ -19,6 +19,8 @@ pub struct OptionSpec {
     pub is_fact: bool,
     /// Another option that conflicts with it.
     pub excludes: Option<&'static str>,
+    /// Whether a drill also takes it.
+    pub in_drill: bool,
     /// For login options, which every command that connects to a server accepts: their help heading.
     pub login: Option<&'static str>,
 }

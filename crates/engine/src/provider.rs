@@ -7,6 +7,8 @@ use volume::orphans::Registration;
 use volume::real_time::Pacer;
 use volume::site::Site;
 
+#[cfg(target_os = "linux")]
+use crate::drilled::DrillProvider;
 use crate::hooks::HostHooks;
 use crate::options::{FrontKind, Options};
 use crate::patience::Patience;
@@ -101,6 +103,12 @@ pub trait EngineProvider: Sync {
             "{} has no servers that can be recorded",
             self.name()
         )))
+    }
+
+    /// How it is drilled; `None`: not supported.
+    #[cfg(target_os = "linux")]
+    fn drilled(&self) -> Option<&'static dyn DrillProvider> {
+        None
     }
 
     /// Refuses options with which this engine cannot run `arms`.

@@ -24,7 +24,7 @@ use lab::inventory::Inventory;
 use lab::trial;
 
 /// Keys that an experiment must have to run, with defaults for when only its placements count: section, key, value.
-#[cfg(all(target_os = "linux", feature = "postgres"))]
+#[cfg(target_os = "linux")]
 const NOT_RUN: [(&str, &str, &str); 3] = [
     ("workload", "name", "trade"),
     ("workload", "operations", "1"),
@@ -227,7 +227,7 @@ impl Asked {
     ///
     /// # Errors
     /// When it has a mistake.
-    #[cfg(all(target_os = "linux", feature = "postgres"))]
+    #[cfg(target_os = "linux")]
     pub(super) fn understand_placements(&self, known: Option<(&str, &str)>) -> Result<ResolvedRun> {
         let (file, text) = match known {
             Some((file, text)) => (file.to_owned(), text.to_owned()),
@@ -610,7 +610,7 @@ pub(super) fn is_path(experiment: &str) -> bool {
 }
 
 /// Removes a workload that replays a profile, which no server runs: `advise` writes experiments with one.
-#[cfg(all(target_os = "linux", feature = "postgres"))]
+#[cfg(target_os = "linux")]
 fn without_profile(text: String) -> String {
     let Ok(mut document) = text.parse::<toml_edit::DocumentMut>() else {
         // Its mistakes are reported with their place later.

@@ -33,7 +33,7 @@ impl Captured {
         timeout: &ServerTimeout,
     ) -> Result<Captured> {
         if MYSQL.iter().any(|start| server.starts_with(start)) {
-            if !login.0.is_empty() {
+            if !login.options.is_empty() {
                 let text = "options of SQL Server's login have no effect on MariaDB and MySQL; leave them out, and give \
                             ssl-mode and ssl-ca in the URL";
                 return Err(UsageError(text.to_owned()).into());
@@ -118,7 +118,7 @@ fn take_sql_server(
 
     /// Name under which the server lists our session.
     const APPLICATION: &str = "dbstow doctor";
-    let access = Access::new(server, &login.0).map_err(in_words)?;
+    let access = Access::new(server, &login.options).map_err(in_words)?;
     // Ctrl-C ends the program, as there is nothing to clean up.
     let access = access.with_patience(&timeout.patience(Default::default()));
     let mut session = access.connect(APPLICATION)?;

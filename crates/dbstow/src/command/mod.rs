@@ -25,7 +25,7 @@ mod choice;
 pub mod completions;
 pub mod disks;
 pub mod doctor;
-#[cfg(all(target_os = "linux", feature = "postgres"))]
+#[cfg(target_os = "linux")]
 pub mod drill;
 mod drilled;
 #[cfg(target_os = "linux")]

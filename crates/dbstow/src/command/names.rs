@@ -31,7 +31,7 @@ pub(super) fn experiment_or_file() -> ArgValueCompleter {
 }
 
 /// A built-in drill or experiment, or a file of one.
-#[cfg(all(target_os = "linux", feature = "postgres"))]
+#[cfg(target_os = "linux")]
 pub(super) fn drill_or_file() -> ArgValueCompleter {
     let all = || {
         let drills = experiment::spec::drill_names().into_iter();

@@ -1,5 +1,6 @@
 //! Options specific to one product, as arguments: each engine of the build declares its own.
 
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
@@ -10,21 +11,61 @@ use model::Duration;
 use crate::engines::ENGINES;
 
 /// Login options for a server. Passwords are not accepted here: they would show in the process list.
-pub type ServerLogin = ProductArgs<true>;
+pub type ServerLogin = ProductArgs<OfLogin>;
 
-/// Options of products: those for the login, or the others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ProductArgs<const LOGIN: bool>(pub ProductOptions);
+/// Which options of products a command takes.
+pub trait Purpose {
+    /// Whether it takes this one.
+    fn takes(option: &OptionSpec) -> bool;
+}
 
-impl<const LOGIN: bool> ProductArgs<LOGIN> {
-    fn options() -> impl Iterator<Item = &'static OptionSpec> {
-        let engines = ENGINES.built.iter();
-        let options = engines.flat_map(|engine| engine.options());
-        options.filter(|option| option.login.is_some() == LOGIN)
+/// A run's: all but those for the login.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OfRun;
+
+/// A login's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OfLogin;
+
+/// A drill's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OfDrill;
+
+impl Purpose for OfRun {
+    fn takes(option: &OptionSpec) -> bool {
+        option.login.is_none()
     }
 }
 
-impl<const LOGIN: bool> clap::Args for ProductArgs<LOGIN> {
+impl Purpose for OfLogin {
+    fn takes(option: &OptionSpec) -> bool {
+        option.login.is_some()
+    }
+}
+
+impl Purpose for OfDrill {
+    fn takes(option: &OptionSpec) -> bool {
+        option.in_drill
+    }
+}
+
+/// Options of products for one purpose.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProductArgs<P> {
+    /// Those that were given.
+    pub options: ProductOptions,
+    purpose: PhantomData<P>,
+}
+
+impl<P: Purpose> ProductArgs<P> {
+    fn options() -> impl Iterator<Item = &'static OptionSpec> {
+        let engines = ENGINES.built.iter();
+        let options = engines.flat_map(|engine| engine.options());
+        options.filter(|option| P::takes(option))
+    }
+}
+
+impl<P: Purpose> clap::Args for ProductArgs<P> {
     fn augment_args(command: Command) -> Command {
         Self::options().fold(command, |command, option| command.arg(argument(option)))
     }
@@ -34,15 +75,18 @@ impl<const LOGIN: bool> clap::Args for ProductArgs<LOGIN> {
     }
 }
 
-impl<const LOGIN: bool> FromArgMatches for ProductArgs<LOGIN> {
+impl<P: Purpose> FromArgMatches for ProductArgs<P> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut given = ProductOptions::default();
+        let mut options = ProductOptions::default();
         for option in Self::options() {
             if let Some(value) = value(option, matches) {
-                given.set(option.name, value);
+                options.set(option.name, value);
             }
         }
-        Ok(ProductArgs(given))
+        Ok(ProductArgs {
+            options,
+            purpose: PhantomData,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

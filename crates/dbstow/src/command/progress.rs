@@ -35,7 +35,7 @@ impl Progress {
     }
 
     /// Adds steps to the total.
-    #[cfg(all(target_os = "linux", feature = "postgres"))]
+    #[cfg(target_os = "linux")]
     pub(super) fn more(&self, steps: u64) {
         self.0.inc_length(steps);
     }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::choice::{FRONTS, TRANSPORTS, one_of};
 use super::names;
 use super::pair::name_and_path;
-use super::product_args::{ProductArgs, ServerLogin};
+use super::product_args::{OfRun, ProductArgs, ServerLogin};
 use super::server_timeout::ServerTimeout;
 use engine::{EngineProvider, FrontKind, Measured, Options, TransportKind};
 use experiment::spec::Arm;
@@ -41,7 +41,7 @@ pub struct RealTimeArgs {
     pub timeout: ServerTimeout,
     /// Options that one product alone takes
     #[command(flatten)]
-    pub of_product: ProductArgs<false>,
+    pub of_product: ProductArgs<OfRun>,
     /// How to log in
     #[command(flatten)]
     pub login: ServerLogin,
@@ -57,7 +57,11 @@ impl RealTimeArgs {
             transport: self.transport,
             server: self.server.clone(),
             timeout: self.timeout.timeout,
-            of_product: self.of_product.0.clone().with(self.login.0.clone()),
+            of_product: self
+                .of_product
+                .options
+                .clone()
+                .with(self.login.options.clone()),
         }
     }
 

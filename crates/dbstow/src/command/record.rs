@@ -99,7 +99,7 @@ pub fn run(args: &Args) -> Result<()> {
             ),
         })
     })?;
-    let mut of_login = args.login.0.names();
+    let mut of_login = args.login.options.names();
     let takes = |name: &str| engine.options().iter().any(|option| option.name == name);
     if let Some(other) = of_login.find(|name| !takes(name)) {
         return mistake(format!(
@@ -138,7 +138,7 @@ mod live {
 
     /// Records a server of this engine, and writes the profile.
     pub(super) fn record(args: &Args, engine: &dyn EngineProvider) -> Result<()> {
-        let recorder = engine.recorder(&args.server, &args.login.0);
+        let recorder = engine.recorder(&args.server, &args.login.options);
         let recorder = recorder.map_err(in_words)?;
         let title = engine
             .recorded()

@@ -3,18 +3,20 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
+use volume::orphans::Registration;
 use volume::site::Site;
 
-use engine::EngineError;
 use engine::drilled::{
-    ACCOUNTS, ControlSpec, Found, Kind, Origin, Product, Server, ServerSpec, Verdict, Writer,
-    accounts,
+    ACCOUNTS, ControlSpec, DrillProvider, Found, Kind, Origin, Product, Server, ServerSpec,
+    Verdict, Writer, accounts,
 };
 use engine::tree;
+use engine::{EngineError, ProductOptions};
 use experiment::spec::Settings;
 
 /// SQLite, the library.
@@ -38,12 +40,12 @@ struct Client {
 /// power cut soon after a commit may lose it, as the directory is not synced after the journal was deleted; of `wal` with
 /// `normal`, that commits may be lost; of `memory`, that the database is likely to be corrupt.
 /// <https://www.sqlite.org/pragma.html#pragma_synchronous>, read 2026-11-24.
-pub const MODES: [[(&str, &str); 2]; 5] = [
-    [("journal_mode", "delete"), ("synchronous", "extra")],
-    [("journal_mode", "delete"), ("synchronous", "full")],
-    [("journal_mode", "wal"), ("synchronous", "full")],
-    [("journal_mode", "wal"), ("synchronous", "normal")],
-    [("journal_mode", "memory"), ("synchronous", "full")],
+const MODES: &[&[(&str, &str)]] = &[
+    &[("journal_mode", "delete"), ("synchronous", "extra")],
+    &[("journal_mode", "delete"), ("synchronous", "full")],
+    &[("journal_mode", "wal"), ("synchronous", "full")],
+    &[("journal_mode", "wal"), ("synchronous", "normal")],
+    &[("journal_mode", "memory"), ("synchronous", "full")],
 ];
 
 /// How long a client waits for another one's lock.
@@ -56,6 +58,32 @@ const CONTROLS: [ControlSpec; 1] = [ControlSpec {
     kind: Kind::Power,
     is_noticed: |verdict| matches!(verdict, Verdict::Lost { .. } | Verdict::Corrupt { .. }),
 }];
+
+/// SQLite's drill.
+pub(crate) struct Drill;
+
+impl DrillProvider for Drill {
+    fn keys(&self) -> &'static [&'static str] {
+        &["engine.name"]
+    }
+
+    fn modes(&self) -> &'static [&'static [(&'static str, &'static str)]] {
+        MODES
+    }
+
+    fn executes(&self) -> &'static str {
+        "SQLite opens the database on them as root"
+    }
+
+    fn product(
+        &self,
+        _: &ProductOptions,
+        _: Origin,
+        _: &Arc<Registration>,
+    ) -> Result<Arc<dyn Product>, EngineError> {
+        Ok(Arc::new(Sqlite))
+    }
+}
 
 impl Database {
     fn of(spec: &ServerSpec<'_>, site: &dyn Site) -> Database {

@@ -13,7 +13,7 @@ mod simulated;
 mod tests;
 
 #[cfg(target_os = "linux")]
-pub use drilled::{MODES, Sqlite};
+pub use drilled::Sqlite;
 pub use provider::Provider;
 pub use real::SqliteEngine;
 pub use simulated::{SqliteDriver, Work};

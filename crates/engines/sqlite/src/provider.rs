@@ -2,6 +2,8 @@
 
 use super::SqliteEngine;
 use engine::EngineError;
+#[cfg(target_os = "linux")]
+use engine::drilled::DrillProvider;
 use engine::{EngineProvider, EngineRun, Modelled, Opening, Simulated, Started, TrialVolumes};
 use experiment::spec::{Mode, Role};
 use workload::Dialect;
@@ -54,6 +56,11 @@ impl EngineProvider for Provider {
             Mode::Simulate => &Role::ALL,
             Mode::Emulate | Mode::Measure => &Role::COMMON,
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn drilled(&self) -> Option<&'static dyn DrillProvider> {
+        Some(&super::drilled::Drill)
     }
 
     fn has_one_writer(&self) -> bool {

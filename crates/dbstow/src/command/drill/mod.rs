@@ -7,6 +7,7 @@
 mod document;
 mod replay;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +15,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::report::drill::document::{Drill, Placement};
 use analysis::report::drill::{Shown, page};
 use anyhow::{Context, Result, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, ValueHint};
 use crash::Cache;
+use engine::drilled::DrillProvider;
 use engine::hooks::HostHooks;
+use engine::{EngineProvider, Users};
 use experiment::spec::{
     Disk, EngineName, Mode, SpecError, builtin_names, drill_names, drill_text, remedy,
 };
@@ -27,22 +31,19 @@ use lab::drill::{
 use lab::inventory::Inventory;
 use lab::trial::Stage;
 use model::{Bytes, Duration, VolumeSpec};
-use postgres::drill::PostgresProduct;
-use postgres::{Binaries, least_owner, owner};
-use sqlite::Sqlite;
 use volume::orphans::Registration;
+
+use crate::engines::ENGINES;
 
 use super::asked::{idle_without_run, is_path, tell_idle};
 use super::drilled::DOCUMENT;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
+use super::product_args::{OfDrill, ProductArgs};
 use super::progress::Progress;
 use super::{Asked, ExpectationFailed, UsageError, names};
 use document::document;
-
-/// Keys of a run that also apply to a drill's PostgreSQL.
-const POSTGRES_USES: &[&str] = &["engine.name", "engine.commit", "engine.postgres"];
 
 /// Arguments of `drill`.
 #[derive(Clone, Debug, clap::Args)]
@@ -65,8 +66,8 @@ pub struct Args {
     /// Set a key of the experiment, such as volume.d.count=4; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub set: Vec<(String, String)>,
-    /// What is drilled [default: the experiment's, or else postgres]
-    #[arg(long, value_enum)]
+    /// What is drilled [default: a built-in drill's, or else a server]
+    #[arg(long, value_parser = Engine::parser())]
     pub engine: Option<Engine>,
     /// States to look at, of each placement and event
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
@@ -124,9 +125,9 @@ pub struct Args {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
-    /// Directory of PostgreSQL's programs [default: the newest found]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub postgres_bin: Option<PathBuf>,
+    /// Options of single products
+    #[command(flatten)]
+    pub of_product: ProductArgs<OfDrill>,
     /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub catalogue: Vec<PathBuf>,
@@ -155,22 +156,50 @@ fn space(text: &str) -> Result<Bytes, String> {
     }
 }
 
-/// What is drilled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Engine {
-    /// A private PostgreSQL
-    #[default]
-    Postgres,
-    /// SQLite, in each of several journal modes
-    Sqlite,
+/// An engine whose servers are drilled.
+#[derive(Clone, Copy)]
+pub struct Engine {
+    provider: &'static dyn EngineProvider,
+    drill: &'static dyn DrillProvider,
 }
 
 impl Engine {
+    /// Those of this build.
+    fn all() -> impl Iterator<Item = Engine> {
+        ENGINES.built.iter().filter_map(|provider| {
+            Some(Engine {
+                provider: *provider,
+                drill: provider.drilled()?,
+            })
+        })
+    }
+
+    fn named(name: &str) -> Option<Engine> {
+        Engine::all().find(|engine| engine.name() == name)
+    }
+
+    /// A server, where this build has one.
+    fn usual() -> Engine {
+        let server = Engine::all().find(|engine| engine.provider.users() == Users::Server);
+        let engine = server.or_else(|| Engine::all().next());
+        engine.expect("every build has an engine that is drilled")
+    }
+
+    fn parser() -> impl TypedValueParser<Value = Engine> {
+        let values = Engine::all()
+            .map(|engine| PossibleValue::new(engine.name()).help(engine.provider.about()));
+        PossibleValuesParser::new(values)
+            .map(|name| Engine::named(&name).expect("no other value is possible"))
+    }
+
     fn name(self) -> &'static str {
-        match self {
-            Engine::Postgres => "postgres",
-            Engine::Sqlite => "sqlite",
-        }
+        self.provider.name()
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -240,9 +269,6 @@ pub enum FailOn {
 
 /// Name of the page next to it.
 const PAGE: &str = "drill.html";
-
-/// The first version with `verify_heapam`.
-const DRILLED_SINCE: u32 = 14;
 
 /// Runs `dbstow drill`.
 ///
@@ -350,14 +376,13 @@ impl Args {
         }
     }
 
-    /// The drilled engine: the built-in drill's, unless the user names one.
+    /// The drilled engine: the one that a built-in drill names, unless the user names another.
     fn engine_of(&self, experiment: &str) -> Engine {
-        let text = drill_text(experiment).unwrap_or_default();
-        self.engine
-            .unwrap_or(match EngineName::meant_by(text).as_str() {
-                "sqlite" if text.contains("name = \"sqlite\"") => Engine::Sqlite,
-                _ => Engine::Postgres,
-            })
+        let of_drill = || {
+            let table: toml::Table = toml::from_str(drill_text(experiment)?).ok()?;
+            Engine::named(table.get("engine")?.get("name")?.as_str()?)
+        };
+        self.engine.or_else(of_drill).unwrap_or_else(Engine::usual)
     }
 
     /// The experiment's name, and its placements.
@@ -409,9 +434,9 @@ impl Args {
                     .chain(self.setting.iter().cloned())
                     .collect(),
             };
-            match engine {
-                Engine::Postgres => placed.push(of(arm.name.clone(), &[])),
-                Engine::Sqlite => placed.extend(sqlite::MODES.iter().map(|mode| {
+            match engine.drill.modes() {
+                [] => placed.push(of(arm.name.clone(), &[])),
+                modes => placed.extend(modes.iter().map(|mode| {
                     let values: Vec<&str> = mode.iter().map(|(_, value)| *value).collect();
                     of(format!("{}, {}", arm.name, values.join(", ")), mode)
                 })),
@@ -425,12 +450,14 @@ impl Args {
             );
         }
         placed.retain(|placed| self.arm.is_empty() || self.arm.contains(&placed.name));
-        let used = match engine {
-            Engine::Postgres => POSTGRES_USES,
-            Engine::Sqlite => &["engine.name"],
-        };
         let why = "a drill has clients and settings of its own; --setting sets the server's";
-        tell_idle(&[resolved.idle, idle_without_run(&self.set, used, why)].concat());
+        tell_idle(
+            &[
+                resolved.idle,
+                idle_without_run(&self.set, engine.drill.keys(), why),
+            ]
+            .concat(),
+        );
         Ok((resolved.plan.experiment.clone(), placed))
     }
 
@@ -456,26 +483,9 @@ impl Args {
             interrupted,
             ..HostHooks::default()
         };
-        Ok(match engine {
-            Engine::Postgres => {
-                let binaries = Binaries::find(self.postgres_bin.as_deref())?;
-                if binaries.major < DRILLED_SINCE {
-                    bail!(
-                        "{}: PostgreSQL {} has no verify_heapam, with which a drill checks tables; name one of version \
-                         {DRILLED_SINCE} or later with --postgres-bin",
-                        binaries.folder.display(),
-                        binaries.version
-                    );
-                }
-                let owner = match origin {
-                    Origin::ThisRun => owner()?,
-                    Origin::Folder => least_owner()?,
-                };
-                let product = PostgresProduct::new(binaries, owner, &registration);
-                Tools::new(Arc::new(product), registration, hooks, origin)
-            }
-            Engine::Sqlite => Tools::new(Arc::new(Sqlite), registration, hooks, origin),
-        })
+        let options = &self.of_product.options;
+        let product = engine.drill.product(options, origin, &registration)?;
+        Ok(Tools::new(product, registration, hooks, origin))
     }
 }
 

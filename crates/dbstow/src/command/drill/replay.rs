@@ -31,7 +31,8 @@ pub(super) fn run(args: &Args, name: &str, folder: &Path) -> Result<()> {
     let (placement, finding) = found(&document, name, folder)?;
     let damaged = |why: String| mistake(name, &format!("the document is damaged: {why}"));
     let asked = &document.asked;
-    let engine = Engine::from_str(&asked.engine, false).map_err(damaged)?;
+    let engine = Engine::named(&asked.engine)
+        .ok_or_else(|| damaged(format!("there is no drill of {}", asked.engine)))?;
     let write_cache = WriteCache::from_str(&asked.write_cache, false).map_err(damaged)?;
     if !args.trust_images {
         return Err(mistake(name, &untrusted(folder, engine)).into());
@@ -144,12 +145,7 @@ fn tell(
 
 /// What a replay would trust, and the option that allows it.
 fn untrusted(folder: &Path, engine: Engine) -> String {
-    let executes = match engine {
-        Engine::Postgres => {
-            "PostgreSQL executes what the database on them contains, as user nobody (postgres where there is no nobody)"
-        }
-        Engine::Sqlite => "SQLite opens the database on them as root",
-    };
+    let executes = engine.drill.executes();
     format!(
         "anybody may have made {}, and a replay trusts it: the kernel mounts the file systems in it, and {executes}; if you made \
          it, or trust who did, add --trust-images",

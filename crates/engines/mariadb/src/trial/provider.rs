@@ -34,6 +34,7 @@ const OPTIONS: &[OptionSpec] = &[OptionSpec {
     help: "Directory of MariaDB's server program [default: the first found]",
     is_fact: true,
     excludes: None,
+    in_drill: false,
     login: None,
 }];
 

@@ -2,6 +2,8 @@
 
 mod drilled;
 mod moved;
+mod provider;
 mod replayed;
 
 pub use drilled::PostgresProduct;
+pub(crate) use provider::Drill;

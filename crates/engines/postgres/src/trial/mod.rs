@@ -28,5 +28,7 @@ pub use find::{Binaries, VERSIONS};
 #[cfg(target_os = "linux")]
 pub use product::least_owner;
 pub use product::owner;
+#[cfg(target_os = "linux")]
+pub(crate) use provider::BIN;
 pub use provider::Provider;
 pub use server::Postgres;

@@ -11,6 +11,8 @@ use crate::recorder::SERVERS;
 use crate::session::login::{OBSERVER, open};
 use engine::EngineError;
 use engine::Patience;
+#[cfg(target_os = "linux")]
+use engine::drilled::DrillProvider;
 use engine::recorder::{RecordedServers, Recorder};
 use engine::row::first;
 use engine::{
@@ -22,7 +24,7 @@ use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
 
 /// Option for the folder of its programs.
-const BIN: &str = "postgres-bin";
+pub(crate) const BIN: &str = "postgres-bin";
 
 const OPTIONS: &[OptionSpec] = &[OptionSpec {
     name: BIN,
@@ -30,6 +32,7 @@ const OPTIONS: &[OptionSpec] = &[OptionSpec {
     help: "Directory of PostgreSQL's programs [default: the newest found]",
     is_fact: true,
     excludes: None,
+    in_drill: true,
     login: None,
 }];
 
@@ -100,6 +103,11 @@ impl EngineProvider for Provider {
 
     fn options(&self) -> &'static [OptionSpec] {
         OPTIONS
+    }
+
+    #[cfg(target_os = "linux")]
+    fn drilled(&self) -> Option<&'static dyn DrillProvider> {
+        Some(&crate::drill::Drill)
     }
 
     fn check(&self, options: &Options, arms: &[Arm]) -> Result<(), String> {

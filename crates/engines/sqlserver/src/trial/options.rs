@@ -104,6 +104,7 @@ const fn of_run(name: &'static str, kind: OptionKind) -> OptionSpec {
         help: "",
         is_fact: false,
         excludes: None,
+        in_drill: false,
         login: None,
     }
 }
