@@ -51,6 +51,7 @@ pub use publish::PublishArgs;
 pub use real_time::RealTimeArgs;
 pub use server_timeout::ServerTimeout;
 
+use crate::engines::ENGINES;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use experiment::spec::near;
 use output::{print, print_json};
@@ -71,17 +72,20 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
     }
 }
 
-/// Where an argument is unknown, and engines that declare arguments were left out of the build: which.
+/// What the build lacks, where that may be why an argument was refused: it is unknown, as options are declared by engines, or its
+/// value is the name of an engine.
 pub fn left_out(error: &clap::Error) -> Option<String> {
-    let left_out = crate::engines::ENGINES.left_out;
-    if error.kind() != ErrorKind::UnknownArgument || left_out.is_empty() {
-        return None;
-    }
-    let engines: Vec<&str> = left_out.iter().map(|engine| engine.why).collect();
-    Some(format!(
-        "it may be an option of what is not in this program: {}",
-        engines.join("; ")
-    ))
+    let given = match error.get(ContextKind::InvalidValue) {
+        Some(ContextValue::String(value)) => value.as_str(),
+        _ => "",
+    };
+    let left_out = ENGINES.left_out.iter().filter(|engine| match error.kind() {
+        ErrorKind::UnknownArgument => true,
+        ErrorKind::InvalidValue => engine.name == given,
+        _ => false,
+    });
+    let why: Vec<&str> = left_out.map(|engine| engine.why).collect();
+    (!why.is_empty()).then(|| format!("note: {}", why.join("; ")))
 }
 
 /// A request that cannot be fulfilled, with the remedy.
