@@ -13,6 +13,7 @@
     reason = "what a test makes is real: a folder, a database"
 )]
 
+pub mod folder;
 pub mod hostile_server;
 pub mod leaves;
 pub mod mariadb;

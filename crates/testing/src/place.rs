@@ -2,34 +2,36 @@
 
 use std::fs::{self, File};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use model::Duration;
 use serde_json::Value;
-use tempfile::TempDir;
 use volume::clock::Clock;
 
-/// A folder to work in.
-pub struct Place(pub TempDir);
+use crate::folder::Folder;
+
+/// A folder that is unmounted before it is removed.
+pub struct Place(Folder);
+
+impl Deref for Place {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
+}
 
 impl Place {
     pub fn new() -> Place {
-        Place(tempfile::tempdir().expect("a temporary folder"))
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub fn text(&self, name: &str) -> String {
-        self.path(name).to_str().expect("it is text").to_owned()
+        Place(Folder::new())
     }
 
     /// Lines of the kernel's table of mounts that lie in this place.
     pub fn mounts(&self) -> Vec<String> {
         let table = fs::read_to_string("/proc/self/mounts").expect("the table of mounts");
-        let here = self.0.path().to_str().expect("it is text");
+        let here = self.root().to_str().expect("it is text");
         let lines = table.lines().filter(|line| line.contains(here));
         lines.map(str::to_owned).collect()
     }

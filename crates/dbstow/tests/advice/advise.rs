@@ -1,12 +1,12 @@
 //! `dbstow advise` as a user runs it, with what a real PostgreSQL was recorded to do (`examples/`).
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use serde_json::Value;
-use tempfile::TempDir;
+use testing::folder::{Folder, json, said, stdout};
 
 /// What every question of these tests has in common: few machines, so that it is answered at once.
 const USUAL: [&str; 8] = [
@@ -27,29 +27,23 @@ fn example(name: &str) -> PathBuf {
 }
 
 /// A folder with the example's profile and today's layout.
-struct Place {
-    folder: TempDir,
+struct Place(Folder);
+
+impl Deref for Place {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
 }
 
 impl Place {
     fn new() -> Place {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = Folder::new();
         for name in ["shop.toml", "today.toml"] {
-            fs::copy(example(name), folder.path().join(name)).expect("the example is there");
+            fs::copy(example(name), folder.path(name)).expect("the example is there");
         }
-        Place { folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn dbstow(&self, arguments: &[&str]) -> Assert {
-        let mut command = Command::cargo_bin("dbstow").expect("it was built");
-        command
-            .current_dir(self.folder.path())
-            .args(arguments)
-            .assert()
+        Place(folder)
     }
 
     fn advise(&self, more: &[&str]) -> Assert {
@@ -59,7 +53,7 @@ impl Place {
             more,
         ]
         .concat();
-        self.dbstow(&all)
+        self.dbstow(&all).assert()
     }
 
     /// The document of an answer.
@@ -70,19 +64,13 @@ impl Place {
             false => &["--budget", "500"],
         };
         let all = [more, budget, &["--format", "json"]].concat();
-        let assert = self.advise(&all).success();
-        serde_json::from_slice(&assert.get_output().stdout).expect("it is JSON")
+        json(&self.advise(&all).success())
     }
 
     /// The error for something impossible.
     fn refused(&self, more: &[&str], code: i32) -> String {
-        let assert = self.advise(more).code(code);
-        said(&assert)
+        said(&self.advise(more).code(code))
     }
-}
-
-fn said(assert: &Assert) -> String {
-    String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
 }
 
 fn number(value: &Value) -> f64 {
@@ -95,7 +83,7 @@ fn number(value: &Value) -> f64 {
 fn the_answer_comes_first_and_the_folder_has_page_document_and_finalists() {
     let place = Place::new();
     let assert = place.advise(&["--budget", "500"]).success();
-    let output = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let output = stdout(&assert);
     let first = output.lines().next().expect("there is an answer");
     assert!(
         first.starts_with("azure.") && first.contains(" a month (today $"),
@@ -111,7 +99,7 @@ fn the_answer_comes_first_and_the_folder_has_page_document_and_finalists() {
     ] {
         assert!(output.contains(part), "no {part} in {output}");
     }
-    let page = fs::read_to_string(place.path("shop-advice/advice.html")).expect("there is a page");
+    let page = place.read("shop-advice/advice.html");
     assert!(page.contains("Content-Security-Policy") && page.contains("azure."));
     assert!(place.path("shop-advice/advice.json").is_file());
 }
@@ -120,44 +108,36 @@ fn the_answer_comes_first_and_the_folder_has_page_document_and_finalists() {
 fn the_finalists_run_from_another_folder_and_after_both_files_were_moved() {
     let place = Place::new();
     place.advice(&[]);
-    let finalists = fs::read_to_string(place.path("shop-advice/finalists.toml"));
-    let finalists = finalists.expect("they are there");
+    let finalists = place.read("shop-advice/finalists.toml");
     assert!(
         finalists.contains("profile = \"../shop.toml\""),
         "{finalists}"
     );
 
-    let moved = tempfile::tempdir().expect("there is room");
+    let moved = Folder::new();
     for name in ["shop.toml", "shop-advice"] {
-        fs::rename(place.path(name), moved.path().join(name)).expect("both are on one disk");
+        fs::rename(place.path(name), moved.path(name)).expect("both are on one disk");
     }
-    let elsewhere = tempfile::tempdir().expect("there is room");
-    Command::cargo_bin("dbstow")
-        .expect("it was built")
-        .current_dir(elsewhere.path())
-        .arg("plan")
-        .arg(moved.path().join("shop-advice/finalists.toml"))
-        .arg("--json")
-        .assert()
-        .success();
+    let finalists = moved.text("shop-advice/finalists.toml");
+    Folder::new().stdout(&["plan", &finalists, "--json"]);
 }
 
 #[test]
 fn an_answer_that_is_there_is_not_overwritten_unless_that_is_said() {
     let place = Place::new();
-    fs::create_dir(place.path("shop-advice")).expect("it is new");
-    let finalists = place.path("shop-advice/finalists.toml");
-    fs::write(&finalists, "# changed by hand").expect("the folder is ours");
+    place.make_folder("shop-advice");
+    let finalists = "shop-advice/finalists.toml";
+    place.write(finalists, "# changed by hand");
     let advise = ["advise", "shop.toml", "--today", "today.toml"];
-    let error = said(&place.dbstow(&[&advise[..], &USUAL].concat()).code(2));
+    let error = place.fails(&[&advise[..], &USUAL].concat(), 2);
     assert!(
         error.contains("shop-advice/finalists.toml is there already") && error.contains("--force"),
         "{error}"
     );
-    let left = fs::read_to_string(&finalists).expect("it is there");
+    let left = place.read(finalists);
     assert_eq!(left, "# changed by hand");
     place.advice(&[]);
-    assert_ne!(fs::read_to_string(&finalists).expect("it is there"), left);
+    assert_ne!(place.read(finalists), left);
 }
 
 #[test]
@@ -210,9 +190,8 @@ fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
 fn the_finalists_run_and_agree_with_what_was_predicted() {
     let place = Place::new();
     let advice = place.advice(&[]);
-    let run = place.dbstow(&["run", "shop-advice/finalists.toml", "--format", "json"]);
-    let run = run.success();
-    let findings: Value = serde_json::from_slice(&run.get_output().stdout).expect("it is JSON");
+    let run = ["run", "shop-advice/finalists.toml", "--format", "json"];
+    let findings = place.json(&run);
     let arms = findings["arms"].as_array().expect("a list");
     let latency = |name: &str| {
         let arm = arms.iter().find(|arm| arm["name"] == name);
@@ -230,9 +209,9 @@ fn the_finalists_run_and_agree_with_what_was_predicted() {
 /// The example with temporary files on a volume of their own, in both files.
 fn with_temp_apart(place: &Place) {
     let change = |name: &str, old: &str, new: &str| {
-        let text = fs::read_to_string(place.path(name)).expect("the example is there");
+        let text = place.read(name);
         assert!(text.contains(old), "no {old} in {text}");
-        fs::write(place.path(name), text.replace(old, new)).expect("the folder is ours");
+        place.write(name, text.replace(old, new));
     };
     let apart = "roles = [\"data\", \"log\"]\n\n[[volume]]\nroles = [\"temp\"]";
     change("shop.toml", "roles = [\"data\", \"log\", \"temp\"]", apart);
@@ -286,7 +265,7 @@ fn finalists_on_every_local_disk_of_a_machine_are_checked_and_run() {
     with_temp_apart(&place);
     // Machines with one local disk, and with four.
     for (machine, count) in [("azure.D8ads_v7", None), ("azure.D32ads_v7", Some(4))] {
-        place.dbstow(&local_on(machine, &[])).success();
+        place.dbstow(&local_on(machine, &[])).assert().success();
         let finalists = place.path("shop-advice/finalists.toml");
         let text = fs::read_to_string(&finalists).expect("it was written");
         let document: toml_edit::DocumentMut = text.parse().expect("it is TOML");
@@ -297,11 +276,12 @@ fn finalists_on_every_local_disk_of_a_machine_are_checked_and_run() {
         // Nothing in it is without effect.
         place
             .dbstow(&["check", "shop-advice/finalists.toml"])
+            .assert()
             .success()
             .stderr("");
     }
     let run = ["run", "shop-advice/finalists.toml", "--blocks", "1"];
-    place.dbstow(&run).success();
+    place.dbstow(&run).assert().success();
     // A disk more than the machine has.
     let more = [
         "check",
@@ -309,8 +289,7 @@ fn finalists_on_every_local_disk_of_a_machine_are_checked_and_run() {
         "--set",
         "volume.cheapest-temp.count=5",
     ];
-    let refused = place.dbstow(&more).code(2);
-    let refused = said(&refused);
+    let refused = place.fails(&more, 2);
     for part in ["cheapest-temp", "5 local disks", "azure.D32ads_v7 has 4"] {
         assert!(refused.contains(part), "no {part} in {refused}");
     }
@@ -335,12 +314,11 @@ fn next(advice: &Value) -> Vec<Vec<String>> {
 #[test]
 fn what_comes_next_can_be_typed_whatever_the_file_of_today_says() {
     let place = Place::new();
-    let today = fs::read_to_string(place.path("today.toml")).expect("the example is there");
+    let today = place.read("today.toml");
     let engine = "\n[engine]\nname = \"postgres\"\nmemory = \"1 GiB\"\n";
-    fs::write(place.path("today.toml"), today + engine).expect("the folder is ours");
+    place.write("today.toml", today + engine);
     let advice = place.advice(&["--window", "20s"]);
-    let finalists =
-        fs::read_to_string(place.path("shop-advice/finalists.toml")).expect("it was written");
+    let finalists = place.read("shop-advice/finalists.toml");
     for part in [
         "window = \"20s\"",
         "sessions = 8",
@@ -352,19 +330,16 @@ fn what_comes_next_can_be_typed_whatever_the_file_of_today_says() {
     let [simulate, emulate, scripts] = next.as_slice() else {
         panic!("{next:?}");
     };
-    let typed =
-        |words: &[String]| place.dbstow(&words.iter().map(String::as_str).collect::<Vec<_>>());
-    typed(simulate).success();
+    place.stdout(simulate);
     assert!(emulate.contains(&"postgres".to_owned()), "{emulate:?}");
-    let scripts = typed(scripts).success();
-    let scripts = String::from_utf8_lossy(&scripts.get_output().stdout).into_owned();
+    let scripts = place.stdout(scripts);
     assert!(scripts.contains("/mnt/folder"), "{scripts}");
 }
 
 #[test]
 fn next_commands_name_the_profiles_engine_or_leave_it_open() {
     let place = Place::new();
-    let profile = fs::read_to_string(place.path("shop.toml")).expect("the example is there");
+    let profile = place.read("shop.toml");
     assert!(profile.contains("product = \"PostgreSQL\""), "{profile}");
     for (product, engine) in [
         ("SQL Server", "sqlserver"),
@@ -374,7 +349,7 @@ fn next_commands_name_the_profiles_engine_or_leave_it_open() {
         ("MySQL", "ENGINE"),
     ] {
         let other = profile.replace("\"PostgreSQL\"", &format!("\"{product}\""));
-        fs::write(place.path("shop.toml"), other).expect("the folder is ours");
+        place.write("shop.toml", other);
         let next = next(&place.advice(&[]));
         for command in &next[1..] {
             let at = command.iter().position(|word| word == "--engine");
@@ -389,7 +364,7 @@ fn next_commands_name_the_profiles_engine_or_leave_it_open() {
         }
         if engine == "mariadb" {
             let scripts: Vec<&str> = next[2].iter().map(String::as_str).collect();
-            place.dbstow(&scripts).success();
+            place.dbstow(&scripts).assert().success();
         }
     }
 }
@@ -411,8 +386,7 @@ fn what_is_asked_for_decides() {
         &USUAL[4..],
         &["--budget", "500", "--format", "json", "--force"],
     ];
-    let kept = place.dbstow(&kept.concat()).success();
-    let kept: Value = serde_json::from_slice(&kept.get_output().stdout).expect("it is JSON");
+    let kept = place.json(&kept.concat());
     assert_eq!(kept["cheapest"]["machine"], "azure.E2bds_v5");
     let windows = place.advice(&["--windows"]);
     assert!(price(&windows) > price(&usual));
@@ -434,11 +408,7 @@ fn what_is_asked_for_decides() {
     );
     assert!(price(&p30) >= price(&usual));
 
-    fs::write(
-        place.path("own.csv"),
-        "name,usd,per\nazure.E2bds_v5,0.001,hour\n",
-    )
-    .expect("the folder is ours");
+    place.write("own.csv", "name,usd,per\nazure.E2bds_v5,0.001,hour\n");
     let own = place.advice(&["--prices", "own.csv"]);
     assert_eq!(own["cheapest"]["machine"], "azure.E2bds_v5");
     let lists = own["price_lists"].as_array().expect("a list");
@@ -468,11 +438,7 @@ fn a_budget_that_nothing_meets_is_answered_with_the_nearest_and_what_it_lacks() 
 #[test]
 fn a_layout_that_is_cheaper_than_all_others_is_to_be_kept() {
     let place = Place::new();
-    fs::write(
-        place.path("own.csv"),
-        "name,usd,per\nazure.premium.p30,0.5,month\n",
-    )
-    .expect("the folder is ours");
+    place.write("own.csv", "name,usd,per\nazure.premium.p30,0.5,month\n");
     let advice = place.advice(&["--prices", "own.csv"]);
     let answer = advice["answer"].as_str().expect("a sentence");
     assert!(
@@ -484,13 +450,9 @@ fn a_layout_that_is_cheaper_than_all_others_is_to_be_kept() {
 #[test]
 fn a_profile_of_other_disks_gets_no_advice() {
     let place = Place::new();
-    let today = fs::read_to_string(place.path("today.toml")).expect("the example is there");
+    let today = place.read("today.toml");
     assert!(today.contains("azure.premium.p30"), "{today}");
-    fs::write(
-        place.path("today.toml"),
-        today.replace("premium.p30", "premium.p10"),
-    )
-    .expect("the folder is ours");
+    place.write("today.toml", today.replace("premium.p30", "premium.p10"));
     let error = place.refused(&[], 3);
     assert!(
         error.contains("does not fit this layout") && error.contains("--untested"),
@@ -504,7 +466,7 @@ fn a_profile_of_other_disks_gets_no_advice() {
 #[test]
 fn what_cannot_be_is_refused_with_the_remedy() {
     let place = Place::new();
-    fs::write(place.path("own.csv"), "name,usd,per\naws.gp3,0.05,\n").expect("the folder is ours");
+    place.write("own.csv", "name,usd,per\naws.gp3,0.05,\n");
     let wrong: [(&[&str], &str); 10] = [
         (&["--not-slower", "1.5"], "1.5 has no percent sign"),
         (&["--not-slower", "900%"], "900% is not below 900%"),
@@ -531,38 +493,26 @@ fn what_cannot_be_is_refused_with_the_remedy() {
         assert!(error.contains(part), "{more:?}: {error}");
     }
     let all = ["advise", "shop.toml", "--today", "today.toml"];
-    let error = said(
-        &place
-            .dbstow(&[&all[..], &["--cloud", "azura"]].concat())
-            .code(2),
-    );
+    let error = place.fails(&[&all[..], &["--cloud", "azura"]].concat(), 2);
     assert!(
         error.contains("there is no such cloud; give one of aws, azure, gcp"),
         "{error}"
     );
-    let error = said(
-        &place
-            .dbstow(&[&all[..], &["--machine", "E9999"]].concat())
-            .code(2),
-    );
+    let error = place.fails(&[&all[..], &["--machine", "E9999"]].concat(), 2);
     assert!(
         error.contains("no machine of the catalogue is like this"),
         "{error}"
     );
-    let error = said(
-        &place
-            .dbstow(&[&all[..], &["--not-slower", "many"]].concat())
-            .code(2),
-    );
+    let error = place.fails(&[&all[..], &["--not-slower", "many"]].concat(), 2);
     assert!(error.contains("give a percentage such as 5%"), "{error}");
-    let error = said(&place.dbstow(&["advise", "shop.toml"]).code(2));
+    let error = place.fails(&["advise", "shop.toml"], 2);
     assert!(error.contains("give them with --today FILE"), "{error}");
 }
 
 #[test]
 fn an_idle_server_is_none_to_advise() {
     let place = Place::new();
-    let profile = fs::read_to_string(place.path("shop.toml")).expect("the example is there");
+    let profile = place.read("shop.toml");
     let lines = profile
         .lines()
         .map(|line| match line.starts_with("operations = ") {
@@ -573,7 +523,7 @@ fn an_idle_server_is_none_to_advise() {
             false => line.to_owned(),
         });
     let idle: Vec<String> = lines.collect();
-    fs::write(place.path("shop.toml"), idle.join("\n")).expect("the folder is ours");
+    place.write("shop.toml", idle.join("\n"));
     let error = place.refused(&[], 2);
     assert!(
         error.contains("the server was idle; record it under load"),
@@ -583,8 +533,7 @@ fn an_idle_server_is_none_to_advise() {
 
 /// What the catalogue assumes of a disk, as `dbstow disks` has it.
 fn assumed(place: &Place, disk: &str) -> Vec<String> {
-    let assert = place.dbstow(&["disks", disk, "--format", "json"]).success();
-    let document: Value = serde_json::from_slice(&assert.get_output().stdout).expect("it is JSON");
+    let document = place.json(&["disks", disk, "--format", "json"]);
     let disks = document["disks"].as_array().expect("a list");
     let entry = disks.iter().find(|entry| entry["name"] == disk);
     let entry = entry.unwrap_or_else(|| panic!("{disk} is not listed"));
@@ -618,8 +567,7 @@ fn what_is_assumed_is_of_what_the_answers_use_and_begins_with_the_answer() {
     assert_eq!(remote.iter().filter(of_one).count(), 1, "{remote:?}");
     with_temp_apart(&place);
     let local = local_on("azure.D8ads_v7", &["--windows", "--format", "json"]);
-    let local = place.dbstow(&local).success();
-    let local: Value = serde_json::from_slice(&local.get_output().stdout).expect("it is JSON");
+    let local = place.json(&local);
     let local = of(&local);
     assert!(any(&local, "price with Windows"), "{local:?}");
     assert!(any(&local, "its own disk: "), "{local:?}");
@@ -656,8 +604,8 @@ fn what_the_catalogue_assumes_of_a_layout_stands_beside_it() {
     }
     let budget = [&ask[..], &["--budget", "500"]].concat();
     let assert = place.advise(&budget).success();
-    let output = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
-    let page = fs::read_to_string(place.path("shop-advice/advice.html")).expect("there is a page");
+    let output = stdout(&assert);
+    let page = place.read("shop-advice/advice.html");
     for part in [
         "between premium SSD and standard HDD; not published",
         "without transactions, which are billed separately",

@@ -1,13 +1,11 @@
 //! The questions of the four articles, given to `advise`: a run is recorded on one of an article's layouts, and
 //! contemporary disks are searched for another. The authors' findings are at the top of each test.
 
-use std::fs;
-use std::path::PathBuf;
+use std::ops::Deref;
 
-use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use serde_json::Value;
-use tempfile::TempDir;
+use testing::folder::{Folder, json, said};
 
 /// Prices that are no longer listed: plausible ones, so that one disk is cheaper than two.
 const PRICES: &str = "\
@@ -47,34 +45,22 @@ confidence = "assumed"
 sources = ["article"]
 "#;
 
-struct Place {
-    folder: TempDir,
+struct Place(Folder);
+
+impl Deref for Place {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
 }
 
 impl Place {
     fn new() -> Place {
-        let place = Place {
-            folder: tempfile::tempdir().expect("there is room"),
-        };
-        place.write("prices.csv", PRICES);
-        place.write("seen.toml", CATALOGUE);
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.path(name), text).expect("there is room");
-    }
-
-    fn dbstow(&self, arguments: &[&str]) -> Assert {
-        let mut command = Command::cargo_bin("dbstow").expect("it was built");
-        command
-            .current_dir(self.folder.path())
-            .args(arguments)
-            .assert()
+        Place(Folder::with(&[
+            ("prices.csv", PRICES),
+            ("seen.toml", CATALOGUE),
+        ]))
     }
 
     /// Runs an arm of an experiment once, and converts it to a profile.
@@ -89,9 +75,9 @@ impl Place {
             "--catalogue",
             "seen.toml",
         ];
-        self.dbstow(&run).success();
+        self.stdout(&run);
         let import = ["import", "results", "--arm", arm, "--out", "recorded.toml"];
-        self.dbstow(&import).success();
+        self.stdout(&import);
     }
 
     fn advise(&self, today: &str, more: &[&str]) -> Assert {
@@ -109,16 +95,8 @@ impl Place {
             "--format",
             "json",
         ];
-        self.dbstow(&[&own, more].concat())
+        self.dbstow(&[&own, more].concat()).assert()
     }
-}
-
-fn document(assert: &Assert) -> Value {
-    serde_json::from_slice(&assert.get_output().stdout).expect("it is JSON")
-}
-
-fn said(assert: &Assert) -> String {
-    String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
 }
 
 /// The disk that holds a role's files in a layout, and how many.
@@ -206,7 +184,7 @@ log = { volumes = "g" }
     let refused = said(&place.advise(today, &ask).code(3));
     assert!(refused.contains("temp: write ms is"), "{refused}");
     let untested = [&ask[..], &["--untested"]].concat();
-    let advice = document(&place.advise(today, &untested).success());
+    let advice = json(&place.advise(today, &untested).success());
     assert_eq!(disk_of(&advice["cheapest"], "temp").0, "local");
     assert_eq!(
         disk_of(&advice["cheapest"], "data"),
@@ -302,7 +280,7 @@ log = { volumes = "log" }
         "temp=100GiB",
     ];
     let ask = [&["--disk", "azure.seen_blob"][..], &capacity].concat();
-    let advice = document(&place.advise(today, &ask).success());
+    let advice = json(&place.advise(today, &ask).success());
     let (today, fastest) = (&advice["today"], &advice["fastest"]);
     assert!(
         spent(today, "waiting for throttled writes") > 0.5,
@@ -361,7 +339,7 @@ log = { volumes = "pool" }
         said(&refused)
     );
     let untested = [&ask[..], &["--untested"]].concat();
-    let advice = document(&place.advise(today, &untested).success());
+    let advice = json(&place.advise(today, &untested).success());
     let fastest = &advice["fastest"];
     for role in ["data", "log"] {
         assert_eq!(

@@ -1,13 +1,11 @@
 //! `dbstow run --profile` and `--today` as a user runs them.
 
-use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use raw::Fio;
 use serde_json::Value;
-use tempfile::TempDir;
+use testing::folder::{Folder, json, said, stdout};
 
 /// One volume that a layout has, and what of it a test changes.
 const LAYOUT: &str = r#"[machine]
@@ -95,8 +93,7 @@ fn without_operations(profile: &str) -> String {
 }
 
 /// A folder with a layout, an experiment and profiles.
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+fn folder() -> Folder {
     // 8 sessions at two reads of 4 ms, 2 ms of log and half a millisecond of processor, with 4.5 ms of delay.
     let files = [
         ("p30.toml", profile(500.0, 4.0, true)),
@@ -115,26 +112,16 @@ fn folder() -> TempDir {
         ("typo.toml", LAYOUT.replace("premium.p30", "premium.p31")),
         ("wal-apart.toml", WAL_APART.to_owned()),
     ];
-    for (name, text) in files {
-        fs::write(folder.path().join(name), text).expect("the folder is ours");
-    }
-    folder
+    Folder::with(&files)
 }
 
-fn run(folder: &TempDir, arguments: &[&str]) -> Assert {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    command.current_dir(folder.path()).arg("run");
-    command.args(arguments).assert()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is text")
+fn run(folder: &Folder, arguments: &[&str]) -> Assert {
+    folder.dbstow(&[&["run"], arguments].concat()).assert()
 }
 
 /// Standard error of a run that ends with `code`; whole sentences, one line.
-fn fails(folder: &TempDir, code: i32, arguments: &[&str]) -> String {
-    let assert = run(folder, arguments).code(code);
-    let said = text(&assert.get_output().stderr);
+fn fails(folder: &Folder, code: i32, arguments: &[&str]) -> String {
+    let said = said(&run(folder, arguments).code(code));
     assert_eq!(said.lines().count(), 1, "{said}");
     said
 }
@@ -142,11 +129,10 @@ fn fails(folder: &TempDir, code: i32, arguments: &[&str]) -> String {
 #[test]
 fn a_profile_fits_the_disks_that_it_was_recorded_on() {
     let folder = folder();
-    let assert = run(&folder, &["--profile", "p30.toml", "--today", "today.toml"]).success();
-    let said = text(&assert.get_output().stdout);
+    let said = stdout(&run(&folder, &["--profile", "p30.toml", "--today", "today.toml"]).success());
     assert!(said.contains("The profile fits this layout"), "{said}");
     assert!(!said.contains("does not fit"), "{said}");
-    assert!(!Path::new(&folder.path().join("dbstow-results")).exists());
+    assert!(!folder.path("dbstow-results").exists());
 }
 
 #[test]
@@ -167,16 +153,15 @@ fn a_profile_of_other_disks_than_are_said_is_refused_with_the_reason() {
         );
     }
     let slow = profile(190.0, 15.0, true);
-    fs::write(folder.path().join("p10-recorded.toml"), slow).expect("the folder is ours");
+    folder.write("p10-recorded.toml", slow);
     let p10_recorded = ["--profile", "p10-recorded.toml", "--today", "today.toml"];
     let said = fails(&folder, 3, &p10_recorded);
     assert!(
         said.contains("waited longer than these disks take"),
         "{said}"
     );
-    let json = [&p10_recorded[..], &["--format", "json", "--untested"]].concat();
-    let assert = run(&folder, &json).success();
-    let document: Value = serde_json::from_slice(&assert.get_output().stdout).expect("a document");
+    let untested = [&p10_recorded[..], &["--format", "json", "--untested"]].concat();
+    let document = json(&run(&folder, &untested).success());
     assert_eq!(document["schema"], "dbstow.backtest/1");
     assert_eq!(document["fits"], false);
     assert!(
@@ -208,20 +193,17 @@ fn a_sql_server_with_many_log_writes_in_flight_fits_its_disks() {
         env!("CARGO_MANIFEST_DIR"),
         "/../profile/tests/files/perfmon/log-writes-in-flight.csv"
     );
-    let mut import = Command::cargo_bin("dbstow").expect("it was built");
-    import.current_dir(folder.path()).args([
+    folder.stdout(&[
         "import", recorded, "--device", "data=D:", "--device", "log=L:", "--out", "sql.toml",
     ]);
-    import.assert().success();
-    fs::write(folder.path().join("throttled.toml"), THROTTLED).expect("the folder is ours");
+    folder.write("throttled.toml", THROTTLED);
     let backtest = ["--profile", "sql.toml", "--today", "throttled.toml"];
-    let said = text(&run(&folder, &backtest).success().get_output().stdout);
+    let said = stdout(&run(&folder, &backtest).success());
     for part in ["The profile fits this layout", "16.0 were recorded", "112"] {
         assert!(said.contains(part), "no {part:?} in: {said}");
     }
-    let json = [&backtest[..], &["--format", "json"]].concat();
-    let assert = run(&folder, &json).success();
-    let document: Value = serde_json::from_slice(&assert.get_output().stdout).expect("a document");
+    let as_json = [&backtest[..], &["--format", "json"]].concat();
+    let document = json(&run(&folder, &as_json).success());
     for figure in document["figures"].as_array().expect("figures") {
         let off = figure["off"].as_f64().expect("a number");
         // 1,000 batches of 285 KB in 290 MB/s: 2 % more. 380 commits for 400 writes: 5 % fewer of these. All requests queue for the same
@@ -235,9 +217,9 @@ fn a_sql_server_with_many_log_writes_in_flight_fits_its_disks() {
     assert_eq!(document["assumptions"].as_array().map(Vec::len), Some(1));
 
     // The same of a server that writes one after the other cannot be: others' requests were counted.
-    let profile = fs::read_to_string(folder.path().join("sql.toml")).expect("it was written");
+    let profile = folder.read("sql.toml");
     let profile = profile.replace("SQL Server", "PostgreSQL");
-    fs::write(folder.path().join("postgres.toml"), profile).expect("the folder is ours");
+    folder.write("postgres.toml", profile);
     let said = fails(
         &folder,
         3,
@@ -259,14 +241,14 @@ fn nothing_else_runs_with_a_profile_that_does_not_fit() {
         3,
         &[&both[..], &["p10.toml", "--format", "json"]].concat(),
     );
-    assert!(!folder.path().join("dbstow-results").exists());
-    let assert = run(
-        &folder,
-        &[&both[..], &["today.toml", "--format", "json"]].concat(),
-    )
-    .success();
-    let findings: Value =
-        serde_json::from_slice(&assert.get_output().stdout).expect("one document");
+    assert!(!folder.path("dbstow-results").exists());
+    let findings = json(
+        &run(
+            &folder,
+            &[&both[..], &["today.toml", "--format", "json"]].concat(),
+        )
+        .success(),
+    );
     assert_eq!(findings["experiment"], "wal-apart");
 }
 
@@ -280,9 +262,8 @@ fn the_same_demand_runs_on_another_placement() {
         "--format",
         "json",
     ];
-    let one = run(&folder, &arguments).success();
-    let two = run(&folder, &[&arguments[..], &["--fresh"]].concat()).success();
-    let [one, two] = [one, two].map(|assert| text(&assert.get_output().stdout));
+    let one = stdout(&run(&folder, &arguments).success());
+    let two = stdout(&run(&folder, &[&arguments[..], &["--fresh"]].concat()).success());
     assert_eq!(one, two, "same seed, same outcome");
     let findings: Value = serde_json::from_str(&one).expect("a document");
     assert_eq!(
@@ -392,9 +373,8 @@ fn a_profile_that_names_machine_and_disks_needs_no_layout() {
         "[machine]\nname = \"azure.DS14_v2\"\n[[volume]]\nroles = [\"data\", \"log\"]\ndisk = \"azure.premium.p30\"\n\
          [intervals]\n",
     );
-    fs::write(folder.path().join("named.toml"), named).expect("the folder is ours");
-    let assert = run(&folder, &["--profile", "named.toml"]).success();
-    let said = text(&assert.get_output().stdout);
+    folder.write("named.toml", named);
+    let said = stdout(&run(&folder, &["--profile", "named.toml"]).success());
     assert!(said.contains("The profile fits this layout"), "{said}");
 }
 
@@ -408,8 +388,7 @@ fn an_open_demand_arrives_at_its_rate_and_is_compared_by_how_long_it_takes() {
         "--set",
         "workload.demand=open",
     ];
-    let assert = run(&folder, &[&open[..], &["--format", "json"]].concat()).success();
-    let findings: Value = serde_json::from_slice(&assert.get_output().stdout).expect("a document");
+    let findings = json(&run(&folder, &[&open[..], &["--format", "json"]].concat()).success());
     assert_eq!(
         findings["comparisons"][0]["metric"],
         "operation_latency_mean_ms"
@@ -421,8 +400,7 @@ fn an_open_demand_arrives_at_its_rate_and_is_compared_by_how_long_it_takes() {
         assert!((480.0..520.0).contains(&rate), "{arm:#}");
     }
     let too_much = [&open[..], &["--set", "workload.rate=100000"]].concat();
-    let assert = run(&folder, &too_much).code(1);
-    let said = text(&assert.get_output().stdout);
+    let said = stdout(&run(&folder, &too_much).code(1));
     assert!(
         said.contains("operations arrive faster than they end"),
         "{said}"
@@ -443,9 +421,7 @@ fn plain_io_makes_the_recorded_requests_on_mounted_volumes() {
     let asked = ["--mode", "emulate", "--engine", "raw", "--blocks", "1"];
     let duration = ["--set", "workload.duration=4s", "--format", "json"];
     let named = ["wal-apart.toml", "--profile", "counted.toml"];
-    let assert = run(&folder, &[&named[..], &asked, &duration].concat()).success();
-    let findings: Value =
-        serde_json::from_slice(&assert.get_output().stdout).expect("one document");
+    let findings = json(&run(&folder, &[&named[..], &asked, &duration].concat()).success());
     for arm in findings["arms"].as_array().expect("two arms") {
         let rate = arm["metrics"]["iops"]["mean"].as_f64().expect("a rate");
         // No more than was recorded, however fast this machine is; half of it on a busy one.

@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 use dbstow::metrics::{FAMILIES, Kind, Scope};
 use model::Duration;
 use serde_json::Value;
+use testing::folder::Folder;
 use testing::place;
 use testing::prometheus::{self, Running, free_address, get, promtool, request, samples};
 use volume::clock::Clock;
@@ -23,13 +24,10 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn dbstow(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
-    command
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null());
+/// Without its input and output.
+fn quiet(folder: &Folder, arguments: &[&str]) -> Command {
+    let mut command = folder.process(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
     command
 }
 
@@ -144,13 +142,9 @@ blocks = 100
 
 #[test]
 fn a_file_of_metrics_is_whole_at_any_time_and_its_counters_only_grow() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(
-        folder.path().join("run.toml"),
-        RUN.replace("blocks = 100", "blocks = 2"),
-    )
-    .unwrap();
-    let file = folder.path().join("metrics.txt");
+    let folder = Folder::new();
+    folder.write("run.toml", RUN.replace("blocks = 100", "blocks = 2"));
+    let file = folder.path("metrics.txt");
     let options = [
         "run",
         "run.toml",
@@ -159,7 +153,7 @@ fn a_file_of_metrics_is_whole_at_any_time_and_its_counters_only_grow() {
         "--out=out",
         "--metrics=metrics.txt",
     ];
-    let mut run = Running(dbstow(folder.path(), &options).spawn().unwrap());
+    let mut run = Running(quiet(&folder, &options).spawn().unwrap());
     let mut seen: BTreeMap<String, f64> = BTreeMap::new();
     let mut looks = BTreeSet::new();
     loop {
@@ -190,7 +184,7 @@ fn a_file_of_metrics_is_whole_at_any_time_and_its_counters_only_grow() {
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("dbstow_run_trials_planned 4"), "{text}");
     assert!(!text.contains("dbstow_run_trials_running"), "{text}");
-    let left: Vec<_> = fs::read_dir(folder.path())
+    let left: Vec<_> = fs::read_dir(folder.root())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .collect();
@@ -199,7 +193,7 @@ fn a_file_of_metrics_is_whole_at_any_time_and_its_counters_only_grow() {
 
 #[test]
 fn figures_of_a_simulation_are_of_virtual_time() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let options = [
         "run",
         "tempdb-ssd-vs-premium",
@@ -207,12 +201,12 @@ fn figures_of_a_simulation_are_of_virtual_time() {
         "--out=out",
         "--metrics=metrics.prom",
     ];
-    let status = dbstow(folder.path(), &options)
+    let status = quiet(&folder, &options)
         .stderr(Stdio::null())
         .status()
         .unwrap();
     assert!(status.success());
-    let text = fs::read_to_string(folder.path().join("metrics.prom")).unwrap();
+    let text = folder.read("metrics.prom");
     assert!(
         !text.contains("# EOF") && !text.contains("clock=\"real\""),
         "{text}"
@@ -233,8 +227,8 @@ fn figures_of_a_simulation_are_of_virtual_time() {
 
 #[test]
 fn a_server_of_metrics_answers_while_others_take_their_time() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("run.toml"), RUN).unwrap();
+    let folder = Folder::new();
+    folder.write("run.toml", RUN);
     let address = free_address();
     let listen = format!("--listen={address}");
     let options = [
@@ -246,7 +240,7 @@ fn a_server_of_metrics_answers_while_others_take_their_time() {
         &listen,
     ];
     let _run = Running(
-        dbstow(folder.path(), &options)
+        quiet(&folder, &options)
             .stderr(Stdio::null())
             .spawn()
             .unwrap(),
@@ -288,19 +282,19 @@ fn a_server_of_metrics_answers_while_others_take_their_time() {
     assert_eq!((head.status, head.body.as_str()), (200, ""));
     drop(slow);
 
-    let taken = dbstow(folder.path(), &["run", "run.toml", "--out=other", &listen])
+    let taken = quiet(&folder, &["run", "run.toml", "--out=other", &listen])
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&taken.stderr).into_owned();
     assert!(said.contains("choose another port"), "{said}");
-    assert!(!folder.path().join("other").exists());
+    assert!(!folder.path("other").exists());
 }
 
 #[test]
 fn metrics_go_nowhere_that_was_not_meant() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     #[cfg(unix)]
-    make_fifo(&folder.path().join("fifo"));
+    make_fifo(&folder.path("fifo"));
     for (option, remedy) in [
         ("--listen=0.0.0.0:9187", "--allow-remote"),
         ("--listen=[::]:9187", "--allow-remote"),
@@ -318,11 +312,11 @@ fn metrics_go_nowhere_that_was_not_meant() {
             "--out=out",
             option,
         ];
-        let output = dbstow(folder.path(), &command).output().unwrap();
+        let output = quiet(&folder, &command).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(remedy), "{option}: {said}");
-        assert!(!folder.path().join("out").exists());
+        assert!(!folder.path("out").exists());
     }
 }
 
@@ -335,8 +329,8 @@ fn make_fifo(path: &Path) {
 #[cfg(unix)]
 #[test]
 fn a_link_under_the_name_of_metrics_is_replaced() {
-    let folder = tempfile::tempdir().unwrap();
-    let (link, other) = (folder.path().join("metrics"), folder.path().join("other"));
+    let folder = Folder::new();
+    let (link, other) = (folder.path("metrics"), folder.path("other"));
     fs::write(&other, "somebody's").unwrap();
     std::os::unix::fs::symlink(&other, &link).unwrap();
     let options = [
@@ -346,7 +340,7 @@ fn a_link_under_the_name_of_metrics_is_replaced() {
         "--out=out",
         "--metrics=metrics",
     ];
-    let status = dbstow(folder.path(), &options)
+    let status = quiet(&folder, &options)
         .stderr(Stdio::null())
         .status()
         .unwrap();
@@ -368,7 +362,7 @@ fn metrics_of_a_mount_end_with_what_unmounting_wrote_back() {
     fs::write(place.path("disk/file"), vec![7; 8 << 20]).unwrap();
     succeeds(&["unmount", &directory]);
 
-    let text = fs::read_to_string(place.path("mount.txt")).unwrap();
+    let text = place.read("mount.txt");
     let of_writes = |name: &str| {
         name.starts_with("dbstow_disk_bytes_total") && name.contains("operation=\"write\"")
     };
@@ -388,7 +382,7 @@ fn prometheus_scrapes_a_run_and_a_mount_and_answers_the_dashboard() {
     use prometheus::Prometheus;
 
     let place = Place::new();
-    fs::write(place.path("run.toml"), RUN).unwrap();
+    place.write("run.toml", RUN);
     let (of_run, of_mount) = (free_address(), free_address());
     let directory = place.text("disk");
     let listen = format!("--listen={of_mount}");
@@ -420,7 +414,7 @@ fn prometheus_scrapes_a_run_and_a_mount_and_answers_the_dashboard() {
         &listen,
     ];
     let _run = Running(
-        dbstow(place.0.path(), &options)
+        quiet(&place, &options)
             .stderr(Stdio::null())
             .spawn()
             .unwrap(),
@@ -467,7 +461,7 @@ fn prometheus_scrapes_a_run_and_a_mount_and_answers_the_dashboard() {
     }
 
     succeeds(&["unmount", &directory]);
-    let text = fs::read_to_string(place.path("mount.txt")).unwrap();
+    let text = place.read("mount.txt");
     assert!(
         text.ends_with("# EOF\n") && text.contains("dbstow_mount_info{volume=\"volume\""),
         "{text}"

@@ -12,10 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use assert_cmd::cargo::cargo_bin;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use tempfile::TempDir;
+use testing::folder::{Folder, Printed, contains, said};
 use testing::slurm::{Slurm, wait};
 
 /// 4 arms in 10 blocks: 40 trials.
@@ -24,43 +23,10 @@ const FORTY: [&str; 4] = ["tempdb-spill", "--quick", "--blocks", "10"];
 /// 2 arms in 5 blocks, and a variation: 11 trials, which take no time.
 const SHORT: [&str; 4] = ["tempdb-ssd-vs-premium", "--quick", "--blocks", "5"];
 
-/// A folder, and dbstow in it.
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Place {
-        Place(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn dbstow(&self, arguments: &[&str]) -> (i32, String, String) {
-        self.dbstow_as(arguments, &[])
-    }
-
-    /// With variables of a scheduler.
-    fn dbstow_as(&self, arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
-        let output = Command::new(cargo_bin("dbstow"))
-            .args(arguments)
-            .envs(variables.iter().copied())
-            .current_dir(self.0.path())
-            .output()
-            .unwrap();
-        (
-            output.status.code().unwrap(),
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    }
-
-    /// Its output, if it succeeds.
-    fn prints(&self, arguments: &[&str]) -> String {
-        let (code, out, err) = self.dbstow(arguments);
-        assert_eq!(code, 0, "{arguments:?}: {out}{err}");
-        out
-    }
+/// What dbstow prints with variables of a scheduler.
+fn printed_as(place: &Folder, arguments: &[&str], variables: &[(&str, &str)]) -> Printed {
+    let mut command = place.dbstow(arguments);
+    Printed::from(command.envs(variables.iter().copied()).output().unwrap())
 }
 
 /// Texts of all records of a results folder, by their names.
@@ -112,15 +78,15 @@ fn kill_one(plan: &Path, least: u32) -> u32 {
 #[test]
 fn a_plan_on_slurm_with_a_killed_trial_gives_the_report_of_a_local_run() {
     let Some(slurm) = Slurm::start() else { return };
-    let place = Place::new();
+    let place = Folder::new();
     let (plan, script) = (place.path("plan.json"), place.path("job.sh"));
     let (plan_text, script_text) = (plan.display().to_string(), script.display().to_string());
     let shared = place.path("shared").display().to_string();
-    place.prints(&[&["plan"], &FORTY[..], &["--out", &plan_text]].concat());
-    let program = cargo_bin("dbstow").display().to_string();
+    place.stdout(&[&["plan"], &FORTY[..], &["--out", &plan_text]].concat());
+    let program = testing::program().display().to_string();
     let submit = ["submit", &plan_text, "--to", "slurm", "--program", &program];
     let printed =
-        place.prints(&[&submit[..], &["--results", &shared, "--out", &script_text]].concat());
+        place.stdout(&[&submit[..], &["--results", &shared, "--out", &script_text]].concat());
     assert_eq!(printed, format!("sbatch {script_text}\n"));
 
     slurm.submit(&script);
@@ -147,7 +113,7 @@ fn a_plan_on_slurm_with_a_killed_trial_gives_the_report_of_a_local_run() {
     }
     slurm.wait_until_idle();
 
-    place.prints(&[&["run"], &FORTY[..], &["--out", "local"]].concat());
+    place.stdout(&[&["run"], &FORTY[..], &["--out", "local"]].concat());
     let (here, there) = (
         records(&place.path("local")),
         records(&place.path("shared")),
@@ -163,17 +129,17 @@ fn a_plan_on_slurm_with_a_killed_trial_gives_the_report_of_a_local_run() {
     let head = |folder: &str| fs::read_to_string(place.path(folder).join("dbstow.json")).unwrap();
     assert_eq!(head("local"), head("shared"));
     for format in ["json", "csv", "markdown"] {
-        let report = |folder: &str| place.prints(&["report", folder, "--format", format]);
+        let report = |folder: &str| place.stdout(&["report", folder, "--format", format]);
         assert_eq!(report("local"), report("shared"));
     }
 }
 
 #[test]
 fn a_trial_that_has_a_record_is_not_run_again() {
-    let place = Place::new();
-    place.prints(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());
+    let place = Folder::new();
+    place.stdout(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());
     let trial = ["trial", "plan.json", "--out", "results"];
-    let run = |more: &[&str]| place.prints(&[&trial[..], more].concat());
+    let run = |more: &[&str]| place.stdout(&[&trial[..], more].concat());
     let modified = || {
         let mut times = BTreeMap::new();
         for entry in fs::read_dir(place.path("results/records"))
@@ -189,25 +155,22 @@ fn a_trial_that_has_a_record_is_not_run_again() {
     let first = run(&["--index", "5"]);
     let then = modified();
     let second = run(&["--index", "5"]);
-    let (code, third, _) = place.dbstow_as(&trial, &[("JOB_COMPLETION_INDEX", "5")]);
+    let third = printed_as(&place, &trial, &[("JOB_COMPLETION_INDEX", "5")]);
 
     assert!(
         first.contains("trial 5 (block 3") && first.contains("is recorded"),
         "{first}"
     );
     assert!(second.contains("was recorded before"), "{second}");
-    assert_eq!((code, &third), (0, &second));
+    assert_eq!((third.code, &third.stdout), (0, &second));
     assert_eq!(modified(), then);
-    let chunk = place.dbstow_as(
+    let chunk = printed_as(
+        &place,
         &[&trial[..], &["--chunk", "4"]].concat(),
         &[("SLURM_ARRAY_TASK_ID", "1")],
     );
-    assert!(
-        chunk
-            .1
-            .contains("trials 4 to 7: 3 recorded in results, 1 recorded before"),
-        "{chunk:?}"
-    );
+    let recorded = "trials 4 to 7: 3 recorded in results, 1 recorded before";
+    contains(&chunk.stdout, &[recorded]);
     run(&["--index", "5", "--fresh"]);
     assert_ne!(modified(), then);
     assert_eq!(records(&place.path("results")).len(), 4);
@@ -215,8 +178,8 @@ fn a_trial_that_has_a_record_is_not_run_again() {
 
 #[test]
 fn an_index_that_is_not_of_the_plan_is_a_usage_error() {
-    let place = Place::new();
-    place.prints(&[&["plan"], &FORTY[..], &["--out", "plan.json"]].concat());
+    let place = Folder::new();
+    place.stdout(&[&["plan"], &FORTY[..], &["--out", "plan.json"]].concat());
     let trial = ["trial", "plan.json", "--out", "results"];
     let two = [("SLURM_ARRAY_TASK_ID", "3"), ("PBS_ARRAY_INDEX", "4")];
     for (more, variables, part) in [
@@ -224,60 +187,65 @@ fn an_index_that_is_not_of_the_plan_is_a_usage_error() {
         (&[], &[], "--index N"),
         (&[], &two, "PBS_ARRAY_INDEX is 4"),
     ] {
-        let (code, _, error) = place.dbstow_as(&[&trial[..], more].concat(), variables);
-        assert_eq!(code, 2, "{error}");
-        assert!(error.contains(part), "{error}");
+        let Printed { code, stderr, .. } =
+            printed_as(&place, &[&trial[..], more].concat(), variables);
+        assert_eq!(code, 2, "{stderr}");
+        assert!(stderr.contains(part), "{stderr}");
     }
     assert!(!place.path("results").exists());
 }
 
 #[test]
 fn a_plan_of_one_trial_is_reported_without_a_range() {
-    let place = Place::new();
+    let place = Folder::new();
     let case = include_str!("../cases/data-and-log-on-local-nvme.toml");
-    fs::write(place.path("one.toml"), case).unwrap();
+    place.write("one.toml", case);
     let one = ["one.toml", "--blocks", "1"];
-    let (code, _, error) = place.dbstow(&[&["plan"], &one[..], &["--out", "plan.json"]].concat());
-    assert_eq!(code, 0, "{error}");
+    let error = said(
+        &place
+            .dbstow(&[&["plan"], &one[..], &["--out", "plan.json"]].concat())
+            .assert()
+            .code(0),
+    );
     assert!(
         error.contains("dbstow: 1 trial is planned in plan.json\n"),
         "{error}"
     );
-    let (code, _, error) =
-        place.dbstow(&["trial", "plan.json", "--out", "results", "--index", "1"]);
-    assert_eq!(code, 2);
+    let error = place.fails(
+        &["trial", "plan.json", "--out", "results", "--index", "1"],
+        2,
+    );
     assert!(
         error.contains("--index 1: the plan has 1 trial; give index 0"),
         "{error}"
     );
     let submit = ["submit", "plan.json", "--to", "slurm", "--out", "job.sh"];
-    let (_, _, error) = place.dbstow(&submit);
+    let error = place.printed(&submit).stderr;
     assert!(error.contains("dbstow: 1 trial in 1 task, "), "{error}");
 }
 
 #[test]
 fn a_plan_whose_trials_were_removed_is_refused() {
-    let place = Place::new();
-    place.prints(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());
-    let plan = fs::read_to_string(place.path("plan.json")).unwrap();
+    let place = Folder::new();
+    place.stdout(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());
+    let plan = place.read("plan.json");
     let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
     plan["trials"] = serde_json::json!([]);
-    fs::write(place.path("plan.json"), plan.to_string()).unwrap();
+    place.write("plan.json", plan.to_string());
     for asked in [
         &["trial", "plan.json", "--index", "0", "--out", "results"][..],
         &["submit", "plan.json", "--to", "slurm"],
     ] {
-        let (code, out, error) = place.dbstow(asked);
-        assert_eq!((code, &out[..]), (2, ""), "{error}");
+        let error = said(&place.dbstow(asked).assert().code(2).stdout(""));
         assert!(error.contains("its trials are not those"), "{error}");
     }
 }
 
 #[test]
 fn a_run_and_trials_keep_out_of_one_another() {
-    let place = Place::new();
-    place.prints(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());
-    place.prints(&["trial", "plan.json", "--out", "results", "--index", "0"]);
+    let place = Folder::new();
+    place.stdout(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());
+    place.stdout(&["trial", "plan.json", "--out", "results", "--index", "0"]);
     let lock = place.path("results/dbstow.lock");
     let lock = || {
         fs::File::options()
@@ -291,27 +259,23 @@ fn a_run_and_trials_keep_out_of_one_another() {
 
     let as_trial = lock();
     as_trial.lock_shared().unwrap();
-    let (code, _, error) = place.dbstow(&run);
-    assert!(
-        code == 2 && error.contains("another run"),
-        "{code}: {error}"
-    );
-    place.prints(&trial);
+    let error = place.fails(&run, 2);
+    assert!(error.contains("another run"), "{error}");
+    place.stdout(&trial);
     drop(as_trial);
 
     let as_run = lock();
     as_run.lock().unwrap();
-    let (code, _, error) =
-        place.dbstow(&["trial", "plan.json", "--out", "results", "--index", "2"]);
-    assert!(
-        code == 2 && error.contains("another run"),
-        "{code}: {error}"
+    let error = place.fails(
+        &["trial", "plan.json", "--out", "results", "--index", "2"],
+        2,
     );
+    assert!(error.contains("another run"), "{error}");
     // Trials with records need no folder of their own.
-    place.prints(&trial);
+    place.stdout(&trial);
     drop(as_run);
 
-    place.prints(&run);
+    place.stdout(&run);
     assert_eq!(records(&place.path("results")).len(), 11);
 }
 
@@ -332,8 +296,8 @@ sources = ["mine"]
 #[test]
 fn a_plan_carries_disks_workloads_and_profiles_of_the_user_s_own() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let place = Place::new();
-    fs::write(place.path("disk.toml"), DISK).unwrap();
+    let place = Folder::new();
+    place.write("disk.toml", DISK);
     fs::write(
         place.path("one.sql"),
         "SELECT count(*) FROM sqlite_schema;\n",
@@ -361,8 +325,8 @@ fn a_plan_carries_disks_workloads_and_profiles_of_the_user_s_own() {
     ];
     for (name, asked) in [("own", &own[..]), ("profile", &profile)] {
         let plan = format!("{name}.json");
-        place.prints(&[&["plan"], asked, &["--out", &plan]].concat());
-        place.prints(&[&["run"], asked, &["--out", &format!("{name}-run")]].concat());
+        place.stdout(&[&["plan"], asked, &["--out", &plan]].concat());
+        place.stdout(&[&["run"], asked, &["--out", &format!("{name}-run")]].concat());
     }
     for file in ["disk.toml", "one.sql", "shop.toml"] {
         fs::remove_file(place.path(file)).unwrap();
@@ -370,29 +334,25 @@ fn a_plan_carries_disks_workloads_and_profiles_of_the_user_s_own() {
 
     for name in ["own", "profile"] {
         let (plan, out) = (format!("{name}.json"), format!("{name}-trials"));
-        let here = records(&place.path(&format!("{name}-run")));
+        let here = records(&place.path(format!("{name}-run")));
         let all = format!("0-{}", here.len() - 1);
-        place.prints(&["trial", &plan, "--index", &all, "--out", &out]);
+        place.stdout(&["trial", &plan, "--index", &all, "--out", &out]);
         assert!(here == records(&place.path(&out)), "{name}: records differ");
     }
 
-    let plan = fs::read_to_string(place.path("own.json")).unwrap();
-    fs::write(
-        place.path("other.json"),
-        plan.replace("iops = 1000", "iops = 2000"),
-    )
-    .unwrap();
-    let (code, _, error) = place.dbstow(&["trial", "other.json", "--index", "0", "--out", "other"]);
-    assert!(
-        code == 2 && error.contains("disk mine.disk of volume d"),
-        "{code}: {error}"
+    let plan = place.read("own.json");
+    place.write("other.json", plan.replace("iops = 1000", "iops = 2000"));
+    let error = place.fails(
+        &["trial", "other.json", "--index", "0", "--out", "other"],
+        2,
     );
+    assert!(error.contains("disk mine.disk of volume d"), "{error}");
 }
 
 #[test]
 fn what_advice_would_simulate_of_its_answers_is_a_plan() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let place = Place::new();
+    let place = Folder::new();
     for file in ["shop.toml", "today.toml"] {
         fs::copy(examples.join(file), place.path(file)).unwrap();
     }
@@ -407,8 +367,8 @@ fn what_advice_would_simulate_of_its_answers_is_a_plan() {
         "--plan-out",
         "plan.json",
     ];
-    place.prints(&[&advise[..], &cheap].concat());
-    place.prints(&[
+    place.stdout(&[&advise[..], &cheap].concat());
+    place.stdout(&[
         "run",
         "advice/finalists.toml",
         "--blocks",
@@ -417,7 +377,7 @@ fn what_advice_would_simulate_of_its_answers_is_a_plan() {
         "run",
     ]);
     fs::remove_file(place.path("shop.toml")).unwrap();
-    place.prints(&["trial", "plan.json", "--index", "0", "--out", "trials"]);
+    place.stdout(&["trial", "plan.json", "--index", "0", "--out", "trials"]);
     let (here, there) = (records(&place.path("run")), records(&place.path("trials")));
     let (name, text) = there.first_key_value().unwrap();
     assert_eq!(here.get(name), Some(text));
@@ -439,8 +399,8 @@ fn python() -> Option<PathBuf> {
 #[test]
 fn a_manifest_is_valid_by_the_schemas_of_kubernetes() {
     let Some(python) = python() else { return };
-    let place = Place::new();
-    place.prints(&[&["plan"], &FORTY[..], &["--out", "plan.json"]].concat());
+    let place = Folder::new();
+    place.stdout(&[&["plan"], &FORTY[..], &["--out", "plan.json"]].concat());
     let submit = [
         "submit",
         "plan.json",
@@ -463,7 +423,7 @@ fn a_manifest_is_valid_by_the_schemas_of_kubernetes() {
         ("new.yaml", &new[..]),
         ("existing.yaml", &["--claim", "shared", "--at-once", "4"]),
     ] {
-        let printed = place.prints(&[&submit[..], more, &["--out", name]].concat());
+        let printed = place.stdout(&[&submit[..], more, &["--out", name]].concat());
         assert!(
             printed.contains("kubectl create configmap dbstow-tempdb-spill-"),
             "{printed}"
@@ -489,9 +449,9 @@ fn a_manifest_is_valid_by_the_schemas_of_kubernetes() {
             );
         }
     }
-    let manifest = fs::read_to_string(place.path("new.yaml")).unwrap();
+    let manifest = place.read("new.yaml");
     let broken = manifest.replace("completions:", "completion:");
-    fs::write(place.path("broken.yaml"), broken).unwrap();
+    place.write("broken.yaml", broken);
     let output = Command::new(&python)
         .args(["-m", "kubernetes_validate", "--strict"])
         .arg(place.path("broken.yaml"))
@@ -520,16 +480,16 @@ print(json.dumps(means.fetchall()))
 #[test]
 fn duckdb_reads_the_records_and_comes_to_the_means_of_the_report() {
     let Some(python) = python() else { return };
-    let place = Place::new();
+    let place = Folder::new();
     let asked = [
         "tempdb-ssd-vs-premium",
         "--quick",
         "--set",
         "engine.memory=8MiB,16MiB",
     ];
-    place.prints(&[&["run"], &asked[..], &["--out", "results"]].concat());
+    place.stdout(&[&["run"], &asked[..], &["--out", "results"]].concat());
     let report = ["report", "results", "--format"];
-    place.prints(&[&report[..], &["parquet", "--out", "sweep.parquet"]].concat());
+    place.stdout(&[&report[..], &["parquet", "--out", "sweep.parquet"]].concat());
     let output = Command::new(python)
         .args(["-c", TABLE])
         .arg(place.path("sweep.parquet"))
@@ -571,7 +531,7 @@ fn duckdb_reads_the_records_and_comes_to_the_means_of_the_report() {
     assert_eq!(types["sweep_engine_memory"], "VARCHAR");
 
     let findings: serde_json::Value =
-        serde_json::from_str(&place.prints(&[&report[..], &["json"]].concat())).unwrap();
+        serde_json::from_str(&place.stdout(&[&report[..], &["json"]].concat())).unwrap();
     let means: Vec<(String, f64, u64)> = serde_json::from_str(means).unwrap();
     for arm in findings["arms"].as_array().unwrap() {
         let (_, mean, _) = means
@@ -586,19 +546,13 @@ fn duckdb_reads_the_records_and_comes_to_the_means_of_the_report() {
 
 #[test]
 fn a_table_goes_to_a_file_alone() {
-    let place = Place::new();
-    place.prints(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());
-    place.prints(&["trial", "plan.json", "--out", "results", "--index", "0"]);
-    let (code, _, error) = place.dbstow(&["report", "results", "--format", "parquet"]);
-    assert!(
-        code == 2 && error.contains("--out FILE.parquet"),
-        "{code}: {error}"
-    );
-    let (code, _, error) = place.dbstow(&["report", "results", "--out", "x"]);
-    assert!(
-        code == 2 && error.contains("--format parquet"),
-        "{code}: {error}"
-    );
+    let place = Folder::new();
+    place.stdout(&[&["plan"], &SHORT[..], &["--out", "plan.json"]].concat());
+    place.stdout(&["trial", "plan.json", "--out", "results", "--index", "0"]);
+    let error = place.fails(&["report", "results", "--format", "parquet"], 2);
+    assert!(error.contains("--out FILE.parquet"), "{error}");
+    let error = place.fails(&["report", "results", "--out", "x"], 2);
+    assert!(error.contains("--format parquet"), "{error}");
 }
 
 #[test]
@@ -606,8 +560,8 @@ fn a_plan_is_what_its_schema_says() {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/plan.schema.json");
     let schema = serde_json::from_str(&fs::read_to_string(schema).unwrap()).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
-    let place = Place::new();
-    fs::write(place.path("disk.toml"), DISK).unwrap();
+    let place = Folder::new();
+    place.write("disk.toml", DISK);
     for asked in [
         &[
             "tempdb-ssd-vs-premium",
@@ -617,8 +571,8 @@ fn a_plan_is_what_its_schema_says() {
         ][..],
         &["tempdb-spill", "--disk", "d=disk.toml", "--quick"],
     ] {
-        place.prints(&[&["plan"], asked, &["--out", "plan.json"]].concat());
-        let plan = fs::read_to_string(place.path("plan.json")).unwrap();
+        place.stdout(&[&["plan"], asked, &["--out", "plan.json"]].concat());
+        let plan = place.read("plan.json");
         let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
         let wrong: Vec<String> = schema
             .iter_errors(&plan)

@@ -1,12 +1,10 @@
 //! Disks whose limits only hold on some machines: refused where the vendor says so, otherwise reported beside the answer.
 
-use std::fs;
-
 use catalogue::Catalogue;
 use experiment::spec::{Spec, Variant, builtin_names};
 use lab::trial::Stage;
 use serde_json::Value;
-use testing::place::{self, Place};
+use testing::folder::{Folder, Printed};
 
 /// Random reads of 128 KiB, as many as the volume takes.
 fn experiment(machine: &str, volume: &str) -> String {
@@ -40,38 +38,14 @@ metric = \"mb_per_s\"
     )
 }
 
-/// Exit code and output of the program on the experiment.
-fn dbstow(words: &[&str], machine: &str, volume: &str) -> (Option<i32>, String, String) {
-    let place = Place::new();
-    let text = experiment(machine, volume);
-    fs::write(place.path("attached.toml"), text).expect("the folder is ours");
-    let mut program = place::dbstow(words);
-    let output = program.current_dir(place.0.path()).output();
-    let output = output.expect("it starts");
-    let text = |bytes| String::from_utf8(bytes).expect("output is text");
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+/// What `words` print on the experiment.
+fn dbstow(words: &[&str], machine: &str, volume: &str) -> Printed {
+    Folder::with(&[("attached.toml", &experiment(machine, volume))]).printed(words)
 }
 
-/// What `words` print, and the page that they write.
-fn with_page(words: &[&str], machine: &str, volume: &str) -> (Option<i32>, String, String) {
-    let place = Place::new();
-    let text = experiment(machine, volume);
-    fs::write(place.path("attached.toml"), text).expect("the folder is ours");
-    let mut program = place::dbstow(words);
-    let output = program.current_dir(place.0.path()).output();
-    let output = output.expect("it starts");
-    let printed = String::from_utf8(output.stdout).expect("output is text");
-    let page = fs::read_to_string(place.path("page.html")).expect("the page was written");
-    (output.status.code(), printed, page)
-}
-
-fn checked(machine: &str, volume: &str) -> (Option<i32>, String) {
-    let (code, _, said) = dbstow(&["check", "attached.toml"], machine, volume);
-    (code, said)
+fn checked(machine: &str, volume: &str) -> (i32, String) {
+    let printed = dbstow(&["check", "attached.toml"], machine, volume);
+    (printed.code, printed.stderr)
 }
 
 /// What `check` says where nothing is assumed: `run` warns of it, too.
@@ -84,9 +58,9 @@ const OF_24: &str = "disk = \"gcp.local_ssd_nvme.24\"";
 fn twenty_four_local_ssds_with_32_cores_have_the_published_limit_and_what_was_measured_beside_it() {
     let machine = "type = \"gcp.n2-highmem-32\"";
     let words = ["run", "attached.toml", "--format", "json"];
-    let (code, printed, said) = dbstow(&words, machine, OF_24);
-    assert_eq!(code, Some(0), "{said}");
-    let findings: Value = serde_json::from_str(&printed).expect("it is JSON");
+    let printed = dbstow(&words, machine, OF_24);
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
+    let findings: Value = serde_json::from_str(&printed.stdout).expect("it is JSON");
     let rate = findings["arms"][0]["metrics"]["mb_per_s"]["mean"].as_f64();
     // 9,360 MiB/s = 9,815 MB/s
     let rate = rate.expect("a number");
@@ -100,9 +74,8 @@ fn twenty_four_local_ssds_with_32_cores_have_the_published_limit_and_what_was_me
 
     // Beside the figure on the terminal and on the page, too.
     let words = ["run", "attached.toml", "--html", "page.html"];
-    let (code, printed, page) = with_page(&words, machine, OF_24);
-    assert_eq!(code, Some(0), "{printed}");
-    for text in [printed, page] {
+    let folder = Folder::with(&[("attached.toml", &experiment(machine, OF_24))]);
+    for text in [folder.stdout(&words), folder.read("page.html")] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
             words.contains("6,372 MB/s of reads with 32 cores"),
@@ -111,21 +84,21 @@ fn twenty_four_local_ssds_with_32_cores_have_the_published_limit_and_what_was_me
     }
 
     let (code, said) = checked(machine, OF_24);
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, 0, "{said}");
     assert!(
         said.contains("measured on machines such as gcp.n2-highmem-32"),
         "{said}"
     );
     // At 64 the published figure was reached.
     let (code, said) = checked("type = \"gcp.n2-highmem-64\"", OF_24);
-    assert_eq!((code, said.as_str()), (Some(0), OF_LOCAL_DATA));
+    assert_eq!((code, said.as_str()), (0, OF_LOCAL_DATA));
 }
 
 #[test]
 fn a_machine_with_fewer_cores_than_the_vendor_names_is_refused_unless_limits_are_given() {
     let small = "type = \"gcp.n2-highmem-16\"";
     let (code, said) = checked(small, OF_24);
-    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(code, 2, "{said}");
     for part in [
         "n2 or n2d with 24 cores or more, n1 with 32 cores or more",
         "gcp.n2-highmem-16 has 16",
@@ -136,10 +109,10 @@ fn a_machine_with_fewer_cores_than_the_vendor_names_is_refused_unless_limits_are
     let given =
         format!("{OF_24}\noverride = {{ iops_limit = 1_000_000, throughput_limit = \"4 GB/s\" }}");
     let (code, said) = checked(small, &given);
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, 0, "{said}");
     let extreme = "disk = \"gcp.pd_extreme\"\nsize = \"1 TiB\"\niops = 50_000";
     let (code, said) = checked("type = \"gcp.n2-highmem-32\"", extreme);
-    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(code, 2, "{said}");
     assert!(said.contains("n2 with 64 cores or more"), "{said}");
 }
 
@@ -149,7 +122,7 @@ fn more_local_ssds_than_have_limits_of_their_own_are_refused() {
     let machine = "type = \"gcp.n2-highmem-32\"";
     let four = "disk = \"gcp.local_ssd_nvme\"\ncount = 4";
     let (code, said) = checked(machine, four);
-    assert_eq!((code, said.as_str()), (Some(0), OF_LOCAL_DATA));
+    assert_eq!((code, said.as_str()), (0, OF_LOCAL_DATA));
     for (volume, most) in [
         (
             "disk = \"gcp.local_ssd_nvme\"\ncount = 8",
@@ -161,7 +134,7 @@ fn more_local_ssds_than_have_limits_of_their_own_are_refused() {
         ),
     ] {
         let (code, said) = checked(machine, volume);
-        assert_eq!(code, Some(2), "{said}");
+        assert_eq!(code, 2, "{said}");
         assert!(said.contains(most), "{said}");
     }
 }
@@ -175,7 +148,7 @@ fn two_entries_for_the_same_disks_are_refused() {
     );
     let machine = "type = \"gcp.n2-highmem-64\"";
     let (code, said) = checked(machine, &volume);
-    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(code, 2, "{said}");
     let parts = [
         "the volumes have gcp.local_ssd_nvme.24 and gcp.local_ssd_nvme.16",
         "use one entry for all of them",
@@ -189,7 +162,7 @@ fn two_entries_for_the_same_disks_are_refused() {
         "\noverride = { iops_limit = 1_000_000, throughput_limit = \"4 GB/s\" }\n[placement.q]",
     );
     let (code, said) = checked(machine, &given);
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, 0, "{said}");
 }
 
 #[test]
@@ -198,7 +171,7 @@ fn a_disk_inside_machines_of_another_cloud_is_refused_unless_it_is_described() {
     let store = "disk = \"aws.instance_store.i4i.2xlarge\"";
     for disk in [store, "disk = \"gcp.local_ssd_nvme\""] {
         let (code, said) = checked(machine, disk);
-        assert_eq!(code, Some(2), "{said}");
+        assert_eq!(code, 2, "{said}");
         for part in [
             "is a disk inside machines of another cloud than azure.E8ds_v5",
             "--catalogue FILE",
@@ -209,15 +182,9 @@ fn a_disk_inside_machines_of_another_cloud_is_refused_unless_it_is_described() {
     let own = "[source.own]\ntitle = \"mine\"\nurl = \"https://example.com\"\ndate = \"2026-11-26\"\n\
                [disk.\"mine.nvme\"]\nclass = \"local-nvme\"\ntitle = \"mine\"\nsize = \"1875 GB\"\niops = 200_000\n\
                throughput = \"1 GB/s\"\nconfidence = \"measured\"\nsources = [\"own\"]\n";
-    let place = Place::new();
-    fs::write(place.path("own.toml"), own).expect("the folder is ours");
     let text = experiment(machine, "disk = \"mine.nvme\"");
-    fs::write(place.path("attached.toml"), text).expect("the folder is ours");
-    let mut program = place::dbstow(&["check", "attached.toml", "--catalogue", "own.toml"]);
-    let output = program.current_dir(place.0.path()).output();
-    let output = output.expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{said}");
+    let folder = Folder::with(&[("own.toml", own), ("attached.toml", &text)]);
+    folder.stdout(&["check", "attached.toml", "--catalogue", "own.toml"]);
 }
 
 /// The store of i4i.2xlarge has four times the IOPS of that of i4i.large.
@@ -263,7 +230,7 @@ fn local_disks_of_other_machines_are_refused_where_those_of_the_machine_are_know
         ),
     ] {
         let (code, said) = checked(&format!("type = \"{machine}\""), volume);
-        assert_eq!(code, Some(2), "{machine}: {said}");
+        assert_eq!(code, 2, "{machine}: {said}");
         for part in parts {
             assert!(said.contains(part), "no {part}: {said}");
         }
@@ -271,7 +238,7 @@ fn local_disks_of_other_machines_are_refused_where_those_of_the_machine_are_know
     let given =
         format!("{OF_I4I}\noverride = {{ iops_limit = 50_000, throughput_limit = \"300 MB/s\" }}");
     let (code, said) = checked("type = \"aws.i4i.large\"", &given);
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, 0, "{said}");
 }
 
 /// L8s_v3 has one NVMe disk of 1.92 TB beside its temporary disk (`local`), L16s_v3 two.
@@ -304,7 +271,7 @@ fn more_local_disks_than_the_machine_has_are_refused_by_whatever_name() {
         ),
     ] {
         let (code, said) = checked(machine, &volume);
-        assert_eq!(code, Some(2), "{said}");
+        assert_eq!(code, 2, "{said}");
         assert!(said.contains(part), "no {part}: {said}");
     }
     for (machine, volume) in [
@@ -313,7 +280,7 @@ fn more_local_disks_than_the_machine_has_are_refused_by_whatever_name() {
         (one, beside(&several(1))),
     ] {
         let (code, said) = checked(machine, &volume);
-        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(code, 0, "{said}");
     }
 }
 
@@ -342,7 +309,7 @@ fn what_nobody_says_of_a_machine_is_said_to_be_assumed() {
         ),
     ] {
         let (code, said) = checked(&format!("type = \"{machine}\""), volume);
-        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(code, 0, "{said}");
         assert!(said.contains(part), "no {part}: {said}");
     }
 }

@@ -1,10 +1,6 @@
 //! Calibration: measurements of a modelled disk reproduce that disk, and those of a real directory give an entry that the
 //! catalogue can read.
 
-use std::path::Path;
-use std::process::Output;
-
-use assert_cmd::Command;
 use catalogue::{Catalogue, Provision};
 use lab::calibrate::{self, About, Fitted, Job, Rates, Sample};
 use model::{
@@ -12,6 +8,7 @@ use model::{
     VolumeSpec,
 };
 use raw::Fio;
+use testing::folder::{Folder, contains};
 
 /// Duration of a job; 3 s at 2,500 reads a second leave the p99 uncertain by about 4 %.
 const EACH: Duration = Duration::from_secs(3);
@@ -272,19 +269,9 @@ fn names_that_are_taken_or_unusual_are_refused() {
     About::check_name("nvme-1", &catalogue).unwrap();
 }
 
-fn dbstow(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("dbstow").expect("the program");
-    command
-        .current_dir(folder)
-        .args(arguments)
-        .output()
-        .expect("the program starts")
-}
-
 #[test]
 fn mistakes_are_told_before_anything_is_measured() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("there.toml"), "").unwrap();
+    let folder = Folder::with(&[("there.toml", "")]);
     for (arguments, wanted) in [
         (["--time", "1s"], "too short"),
         (["--size", "4KiB"], "too small"),
@@ -293,17 +280,11 @@ fn mistakes_are_told_before_anything_is_measured() {
         (["--out", "none/x.toml"], "no folder"),
         (["--out", "/proc/x.toml"], "/proc/x.toml"),
     ] {
-        let output = dbstow(
-            folder.path(),
-            &["calibrate", ".", arguments[0], arguments[1]],
-        );
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            !output.status.success() && errors.contains(wanted),
-            "{errors}"
-        );
+        let printed = folder.printed(&["calibrate", ".", arguments[0], arguments[1]]);
+        assert_ne!(printed.code, 0, "{}", printed.stderr);
+        contains(&printed.stderr, &[wanted]);
     }
-    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+    assert_eq!(folder.root().read_dir().unwrap().count(), 1);
 }
 
 #[test]
@@ -312,24 +293,18 @@ fn a_real_directory_becomes_an_entry_and_its_file_is_removed() {
         eprintln!("skipped: {error}");
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let output = dbstow(
-        folder.path(),
-        &[
-            "calibrate",
-            ".",
-            "--size",
-            "64MiB",
-            "--time",
-            "6s",
-            "--format",
-            "json",
-        ],
-    );
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{errors}");
-
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let folder = Folder::new();
+    let printed = folder.stdout(&[
+        "calibrate",
+        ".",
+        "--size",
+        "64MiB",
+        "--time",
+        "6s",
+        "--format",
+        "json",
+    ]);
+    let report: serde_json::Value = serde_json::from_str(&printed).unwrap();
     let jobs = report["jobs"].as_array().unwrap();
     // Three depths at least of each side and size, two mixes, four latencies and the flush.
     assert!(jobs.len() >= 2 * 2 * 3 + 7, "{}", jobs.len());
@@ -337,11 +312,11 @@ fn a_real_directory_becomes_an_entry_and_its_file_is_removed() {
         jobs.iter()
             .all(|job| job["measured"]["iops"].as_f64() > Some(0.0))
     );
-    let text = std::fs::read_to_string(folder.path().join("my-disk.toml")).unwrap();
+    let text = folder.read("my-disk.toml");
     calibrate::disk_of(&text, "my-disk.toml", "my-disk").unwrap();
     assert!(text.contains("with fio-"), "{text}");
     assert_eq!(
-        folder.path().read_dir().unwrap().count(),
+        folder.root().read_dir().unwrap().count(),
         1,
         "the entry alone is left"
     );

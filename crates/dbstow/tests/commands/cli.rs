@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
 use predicates::prelude::*;
-use tempfile::TempDir;
+use testing::folder::Folder;
 
 /// An experiment of two arms that runs in a moment.
 const SMALL: &str = r#"name = "small"
@@ -44,44 +43,21 @@ metric = "elapsed_s"
 "#;
 
 /// A folder to work in, with `small.toml` in it.
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    write(&folder, "small.toml", SMALL);
-    folder
+fn folder() -> Folder {
+    Folder::with(&[("small.toml", SMALL)])
 }
 
-fn write(folder: &TempDir, name: &str, text: &str) {
-    fs::write(folder.path().join(name), text).expect("the folder is ours");
-}
-
-fn dbstow(folder: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    command.current_dir(folder.path()).args(arguments);
-    command
-}
-
-/// Stdout of a successful run.
-fn stdout(folder: &TempDir, arguments: &[&str]) -> String {
-    let output = dbstow(folder, arguments).assert().success();
-    String::from_utf8(output.get_output().stdout.clone()).expect("output is text")
-}
-
-/// Asserts that the program refuses: exit 2, nothing on stdout, one line that contains all of `parts`, and no results.
-fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
-    let output = dbstow(folder, arguments).assert().code(2).stdout("");
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-    assert_eq!(text.lines().count(), 1, "{text}");
-    for part in parts {
-        assert!(text.contains(part), "no {part:?} in: {text}");
-    }
-    assert!(!folder.path().join("dbstow-results").exists());
+/// As [`Folder::refuses`], and there are no results.
+fn refuses(folder: &Folder, arguments: &[&str], parts: &[&str]) {
+    folder.refuses(arguments, parts);
+    assert!(!folder.path("dbstow-results").exists());
 }
 
 /// As [`refuses`], of the small experiment with `from` replaced.
 fn refuses_with(from: &str, to: &str, parts: &[&str]) {
     let folder = folder();
     assert!(SMALL.contains(from), "nothing to replace: {from}");
-    write(&folder, "changed.toml", &SMALL.replacen(from, to, 1));
+    folder.write("changed.toml", SMALL.replacen(from, to, 1));
     refuses(&folder, &["run", "changed.toml"], parts);
 }
 
@@ -105,17 +81,17 @@ fn every_subcommand_has_help() {
         "completions",
         "man",
     ];
-    let help = stdout(&folder, &["--help"]);
+    let help = folder.stdout(&["--help"]);
     for subcommand in subcommands {
         assert!(help.contains(subcommand), "{subcommand} is not in --help");
-        let own = stdout(&folder, &[subcommand, "--help"]);
+        let own = folder.stdout(&[subcommand, "--help"]);
         assert!(own.contains("Usage: dbstow"), "{own}");
     }
 }
 
 #[test]
 fn options_in_the_examples_of_run_exist() {
-    let help = stdout(&folder(), &["run", "--help"]);
+    let help = folder().stdout(&["run", "--help"]);
     let (options, examples) = help.split_once("Examples:").expect("help has examples");
     let used: Vec<&str> = examples
         .split_whitespace()
@@ -140,7 +116,7 @@ fn lists_hold_what_is_built_in() {
         (&["plan", "small.toml"], "two"),
         (&["check", "small.toml"], "2 arms x 2 blocks = 4 trials"),
     ] {
-        let text = stdout(&folder, arguments);
+        let text = folder.stdout(arguments);
         assert!(text.contains(expected), "{arguments:?}: {text}");
     }
 }
@@ -159,8 +135,8 @@ fn json_of_a_run_keeps_to_the_schema_and_is_the_same_again() {
     let validator = jsonschema::validator_for(&schema).expect("a valid schema");
 
     // when
-    let first = stdout(&folder, &run);
-    let second = stdout(&folder, &run);
+    let first = folder.stdout(&run);
+    let second = folder.stdout(&run);
 
     // then
     let document: serde_json::Value = serde_json::from_str(&first).expect("one document");
@@ -179,7 +155,7 @@ fn number_of_jobs_changes_no_result() {
     let folder = folder();
     let run = |out, jobs| {
         let run = ["run", "small.toml", "--format", "json", "--out", out];
-        stdout(&folder, &[&run[..], &["--jobs", jobs]].concat())
+        folder.stdout(&[&run[..], &["--jobs", jobs]].concat())
     };
     assert_eq!(run("one", "1"), run("four", "4"));
 }
@@ -189,7 +165,7 @@ fn another_seed_gives_other_results() {
     let folder = folder();
     let run = |out, seed| {
         let run = ["run", "small.toml", "--format", "csv", "--out", out];
-        stdout(&folder, &[&run[..], &["--seed", seed]].concat())
+        folder.stdout(&[&run[..], &["--seed", seed]].concat())
     };
     assert_ne!(run("one", "1"), run("two", "2"));
 }
@@ -198,9 +174,9 @@ fn another_seed_gives_other_results() {
 fn second_run_takes_the_records_of_the_first() {
     // given
     let folder = folder();
-    let first = stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    let first = folder.stdout(&["run", "small.toml", "--out", "r"]);
     // when
-    let second = dbstow(&folder, &["run", "small.toml", "--out", "r"]);
+    let second = folder.dbstow(&["run", "small.toml", "--out", "r"]);
     // then
     let recorded = predicate::str::contains("4 of 4 trials are recorded in r already");
     { second }.assert().success().stdout(first).stderr(recorded);
@@ -209,28 +185,28 @@ fn second_run_takes_the_records_of_the_first() {
 #[test]
 fn more_blocks_continue_a_run() {
     let folder = folder();
-    stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    folder.stdout(&["run", "small.toml", "--out", "r"]);
     let three = ["run", "small.toml", "--out", "r", "--blocks", "3"];
     let recorded = predicate::str::contains("4 of 6 trials are recorded");
-    dbstow(&folder, &three).assert().success().stderr(recorded);
+    folder.dbstow(&three).assert().success().stderr(recorded);
 }
 
 #[test]
 fn report_says_from_records_alone_what_the_run_said() {
     let folder = folder();
-    let run = stdout(&folder, &["run", "small.toml", "--out", "r"]);
-    fs::remove_file(folder.path().join("small.toml")).expect("it is there");
-    assert_eq!(stdout(&folder, &["report", "r"]), run);
-    assert_eq!(fs::read_dir(folder.path()).expect("ours").count(), 1);
+    let run = folder.stdout(&["run", "small.toml", "--out", "r"]);
+    fs::remove_file(folder.path("small.toml")).expect("it is there");
+    assert_eq!(folder.stdout(&["report", "r"]), run);
+    assert_eq!(fs::read_dir(folder.root()).expect("ours").count(), 1);
 }
 
 #[test]
 fn two_results_can_be_compared() {
     let folder = folder();
-    stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    folder.stdout(&["run", "small.toml", "--out", "r"]);
     let other = ["run", "small.toml", "--set", "workload.operations=20"];
-    stdout(&folder, &[&other[..], &["--out", "s"]].concat());
-    let text = stdout(&folder, &["report", "r", "s"]);
+    folder.stdout(&[&other[..], &["--out", "s"]].concat());
+    let text = folder.stdout(&["report", "r", "s"]);
     assert!(text.contains("one") && text.contains("two"), "{text}");
     assert!(
         text.starts_with("elapsed_s of small (before: r; after: s)\n"),
@@ -241,30 +217,27 @@ fn two_results_can_be_compared() {
 #[test]
 fn two_results_have_a_page_where_it_is_wanted() {
     let folder = folder();
-    stdout(&folder, &["run", "small.toml", "--out", "r"]);
-    let text = stdout(
-        &folder,
-        &[
-            "report", "r", "r", "--format", "markdown", "--html", "b.html",
-        ],
-    );
+    folder.stdout(&["run", "small.toml", "--out", "r"]);
+    let text = folder.stdout(&[
+        "report", "r", "r", "--format", "markdown", "--html", "b.html",
+    ]);
     assert!(
         text.starts_with("## elapsed\\_s of small (before: r; after: r)"),
         "{text}"
     );
-    let page = fs::read_to_string(folder.path().join("b.html")).expect("it was written");
+    let page = folder.read("b.html");
     assert!(page.contains("were not interleaved"), "{page}");
 }
 
 #[test]
 fn two_results_are_one_json_document_or_rows() {
     let folder = folder();
-    stdout(&folder, &["run", "small.toml", "--out", "r"]);
-    let json = stdout(&folder, &["report", "r", "r", "--format", "json"]);
+    folder.stdout(&["run", "small.toml", "--out", "r"]);
+    let json = folder.stdout(&["report", "r", "r", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json).expect("one document");
     assert_eq!(json["schema"], "dbstow.side-by-side/1");
     assert_eq!(json["arms"][0]["ratio"], 1.0);
-    let csv = stdout(&folder, &["report", "r", "r", "--format", "csv"]);
+    let csv = folder.stdout(&["report", "r", "r", "--format", "csv"]);
     // A header and two arms.
     assert_eq!(csv.lines().count(), 3, "{csv}");
     assert!(csv.starts_with("arm,metric,unit,"), "{csv}");
@@ -291,11 +264,11 @@ fn slow_down(results: &Path, arm: &str, factor: f64) {
 fn what_is_slower_than_allowed_exits_with_3_and_what_is_not_settled_does_not() {
     let folder = folder();
     let many = ["run", EXAMPLE, "--quick", "--blocks", "5", "--out"];
-    stdout(&folder, &[&many[..], &["r"]].concat());
-    stdout(&folder, &[&many[..], &["s"]].concat());
-    slow_down(&folder.path().join("s"), "p30", 3.0);
+    folder.stdout(&[&many[..], &["r"]].concat());
+    folder.stdout(&[&many[..], &["s"]].concat());
+    slow_down(&folder.path("s"), "p30", 3.0);
     let code = |arguments: &[&str], code: i32, said: &str| {
-        let done = dbstow(&folder, arguments).assert().code(code);
+        let done = folder.dbstow(arguments).assert().code(code);
         done.stderr(predicate::str::contains(said));
     };
     code(&["report", "r", "--fail-if-slower", "20%"], 0, "");
@@ -312,11 +285,8 @@ fn what_is_slower_than_allowed_exits_with_3_and_what_is_not_settled_does_not() {
     code(&again, 3, "p30 vs local-ssd: ");
     code(&["report", "r", "--fail-if-slower", "5"], 2, "Give 5%");
     // One block settles nothing.
-    stdout(
-        &folder,
-        &["run", EXAMPLE, "--quick", "--blocks", "1", "--out", "t"],
-    );
-    slow_down(&folder.path().join("t"), "p30", 3.0);
+    folder.stdout(&["run", EXAMPLE, "--quick", "--blocks", "1", "--out", "t"]);
+    slow_down(&folder.path("t"), "p30", 3.0);
     code(
         &["report", "t", "--fail-if-slower", "20%"],
         0,
@@ -327,21 +297,18 @@ fn what_is_slower_than_allowed_exits_with_3_and_what_is_not_settled_does_not() {
 #[test]
 fn colours_are_there_where_they_are_wanted_and_not_off_a_terminal() {
     let folder = folder();
-    stdout(
-        &folder,
-        &["run", EXAMPLE, "--quick", "--blocks", "5", "--out", "r"],
-    );
-    slow_down(&folder.path().join("r"), "p30", 3.0);
-    let plain = stdout(&folder, &["report", "r"]);
+    folder.stdout(&["run", EXAMPLE, "--quick", "--blocks", "5", "--out", "r"]);
+    slow_down(&folder.path("r"), "p30", 3.0);
+    let plain = folder.stdout(&["report", "r"]);
     assert!(!plain.contains('\x1b'), "{plain}");
-    let mut forced = dbstow(&folder, &["report", "r"]);
+    let mut forced = folder.dbstow(&["report", "r"]);
     let forced = forced.env("CLICOLOR_FORCE", "1").output().expect("it runs");
     let forced = String::from_utf8(forced.stdout).expect("it is text");
     // Red.
     assert!(forced.contains("\x1b[31m= p30 is "), "{forced}");
     let bare = forced.replace("\x1b[31m", "").replace("\x1b[33m", "");
     assert_eq!(bare.replace("\x1b[0m", ""), plain);
-    let mut refused = dbstow(&folder, &["report", "r"]);
+    let mut refused = folder.dbstow(&["report", "r"]);
     let refused = refused.env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
     let refused = refused.output().expect("it runs").stdout;
     assert_eq!(String::from_utf8(refused).expect("it is text"), plain);
@@ -350,25 +317,25 @@ fn colours_are_there_where_they_are_wanted_and_not_off_a_terminal() {
 #[test]
 fn a_page_that_cannot_be_written_is_told_and_the_report_is_not_lost() {
     let folder = folder();
-    let text = stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    let text = folder.stdout(&["run", "small.toml", "--out", "r"]);
     assert!(text.contains("Page:    r/report.html"), "{text}");
-    let page = folder.path().join("r/report.html");
+    let page = folder.path("r/report.html");
     fs::remove_file(&page).expect("it was written");
     fs::create_dir(&page).expect("the folder is ours");
-    let report = dbstow(&folder, &["report", "r"]).assert().success();
+    let report = folder.dbstow(&["report", "r"]).assert().success();
     let told = predicate::str::contains("the page").and(predicate::str::contains("--html FILE"));
     report
         .stderr(told)
         .stdout(predicate::str::contains("elapsed"));
     let wanted = ["report", "r", "--html", "no/such/folder.html"];
     let told = predicate::str::contains("no/such/folder");
-    dbstow(&folder, &wanted).assert().code(1).stderr(told);
+    folder.dbstow(&wanted).assert().code(1).stderr(told);
 }
 
 #[test]
 fn csv_has_a_header_and_lines_of_as_many_cells() {
     let run = ["run", "small.toml", "--format", "csv"];
-    let csv = stdout(&folder(), &run);
+    let csv = folder().stdout(&run);
     let mut lines = csv.lines();
     let header =
         "experiment,mode,arm,trials,metric,mean,low,high,unit,published,deviation,fitted,engine";
@@ -379,7 +346,7 @@ fn csv_has_a_header_and_lines_of_as_many_cells() {
 
 #[test]
 fn a_twin_of_the_baseline_shows_a_noise_floor() {
-    let text = stdout(&folder(), &["run", "small.toml", "--aa"]);
+    let text = folder().stdout(&["run", "small.toml", "--aa"]);
     assert!(text.contains("Noise floor:"), "{text}");
 }
 
@@ -387,7 +354,7 @@ fn a_twin_of_the_baseline_shows_a_noise_floor() {
 fn a_folder_of_scripts_runs_in_the_place_of_the_workload() {
     // given
     let folder = folder();
-    let own = folder.path().join("own");
+    let own = folder.path("own");
     fs::create_dir(&own).expect("the folder is ours");
     fs::write(
         own.join("own.sql"),
@@ -397,7 +364,7 @@ fn a_folder_of_scripts_runs_in_the_place_of_the_workload() {
     // when
     let run = ["run", "small.toml", "--workload", "own/own.sql"];
     // then
-    let text = stdout(&folder, &run);
+    let text = folder.stdout(&run);
     assert!(text.contains("small: simulate"), "{text}");
 }
 
@@ -405,9 +372,8 @@ fn a_folder_of_scripts_runs_in_the_place_of_the_workload() {
 fn a_reader_that_goes_away_is_no_failure() {
     // given: more output than a pipe holds, 64 KiB, and no reader
     let folder = folder();
-    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("dbstow"))
-        .args(["disks", "--details"])
-        .current_dir(folder.path())
+    let mut child = folder
+        .process(&["disks", "--details"])
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
         .spawn()
@@ -426,14 +392,15 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn a_truncated_record_is_left_out_with_a_warning_and_replaced_by_the_next_run() {
     // given
     let folder = folder();
-    let whole = stdout(&folder, &["run", "small.toml", "--out", "r"]);
-    let record = folder.path().join("r/records/001-one.json");
+    let whole = folder.stdout(&["run", "small.toml", "--out", "r"]);
+    let record = folder.path("r/records/001-one.json");
     let text = fs::read_to_string(&record).expect("a record of block 1");
     fs::write(&record, &text[..text.len() / 2]).expect("the folder is ours");
 
     // when
-    let report = stdout(&folder, &["report", "r", "--format", "json"]);
-    let rerun = dbstow(&folder, &["run", "small.toml", "--out", "r"])
+    let report = folder.stdout(&["report", "r", "--format", "json"]);
+    let rerun = folder
+        .dbstow(&["run", "small.toml", "--out", "r"])
         .assert()
         .success()
         .stderr(predicate::str::contains("3 of 4 trials are recorded"));
@@ -456,7 +423,7 @@ fn a_truncated_record_is_left_out_with_a_warning_and_replaced_by_the_next_run() 
 #[test]
 fn a_folder_that_is_not_ours_is_refused_and_left_as_it_was() {
     let folder = folder();
-    let theirs = folder.path().join("theirs");
+    let theirs = folder.path("theirs");
     fs::create_dir(&theirs).expect("the folder is ours");
     fs::write(theirs.join("notes.txt"), "mine").expect("the folder is ours");
     for fresh in [&[][..], &["--fresh"]] {
@@ -472,11 +439,11 @@ fn a_folder_that_is_not_ours_is_refused_and_left_as_it_was() {
 #[test]
 fn another_plans_folder_is_refused_until_fresh() {
     let folder = folder();
-    let first = stdout(&folder, &["run", "small.toml", "--out", "r"]);
+    let first = folder.stdout(&["run", "small.toml", "--out", "r"]);
     let other = ["run", "small.toml", "--out", "r", "--seed", "4"];
     refuses(&folder, &other, &["another plan", "--out", "--fresh"]);
-    assert_eq!(stdout(&folder, &["report", "r"]), first);
-    stdout(&folder, &[&other[..], &["--fresh"]].concat());
+    assert_eq!(folder.stdout(&["report", "r"]), first);
+    folder.stdout(&[&other[..], &["--fresh"]].concat());
 }
 
 #[test]
@@ -488,10 +455,9 @@ fn no_results_are_a_clear_mistake() {
 #[test]
 fn a_damaged_head_names_its_file_once() {
     let folder = folder();
-    stdout(&folder, &["run", "small.toml", "--out", "r"]);
-    write(&folder, "r/dbstow.json", "{\"schema\": \"dbst");
-    let output = dbstow(&folder, &["report", "r"]).assert().code(2);
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    folder.stdout(&["run", "small.toml", "--out", "r"]);
+    folder.write("r/dbstow.json", "{\"schema\": \"dbst");
+    let text = folder.fails(&["report", "r"], 2);
     assert_eq!(text.matches("EOF while parsing").count(), 1, "{text}");
 }
 
@@ -596,7 +562,7 @@ fn more_data_than_a_disk_holds_is_refused() {
 #[test]
 fn an_empty_workload_folder_is_refused() {
     let folder = folder();
-    fs::create_dir(folder.path().join("empty")).expect("the folder is ours");
+    folder.make_folder("empty");
     let run = ["run", "small.toml", "--workload", "empty"];
     refuses(&folder, &run, &["empty", "workload.toml"]);
 }
@@ -607,7 +573,7 @@ fn the_size_of_a_database_is_reported_before_it_is_made() {
     let contains = predicate::str::contains;
     let size = |arguments: &[&str]| {
         let arguments = [&["workloads"], arguments].concat();
-        dbstow(&folder, &arguments).assert()
+        folder.dbstow(&arguments).assert()
     };
     // Rows of 2,000 bytes, four to a page of 8 KiB: 40,000 are 10,000 pages.
     size(&["tempdb-oltp", "--size", "rows=40_000"])
@@ -625,7 +591,8 @@ fn the_size_of_a_database_is_reported_before_it_is_made() {
 
     let line =
         "local-ssd, p30, p30 (warm host cache): 1.9 GiB of data in 512 MiB of memory, 3.8 : 1";
-    dbstow(&folder, &["check", "tempdb-ssd-vs-premium"])
+    folder
+        .dbstow(&["check", "tempdb-ssd-vs-premium"])
         .assert()
         .success()
         .stdout(contains(line));

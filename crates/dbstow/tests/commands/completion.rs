@@ -2,11 +2,10 @@
 
 #![cfg(unix)]
 
-use std::fs;
 use std::process::Command;
 
 use assert_cmd::prelude::*;
-use tempfile::TempDir;
+use testing::folder::{Folder, stdout};
 
 /// bash's completions for a line with an incomplete last word, in a folder with `mine.toml` and `notes.txt`.
 fn bash(words: &[&str]) -> Vec<String> {
@@ -28,38 +27,31 @@ fn bash(words: &[&str]) -> Vec<String> {
     let mut shell = Command::new("bash");
     shell
         .args(["--norc", "--noprofile", "-c", script, "bash"])
-        .arg(assert_cmd::cargo::cargo_bin("dbstow"))
+        .arg(testing::program())
         .args(words)
-        .current_dir(folder.path());
+        .current_dir(folder.root());
     lines(&mut shell)
 }
 
 /// The same as [`bash`] for a shell that may not be installed: what its script asks the program.
 fn asked(shell: &str, words: &[&str]) -> Vec<String> {
     let folder = folder();
-    let mut program = Command::new(assert_cmd::cargo::cargo_bin("dbstow"));
+    let mut program = folder.process(&["--"]);
     program
         .env("DBSTOW_COMPLETE", shell)
         .env("_CLAP_IFS", "\n")
         .env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string())
-        .arg("--")
-        .args(words)
-        .current_dir(folder.path());
+        .args(words);
     lines(&mut program)
 }
 
 fn lines(command: &mut Command) -> Vec<String> {
     let assert = command.assert().success().stderr("");
-    let text = String::from_utf8(assert.get_output().stdout.clone()).expect("text");
-    text.lines().map(str::to_owned).collect()
+    stdout(&assert).lines().map(str::to_owned).collect()
 }
 
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    for name in ["mine.toml", "notes.txt"] {
-        fs::write(folder.path().join(name), "").expect("the folder is ours");
-    }
-    folder
+fn folder() -> Folder {
+    Folder::with(&[("mine.toml", ""), ("notes.txt", "")])
 }
 
 #[test]
@@ -137,8 +129,7 @@ fn a_path_of_a_volume_is_completed_behind_its_name() {
 #[test]
 fn every_shell_has_a_script_that_asks_the_program() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let mut program = Command::new(assert_cmd::cargo::cargo_bin("dbstow"));
-        let script = lines(program.args(["completions", shell])).join("\n");
+        let script = lines(&mut Folder::new().process(&["completions", shell])).join("\n");
         assert!(script.contains("DBSTOW_COMPLETE"), "{shell}: {script}");
     }
 }

@@ -8,13 +8,14 @@ use std::time::Duration;
 use assert_cmd::Command;
 use tds_double::server::SqlServer;
 use tds_double::{Double, Encryption};
+use testing::folder::{self, Folder, said};
 
 fn captures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines/sqlserver/tests/captures")
 }
 
 fn doctor(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
+    let mut command = Command::new(testing::program());
     command.arg("doctor").args(arguments);
     command
         .env_remove("SQLCMDUSER")
@@ -24,8 +25,7 @@ fn doctor(arguments: &[&str]) -> Command {
 
 /// Output of a successful doctor.
 fn stdout(arguments: &[&str]) -> String {
-    let output = doctor(arguments).assert().success();
-    String::from_utf8(output.get_output().stdout.clone()).expect("output is text")
+    folder::stdout(&doctor(arguments).assert().success())
 }
 
 /// How far the support of SQL Server has been checked.
@@ -39,7 +39,7 @@ fn unbroken(text: &str) -> String {
 /// Its one line of complaint.
 fn complaint(command: &mut Command, code: i32) -> String {
     let output = command.assert().code(code).stdout("");
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let text = said(&output);
     assert_eq!(text.lines().count(), 1, "{text}");
     text
 }
@@ -50,9 +50,8 @@ fn captures_are_shown_and_written_without_a_server() {
     let schema = fs::read_to_string(schema).expect("the schema is in the repository");
     let schema = serde_json::from_str(&schema).expect("a schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("a valid schema");
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let out = folder.path().join("redacted.json");
-    let out = out.to_str().expect("its name is text");
+    let folder = Folder::new();
+    let out = &*folder.text("redacted.json");
     let entries = captures().read_dir().expect("captures for tests").flatten();
     let files = entries.map(|entry| entry.path());
     let files: Vec<_> = files
@@ -66,7 +65,7 @@ fn captures_are_shown_and_written_without_a_server() {
         assert!(text.contains("Next:    dbstow lint"), "{text}");
         let wide = text.lines().find(|line| line.chars().count() > 100);
         assert!(wide.is_none_or(|line| line.contains(out)), "{wide:?}");
-        let written = fs::read_to_string(out).expect("it was written");
+        let written = folder.read("redacted.json");
         assert_eq!(stdout(&[file, "--format", "json"]), written);
         let value: serde_json::Value = serde_json::from_str(&written).expect("it is JSON");
         assert!(validator.is_valid(&value), "{file}");
@@ -122,18 +121,17 @@ fn what_is_missing_for_a_login_is_told_before_anything_is_tried() {
 
 #[test]
 fn what_is_no_capture_is_refused_with_its_name() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("x.json");
-    let name = file.to_str().expect("its name is text");
+    let folder = Folder::new();
+    let name = &*folder.text("x.json");
     let missing = complaint(&mut doctor(&[name]), 2);
     assert!(
         missing.contains("x.json") && missing.contains("--out"),
         "{missing}"
     );
-    fs::write(&file, "{\"schema\": \"dbstow.record/1\"}").expect("the folder is ours");
+    folder.write("x.json", "{\"schema\": \"dbstow.record/1\"}");
     let other = complaint(&mut doctor(&[name]), 2);
     assert!(other.contains("another document of dbstow"), "{other}");
-    fs::write(&file, "{\"format\": 9, \"dbstow\": \"7.0.0\"}").expect("the folder is ours");
+    folder.write("x.json", "{\"format\": 9, \"dbstow\": \"7.0.0\"}");
     let newer = complaint(&mut doctor(&[name]), 2);
     assert!(
         newer.contains("format 9") && newer.contains("7.0.0"),
@@ -162,9 +160,8 @@ fn double(server: SqlServer) -> (Double<SqlServer>, String) {
 #[test]
 fn a_server_is_asked_and_its_capture_written() {
     let (double, server) = double(SqlServer::windows(PASSWORD));
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let out = folder.path().join("double.json");
-    let out = out.to_str().expect("its name is text");
+    let folder = Folder::new();
+    let out = &*folder.text("double.json");
     let arguments = [
         "--server",
         &server,
@@ -177,7 +174,7 @@ fn a_server_is_asked_and_its_capture_written() {
         .env("SQLCMDPASSWORD", PASSWORD)
         .assert()
         .success();
-    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let text = folder::stdout(&output);
     for part in [
         "SQL Server 2022 (16.0.4085.2)",
         "asked as: sa in master of DOUBLE",
@@ -186,7 +183,7 @@ fn a_server_is_asked_and_its_capture_written() {
         assert!(text.contains(part), "no {part:?} in: {text}");
     }
     assert!(!text.contains("Without an answer"), "{text}");
-    let written = fs::read_to_string(out).expect("it was written");
+    let written = folder.read("double.json");
     assert!(
         !written.contains("DOUBLE") && !written.contains(PASSWORD),
         "{written}"
@@ -206,7 +203,7 @@ fn a_login_that_may_little_is_told_what_to_ask_for() {
         .env("SQLCMDPASSWORD", PASSWORD)
         .assert()
         .success();
-    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let text = folder::stdout(&output);
     for part in [
         "GRANT VIEW SERVER PERFORMANCE STATE TO [login];",
         "[login] is [guest]",

@@ -1,9 +1,7 @@
 //! A requested host cache is used or refused, on every machine.
 
-use std::fs;
-
 use serde_json::{Deserializer, Value};
-use testing::place::{self, Place};
+use testing::place::Place;
 
 /// Random reads of 64 MiB on a premium disk of 1 TiB, with a host cache in front.
 fn experiment(machine: &str) -> String {
@@ -40,29 +38,23 @@ metric = \"iops\"
 }
 
 /// Exit code and complete output of the program on the experiment.
-fn dbstow(command: &str, machine: &str) -> (Option<i32>, String) {
+fn dbstow(command: &str, machine: &str) -> (i32, String) {
     of_text(&[command, "cached.toml"], &experiment(machine))
 }
 
 /// The same of any command, in a folder with `text` in the file `cached.toml`.
-fn of_text(words: &[&str], text: &str) -> (Option<i32>, String) {
+fn of_text(words: &[&str], text: &str) -> (i32, String) {
     let place = Place::new();
-    fs::write(place.path("cached.toml"), text).expect("the folder is ours");
-    let mut program = place::dbstow(words);
-    let output = program.current_dir(place.0.path()).output();
-    let output = output.expect("it starts");
-    let said = [output.stdout, output.stderr].concat();
-    (
-        output.status.code(),
-        String::from_utf8(said).expect("output is text"),
-    )
+    place.write("cached.toml", text);
+    let printed = place.printed(words);
+    (printed.code, printed.stdout + &printed.stderr)
 }
 
 #[test]
 fn a_cache_of_unknown_size_is_refused_with_the_key_and_what_is_known() {
     for machine in ["azure.E8ds_v5", "azure.D8ds_v5"] {
         let (code, said) = dbstow("check", &format!("type = \"{machine}\""));
-        assert_eq!(code, Some(2), "{said}");
+        assert_eq!(code, 2, "{said}");
         for part in [
             "volume \"d\" asks for a host cache",
             machine,
@@ -75,7 +67,7 @@ fn a_cache_of_unknown_size_is_refused_with_the_key_and_what_is_known() {
     }
     // Of later ones, not even the limit.
     let (code, said) = dbstow("check", "type = \"azure.E8ds_v6\"");
-    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(code, 2, "{said}");
     assert!(
         said.contains("how much it holds and how fast it is"),
         "{said}"
@@ -92,7 +84,7 @@ fn a_machine_without_a_host_cache_is_refused() {
         ("cores = 8\nmemory = \"64 GiB\"", "no type of the catalogue"),
     ] {
         let (code, said) = dbstow("check", machine);
-        assert_eq!(code, Some(2), "{said}");
+        assert_eq!(code, 2, "{said}");
         assert!(
             said.contains(why) && said.contains("host_cache = \"none\""),
             "{said}"
@@ -107,7 +99,7 @@ fn a_size_that_is_given_is_used() {
         "run",
         "type = \"azure.E8ds_v5\"\nhost_cache = { size = \"200 GiB\" }",
     );
-    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(code, 0, "{said}");
     assert!(said.contains("cached"), "{said}");
 }
 
@@ -116,7 +108,7 @@ fn a_size_that_no_volume_uses_is_refused() {
     let text = experiment("type = \"azure.E8ds_v5\"\nhost_cache = { size = \"200 GiB\" }")
         .replace("host_cache = \"read-only\"\n", "");
     let (code, said) = of_text(&["check", "cached.toml"], &text);
-    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(code, 2, "{said}");
     assert!(
         said.contains("no volume uses the machine's host cache"),
         "{said}"
@@ -139,11 +131,11 @@ fn an_article_on_a_newer_machine_is_refused_without_the_size_and_as_on_the_older
         of_text(&[&words[..], &["--set", &machine], given].concat(), "")
     };
     let (code, said) = on("azure.E8ds_v5", &[]);
-    assert_eq!(code, Some(2), "{said}");
+    assert_eq!(code, 2, "{said}");
     assert!(said.contains("[machine] host_cache = { size"), "{said}");
     let ratio = |machine: &str, given: &[&str]| {
         let (code, said) = on(machine, given);
-        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(code, 0, "{said}");
         let document = &said[said.find('{').expect("there is a document")..];
         let mut documents = Deserializer::from_str(document).into_iter::<Value>();
         let findings = documents.next().expect("there is one").expect("it is JSON");
@@ -169,7 +161,7 @@ fn a_file_of_volumes_is_refused_by_the_commands_that_read_one() {
         (&["layout", "cached.toml", "--volume", "d=/mnt/d"], &arm),
     ] {
         let (code, said) = of_text(words, text);
-        assert_eq!(code, Some(2), "{words:?}: {said}");
+        assert_eq!(code, 2, "{words:?}: {said}");
         assert!(
             said.contains("azure.L8s_v3 does not have"),
             "{words:?}: {said}"

@@ -3,13 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use serde_json::Value;
-use tempfile::TempDir;
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
+use testing::folder::Folder;
 
 /// A file that a tool wrote.
 fn file(name: &str) -> String {
@@ -17,31 +12,15 @@ fn file(name: &str) -> String {
     files.join(name).display().to_string()
 }
 
-fn dbstow(folder: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    command.current_dir(folder.path()).args(arguments);
-    command
-}
-
-fn stdout(folder: &TempDir, arguments: &[&str]) -> String {
-    let assert = dbstow(folder, arguments).assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).expect("output is text")
-}
-
-/// Asserts a usage error of one line that holds all of `parts`, and that nothing was written.
-fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
-    let assert = dbstow(folder, arguments).assert().code(2).stdout("");
-    let text = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
-    assert_eq!(text.lines().count(), 1, "{text}");
-    for part in parts {
-        assert!(text.contains(part), "no {part:?} in: {text}");
-    }
-    assert!(!folder.path().join("shop.toml").exists());
+/// As [`Folder::refuses`], and nothing was written.
+fn refuses(folder: &Folder, arguments: &[&str], parts: &[&str]) {
+    folder.refuses(arguments, parts);
+    assert!(!folder.path("shop.toml").exists());
 }
 
 #[test]
 fn what_was_imported_can_be_shown() {
-    let folder = folder();
+    let folder = Folder::new();
     let relog = file("perfmon/relog.csv");
     let devices = [
         "--device", "data=D:", "--device", "log=D:", "--device", "temp=T:",
@@ -51,7 +30,7 @@ fn what_was_imported_can_be_shown() {
         devices.as_slice(),
     ]
     .concat();
-    let imported = stdout(&folder, &arguments);
+    let imported = folder.stdout(&arguments);
     assert!(
         imported.starts_with("shop.toml: 5 intervals of 15 s from perfmon\n"),
         "{imported}"
@@ -59,10 +38,10 @@ fn what_was_imported_can_be_shown() {
     assert!(imported.contains("The log shares a volume"), "{imported}");
     // The page on profiles shows this one.
     let example = fs::read_to_string(file("shop.toml")).expect("an example");
-    let written = fs::read_to_string(folder.path().join("shop.toml")).expect("it was written");
+    let written = folder.read("shop.toml");
     assert_eq!(written, example);
 
-    let shown = stdout(&folder, &["profile", "shop.toml"]);
+    let shown = folder.stdout(&["profile", "shop.toml"]);
     for part in [
         "SQL Server",
         "2 processors",
@@ -73,7 +52,7 @@ fn what_was_imported_can_be_shown() {
     ] {
         assert!(shown.contains(part), "no {part:?} in: {shown}");
     }
-    let json = stdout(&folder, &["profile", "shop.toml", "--format", "json"]);
+    let json = folder.stdout(&["profile", "shop.toml", "--format", "json"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
     // 210, 220, .. 250 reads/s.
     assert_eq!(json["roles"]["data"]["mean"]["reads"]["per_s"], 230.0);
@@ -83,12 +62,12 @@ fn what_was_imported_can_be_shown() {
 
 #[test]
 fn a_page_is_written_beside_what_is_printed() {
-    let folder = folder();
+    let folder = Folder::new();
     let shop = file("shop.toml");
-    let printed = stdout(&folder, &["profile", &shop]);
-    let with_page = stdout(&folder, &["profile", &shop, "--html", "shop.html"]);
+    let printed = folder.stdout(&["profile", &shop]);
+    let with_page = folder.stdout(&["profile", &shop, "--html", "shop.html"]);
     assert_eq!(with_page, printed);
-    let page = fs::read_to_string(folder.path().join("shop.html")).expect("it was written");
+    let page = folder.read("shop.html");
     for part in [
         "What SQL Server asked of its disks",
         "processors in use",
@@ -98,7 +77,7 @@ fn a_page_is_written_beside_what_is_printed() {
         assert!(page.contains(part), "no {part:?}");
     }
     // To a stream too, as every page.
-    let both = stdout(&folder, &["profile", &shop, "--html", "/dev/stdout"]);
+    let both = folder.stdout(&["profile", &shop, "--html", "/dev/stdout"]);
     assert!(
         both.starts_with(&printed) && both.trim_end().ends_with("</html>"),
         "{both:.200}"
@@ -107,34 +86,31 @@ fn a_page_is_written_beside_what_is_printed() {
 
 #[test]
 fn a_page_that_cannot_be_written_is_told_as_by_report() {
-    let folder = folder();
+    let folder = Folder::new();
     let shop = file("shop.toml");
-    fs::create_dir(folder.path().join("folder")).expect("the folder is ours");
+    folder.make_folder("folder");
     for (page, part) in [
         ("no/such/folder.html", "no/such/folder"),
         ("folder", "folder"),
     ] {
         let wanted = ["profile", &shop, "--html", page];
-        let assert = dbstow(&folder, &wanted).assert().code(1);
+        let assert = folder.dbstow(&wanted).assert().code(1);
         let output = assert.get_output();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.contains(part), "{told}");
         // What else was requested is not lost.
         assert!(!output.stdout.is_empty());
     }
-    let assert = dbstow(&folder, &["profile", &shop, "--open"])
-        .assert()
-        .code(2);
-    let told = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    let told = folder.fails(&["profile", &shop, "--open"], 2);
     assert!(told.contains("--html <FILE>"), "{told}");
 }
 
 #[test]
 fn a_profile_can_be_piped() {
-    let folder = folder();
+    let folder = Folder::new();
     let file = file("sysstat/iostat-iso.json");
     let arguments = ["import", file.as_str(), "--out", "/dev/stdout"];
-    let profile = stdout(&folder, &arguments);
+    let profile = folder.stdout(&arguments);
     assert!(
         profile.starts_with("format = \"dbstow.profile/1\"\n"),
         "{profile}"
@@ -143,9 +119,9 @@ fn a_profile_can_be_piped() {
 
 #[test]
 fn mistakes_are_usage_errors_with_file_and_remedy() {
-    let folder = folder();
-    fs::write(folder.path().join("other.csv"), "name,value\n1,2\n").expect("the folder is ours");
-    fs::write(folder.path().join("there.toml"), "").expect("the folder is ours");
+    let folder = Folder::new();
+    folder.write("other.csv", "name,value\n1,2\n");
+    folder.write("there.toml", "");
     let (relog, iostat) = (file("perfmon/relog.csv"), file("sysstat/iostat-iso.json"));
     let import = |rest: &[&'static str]| [&["import"], rest, &["--out", "shop.toml"]].concat();
     refuses(
@@ -187,7 +163,7 @@ fn mistakes_are_usage_errors_with_file_and_remedy() {
 
 #[test]
 fn a_run_of_dbstow_becomes_a_profile_by_its_arm() {
-    let folder = folder();
+    let folder = Folder::new();
     let run = [
         "run",
         "tempdb-ssd-vs-premium",
@@ -195,7 +171,7 @@ fn a_run_of_dbstow_becomes_a_profile_by_its_arm() {
         "--out",
         "results",
     ];
-    dbstow(&folder, &run).assert().success();
+    folder.dbstow(&run).assert().success();
     let out = ["--out", "shop.toml"];
     refuses(
         &folder,
@@ -207,11 +183,8 @@ fn a_run_of_dbstow_becomes_a_profile_by_its_arm() {
         &[&["import", "results", "--arm", "x"], out.as_slice()].concat(),
         &["no completed trial of \"x\""],
     );
-    stdout(
-        &folder,
-        &[&["import", "results", "--arm", "p30"], out.as_slice()].concat(),
-    );
-    let json = stdout(&folder, &["profile", "shop.toml", "--format", "json"]);
+    folder.stdout(&[&["import", "results", "--arm", "p30"], out.as_slice()].concat());
+    let json = folder.stdout(&["profile", "shop.toml", "--format", "json"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["origin"]["tool"], "dbstow run (simulate)");
     assert_eq!(json["volumes"][0]["disk"], "azure.premium.p30");
@@ -228,7 +201,7 @@ fn a_run_of_dbstow_becomes_a_profile_by_its_arm() {
 
 #[test]
 fn a_sql_server_is_chosen_and_what_is_left_out_is_named_on_standard_error() {
-    let folder = folder();
+    let folder = Folder::new();
     let (two, log) = (file("perfmon/two-instances.csv"), file("fio/log.iolog"));
     let open = ["import", two.as_str(), "--out", "shop.toml"];
     refuses(
@@ -237,7 +210,8 @@ fn a_sql_server_is_chosen_and_what_is_left_out_is_named_on_standard_error() {
         &["2 SQL Servers (A, B): choose with --instance A"],
     );
     let chosen = [open.as_slice(), &["--instance", "b"]].concat();
-    dbstow(&folder, &chosen)
+    folder
+        .dbstow(&chosen)
         .assert()
         .success()
         .stderr("dbstow: counters of SQL Server A are not used (--instance)\n");
@@ -254,7 +228,7 @@ fn a_sql_server_is_chosen_and_what_is_left_out_is_named_on_standard_error() {
         "--dates",
         "dmy",
     ];
-    dbstow(&folder, &unused).assert().success().stderr(
+    folder.dbstow(&unused).assert().success().stderr(
         "dbstow: --instance has no effect on files of fio-iolog\ndbstow: --dates has no effect on files of fio-iolog\n",
     );
 }
@@ -269,8 +243,7 @@ fn a_role_that_does_not_exist_is_refused_with_those_that_do() {
         "--out",
         "shop.toml",
     ];
-    let assert = dbstow(&folder(), &arguments).assert().code(2);
-    let text = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    let text = Folder::new().fails(&arguments, 2);
     assert!(
         text.contains("give a role (data, log or temp) and a device"),
         "{text}"
@@ -280,7 +253,7 @@ fn a_role_that_does_not_exist_is_refused_with_those_that_do() {
 /// Names of hosts and folders would make a profile one that cannot be handed on.
 #[test]
 fn no_profile_names_a_host_or_a_path() {
-    let folder = folder();
+    let folder = Folder::new();
     for (name, devices) in [
         ("blitz-first/file-stats.csv", vec![]),
         ("perfmon/relog.csv", vec!["--device", "data=D:"]),
@@ -298,8 +271,8 @@ fn no_profile_names_a_host_or_a_path() {
             devices.as_slice(),
         ]
         .concat();
-        dbstow(&folder, &arguments).assert().success();
-        let text = fs::read_to_string(folder.path().join(&out)).expect("it was written");
+        folder.dbstow(&arguments).assert().success();
+        let text = folder.read(&out);
         for part in ["SERVER", "shop", ".mdf", "D:", "vda"] {
             assert!(!text.contains(part), "{name}: {part:?} in {text}");
         }

@@ -7,11 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
 use experiment::spec::{EngineName, Idle, Spec, Variant, builtin_names, builtin_text};
 use lab::inventory::Inventory;
 use serde_json::Value as Json;
-use tempfile::TempDir;
+use testing::folder::Folder;
 use toml::{Table, Value};
 
 /// Statements on two cached disks, with little memory, so that most of what an engine does reaches them.
@@ -260,32 +259,22 @@ enum Fate {
 
 /// An experiment in a folder, and its results so far by its text.
 struct Place {
-    folder: TempDir,
+    folder: Folder,
     results: BTreeMap<String, Json>,
 }
 
 impl Place {
     fn new() -> Place {
         Place {
-            folder: tempfile::tempdir().expect("a temporary folder"),
+            folder: Folder::new(),
             results: BTreeMap::new(),
         }
     }
 
-    fn dbstow(&self, text: &str, words: &[&str]) -> (Option<i32>, String, String) {
-        fs::write(self.folder.path().join("keys.toml"), text).expect("the folder is ours");
-        let output = Command::cargo_bin("dbstow")
-            .expect("it was built")
-            .current_dir(self.folder.path())
-            .args(words)
-            .output()
-            .expect("it starts");
-        let text = |bytes| String::from_utf8(bytes).expect("output is text");
-        (
-            output.status.code(),
-            text(output.stdout),
-            text(output.stderr),
-        )
+    fn dbstow(&self, text: &str, words: &[&str]) -> (i32, String, String) {
+        self.folder.write("keys.toml", text);
+        let printed = self.folder.printed(words);
+        (printed.code, printed.stdout, printed.stderr)
     }
 
     /// What the arms did.
@@ -296,7 +285,7 @@ impl Place {
         let words = ["run", "keys.toml", "--format", "json", "--fresh"];
         let (code, printed, said) = self.dbstow(text, &words);
         // Where too many operations failed, no trial counts, and the message says so.
-        assert!(matches!(code, Some(0 | 1)), "{said}\n{text}");
+        assert!(matches!(code, 0 | 1), "{said}\n{text}");
         let findings: Json = serde_json::from_str(&printed).expect("it is JSON");
         let told = (&findings["arms"], &findings["warnings"]);
         let comparisons = (&findings["protocol"], &findings["comparisons"]);
@@ -309,9 +298,9 @@ impl Place {
         let with = set(base.clone(), key, value).to_string();
         let (code, _, said) = self.dbstow(&with, &["check", "keys.toml"]);
         match code {
-            Some(2) => return Fate::Refused,
-            Some(0) => {}
-            code => panic!("{code:?} {key}: {said}"),
+            2 => return Fate::Refused,
+            0 => {}
+            code => panic!("{code} {key}: {said}"),
         }
         let told = said.lines().any(|line| {
             let keys = line.split_once("without effect: ").map(|(_, keys)| keys);
@@ -513,8 +502,7 @@ const FAILING: &[(&str, &str)] = &[
 #[test]
 fn no_key_of_a_comparison_is_ignored() {
     let mut place = Place::new();
-    let folder = place.folder.path().join("failing");
-    fs::create_dir(&folder).expect("the folder is ours");
+    place.folder.make_folder("failing");
     let workload = "name = 'failing'\nabout = 'Every second key is there.'\ndatabase = 'shared'\ntables = 'data'\n\
                     [load]\nmeasured = false\nschema = ['schema.sql']\n[run]\noperations = 20\n\
                     scripts = [{ file = 'run.sql' }]\nlog_bytes_per_row = 100\n";
@@ -523,7 +511,7 @@ fn no_key_of_a_comparison_is_ignored() {
         ("schema.sql", "CREATE TABLE k (k INTEGER PRIMARY KEY);\n"),
         ("run.sql", "INSERT INTO k VALUES (:operation / 2);\n"),
     ] {
-        fs::write(folder.join(name), text).expect("the folder is ours");
+        place.folder.write(&format!("failing/{name}"), text);
     }
     for (key, value) in COMPARED {
         let with = match *key {
@@ -552,7 +540,7 @@ fn keys_without_effect_on_a_disk_or_in_a_mode_are_reported_with_the_reason() {
     let told = |text: &str, words: &[&str], expected: &[&str]| {
         let words = [&["check", "keys.toml"], words].concat();
         let (code, _, said) = place.dbstow(text, &words);
-        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(code, 0, "{said}");
         for part in expected {
             assert!(said.contains(part), "no {part}: {said}");
         }

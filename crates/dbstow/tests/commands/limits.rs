@@ -1,10 +1,8 @@
 //! Too much, too little, or missing: refused in a sentence, ended cleanly, never a panic.
 
 use std::fs;
-use std::path::Path;
 
-use assert_cmd::Command;
-use tempfile::TempDir;
+use testing::folder::{Folder, said};
 
 /// An experiment of one arm that runs in a moment.
 const SMALL: &str = r#"name = "small"
@@ -38,16 +36,8 @@ metric = "elapsed_s"
 "#;
 
 /// A folder to work in, with `small.toml` in it.
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("small.toml"), SMALL).expect("the folder is ours");
-    folder
-}
-
-fn dbstow(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    command.current_dir(folder).args(arguments);
-    command
+fn folder() -> Folder {
+    Folder::with(&[("small.toml", SMALL)])
 }
 
 fn with_sets<'a>(first: &[&'a str], sets: &[&'a str]) -> Vec<&'a str> {
@@ -57,23 +47,14 @@ fn with_sets<'a>(first: &[&'a str], sets: &[&'a str]) -> Vec<&'a str> {
 
 /// The one-line error of `check` for these settings.
 fn refused(sets: &[&str]) -> String {
-    let folder = folder();
-    let arguments = with_sets(&["check", "small.toml"], sets);
-    let output = dbstow(folder.path(), &arguments)
-        .assert()
-        .code(2)
-        .stdout("");
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-    assert_eq!(text.lines().count(), 1, "{text}");
-    text
+    folder().refused(&with_sets(&["check", "small.toml"], sets))
 }
 
 /// The record of a run of one trial.
-fn record(folder: &TempDir, sets: &[&str]) -> serde_json::Value {
+fn record(folder: &Folder, sets: &[&str]) -> serde_json::Value {
     let arguments = with_sets(&["run", "small.toml", "--out", "out", "--fresh"], sets);
-    dbstow(folder.path(), &arguments).assert().success();
-    let text = fs::read_to_string(folder.path().join("out/records/000-one.json"));
-    serde_json::from_str(&text.expect("it was recorded")).expect("a record is JSON")
+    folder.dbstow(&arguments).assert().success();
+    serde_json::from_str(&folder.read("out/records/000-one.json")).expect("a record is JSON")
 }
 
 #[test]
@@ -140,13 +121,9 @@ fn more_disks_in_all_than_can_be_told_apart_are_refused() {
         &format!("data = {{ {list} }}"),
     );
     let text = text + &volumes.collect::<String>();
-    fs::write(folder.path().join("small.toml"), text).expect("the folder is ours");
+    folder.write("small.toml", text);
 
-    let output = dbstow(folder.path(), &["check", "small.toml"])
-        .assert()
-        .code(2);
-
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let text = folder.fails(&["check", "small.toml"], 2);
     // 64 x 1,024 and the log's.
     assert!(text.contains("65537 disks together"), "{text}");
     assert!(text.contains("at most 65535"), "{text}");
@@ -157,15 +134,15 @@ fn sessions_that_may_not_fit_into_memory_are_refused_unless_that_is_asked_for() 
     let folder = folder();
     let sets = ["workload.sessions=10000", "engine.sort_memory=1 TiB"];
     let check = with_sets(&["check", "small.toml"], &sets);
-    let output = dbstow(folder.path(), &check).assert().code(2);
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let text = folder.fails(&check, 2);
     assert!(
         text.contains("10000 sessions with 1 TiB of sort memory"),
         "{text}"
     );
     assert!(text.contains("--allow-large"), "{text}");
 
-    dbstow(folder.path(), &check)
+    folder
+        .dbstow(&check)
         .arg("--allow-large")
         .assert()
         .success();
@@ -216,11 +193,9 @@ fn a_seed_keeps_all_its_64_bits() {
     let folder = folder();
     let seed = u64::MAX.to_string();
     let arguments = ["run", "small.toml", "--seed", &seed, "--out", "out"];
-    dbstow(folder.path(), &arguments).assert().success();
+    folder.dbstow(&arguments).assert().success();
 
-    let mut report = dbstow(folder.path(), &["report", "out", "--format", "json"]);
-    let json = report.ok().expect("it reports").stdout;
-    let text = String::from_utf8(json).expect("JSON is text");
+    let text = folder.stdout(&["report", "out", "--format", "json"]);
     assert!(text.contains(&format!("\"seed\": {seed}")), "{text}");
     let again = [
         "run",
@@ -230,8 +205,8 @@ fn a_seed_keeps_all_its_64_bits() {
         "--out",
         "out",
     ];
-    let output = dbstow(folder.path(), &again).assert().success();
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+    let output = folder.dbstow(&again).assert().success();
+    let text = said(&output);
     assert!(text.contains("1 of 1 trials are recorded"), "{text}");
 }
 
@@ -244,10 +219,10 @@ fn a_run_without_an_operation_has_no_figures() {
     ] {
         let folder = folder();
         let text = SMALL.replace("operations = 10\n", "duration = \"1 s\"\n");
-        fs::write(folder.path().join("small.toml"), text).expect("the folder is ours");
+        folder.write("small.toml", text);
         let run = with_sets(&["run", "small.toml", "--out", "out"], sets);
 
-        let output = dbstow(folder.path(), &run).assert().code(1);
+        let output = folder.dbstow(&run).assert().code(1);
 
         let output = output.get_output();
         let shown = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -265,7 +240,7 @@ fn a_run_without_an_operation_has_no_figures() {
 mod signals {
     use std::fs::File;
     use std::io::Read;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::process::{Child, Command, ExitStatus, Stdio};
 
     use model::{Duration, Instant};
@@ -278,10 +253,8 @@ mod signals {
     /// A timeout for a test that would otherwise never end.
     const HANG: Duration = Duration::from_secs(180);
 
-    fn spawn(folder: &TempDir, arguments: &[&str]) -> Child {
-        let program = assert_cmd::cargo::cargo_bin("dbstow");
-        let mut command = Command::new(program);
-        command.current_dir(folder.path()).args(arguments);
+    fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
+        let mut command = folder.process(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().expect("it starts")
     }
@@ -317,8 +290,8 @@ mod signals {
         (status, text)
     }
 
-    fn head(folder: &TempDir) -> PathBuf {
-        folder.path().join("out/dbstow.json")
+    fn head(folder: &Folder) -> PathBuf {
+        folder.path("out/dbstow.json")
     }
 
     #[test]
@@ -349,7 +322,7 @@ mod signals {
             "{text}"
         );
         assert!(!text.contains("panicked"), "{text}");
-        let records = fs::read_dir(folder.path().join("out/records"));
+        let records = fs::read_dir(folder.path("out/records"));
         assert_eq!(records.map_or(0, Iterator::count), 0);
     }
 
@@ -381,8 +354,8 @@ mod signals {
     fn a_real_run_that_was_stopped_for_seconds_says_so() {
         let folder = folder();
         let text = SMALL.replace("operations = 10\n", "duration = \"8 s\"\nsessions = 16\n");
-        fs::write(folder.path().join("small.toml"), text).expect("the folder is ours");
-        fs::create_dir(folder.path().join("vd")).expect("the folder is ours");
+        folder.write("small.toml", text);
+        folder.make_folder("vd");
         let run = "run small.toml --mode measure --engine sqlite --volume d=vd --out out";
         let child = spawn(&folder, &run.split(' ').collect::<Vec<_>>());
         // A load of 27 MB reads next to nothing; the run reads all the time.
@@ -395,14 +368,12 @@ mod signals {
 
         let (status, text) = ended(child);
         assert!(status.success(), "{text}");
-        let record = fs::read_to_string(folder.path().join("out/records/000-one.json"));
-        let record = record.expect("it was recorded");
+        let record = folder.read("out/records/000-one.json");
         assert!(
             record.contains("paused: the process was stopped for"),
             "{record}"
         );
-        let mut report = dbstow(folder.path(), &["report", "out", "--format", "json"]);
-        let json = String::from_utf8(report.ok().expect("it reports").stdout).expect("text");
+        let json = folder.stdout(&["report", "out", "--format", "json"]);
         assert!(json.contains("\"id\": \"paused\""), "{json}");
         assert!(json.contains("delete their records"), "{json}");
     }
@@ -411,13 +382,13 @@ mod signals {
     #[cfg(target_os = "linux")]
     fn nohup_survives_a_closed_terminal() {
         let folder = folder();
-        let program = assert_cmd::cargo::cargo_bin("dbstow");
+        let program = testing::program();
         let mut command = Command::new("nohup");
         command
             .arg(program)
             .args(["run", "small.toml", "--out", "out"]);
         command.args(["--set", "workload.parameters.rows=2000000"]);
-        command.current_dir(folder.path()).stdin(Stdio::null());
+        command.current_dir(folder.root()).stdin(Stdio::null());
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn().expect("nohup is everywhere");
         wait_for(&head(&folder));
@@ -436,9 +407,7 @@ mod signals {
         let rows = "workload.parameters.rows=2000000000";
         let mut command = Command::new("env");
         // The tests may have been started by `nohup`.
-        command
-            .arg("--default-signal=HUP")
-            .arg(assert_cmd::cargo::cargo_bin("dbstow"));
+        command.arg("--default-signal=HUP").arg(testing::program());
         command.args([
             "run",
             "small.toml",
@@ -448,7 +417,7 @@ mod signals {
             "--set",
             rows,
         ]);
-        command.current_dir(folder.path());
+        command.current_dir(folder.root());
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let child = command.spawn().expect("it starts");
         wait_for(&head(&folder));
@@ -460,14 +429,14 @@ mod signals {
     /// Runs with at most this many KiB of address space: the exit code, and stderr.
     fn run_within(kib: u32, sets: &[&str]) -> (Option<i32>, String) {
         let folder = folder();
-        let program = assert_cmd::cargo::cargo_bin("dbstow");
+        let program = testing::program();
         let mut command = Command::new("sh");
         command.args(["-c", &format!("ulimit -v {kib}; exec \"$0\" \"$@\"")]);
         command.arg(program).args(with_sets(
             &["run", "small.toml", "--out", "out", "--jobs", "1"],
             sets,
         ));
-        let output = command.current_dir(folder.path()).output();
+        let output = command.current_dir(folder.root()).output();
         let output = output.expect("it starts");
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -530,7 +499,7 @@ mod signals {
         let Ok(full) = File::options().write(true).open("/dev/full") else {
             return;
         };
-        let program = assert_cmd::cargo::cargo_bin("dbstow");
+        let program = testing::program();
         let output = Command::new(program)
             .arg("disks")
             .stdout(full)
@@ -545,7 +514,7 @@ mod signals {
 
     #[test]
     fn a_reader_that_went_away_is_no_failure() {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin("dbstow"))
+        let mut child = Command::new(testing::program())
             .args(["disks", "--format", "json"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -7,6 +7,7 @@ use std::process::Command;
 use assert_cmd::assert::OutputAssertExt;
 use serde::Deserialize;
 use serde_json::Value;
+use testing::folder::{self, Folder, said};
 
 const SCHEMA: &str = include_str!("../../../../schema/lint.schema.json");
 
@@ -17,21 +18,19 @@ fn capture(name: &str) -> PathBuf {
 
 /// The program in the captures' folder, so that its output has no path of this machine.
 fn lint(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
+    let mut command = Command::new(testing::program());
     command.current_dir(capture("")).arg("lint").args(arguments);
     command
 }
 
 fn stdout(arguments: &[&str]) -> String {
-    let output = lint(arguments).assert().success().get_output().clone();
-    String::from_utf8(output.stdout).expect("it prints UTF-8")
+    folder::stdout(&lint(arguments).assert().success())
 }
 
 /// Runs it and returns its stderr.
 #[track_caller]
 fn refused(arguments: &[&str], code: i32) -> String {
-    let output = lint(arguments).assert().code(code).get_output().clone();
-    String::from_utf8(output.stderr).expect("it prints UTF-8")
+    said(&lint(arguments).assert().code(code))
 }
 
 const ALL: [&str; 6] = [
@@ -113,12 +112,10 @@ fn text_of_mariadb_names_it_and_what_a_disk_told_of_it_changes() {
         "{text}"
     );
     assert!(text.contains("\nUNKNOWN\n  what the disk serves"), "{text}");
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let host = folder.path().join("host.toml");
     let told = "[[volumes]]\nmount_point = \"/srv\"\ndisk = \"azure.premium.p30\"\n";
-    std::fs::write(&host, told).expect("it can be written");
-    let host = host.to_str().expect("its path is text");
-    let text = stdout(&[MARIADB, one[0], one[1], "--host", host]);
+    let folder = Folder::with(&[("host.toml", told)]);
+    let host = folder.text("host.toml");
+    let text = stdout(&[MARIADB, one[0], one[1], "--host", &host]);
     // 20 x 200 are fewer than the 5,000 IOPS of a P30.
     assert!(text.contains("\nLOW\n  innodb-io-capacity\n"), "{text}");
     assert!(text.contains("the disk serves 5000 IOPS"), "{text}");
@@ -126,9 +123,8 @@ fn text_of_mariadb_names_it_and_what_a_disk_told_of_it_changes() {
 
 #[test]
 fn a_mount_point_of_the_host_file_that_the_capture_does_not_have_is_reported() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let host = folder.path().join("host.toml");
-    let host = host.to_str().expect("its path is text");
+    let folder = Folder::new();
+    let host = folder.text("host.toml");
     for (told, part) in [
         (
             "host_cache = 'none'",
@@ -141,8 +137,8 @@ fn a_mount_point_of_the_host_file_that_the_capture_does_not_have_is_reported() {
         ),
     ] {
         let text = format!("[[volumes]]\nmount_point = 'Q:\\'\n{told}\n");
-        std::fs::write(host, text).expect("it can be written");
-        let said = refused(&["windows-2019-azure-vm.json", "--host", host], 0);
+        folder.write("host.toml", text);
+        let said = refused(&["windows-2019-azure-vm.json", "--host", &host], 0);
         assert!(said.contains(part), "no {part}: {said}");
     }
 }
@@ -171,8 +167,7 @@ fn cargo(arguments: &[&str]) -> String {
     command
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(arguments);
-    let output = command.assert().success().get_output().clone();
-    String::from_utf8(output.stdout).expect("cargo prints UTF-8")
+    folder::stdout(&command.assert().success())
 }
 
 /// The platform that the tests run on, as `x86_64-unknown-linux-gnu`.
@@ -315,20 +310,16 @@ fn the_list_has_every_rule_with_its_source_and_day() {
 
 #[test]
 fn comparisons_of_ones_own_stand_beside_the_finding() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let results = folder.path().join("r");
-    let results = results.to_str().expect("its path is text");
-    Command::new(env!("CARGO_BIN_EXE_dbstow"))
-        .args(["run", "files-times-disks", "--quick", "--out", results])
-        .assert()
-        .success();
+    let folder = Folder::new();
+    folder.stdout(&["run", "files-times-disks", "--quick", "--out", "r"]);
+    let results = folder.text("r");
 
     let arguments = [
         "linux-2022-container.json",
         "--rule",
         "tempdb-file-count",
         "--results",
-        results,
+        &results,
     ];
     let text = stdout(&arguments);
     assert!(text.contains("simulated here with sqlite"), "{text}");

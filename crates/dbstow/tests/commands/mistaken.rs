@@ -1,50 +1,33 @@
 //! Wrong input in place of the intended one: the error names the file or the option, and the remedy.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use assert_cmd::Command;
-use tempfile::TempDir;
+use testing::folder::Folder;
 
 /// A folder with one file of each kind.
-struct Place(TempDir);
-
-impl Place {
-    fn new() -> Place {
-        let place = Place(tempfile::tempdir().expect("there is room"));
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for (from, name) in [
-            ("examples/shop.toml", "shop.toml"),
-            ("examples/today.toml", "today.toml"),
-            (
-                "crates/experiment/experiments/tempdb-scale-out.toml",
-                "mine.toml",
-            ),
-        ] {
-            fs::copy(root.join(from), place.path(name)).expect("it is committed");
-        }
-        fs::write(place.path("empty.toml"), "").expect("the folder is ours");
-        place
+fn place() -> Folder {
+    let place = Folder::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (from, name) in [
+        ("examples/shop.toml", "shop.toml"),
+        ("examples/today.toml", "today.toml"),
+        (
+            "crates/experiment/experiments/tempdb-scale-out.toml",
+            "mine.toml",
+        ),
+    ] {
+        fs::copy(root.join(from), place.path(name)).expect("it is committed");
     }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    /// The error for something impossible.
-    fn refused(&self, arguments: &[&str], code: i32) -> String {
-        let mut command = Command::cargo_bin("dbstow").expect("it was built");
-        let command = command.current_dir(self.0.path()).args(arguments);
-        let assert = command.assert().code(code);
-        String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
-    }
+    place.write("empty.toml", "");
+    place
 }
 
 const ADVISE: [&str; 4] = ["advise", "shop.toml", "--cloud", "azure"];
 
 #[test]
 fn a_file_of_another_kind_is_called_by_its_name() {
-    let place = Place::new();
+    let place = place();
     for (arguments, said) in [
         (
             &["run", "empty.toml"][..],
@@ -114,7 +97,7 @@ fn a_file_of_another_kind_is_called_by_its_name() {
             "mine.toml holds no results of dbstow",
         ),
     ] {
-        let error = place.refused(arguments, 2);
+        let error = place.fails(arguments, 2);
         assert!(error.contains(said), "{arguments:?}: {error}");
     }
 }
@@ -122,17 +105,17 @@ fn a_file_of_another_kind_is_called_by_its_name() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_experiment_is_not_mounted() {
-    let place = Place::new();
-    let error = place.refused(&["mount", "mine.toml", "here"], 2);
+    let place = place();
+    let error = place.fails(&["mount", "mine.toml", "here"], 2);
     let said = "mine.toml: this is an experiment, not a file of volumes; put its [machine]";
     assert!(error.contains(said), "{error}");
 }
 
 #[test]
 fn an_experiment_without_a_name_is_asked_for_one() {
-    let place = Place::new();
-    fs::write(place.path("new.toml"), "question = \"?\"").expect("the folder is ours");
-    let error = place.refused(&["check", "new.toml"], 2);
+    let place = place();
+    place.write("new.toml", "question = \"?\"");
+    let error = place.fails(&["check", "new.toml"], 2);
     assert!(
         error.contains("the experiment has no name; add one"),
         "{error}"
@@ -141,14 +124,14 @@ fn an_experiment_without_a_name_is_asked_for_one() {
 
 #[test]
 fn a_mistyped_arm_or_command_is_answered_with_the_near_one() {
-    let place = Place::new();
-    let error = place.refused(&["rnu"], 2);
+    let place = place();
+    let error = place.fails(&["rnu"], 2);
     assert!(error.contains("'run'"), "{error}");
     let layout = ["layout", "tempdb-scale-out", "--arm", "one-dsik"];
-    let error = place.refused(&layout, 2);
+    let error = place.fails(&layout, 2);
     assert!(error.contains("did you mean \"one-disk\"?"), "{error}");
     let far = ["layout", "tempdb-scale-out", "--arm", "far"];
-    let error = place.refused(&far, 2);
+    let error = place.fails(&far, 2);
     assert!(
         error.contains("(arms: \"one-disk\", \"two-disks\""),
         "{error}"
@@ -157,18 +140,18 @@ fn a_mistyped_arm_or_command_is_answered_with_the_near_one() {
 
 #[test]
 fn a_layout_of_today_that_is_missing_is_asked_for_as_such() {
-    let place = Place::new();
-    let error = place.refused(&[&ADVISE[..], &["--today", "none.toml"]].concat(), 2);
+    let place = place();
+    let error = place.fails(&[&ADVISE[..], &["--today", "none.toml"]].concat(), 2);
     assert!(
         error.contains("--today none.toml: ")
             && error.contains("machine, volumes and one placement"),
         "{error}"
     );
     assert!(!error.contains("dbstow experiments"), "{error}");
-    let error = place.refused(&[&ADVISE[..], &["--today", "empty.toml"]].concat(), 2);
+    let error = place.fails(&[&ADVISE[..], &["--today", "empty.toml"]].concat(), 2);
     assert!(error.contains("--today empty.toml: it is empty"), "{error}");
     // The example names neither machine nor disks.
-    let error = place.refused(&ADVISE, 2);
+    let error = place.fails(&ADVISE, 2);
     assert!(
         error.contains("--today FILE") && !error.contains("name an experiment"),
         "{error}"
@@ -177,14 +160,14 @@ fn a_layout_of_today_that_is_missing_is_asked_for_as_such() {
 
 #[test]
 fn percentages_are_read_alike_by_every_option() {
-    let place = Place::new();
+    let place = place();
     let advise = [&ADVISE[..], &["--today", "today.toml"]].concat();
     for (command, option) in [
         (&advise[..], "--discount"),
         (&advise, "--not-slower"),
         (&["run", "tempdb-scale-out"], "--fail-if-slower"),
     ] {
-        let error = place.refused(&[command, &[option, "30"]].concat(), 2);
+        let error = place.fails(&[command, &[option, "30"]].concat(), 2);
         assert!(
             error.contains("Give 30%, or 0.3 for the same"),
             "{option}: {error}"
@@ -195,7 +178,7 @@ fn percentages_are_read_alike_by_every_option() {
             ("nan", "it is no number; give a percentage such as 5%"),
             ("-5%", "-5% is below 0; give a percentage such as 5%"),
         ] {
-            let error = place.refused(&[command, &[option, value]].concat(), 2);
+            let error = place.fails(&[command, &[option, value]].concat(), 2);
             assert!(error.contains(expected), "{option} {value}: {error}");
         }
     }
@@ -203,18 +186,18 @@ fn percentages_are_read_alike_by_every_option() {
 
 #[test]
 fn a_profile_that_is_there_is_replaced_only_with_force() {
-    let place = Place::new();
+    let place = place();
     let recorded = "\
         Device            r/s     w/s";
-    fs::write(place.path("iostat.txt"), recorded).expect("the folder is ours");
+    place.write("iostat.txt", recorded);
     let import = ["import", "iostat.txt", "--out", "shop.toml"];
-    let error = place.refused(&import, 2);
+    let error = place.fails(&import, 2);
     assert!(
         error.contains("shop.toml already exists; give another --out, or --force to replace it"),
         "{error}"
     );
     // It gets as far as the invalid file.
-    let error = place.refused(&[&import[..], &["--force"]].concat(), 2);
+    let error = place.fails(&[&import[..], &["--force"]].concat(), 2);
     assert!(error.contains("iostat.txt"), "{error}");
 }
 
@@ -222,9 +205,9 @@ fn a_profile_that_is_there_is_replaced_only_with_force() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_is_full_has_a_remedy() {
-    let place = Place::new();
+    let place = place();
     let plan = ["plan", "mine.toml", "--out", "/dev/full"];
-    let error = place.refused(&plan, 1);
+    let error = place.fails(&plan, 1);
     assert!(
         error.contains("free some space there, or choose another place"),
         "{error}"
@@ -234,10 +217,10 @@ fn a_disk_that_is_full_has_a_remedy() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_place_that_may_not_be_written_has_a_remedy() {
-    let place = Place::new();
+    let place = place();
     // Files that the kernel protects from all writes.
     let out = "/sys/kernel/shop.json";
-    let error = place.refused(&["plan", "mine.toml", "--out", out], 1);
+    let error = place.fails(&["plan", "mine.toml", "--out", out], 1);
     assert!(
         error.contains(out) && error.contains("choose another place"),
         "{error}"
@@ -246,9 +229,9 @@ fn a_place_that_may_not_be_written_has_a_remedy() {
 
 #[test]
 fn a_place_where_nothing_can_be_written_has_a_remedy() {
-    let place = Place::new();
-    fs::write(place.path("load.csv"), "").expect("the folder is ours");
-    fs::create_dir(place.path("folder")).expect("the folder is ours");
+    let place = place();
+    place.write("load.csv", "");
+    place.make_folder("folder");
     for (out, force, code, said) in [
         (
             "folder",
@@ -278,7 +261,7 @@ fn a_place_where_nothing_can_be_written_has_a_remedy() {
     ] {
         let mut arguments = vec!["import", "load.csv", "--out", out];
         arguments.extend(force.then_some("--force"));
-        let error = place.refused(&arguments, code);
+        let error = place.fails(&arguments, code);
         assert!(error.contains(said), "{arguments:?}: {error}");
         assert!(!error.contains("or --force"), "{error}");
     }
@@ -286,8 +269,8 @@ fn a_place_where_nothing_can_be_written_has_a_remedy() {
 
 #[test]
 fn a_window_without_a_unit_is_blamed_on_its_own_option() {
-    let place = Place::new();
-    let error = place.refused(&[&ADVISE[..], &["--window", "5"]].concat(), 2);
+    let place = place();
+    let error = place.fails(&[&ADVISE[..], &["--window", "5"]].concat(), 2);
     assert!(error.contains("--window"), "{error}");
     assert!(!error.contains("--set"), "{error}");
 }

@@ -1,9 +1,6 @@
 //! Names given by a user: similar ones, the user's own, and the errors for wrong ones.
 
-use std::fs;
-
-use assert_cmd::Command;
-use tempfile::TempDir;
+use testing::folder::{Folder, Printed};
 
 const SMALL: &str = r#"name = "small"
 question = "Do two data files do better than one?"
@@ -45,12 +42,11 @@ confidence = "measured"
 sources = ["own"]
 "#;
 
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+fn folder() -> Folder {
     let own_names = SMALL
         .replace("azure.DS2", "own.machine")
         .replace("azure.premium.p30", "own.disk");
-    for (name, text) in [
+    Folder::with(&[
         ("small.toml", SMALL),
         ("named.toml", &own_names),
         ("own.toml", OWN),
@@ -63,35 +59,24 @@ fn folder() -> TempDir {
             "stress.json",
             r#"{"MainQuery": "SELECT 1", "NumThreads": 3, "NumIterations": 5}"#,
         ),
-    ] {
-        fs::write(folder.path().join(name), text).expect("the folder is ours");
-    }
-    folder
+    ])
 }
 
-/// Exit code, stdout and stderr of a command line, whose words contain no spaces.
-fn output(folder: &TempDir, line: &str) -> (Option<i32>, String, String) {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    let command = command.current_dir(folder.path()).args(line.split(' '));
-    let output = command.output().expect("it starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+/// What a command line prints, whose words contain no spaces.
+fn output(folder: &Folder, line: &str) -> Printed {
+    folder.printed(&line.split(' ').collect::<Vec<_>>())
 }
 
-fn refused(folder: &TempDir, line: &str) -> String {
-    let (code, _, message) = output(folder, line);
-    assert_eq!(code, Some(2), "{line}: {message}");
-    message
+fn refused(folder: &Folder, line: &str) -> String {
+    let Printed { code, stderr, .. } = output(folder, line);
+    assert_eq!(code, 2, "{line}: {stderr}");
+    stderr
 }
 
-fn printed(folder: &TempDir, line: &str) -> String {
-    let (code, out, message) = output(folder, line);
-    assert_eq!(code, Some(0), "{line}: {message}");
-    out
+fn printed(folder: &Folder, line: &str) -> String {
+    let printed = output(folder, line);
+    assert_eq!(printed.code, 0, "{line}: {}", printed.stderr);
+    printed.stdout
 }
 
 #[test]
@@ -164,7 +149,7 @@ fn another_content_of_a_catalogue_file_is_another_plan() {
         printed(&folder, line);
         printed(&folder, line);
         let changed = OWN.replace(was, is);
-        fs::write(folder.path().join("own.toml"), changed).expect("the folder is ours");
+        folder.write("own.toml", changed);
         let message = refused(&folder, line);
         assert!(message.contains("another plan"), "{message}");
     }
@@ -178,7 +163,7 @@ fn a_wrong_catalogue_file_is_refused_with_its_place_and_a_remedy() {
         assert!(message.contains(part), "{message}");
     }
     let broken = OWN.replace("local-nvme", "local-nvm");
-    fs::write(folder.path().join("own.toml"), broken).expect("the folder is ours");
+    folder.write("own.toml", broken);
     for line in [
         "check small.toml --catalogue own.toml",
         "disks --catalogue own.toml",
@@ -216,7 +201,7 @@ fn a_workload_of_ones_own_is_shown_as_it_would_run() {
     let shown = printed(&folder, &format!("workloads {of_ours}"));
     let shown = shown.replace(of_ours, "workloads/read-only");
     assert_eq!(shown, printed(&folder, "workloads read-only"));
-    fs::create_dir(folder.path().join("w")).expect("the folder is ours");
+    folder.make_folder("w");
     let message = refused(&folder, "workloads w");
     assert!(message.contains("w/workload.toml"), "{message}");
     let message = refused(&folder, "workloads none.sql");

@@ -1,55 +1,29 @@
 //! Ordinary commands whose result would be a confident wrong answer: each reports the problem instead.
 
-use std::fs;
+use testing::folder::{Folder, Printed, contains};
 
-use assert_cmd::Command;
-use tempfile::TempDir;
-
-/// What the program printed.
-struct Printed {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-fn dbstow(folder: &TempDir, arguments: &[&str]) -> Printed {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    let command = command.current_dir(folder.path()).args(arguments);
-    let output = command.output().expect("it starts");
-    let text = |bytes: Vec<u8>| {
-        let text = String::from_utf8(bytes).expect("it is UTF-8");
-        // As it was written, whatever the width of the terminal.
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
+/// What the program prints, as it was written, whatever the width of the terminal.
+fn dbstow(folder: &Folder, arguments: &[&str]) -> Printed {
+    let text = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = folder.printed(arguments);
     Printed {
-        code: output.status.code().expect("it ended by itself"),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
+        stdout: text(printed.stdout),
+        stderr: text(printed.stderr),
+        ..printed
     }
-}
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
 }
 
 /// Writes a file, and gives its name.
-fn write<'a>(folder: &TempDir, name: &'a str, text: &str) -> &'a str {
-    fs::write(folder.path().join(name), text).expect("the folder is ours");
+fn write<'a>(folder: &Folder, name: &'a str, text: &str) -> &'a str {
+    folder.write(name, text);
     name
-}
-
-#[track_caller]
-fn says(text: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(text.contains(part), "{part:?} is not in: {text}");
-    }
 }
 
 const QUICK: [&str; 3] = ["run", "tempdb-ssd-vs-premium", "--quick"];
 
 #[test]
 fn scripts_of_another_dialect_are_refused_with_their_line_before_anything_runs() {
-    let folder = folder();
+    let folder = Folder::new();
     let tsql = write(
         &folder,
         "top.sql",
@@ -77,16 +51,16 @@ fn scripts_of_another_dialect_are_refused_with_their_line_before_anything_runs()
         for command in ["check", "run"] {
             let printed = dbstow(&folder, &[command, QUICK[1], "--workload", script]);
             assert_eq!(printed.code, 2, "{}", printed.stderr);
-            says(&printed.stderr, &parts);
+            contains(&printed.stderr, &parts);
             assert_eq!(printed.stdout, "");
         }
     }
-    assert!(!folder.path().join("dbstow-results").exists());
+    assert!(!folder.path("dbstow-results").exists());
 }
 
 #[test]
 fn a_run_whose_operations_fail_is_a_failure() {
-    let folder = folder();
+    let folder = Folder::new();
     // One in twenty fails; the first one does not.
     let script = "\\set k random(1, 20)\nSELECT CASE WHEN :k = 7 THEN abs(-9223372036854775807 - 1) ELSE 1 END;\n";
     let script = write(&folder, "overflow.sql", script);
@@ -94,7 +68,7 @@ fn a_run_whose_operations_fail_is_a_failure() {
 
     let failed = dbstow(&folder, &[&QUICK[..], &operations].concat());
     assert_eq!(failed.code, 1, "{}", failed.stdout);
-    says(
+    contains(
         &failed.stdout,
         &[
             "of its operations failed (at most 1 %",
@@ -102,31 +76,31 @@ fn a_run_whose_operations_fail_is_a_failure() {
             "0 of 2",
         ],
     );
-    says(&failed.stderr, &["no trial completed"]);
+    contains(&failed.stderr, &["no trial completed"]);
     assert!(!failed.stdout.contains("tie"), "{}", failed.stdout);
 
     let allowed = ["--set", "protocol.errors_max=0.2", "--out", "allowed"];
     let counted = dbstow(&folder, &[&QUICK[..], &operations, &allowed].concat());
     assert_eq!(counted.code, 0, "{}", counted.stderr);
-    says(&counted.stdout, &["! errors: operations failed"]);
+    contains(&counted.stdout, &["! errors: operations failed"]);
 }
 
 #[test]
 fn an_arm_whose_data_did_not_fit_is_named_and_not_compared() {
-    let folder = folder();
+    let folder = Folder::new();
     let small = "placement.p30.temp={ volumes = \"f\", files = 2, file_size = \"1 MiB\" }";
 
     let printed = dbstow(&folder, &[&QUICK[..], &["--set", small]].concat());
 
     assert_eq!(printed.code, 1, "{}", printed.stdout);
-    says(&printed.stdout, &["p30 failed twice", "full"]);
-    says(&printed.stderr, &["no trial completed of p30"]);
+    contains(&printed.stdout, &["p30 failed twice", "full"]);
+    contains(&printed.stderr, &["no trial completed of p30"]);
     assert!(!printed.stdout.contains("slower"), "{}", printed.stdout);
 }
 
 #[test]
 fn files_that_saw_no_io_decide_nothing_and_are_not_priced() {
-    let folder = folder();
+    let folder = Folder::new();
     let memory = ["--set", "engine.memory=1 GiB"];
 
     let printed = dbstow(
@@ -141,13 +115,13 @@ fn files_that_saw_no_io_decide_nothing_and_are_not_priced() {
         "p30 (0 requests of temp files in a trial)",
         "p30 vs local-ssd: no verdict: the files in question saw next to no I/O",
     ];
-    says(&printed.stdout, &parts);
+    contains(&printed.stdout, &parts);
     assert!(!printed.stdout.contains("Cheapest"), "{}", printed.stdout);
 }
 
 #[test]
 fn data_and_log_on_a_disk_that_forgets_are_told_whatever_it_is_called() {
-    let folder = folder();
+    let folder = Folder::new();
     let case = include_str!("../cases/data-and-log-on-local-nvme.toml");
     let file = write(&folder, "e.toml", case);
     let warned = |disk: &str| {
@@ -176,7 +150,7 @@ fn data_and_log_on_a_disk_that_forgets_are_told_whatever_it_is_called() {
 
 #[test]
 fn a_verdict_that_turns_with_a_default_says_so_first() {
-    let folder = folder();
+    let folder = Folder::new();
     let experiment = r#"
 name = "open"
 question = "Local SSD or P30?"
@@ -211,7 +185,7 @@ blocks = 2
     let file = write(&folder, "open.toml", experiment);
 
     let left_open = dbstow(&folder, &["run", file]);
-    says(
+    contains(
         &left_open.stdout,
         &[
             "Read first ! default-decides:",
@@ -233,17 +207,17 @@ blocks = 2
         "{}",
         chosen.stdout
     );
-    says(&chosen.stdout, &["p30 is", "slower than local-ssd"]);
+    contains(&chosen.stdout, &["p30 is", "slower than local-ssd"]);
 }
 
 #[test]
 fn published_figures_are_not_shown_beside_other_settings() {
-    let folder = folder();
+    let folder = Folder::new();
     let sessions = ["--set", "workload.sessions=2"];
 
     let printed = dbstow(&folder, &[&QUICK[..], &sessions].concat());
 
-    says(
+    contains(
         &printed.stdout,
         &[
             "its figures are left out: they are for other settings or disks",
@@ -255,17 +229,17 @@ fn published_figures_are_not_shown_beside_other_settings() {
 
 #[test]
 fn one_block_names_no_cheapest_arm() {
-    let folder = folder();
+    let folder = Folder::new();
 
     let printed = dbstow(&folder, &[&QUICK[..], &["--blocks", "1"]].concat());
 
-    says(&printed.stdout, &["inconclusive"]);
+    contains(&printed.stdout, &["inconclusive"]);
     assert!(!printed.stdout.contains("Cheapest"), "{}", printed.stdout);
 }
 
 #[test]
 fn results_without_an_arm_in_common_say_which_they_have() {
-    let folder = folder();
+    let folder = Folder::new();
     for (experiment, out) in [
         ("tempdb-ssd-vs-premium", "a"),
         ("ultra-vs-premium-pool", "b"),
@@ -277,7 +251,7 @@ fn results_without_an_arm_in_common_say_which_they_have() {
     let printed = dbstow(&folder, &["report", "a", "b"]);
 
     assert_eq!(printed.code, 2);
-    says(
+    contains(
         &printed.stderr,
         &["no arm in common", "local-ssd, p30", "premium-pool, ultra"],
     );
@@ -285,7 +259,7 @@ fn results_without_an_arm_in_common_say_which_they_have() {
 
 #[test]
 fn more_rows_than_this_machine_holds_are_refused_before_the_first_is_loaded() {
-    let folder = folder();
+    let folder = Folder::new();
     let rows = [
         "check",
         "tempdb-spill",
@@ -296,7 +270,7 @@ fn more_rows_than_this_machine_holds_are_refused_before_the_first_is_loaded() {
     let printed = dbstow(&folder, &rows);
 
     assert_eq!(printed.code, 2, "{}", printed.stderr);
-    says(
+    contains(
         &printed.stderr,
         &[
             "a trial needs about",
@@ -309,7 +283,7 @@ fn more_rows_than_this_machine_holds_are_refused_before_the_first_is_loaded() {
 #[cfg(all(target_os = "linux", feature = "postgres"))]
 #[test]
 fn what_a_run_needs_is_one_message_before_it() {
-    let folder = folder();
+    let folder = Folder::new();
     let emulate = [
         "tempdb-ssd-vs-premium",
         "--mode",
@@ -321,9 +295,9 @@ fn what_a_run_needs_is_one_message_before_it() {
         let bin = [&[command][..], &emulate, &["--postgres-bin", "nowhere"]].concat();
         let printed = dbstow(&folder, &bin);
         assert_ne!(printed.code, 0);
-        says(&printed.stderr, &["nowhere: there is no `initdb` in it"]);
+        contains(&printed.stderr, &["nowhere: there is no `initdb` in it"]);
         let memory = [&[command][..], &emulate, &["--set", "engine.memory=30 TiB"]].concat();
-        says(
+        contains(
             &dbstow(&folder, &memory).stderr,
             &["30 TiB of memory, and this machine has"],
         );
@@ -348,7 +322,7 @@ fn what_a_run_needs_is_one_message_before_it() {
     ];
     let printed = dbstow(&folder, &given.concat());
     assert_eq!(printed.code, 2, "{}", printed.stderr);
-    says(
+    contains(
         &printed.stderr,
         &[
             "puts the log on d and \"p30\" on f",
@@ -360,12 +334,12 @@ fn what_a_run_needs_is_one_message_before_it() {
 
 #[test]
 fn a_sweep_says_where_more_stops_helping_and_is_refused_where_it_would_be_ignored() {
-    let folder = folder();
+    let folder = Folder::new();
     let run = |sweep| [&QUICK[..], &["--set", sweep]].concat();
 
     let swept = dbstow(&folder, &run("engine.memory=64 MiB,256 MiB"));
     assert_eq!(swept.code, 0, "{}", swept.stderr);
-    says(
+    contains(
         &swept.stdout,
         &[
             "= p30-memory-256-MiB and local-ssd-memory-256-MiB tie",
@@ -376,7 +350,7 @@ fn a_sweep_says_where_more_stops_helping_and_is_refused_where_it_would_be_ignore
     let real = [&run("volume.f.count=1,2")[..], &["--mode", "measure"]].concat();
     let ignored = dbstow(&folder, &real);
     assert_eq!(ignored.code, 2, "{}", ignored.stdout);
-    says(
+    contains(
         &ignored.stderr,
         &["--set volume.f.count=1,2: measure has real disks"],
     );
@@ -384,21 +358,20 @@ fn a_sweep_says_where_more_stops_helping_and_is_refused_where_it_would_be_ignore
 
 #[test]
 fn a_plan_of_what_does_not_fit_is_shown_with_a_note() {
-    let folder = folder();
+    let folder = Folder::new();
     let rows = "workload.parameters.rows=2_000_000_000";
 
     let shown = dbstow(&folder, &["plan", "tempdb-spill", "--set", rows]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
-    says(&shown.stdout, &["rows = 2000000000"]);
-    says(&shown.stderr, &["cannot run here: a trial needs about"]);
+    contains(&shown.stdout, &["rows = 2000000000"]);
+    contains(&shown.stderr, &["cannot run here: a trial needs about"]);
 }
 
 #[test]
 fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
-    let folder = folder();
-    let workload = folder.path().join("shared");
-    fs::create_dir(&workload).expect("the folder is ours");
-    let file = |name: &str, text: &str| fs::write(workload.join(name), text).expect("it is ours");
+    let folder = Folder::new();
+    folder.make_folder("shared");
+    let file = |name: &str, text: &str| folder.write(&format!("shared/{name}"), text);
     file(
         "workload.toml",
         "name = \"shared\"\nabout = \"One table for all.\"\ndatabase = \"shared\"\ntables = \"data\"\n\
@@ -452,7 +425,7 @@ fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
     ];
     let open = dbstow(&folder, &asked);
     assert_ne!(open.code, 0, "{}", open.stdout);
-    says(
+    contains(
         &[open.stdout, open.stderr].concat(),
         &["a transaction is left open; end it with COMMIT"],
     );
@@ -472,13 +445,13 @@ fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
         "--set",
         "workload.sessions=2",
     ];
-    let text = fs::read_to_string(workload.join("workload.toml")).expect("it is there");
+    let text = folder.read("shared/workload.toml");
     file(
         "workload.toml",
         &text.replace("[load]\n", "[load]\nmeasured = true\n"),
     );
     let refused = dbstow(&folder, &measured);
-    says(&refused.stderr, &["leave out load.measured"]);
+    contains(&refused.stderr, &["leave out load.measured"]);
     file("workload.toml", &text);
 
     // SQLite in real time is what it is.
@@ -493,7 +466,7 @@ fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
             .concat(),
         )
     };
-    says(
+    contains(
         &of("emulate").stderr,
         &["SQLite lets one of them write at a time"],
     );
@@ -533,11 +506,11 @@ set = { "volume.one.size" = "1000 GiB" }
 
 #[test]
 fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
-    let folder = folder();
+    let folder = Folder::new();
     let file = write(&folder, "gp2.toml", GP2);
 
     let bursting = dbstow(&folder, &["run", file, "--out", "a"]);
-    says(
+    contains(
         &bursting.stdout,
         &[
             "Read first ! burst-credits: ",
@@ -550,7 +523,7 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
     );
 
     let sustained = dbstow(&folder, &["run", file, "--sustained", "--out", "b"]);
-    says(
+    contains(
         &sustained.stdout,
         &[
             "changed: machine.credits = 0; volume.one.credits = 0",
@@ -565,7 +538,7 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
     let credits = "volume.one.override.iops_credits=1000000";
     let arguments = ["run", file, "--set", burst, "--set", credits, "--out", "c"];
     let own_burst = dbstow(&folder, &arguments);
-    says(
+    contains(
         &own_burst.stdout,
         &["gb-500: disk one.1: 4,008 IOPS, of which 1,500 are sustained"],
     );
@@ -573,7 +546,7 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
 
 #[test]
 fn sustained_runs_spend_the_machines_credits_too() {
-    let folder = folder();
+    let folder = Folder::new();
     // Of EBS it has 20,000 IOPS for half an hour a day, and 6,000 for the rest.
     let text = GP2
         .replace("aws.r5b.2xlarge", "aws.c6g.xlarge")
@@ -584,7 +557,7 @@ fn sustained_runs_spend_the_machines_credits_too() {
         .replace("depth = 32", "depth = 128");
     let file = write(&folder, "machine.toml", &text);
     let bursting = dbstow(&folder, &["run", file, "--out", "a"]);
-    says(
+    contains(
         &bursting.stdout,
         &[
             "gb-500: the machine's ebs limit: 12,0",
@@ -592,13 +565,13 @@ fn sustained_runs_spend_the_machines_credits_too() {
         ],
     );
     let sustained = dbstow(&folder, &["run", file, "--sustained", "--out", "b"]);
-    says(&sustained.stdout, &["gb-500 6,000 "]);
+    contains(&sustained.stdout, &["gb-500 6,000 "]);
     assert!(!sustained.stdout.contains("burst-credits"));
 }
 
 #[test]
 fn credits_that_make_no_sense_are_refused_with_the_remedy() {
-    let folder = folder();
+    let folder = Folder::new();
     let file = write(&folder, "gp2.toml", GP2);
     for (arguments, part) in [
         (
@@ -616,7 +589,7 @@ fn credits_that_make_no_sense_are_refused_with_the_remedy() {
     ] {
         let printed = dbstow(&folder, &[&["run", file], &arguments[..]].concat());
         assert_eq!(printed.code, 2, "{}", printed.stderr);
-        says(&printed.stderr, &[part]);
+        contains(&printed.stderr, &[part]);
     }
     let burst = [
         "volume.one.override.iops_burst=1500",
@@ -629,7 +602,7 @@ fn credits_that_make_no_sense_are_refused_with_the_remedy() {
     assert_eq!(printed.code, 2, "{}", printed.stdout);
     let expected =
         "volume \"one\" has iops_burst = 1500, and its limit sustains 1500; give a higher rate";
-    says(&printed.stderr, &[expected]);
+    contains(&printed.stderr, &[expected]);
     let unlimited = GP2.replace(
         "disk = \"aws.gp2\"\nsize = \"500 GiB\"",
         "disk = \"unlimited\"",
@@ -640,7 +613,7 @@ fn credits_that_make_no_sense_are_refused_with_the_remedy() {
     let file = write(&folder, "unlimited.toml", text);
     let printed = dbstow(&folder, &["check", file]);
     assert_eq!(printed.code, 2, "{}", printed.stdout);
-    says(
+    contains(
         &printed.stderr,
         &[
             "volume \"one\" has iops_burst, but unlimited has no limit that it could be the burst of; give iops_limit too",
@@ -650,7 +623,7 @@ fn credits_that_make_no_sense_are_refused_with_the_remedy() {
 
 #[test]
 fn operations_that_take_no_virtual_time_fail_with_their_script_instead_of_running_for_ever() {
-    let folder = folder();
+    let folder = Folder::new();
     let raw = "name = \"raw\"\nduration = \"5 s\"\n[workload.parameters]\ndepth = 32\n[engine]\nname = \"raw\"";
     let text = GP2
         .replace(
@@ -683,6 +656,6 @@ fn operations_that_take_no_virtual_time_fail_with_their_script_instead_of_runnin
         ];
         let printed = dbstow(&folder, &arguments);
         assert_eq!(printed.code, 1, "{}", printed.stderr);
-        says(&printed.stdout, &["failed-trials", why]);
+        contains(&printed.stdout, &["failed-trials", why]);
     }
 }

@@ -6,15 +6,11 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use serde_json::Value;
-use tempfile::TempDir;
+use testing::folder::{Folder, Printed, contains};
 
 /// Memory limit of each command: mistyped numbers ask for more.
 #[cfg(target_os = "linux")]
 const MEMORY_MAX_KIB: u64 = 1 << 20;
-
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
-}
 
 /// A file of this test.
 fn case(name: &str) -> String {
@@ -28,45 +24,34 @@ fn of_crate(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Runs the program with little memory; returns its exit code and its output on both streams.
-fn dbstow(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
-    let program = assert_cmd::cargo::cargo_bin("dbstow");
+/// Runs the program with little memory.
+fn dbstow(folder: &Folder, arguments: &[&str]) -> Printed {
     #[cfg(target_os = "linux")]
     let mut command = {
         let mut limited = Command::new("sh");
         limited.args(["-c", "ulimit -v \"$0\"; exec \"$@\""]);
-        limited.arg(MEMORY_MAX_KIB.to_string()).arg(program);
+        limited
+            .arg(MEMORY_MAX_KIB.to_string())
+            .arg(testing::program());
         limited
     };
     #[cfg(not(target_os = "linux"))]
-    let mut command = Command::new(program);
-    let output = command
-        .current_dir(folder.path())
-        .args(arguments)
-        .output()
-        .expect("it starts");
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let code = output.status.code();
-    let (out, error) = (text(&output.stdout), text(&output.stderr));
-    (
-        code.unwrap_or_else(|| panic!("{arguments:?}: {error}")),
-        out,
-        error,
-    )
+    let mut command = Command::new(testing::program());
+    let command = command.current_dir(folder.root()).args(arguments);
+    Printed::from(command.output().expect("it starts"))
 }
 
 /// Asserts a usage error with all of `parts` on one line.
-fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
-    let (code, out, error) = dbstow(folder, arguments);
-    assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {error}");
-    for part in parts {
-        assert!(error.contains(part), "no {part:?} in: {error}");
-    }
+fn refuses(folder: &Folder, arguments: &[&str], parts: &[&str]) {
+    let printed = dbstow(folder, arguments);
+    let (code, stdout, stderr) = (printed.code, printed.stdout.as_str(), &printed.stderr);
+    assert_eq!((code, stdout), (2, ""), "{arguments:?}: {stderr}");
+    contains(stderr, parts);
 }
 
 #[test]
 fn what_no_counter_can_have_counted_is_not_imported() {
-    let folder = folder();
+    let folder = Folder::new();
     let typeperf = case("counter-of-1e308.csv");
     let arguments = [
         "import", &typeperf, "--device", "data=D:", "--out", "p.toml",
@@ -90,12 +75,12 @@ fn what_no_counter_can_have_counted_is_not_imported() {
             "correct it",
         ],
     );
-    assert!(!folder.path().join("p.toml").exists());
+    assert!(!folder.path("p.toml").exists());
 }
 
 #[test]
 fn figures_of_json_that_no_counter_can_have_are_not_imported() {
-    let folder = folder();
+    let folder = Folder::new();
     let report = of_crate("profile/tests/files/microsoft/SkuRecommendationReport.json");
     for (key, value, parts) in [
         (
@@ -126,7 +111,7 @@ fn figures_of_json_that_no_counter_can_have_are_not_imported() {
             .find([',', '\n', '}'])
             .expect("more follows");
         let wrong = format!("{} {value}{}", &report[..start], &report[start + length..]);
-        fs::write(folder.path().join("report.json"), wrong).expect("the folder is ours");
+        folder.write("report.json", wrong);
         refuses(
             &folder,
             &["import", "report.json", "--out", "p.toml"],
@@ -140,7 +125,7 @@ fn figures_of_json_that_no_counter_can_have_are_not_imported() {
         &iostat[..rate],
         &iostat[rate + iostat[rate..].find(',').expect("more")..]
     );
-    fs::write(folder.path().join("iostat.json"), wrong).expect("the folder is ours");
+    folder.write("iostat.json", wrong);
     let arguments = [
         "import",
         "iostat.json",
@@ -158,12 +143,12 @@ fn figures_of_json_that_no_counter_can_have_are_not_imported() {
 
 #[test]
 fn one_mistyped_time_of_a_trace_is_a_gap_or_named() {
-    let folder = folder();
+    let folder = Folder::new();
     let long = case("last-time-a-day-late.iolog");
-    let (code, out, error) = dbstow(&folder, &["import", &long, "--out", "p.toml"]);
-    assert_eq!(code, 0, "{error}");
-    assert!(out.contains("no request for more than 3600 s"), "{out}");
-    let written = fs::read_to_string(folder.path().join("p.toml")).expect("it was written");
+    let printed = dbstow(&folder, &["import", &long, "--out", "p.toml"]);
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
+    contains(&printed.stdout, &["no request for more than 3600 s"]);
+    let written = folder.read("p.toml");
     assert!(written.len() < 2_000, "{} bytes", written.len());
     assert!(written.contains("cause = \"gap\""), "{written}");
     let slow = case("one-time-days-late.iolog");
@@ -177,7 +162,7 @@ fn one_mistyped_time_of_a_trace_is_a_gap_or_named() {
         ],
     );
     let years = "fio version 3 iolog\n1 a.dat read 0 8192\n99999999999999 a.dat read 8192 8192\n";
-    fs::write(folder.path().join("years.iolog"), years).expect("the folder is ours");
+    folder.write("years.iolog", years);
     refuses(
         &folder,
         &["import", "years.iolog", "--out", "slow.toml"],
@@ -192,7 +177,7 @@ fn one_mistyped_time_of_a_trace_is_a_gap_or_named() {
     for number in 0..200_u64 {
         many.push_str(&format!("{} a.dat read 0 8192\n", number * 3_000_000_000));
     }
-    fs::write(folder.path().join("many.iolog"), many).expect("the folder is ours");
+    folder.write("many.iolog", many);
     refuses(
         &folder,
         &["import", "many.iolog", "--out", "slow.toml"],
@@ -205,7 +190,7 @@ fn one_mistyped_time_of_a_trace_is_a_gap_or_named() {
 
 #[test]
 fn a_profile_out_of_range_is_not_read() {
-    let folder = folder();
+    let folder = Folder::new();
     let profile = of_crate("profile/tests/files/shop.toml");
     let operations = "[intervals]\n";
     assert!(profile.contains(operations), "{profile}");
@@ -240,16 +225,12 @@ fn a_profile_out_of_range_is_not_read() {
             .filter(|line| !line.starts_with(&format!("{key} = ")))
             .map(|line| format!("{line}\n"))
             .collect();
-        fs::write(
-            folder.path().join("p.toml"),
-            text.replace(operations, &column),
-        )
-        .expect("the folder is ours");
+        folder.write("p.toml", text.replace(operations, &column));
         refuses(&folder, &["profile", "p.toml"], &["p.toml: ", part]);
     }
     let long = profile.replace("at_s = [0.0", "at_s = [nan");
     assert_ne!(long, profile);
-    fs::write(folder.path().join("p.toml"), long).expect("the folder is ours");
+    folder.write("p.toml", long);
     refuses(
         &folder,
         &["profile", "p.toml"],
@@ -257,7 +238,7 @@ fn a_profile_out_of_range_is_not_read() {
     );
     let machine = profile.replace("processors = 2", "processors = 4000000000");
     assert_ne!(machine, profile);
-    fs::write(folder.path().join("p.toml"), machine).expect("the folder is ours");
+    folder.write("p.toml", machine);
     refuses(
         &folder,
         &["profile", "p.toml"],
@@ -267,7 +248,7 @@ fn a_profile_out_of_range_is_not_read() {
 
 #[test]
 fn a_load_that_could_never_end_is_refused_before_it_begins() {
-    let folder = folder();
+    let folder = Folder::new();
     let hang = case("securities-of-7e15.toml");
     let parts = [
         "workload.parameters.securities is 7000000000000000",
@@ -287,7 +268,7 @@ fn a_load_that_could_never_end_is_refused_before_it_begins() {
 
 #[test]
 fn a_capture_with_a_negative_amount_is_refused_by_its_key() {
-    let folder = folder();
+    let folder = Folder::new();
     let captures =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines/sqlserver/tests/captures");
     let capture = captures
@@ -309,7 +290,7 @@ fn a_capture_with_a_negative_amount_is_refused_by_its_key() {
     ] {
         let mut wrong = capture.clone();
         *wrong.pointer_mut(pointer).expect(pointer) = (-1).into();
-        fs::write(folder.path().join("c.json"), wrong.to_string()).expect("the folder is ours");
+        folder.write("c.json", wrong.to_string());
         refuses(
             &folder,
             &["lint", "c.json"],

@@ -5,9 +5,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use assert_cmd::Command;
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use testing::folder::Folder;
 
 /// One very short arm; its workload says how many sessions run how many operations.
 const SMALL: &str = r#"name = "small"
@@ -58,34 +57,27 @@ fn settings(query: &str, rows: &str) -> Value {
 }
 
 /// A folder with the experiment, the settings file, and a directory for the volume that others may enter.
-fn folder(settings: &Value) -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+fn folder(settings: &Value) -> Folder {
+    let settings = settings.to_string();
+    let folder = Folder::with(&[("small.toml", SMALL), ("stress.json", &settings)]);
     let open = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(folder.path(), open).expect("the folder is ours");
-    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text);
-    write("small.toml", SMALL).expect("the folder is ours");
-    write("stress.json", &settings.to_string()).expect("the folder is ours");
-    fs::create_dir(folder.path().join("vd")).expect("the folder is ours");
+    fs::set_permissions(folder.root(), open).expect("the folder is ours");
+    folder.make_folder("vd");
     folder
 }
 
 /// Exit code, and stdout and stderr together.
-fn output(folder: &TempDir, line: &str) -> (Option<i32>, String) {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    let output = command
-        .current_dir(folder.path())
-        .args(line.split(' '))
-        .output();
-    let output = output.expect("it starts");
-    let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("text");
+fn output(folder: &Folder, line: &str) -> (i32, String) {
+    let printed = folder.printed(&line.split(' ').collect::<Vec<_>>());
+    let text = printed.stdout + &printed.stderr;
     // Lines are broken to the width of a terminal.
     let words: Vec<&str> = text.split_whitespace().collect();
-    (output.status.code(), words.join(" "))
+    (printed.code, words.join(" "))
 }
 
 /// The one record of a run.
-fn record(folder: &TempDir) -> Value {
-    let files = fs::read_dir(folder.path().join("r/records")).expect("a run was here");
+fn record(folder: &Folder) -> Value {
+    let files = fs::read_dir(folder.path("r/records")).expect("a run was here");
     let paths: Vec<_> = files.flatten().map(|file| file.path()).collect();
     assert_eq!(paths.len(), 1, "{paths:?}");
     let text = fs::read_to_string(&paths[0]).expect("a record");
@@ -97,7 +89,7 @@ fn takes_its_parameters(line: &str, query: &str, rows: &str) {
     let run = format!("run small.toml --out r {line}");
     let sound = folder(&settings(query, rows));
     let (code, text) = output(&sound, &run);
-    assert_eq!(code, Some(0), "{line}: {text}");
+    assert_eq!(code, 0, "{line}: {text}");
     let found = record(&sound);
     assert_eq!(found["errors"]["count"], 0, "{line}: {found}");
     let metric = |name: &str| found["metrics"][name].as_f64().expect("a number");
@@ -181,7 +173,7 @@ fn what_of_a_settings_file_has_no_effect_is_reported_and_no_login_is_kept() {
     let folder = folder(&settings("SELECT @id", ROWS));
     let run = "run small.toml --out r --set workload.sessions=3 --set workload.operations=9";
     let (code, text) = output(&folder, run);
-    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(code, 0, "{text}");
     for told in [
         "without effect: ParamMappings (",
         "MainDbConnectionInfo (--server says where",
@@ -194,8 +186,8 @@ fn what_of_a_settings_file_has_no_effect_is_reported_and_no_login_is_kept() {
         assert!(text.contains(told), "no {told} in {text}");
     }
     let (code, plan) = output(&folder, "plan small.toml --out plan.json");
-    assert_eq!(code, Some(0), "{plan}");
-    let plan = fs::read_to_string(folder.path().join("plan.json")).expect("a plan");
+    assert_eq!(code, 0, "{plan}");
+    let plan = folder.read("plan.json");
     assert!(
         plan.contains("NumIterations"),
         "the settings travel with it"
@@ -234,7 +226,7 @@ fn settings_without_a_table_have_the_remedy_of_a_query_in_tsql() {
         ),
     ] {
         let (code, text) = output(&folder(&settings), "run small.toml --out r");
-        assert_ne!(code, Some(0), "{text}");
+        assert_ne!(code, 0, "{text}");
         let remedy = "has T-SQL, and simulate executes SQLite's SQL";
         assert!(text.contains(told) && text.contains(remedy), "{text}");
     }

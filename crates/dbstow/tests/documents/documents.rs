@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use catalogue::Catalogue;
+use testing::folder::{Folder, stdout};
 
 const README_LINES_MAX: usize = 120;
 
@@ -168,13 +168,10 @@ fn help(subcommand: &str) -> String {
     if cfg!(not(target_os = "linux")) && ["mount", "stat", "unmount"].contains(&subcommand) {
         return "--".to_owned();
     }
-    let mut program = Command::cargo_bin("dbstow").expect("it was built");
-    let output = program.args([subcommand, "--help"]).output();
-    let output = output.expect("it starts");
-    if output.status.success() {
-        String::from_utf8(output.stdout).expect("help is text")
-    } else {
-        String::new()
+    let printed = Folder::new().printed(&[subcommand, "--help"]);
+    match printed.code {
+        0 => printed.stdout,
+        _ => String::new(),
     }
 }
 
@@ -462,15 +459,13 @@ fn steps(transcript: &str) -> Vec<(String, String)> {
 /// Output of a command in a separate folder, from which it sees the sources as from the repository.
 #[cfg(unix)]
 fn printed(command: &str) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = Folder::new();
     for name in ["crates", "examples"] {
-        std::os::unix::fs::symlink(root().join(name), folder.path().join(name))
+        std::os::unix::fs::symlink(root().join(name), folder.path(name))
             .expect("a link in a folder of ours");
     }
-    let mut program = Command::cargo_bin("dbstow").expect("it was built");
-    let program = program.current_dir(folder.path()).args(words(command));
-    let assert = program.env_remove("COLUMNS").assert().success();
-    String::from_utf8(assert.get_output().stdout.clone()).expect("output is text")
+    let mut program = folder.dbstow(&words(command));
+    stdout(&program.env_remove("COLUMNS").assert().success())
 }
 
 /// Whether `actual` matches `expected`, where a line `[...]` stands for any lines; otherwise the part that is missing.

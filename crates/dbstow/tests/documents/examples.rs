@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use assert_cmd::prelude::*;
+use testing::folder::{Folder, stdout};
 
 /// What an example prints. Cargo puts examples beside the folder of the tests.
 fn printed(example: &str, arguments: &[&str]) -> String {
@@ -16,8 +17,7 @@ fn printed(example: &str, arguments: &[&str]) -> String {
         "{} is not built; run `cargo build --workspace --examples`",
         program.display()
     );
-    let output = Command::new(program).args(arguments).assert().success();
-    String::from_utf8(output.get_output().stdout.clone()).expect("text")
+    stdout(&Command::new(program).args(arguments).assert().success())
 }
 
 #[test]
@@ -62,16 +62,11 @@ fn own_disk_holds_it_against_a_p30() {
 
 #[test]
 fn read_records_prints_what_a_run_found() {
-    let place = tempfile::tempdir().expect("a temporary folder");
-    let folder = place.path().join("results");
-    let folder = folder.to_str().expect("a short path");
-    Command::cargo_bin("dbstow")
-        .expect("it is built")
-        .args(["run", "tempdb-ssd-vs-premium", "--quick", "--out", folder])
-        .assert()
-        .success();
+    let folder = Folder::new();
+    let results = folder.text("results");
+    folder.stdout(&["run", "tempdb-ssd-vs-premium", "--quick", "--out", &results]);
 
-    let compared = printed("read_records", &[folder]);
+    let compared = printed("read_records", &[&results]);
 
     assert!(
         compared.starts_with("p30 against local-ssd: elapsed_s "),

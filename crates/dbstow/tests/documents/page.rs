@@ -13,14 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use assert_cmd::Command;
 use headless_chrome::protocol::cdp::Emulation::{MediaFeature, SetEmulatedMedia};
 use headless_chrome::protocol::cdp::Page::AddScriptToEvaluateOnNewDocument;
 use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::types::PrintToPdfOptions;
 use headless_chrome::{Browser, LaunchOptions, Tab};
 use serde_json::Value;
-use tempfile::TempDir;
+use testing::folder::Folder;
 
 /// Width of what is printed on A4 between its margins, in CSS pixels.
 const A4_WIDTH: u32 = 688;
@@ -28,7 +27,7 @@ const A4_WIDTH: u32 = 688;
 /// A browser, and its temporary folder.
 struct OwnBrowser {
     browser: Browser,
-    _temporary: TempDir,
+    _temporary: Folder,
 }
 
 /// A browser, or the reason for a skip; in `make test` that is a failure.
@@ -49,8 +48,8 @@ fn browser() -> Option<OwnBrowser> {
         eprintln!("skipped: no Chromium");
         return None;
     };
-    let temporary = tempfile::tempdir().expect("a temporary folder");
-    let inside = temporary.path().display().to_string();
+    let temporary = Folder::new();
+    let inside = temporary.root().display().to_string();
     let options = LaunchOptions::default_builder()
         .process_envs(Some(HashMap::from([("TMPDIR".to_owned(), inside)])))
         .path(Some(PathBuf::from(program)))
@@ -66,11 +65,9 @@ fn browser() -> Option<OwnBrowser> {
 }
 
 /// The page written by a run with `arguments`.
-fn page(folder: &TempDir, arguments: &[&str]) -> PathBuf {
-    let mut command = Command::cargo_bin("dbstow").unwrap();
-    let run = command.current_dir(folder.path());
-    run.args(arguments).args(["--out", "r"]).assert().success();
-    folder.path().join("r/report.html")
+fn page(folder: &Folder, arguments: &[&str]) -> PathBuf {
+    folder.stdout(&[arguments, &["--out", "r"]].concat());
+    folder.path("r/report.html")
 }
 
 /// A tab that shows `page`, and its errors.
@@ -151,7 +148,7 @@ fn a_page_loads_nothing_complains_of_nothing_and_draws_every_chart() {
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
     let shown = Shown::new(browser, &page);
 
@@ -197,7 +194,7 @@ fn ticks_of_every_trial_can_be_told_apart() {
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
     let shown = Shown::new(browser, &page);
     // Axis labels are drawn on a canvas: they are intercepted.
@@ -235,7 +232,7 @@ fn a_click_on_the_legend_hides_an_arm_and_a_second_one_shows_it() {
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
     let shown = Shown::new(browser, &page);
     let (first, second) = (shown.pixels_of_arm(0), shown.pixels_of_arm(1));
@@ -260,7 +257,7 @@ fn nothing_is_cut_on_paper() {
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     // The one with the most columns.
     let page = page(&folder, &["run", "tempdb-scale-out", "--quick"]);
     let shown = Shown::new(browser, &page);
@@ -334,7 +331,7 @@ fn every_text_can_be_read_by_day_and_by_night() {
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let page = page(&folder, &["run", "tempdb-mixes", "--quick"]);
     let shown = Shown::new(browser, &page);
     for scheme in ["light", "dark"] {
@@ -390,8 +387,8 @@ fn a_script_that_was_not_put_there_by_dbstow_does_not_run() {
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("many.toml"), many(2, 2)).unwrap();
+    let folder = Folder::new();
+    folder.write("many.toml", many(2, 2));
     let page = page(&folder, &["run", "many.toml"]);
     let whole = fs::read_to_string(&page).unwrap();
     let injected = [
@@ -402,7 +399,7 @@ fn a_script_that_was_not_put_there_by_dbstow_does_not_run() {
         "<style>body { display: none }</style>",
     ];
     for injected in injected {
-        let spoilt = folder.path().join("spoilt.html");
+        let spoilt = folder.path("spoilt.html");
         fs::write(
             &spoilt,
             whole.replace("</main>", &format!("{injected}</main>")),
@@ -430,14 +427,12 @@ fn forty_arms_with_a_hostile_figure_and_two_hundred_trials_are_shown_and_nothing
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("many.toml"), many(40, 5)).unwrap();
+    let folder = Folder::new();
+    folder.write("many.toml", many(40, 5));
     let page = page(&folder, &["run", "many.toml"]);
     let name = "</script><script>document.title='taken'</script><b onclick=\"x\">&\\\"'{{1}}";
-    publish(&folder.path().join("r"), "arm-7", name);
-    let mut report = Command::cargo_bin("dbstow").unwrap();
-    let report = report.current_dir(folder.path()).args(["report", "r"]);
-    report.assert().success();
+    publish(&folder.path("r"), "arm-7", name);
+    folder.stdout(&["report", "r"]);
     assert!(fs::metadata(&page).unwrap().len() < 1_500_000);
     let shown = Shown::new(browser, &page);
 
@@ -460,10 +455,10 @@ fn one_arm_alone_and_damaged_and_newer_records_are_told_in_the_page() {
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("one.toml"), many(1, 4)).unwrap();
+    let folder = Folder::new();
+    folder.write("one.toml", many(1, 4));
     let page = page(&folder, &["run", "one.toml"]);
-    let records = folder.path().join("r/records");
+    let records = folder.path("r/records");
     let mut files: Vec<PathBuf> = fs::read_dir(&records)
         .unwrap()
         .map(|file| file.unwrap().path())
@@ -476,12 +471,7 @@ fn one_arm_alone_and_damaged_and_newer_records_are_told_in_the_page() {
         text.replace("dbstow.record/1", "dbstow.record/9"),
     )
     .unwrap();
-    let mut report = Command::cargo_bin("dbstow").unwrap();
-    report
-        .current_dir(folder.path())
-        .args(["report", "r"])
-        .assert()
-        .success();
+    folder.stdout(&["report", "r"]);
     let shown = Shown::new(browser, &page);
 
     let answer = shown.ask("document.getElementById('answer').textContent");
@@ -568,13 +558,10 @@ fn profile() -> String {
 }
 
 /// The page of a profile.
-fn page_of_profile(folder: &TempDir, text: &str) -> PathBuf {
-    fs::write(folder.path().join("shop.toml"), text).unwrap();
-    let mut command = Command::cargo_bin("dbstow").unwrap();
-    let command = command.current_dir(folder.path());
-    let arguments = ["profile", "shop.toml", "--html", "shop.html"];
-    command.args(arguments).assert().success();
-    folder.path().join("shop.html")
+fn page_of_profile(folder: &Folder, text: &str) -> PathBuf {
+    folder.write("shop.toml", text);
+    folder.stdout(&["profile", "shop.toml", "--html", "shop.html"]);
+    folder.path("shop.html")
 }
 
 #[test]
@@ -582,7 +569,7 @@ fn the_page_of_a_profile_draws_every_figure_over_time_and_nothing_is_injected() 
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let page = page_of_profile(&folder, &profile());
     let shown = Shown::new(browser, &page);
 
@@ -645,7 +632,7 @@ fn the_page_of_a_profile_prints_and_has_no_chart_of_what_was_not_recorded() {
     let Some(OwnBrowser { browser, .. }) = &browser() else {
         return;
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new();
     let text = "format = \"dbstow.profile/1\"\nstart = \"2026-11-22T10:00:00Z\"\n[origin]\ntool = \"iostat\"\n\
                 [intervals]\nat_s = [0.0, 10.0, 40.0]\nlength_s = [10.0, 10.0, 10.0]\n\
                 [intervals.data]\nreads = [10.0, 20.0, 30.0]\nwrites = [1.0, 2.0, 3.0]\n";

@@ -4,22 +4,12 @@
 
 use std::path::Path;
 
-use assert_cmd::Command;
 use assert_cmd::assert::Assert;
 use serde_json::Value;
-use tempfile::TempDir;
+use testing::folder::{Folder, json, said};
 
-fn dbstow(folder: &TempDir, arguments: &[&str]) -> Assert {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    command.current_dir(folder).args(arguments).assert()
-}
-
-fn said(assert: &Assert) -> String {
-    String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
-}
-
-fn json(assert: &Assert) -> Value {
-    serde_json::from_slice(&assert.get_output().stdout).expect("it is JSON")
+fn dbstow(folder: &Folder, arguments: &[&str]) -> Assert {
+    folder.dbstow(arguments).assert()
 }
 
 /// The event of a placement.
@@ -31,7 +21,7 @@ fn event<'a>(drill: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_found_again() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = Folder::new();
     let drill = [
         "drill",
         "snapshots-apart",
@@ -90,8 +80,8 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
     assert_eq!(finding["event"], "snapshots");
 
     // In the remaining volumes of the drill, and under another name than before.
-    let moved = folder.path().join("elsewhere");
-    std::fs::rename(folder.path().join("snapshots-apart-drill"), &moved).expect("both are here");
+    let moved = folder.path("elsewhere");
+    std::fs::rename(folder.path("snapshots-apart-drill"), &moved).expect("both are here");
     let name = finding["name"].as_str().expect("a text");
     let replay = [
         "drill",
@@ -121,7 +111,7 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
 /// Consistent with SQLite's documentation of each mode.
 #[test]
 fn sqlite_keeps_its_commits_in_the_modes_that_are_durable_and_loses_them_in_others() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = Folder::new();
     let drill = [
         "drill",
         "sqlite-journal-modes",
@@ -160,9 +150,8 @@ fn sqlite_keeps_its_commits_in_the_modes_that_are_durable_and_loses_them_in_othe
 
 #[test]
 fn the_drills_are_listed_and_an_unknown_one_is_answered_with_the_known() {
-    let folder = tempfile::tempdir().expect("there is room");
-    let list = dbstow(&folder, &["drill"]).success();
-    let list = String::from_utf8_lossy(&list.get_output().stdout).into_owned();
+    let folder = Folder::new();
+    let list = folder.stdout(&["drill"]);
     assert!(
         list.contains("wal-apart") && list.contains("everything-local"),
         "{list}"
@@ -178,7 +167,7 @@ fn the_drills_are_listed_and_an_unknown_one_is_answered_with_the_known() {
             "{error}"
         );
     }
-    assert!(!Path::new(&folder.path().join("wal-apart-drill")).exists());
+    assert!(!folder.path("wal-apart-drill").exists());
 }
 
 /// PostgreSQL before 12 retried a checkpoint whose fsync had failed; the retry succeeded, because the kernel reports an
@@ -187,7 +176,7 @@ fn the_drills_are_listed_and_an_unknown_one_is_answered_with_the_known() {
 #[test]
 fn a_server_that_repeats_a_failed_fsync_is_corrupt_and_one_that_stops_is_intact() {
     let verdicts = |settings: &[&str]| -> Vec<String> {
-        let folder = tempfile::tempdir().expect("there is room");
+        let folder = Folder::new();
         let drill = [
             "drill",
             "wal-apart",
@@ -243,7 +232,7 @@ fn a_server_that_repeats_a_failed_fsync_is_corrupt_and_one_that_stops_is_intact(
 /// <https://www.sqlite.org/howtocorrupt.html>. Of a stripe, say, one disk alone loses power.
 #[test]
 fn sqlite_loses_commits_on_a_disk_that_ignores_flushes() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = Folder::new();
     let drill = |more: &[&str]| {
         let drill = [
             "drill",
@@ -293,13 +282,13 @@ fn sqlite_loses_commits_on_a_disk_that_ignores_flushes() {
         "{}",
         said(&none)
     );
-    assert!(!folder.path().join("none").exists());
+    assert!(!folder.path("none").exists());
 }
 
 /// Where reports show a price, they also show a drill's findings for the same placement.
 #[test]
 fn a_report_shows_what_a_drill_found_of_its_arms() {
-    let folder = tempfile::tempdir().expect("there is room");
+    let folder = Folder::new();
     let experiment = r#"
 name = "mine"
 question = "Is a log of its own faster?"
@@ -334,7 +323,7 @@ duration = "2s"
 baseline = "together"
 blocks = 1
 "#;
-    std::fs::write(folder.path().join("mine.toml"), experiment).expect("the folder is ours");
+    folder.write("mine.toml", experiment);
     let drill = [
         "drill",
         "mine.toml",
@@ -354,8 +343,7 @@ blocks = 1
         "--out",
         "results",
     ];
-    let output = dbstow(&folder, &run).success();
-    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let text = folder.stdout(&run);
     assert!(
         text.contains("6 of 6") && text.contains("together, drilled (mine, PostgreSQL"),
         "{text}"
@@ -387,7 +375,7 @@ blocks = 1
     );
     // Of the same name, on other disks.
     let text = experiment.replace("azure.premium.p30", "azure.premium.p20");
-    std::fs::write(folder.path().join("mine.toml"), text).expect("the folder is ours");
+    folder.write("mine.toml", text);
     let moved = [
         "run",
         "mine.toml",

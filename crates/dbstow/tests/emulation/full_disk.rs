@@ -102,7 +102,7 @@ fn a_full_disk_fails_the_trial_alone(engine: &str, front: &str) {
     fs::write(place.path("full.toml"), EXPERIMENT).expect("the folder is ours");
     let mut run = place::dbstow(&["run", "full.toml", "--out", "r", "--mode", "emulate"]);
     run.args(["--engine", engine, "--front", front, "--backing", "bytes"])
-        .current_dir(place.0.path());
+        .current_dir(place.root());
     let child = run
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -165,7 +165,7 @@ impl Bench {
         let mut command = Command::new("sh");
         command
             .args(["-c", "kill -STOP $$ && exec \"$@\"", "sh"])
-            .arg(assert_cmd::cargo::cargo_bin("dbstow"))
+            .arg(testing::program())
             .args(["run", "small.toml", "--out=out"])
             .args(options)
             .current_dir(self.folder.path())

@@ -65,7 +65,7 @@ impl InTerminal {
         let command = format!("stty rows 30 cols 100; {command}; echo exit $?; stty -a; echo end");
         let mut child = Command::new("script")
             .args(["--quiet", "--command", &command, "/dev/null"])
-            .current_dir(place.0.path())
+            .current_dir(place.root())
             .env("TERM", "xterm")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -66,7 +66,7 @@ impl Scene {
             self.front,
         ]);
         run.env("TMPDIR", self.place.path("tmp"))
-            .current_dir(self.place.0.path())
+            .current_dir(self.place.root())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
         run

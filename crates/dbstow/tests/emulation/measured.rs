@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
-use tempfile::TempDir;
+use testing::folder::{Folder, contains};
 use volume::clock::Clock;
 
 /// Two arms of a moment each.
@@ -71,12 +71,10 @@ fn lasting(seconds: u32) -> String {
 }
 
 /// A folder with the experiment and two directories for its volumes.
-fn folder(experiment: &str) -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("small.toml"), experiment).expect("the folder is ours");
-    for volume in ["vd", "ve"] {
-        fs::create_dir(folder.path().join(volume)).expect("the folder is ours");
-    }
+fn folder(experiment: &str) -> Folder {
+    let folder = Folder::with(&[("small.toml", experiment)]);
+    folder.make_folder("vd");
+    folder.make_folder("ve");
     folder
 }
 
@@ -91,37 +89,26 @@ const MEASURE: [&str; 8] = [
     "e=ve",
 ];
 
-fn dbstow(folder: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("dbstow"));
-    command
-        .current_dir(folder.path())
-        .args(arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
+fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
+    let mut command = folder.process(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("it was built")
 }
 
 /// Exit code, stdout, stderr.
-fn output(folder: &TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = dbstow(folder, arguments).output().expect("it was built");
-    let text = |bytes| String::from_utf8(bytes).expect("output is text");
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+fn output(folder: &Folder, arguments: &[&str]) -> (i32, String, String) {
+    let printed = folder.printed(arguments);
+    (printed.code, printed.stdout, printed.stderr)
 }
 
-fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
+fn refuses(folder: &Folder, arguments: &[&str], parts: &[&str]) {
     let (code, out, err) = output(folder, arguments);
-    assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
-    for part in parts {
-        assert!(err.contains(part), "no {part:?} in: {err}");
-    }
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    contains(&err, parts);
 }
 
-fn records(folder: &TempDir, results: &str) -> Vec<Value> {
-    let records = folder.path().join(results).join("records");
+fn records(folder: &Folder, results: &str) -> Vec<Value> {
+    let records = folder.path(results).join("records");
     let mut files: Vec<PathBuf> = fs::read_dir(records)
         .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
         .unwrap_or_default();
@@ -135,8 +122,8 @@ fn records(folder: &TempDir, results: &str) -> Vec<Value> {
 }
 
 /// What is left in the volumes' directories.
-fn left(folder: &TempDir) -> Vec<PathBuf> {
-    let entries = |volume: &str| fs::read_dir(folder.path().join(volume)).expect("it is there");
+fn left(folder: &Folder) -> Vec<PathBuf> {
+    let entries = |volume: &str| fs::read_dir(folder.path(volume)).expect("it is there");
     let both = entries("vd").chain(entries("ve"));
     both.flatten().map(|entry| entry.path()).collect()
 }
@@ -164,8 +151,8 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// A run that is under way: its volumes are there.
-fn under_way(folder: &TempDir, arguments: &[&str]) -> Child {
-    let child = dbstow(folder, arguments).spawn().expect("it was built");
+fn under_way(folder: &Folder, arguments: &[&str]) -> Child {
+    let child = spawn(folder, arguments);
     eventually("its volumes never came", || {
         let trial = |path: &PathBuf| path.join("000-one").exists() || path.join("000-two").exists();
         left(folder).iter().any(trial)
@@ -187,7 +174,7 @@ fn sqlite_is_measured_on_real_directories() {
     // when
     let (code, out, err) = output(&folder, &[&MEASURE[..], &["--out", "r"]].concat());
     // then
-    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(code, 0, "{err}");
     assert!(out.contains("small: measure"), "{out}");
     assert_eq!(left(&folder), [] as [&Path; 0]);
     let records = records(&folder, "r");
@@ -233,7 +220,7 @@ fn sqlite_is_emulated_on_modelled_disks() {
     let run = "run small.toml --mode emulate --backing vd --out r --blocks 1";
     let run: Vec<&str> = run.split(' ').collect();
     let (code, out, err) = output(&folder, &run);
-    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(code, 0, "{err}");
     assert!(out.contains("small: emulate"), "{out}");
     assert_eq!(left(&folder), [] as [&Path; 0]);
     for record in records(&folder, "r") {
@@ -258,7 +245,7 @@ fn a_run_that_was_killed_goes_on_where_it_stopped() {
     // given: killed during its second trial
     let folder = folder(&lasting(1));
     let run = [&MEASURE[..], &["--out", "r"]].concat();
-    let mut child = dbstow(&folder, &run).spawn().expect("it was built");
+    let mut child = spawn(&folder, &run);
     eventually("the first record never came", || {
         !records(&folder, "r").is_empty()
     });
@@ -271,7 +258,7 @@ fn a_run_that_was_killed_goes_on_where_it_stopped() {
     let (code, _, err) = output(&folder, &run);
 
     // then
-    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(code, 0, "{err}");
     let recorded = format!("{} of 4 trials are recorded in r already", before.len());
     assert!(err.contains(&recorded), "{err}");
     let after = records(&folder, "r");
@@ -319,7 +306,7 @@ fn a_directory_that_is_not_ours_is_refused_and_left() {
     let folder = folder(SMALL);
     let kept = [&MEASURE[..], &["--out", "r", "--keep"]].concat();
     let (code, _, err) = output(&folder, &kept);
-    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(code, 0, "{err}");
     let ours = left(&folder);
     assert_eq!(ours.len(), 2, "{ours:?}");
     assert!(
@@ -345,7 +332,7 @@ fn a_directory_that_is_not_ours_is_refused_and_left() {
 fn trials_that_fail_are_recorded_and_a_third_failure_of_an_arm_ends_the_run() {
     // given: a table that is not there
     let folder = folder(SMALL);
-    let own = folder.path().join("own.sql");
+    let own = folder.path("own.sql");
     fs::write(&own, "SELECT * FROM nowhere;\n").expect("the folder is ours");
     let run = [&MEASURE[..], &["--out", "r", "--workload", "own.sql"]].concat();
     // when
@@ -366,7 +353,7 @@ fn trials_that_fail_are_recorded_and_a_third_failure_of_an_arm_ends_the_run() {
     // They are tried again; three blocks give three failures of an arm.
     let more = [&run[..], &["--blocks", "4"]].concat();
     let (code, _, err) = output(&folder, &more);
-    assert_eq!(code, Some(1), "{err}");
+    assert_eq!(code, 1, "{err}");
     assert!(err.contains("failed 3 times in a row"), "{err}");
     let (all, _) = statuses(&records(&folder, "r"));
     assert!((4..8).contains(&all), "{all}");
@@ -439,7 +426,7 @@ fn modes_and_engines_that_do_not_go_together_are_refused_at_once() {
             .collect();
         refuses(&folder, &run, &parts);
     }
-    assert!(!folder.path().join("dbstow-results").exists());
+    assert!(!folder.path("dbstow-results").exists());
 }
 
 #[test]
@@ -467,7 +454,7 @@ confidence = "measured"
 sources = ["own"]
 "#;
     let write = |iops: &str| {
-        let path = folder.path().join("own.toml");
+        let path = folder.path("own.toml");
         fs::write(path, disk.replace("IOPS", iops)).expect("the folder is ours");
     };
     write("100");
@@ -484,7 +471,7 @@ sources = ["own"]
     // when
     let (code, out, err) = output(&folder, &run);
     // then
-    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(code, 0, "{err}");
     let findings: Value = serde_json::from_str(&out).expect("one document");
     let volumes = findings["arms"][1]["volumes"].as_array().expect("volumes");
     let of_e = volumes.iter().find(|volume| volume["name"] == "e");
@@ -510,13 +497,9 @@ fn a_plan_says_where_it_runs_and_how_long_it_takes() {
     let folder = folder(&lasting(30));
     let plan = [&["plan"], &MEASURE[1..]].concat();
     let (code, out, err) = output(&folder, &plan);
-    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(code, 0, "{err}");
     assert!(out.contains("measure with sqlite, in real time"), "{out}");
-    let whole = folder
-        .path()
-        .join("vd")
-        .canonicalize()
-        .expect("it is there");
+    let whole = folder.path("vd").canonicalize().expect("it is there");
     assert!(
         out.contains(&format!("volume d = {}", whole.display())),
         "{out}"

@@ -371,7 +371,7 @@ fn block_mode_without_root_says_so_and_names_file_mode() {
     let program = place.path("dbstow");
     fs::copy(env!("CARGO_BIN_EXE_dbstow"), &program).expect("the folder is ours");
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
-    fs::set_permissions(place.0.path(), open).expect("the folder is ours");
+    fs::set_permissions(place.root(), open).expect("the folder is ours");
     let mut command = Command::new("setpriv");
     command
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
@@ -384,7 +384,7 @@ fn block_mode_without_root_says_so_and_names_file_mode() {
             "--front=block",
         ])
         .env_remove("XDG_RUNTIME_DIR")
-        .env("TMPDIR", place.0.path())
+        .env("TMPDIR", place.root())
         .stdin(Stdio::null());
 
     let (code, said) = failed(&mut command);

@@ -101,7 +101,7 @@ fn a_killed_server_recovers(front: &str) {
         return;
     }
     let place = Place::new();
-    fs::set_permissions(place.0.path(), PermissionsExt::from_mode(0o755)).expect("ours");
+    fs::set_permissions(place.root(), PermissionsExt::from_mode(0o755)).expect("ours");
     let disk = place.text("disk");
     succeeds(&[
         "mount",

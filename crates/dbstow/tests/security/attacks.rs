@@ -60,7 +60,7 @@ impl Scene {
             "--fresh",
         ]);
         let run = run.env("TMPDIR", self.tmp());
-        let run = run.current_dir(self.place.0.path()).output();
+        let run = run.current_dir(self.place.root()).output();
         run.expect("it was built")
     }
 
@@ -75,7 +75,7 @@ impl Scene {
             "sqlite",
             "--json",
         ])
-        .current_dir(self.place.0.path())
+        .current_dir(self.place.root())
         .output()
         .expect("it was built");
         let plan: serde_json::Value = serde_json::from_slice(&plan.stdout).expect("JSON");
@@ -141,7 +141,7 @@ fn a_temporary_directory_whose_entries_anybody_may_rename_is_refused() {
 /// Results in a folder of another user, with a trap for root in it.
 fn hostile(scene: &Scene) -> PathBuf {
     let run = dbstow(&["run", "small.toml", "--out", "r"])
-        .current_dir(scene.place.0.path())
+        .current_dir(scene.place.root())
         .output()
         .expect("it was built");
     assert!(run.status.success(), "{}", said(&run));
@@ -192,7 +192,7 @@ fn a_run_into_a_hostile_folder_is_refused() {
     let run = |out: &Path| {
         dbstow(&["run", "small.toml", "--fresh", "--out"])
             .arg(out)
-            .current_dir(scene.place.0.path())
+            .current_dir(scene.place.root())
             .output()
             .expect("it was built")
     };
@@ -300,7 +300,7 @@ fn what_a_kill_leaves_of_a_head_does_not_block_the_folder() {
     fs::write(place.path("small.toml"), SMALL).expect("the folder is ours");
     let run = |more: &[&str]| {
         let mut run = dbstow(&["run", "small.toml", "--out", "r"]);
-        run.args(more).current_dir(place.0.path());
+        run.args(more).current_dir(place.root());
         run.output().expect("it was built")
     };
     for more in [&[][..], &["--fresh"]] {
@@ -335,7 +335,7 @@ fn a_full_disk_leaves_no_half_file_and_does_not_block_the_folder() {
     assert!(mounted.expect("mount is there").success());
     let run = || {
         dbstow(&["run", "small.toml", "--out", "small/r"])
-            .current_dir(scene.place.0.path())
+            .current_dir(scene.place.root())
             .output()
             .expect("it was built")
     };

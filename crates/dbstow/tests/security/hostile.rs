@@ -4,11 +4,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-use assert_cmd::Command;
 use experiment::plan::{Plan, Unchecked};
 use serde_json::Value;
 use sqlserver::capture::Capture;
-use tempfile::TempDir;
+use testing::folder::{Folder, Printed};
 
 /// A title, a cleared screen, a forged line, reordered text, a control sequence in one character, and invisible text.
 const HOSTILE: &str = "\u{1b}]0;owned\u{7}\u{1b}[2J\rforged\u{202e}txt\u{9b}31m\u{200b}\u{e0041}";
@@ -51,27 +50,13 @@ errors_max = 0.9
 elapsed_s = "= HOSTILE"
 "#;
 
-/// What the program printed.
-struct Printed {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
 /// Runs the program in `folder`. A terminal shows all of its output and interprets none.
-fn dbstow<S: AsRef<OsStr>>(folder: &Path, arguments: &[S]) -> Printed {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    let command = command.current_dir(folder).args(arguments);
+fn dbstow<S: AsRef<OsStr>>(folder: &Folder, arguments: &[S]) -> Printed {
+    let mut command = folder.dbstow(arguments);
     command
         .env_remove("SQLCMDPASSWORD")
         .env_remove("SQLCMDUSER");
-    let output = command.output().expect("it starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
-    let printed = Printed {
-        code: output.status.code().expect("it ends by itself"),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    };
+    let printed = Printed::from(command.output().expect("it starts"));
     let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
     for text in [&printed.stdout, &printed.stderr] {
         let raw = |c: char| {
@@ -83,13 +68,11 @@ fn dbstow<S: AsRef<OsStr>>(folder: &Path, arguments: &[S]) -> Printed {
     printed
 }
 
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+fn folder() -> Folder {
     // A carriage return and a tag have other notations in TOML.
     let escaped = ESCAPED.replace("\\uDB40\\uDC41", "\\U000e0041");
     let text = SMALL.replace("HOSTILE", &escaped);
-    fs::write(folder.path().join("small.toml"), text).expect("the folder is ours");
-    folder
+    Folder::with(&[("small.toml", text)])
 }
 
 /// Appends [`HOSTILE`] to every string in `value` that is one of `names`, including keys.
@@ -118,12 +101,12 @@ fn read(file: &Path) -> Value {
 
 /// Results in which every free text is hostile, with a matching plan: what an attacker could make. One trial failed, one
 /// file is damaged, one of another format.
-fn hostile_results(folder: &TempDir) {
-    let ran = dbstow(folder.path(), &["run", "small.toml", "--out", "r"]);
+fn hostile_results(folder: &Folder) {
+    let ran = dbstow(folder, &["run", "small.toml", "--out", "r"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.contains("\\x1b]0;owned\\x07"), "{}", ran.stdout);
     let texts = ["read-only", "d.1", "azure.premium.p30"];
-    let root = folder.path().join("r");
+    let root = folder.path("r");
     let mut head = read(&root.join("dbstow.json"));
     spoil(&mut head, &texts);
     head["plan"]["overrides"] = serde_json::json!([[HOSTILE, HOSTILE]]);
@@ -164,16 +147,16 @@ fn forged(head: &mut Value) -> Value {
 #[test]
 fn results_with_names_that_no_experiment_has_are_refused_in_words_that_are_fit_for_a_terminal() {
     let folder = folder();
-    let ran = dbstow(folder.path(), &["run", "small.toml", "--out", "r"]);
+    let ran = dbstow(&folder, &["run", "small.toml", "--out", "r"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let file = folder.path().join("r/dbstow.json");
+    let file = folder.path("r/dbstow.json");
     let original = read(&file);
     for name in ["one", "two", "small", "d"] {
         let mut head = original.clone();
         spoil(&mut head["plan"], &[name]);
         forged(&mut head);
         fs::write(&file, head.to_string()).expect("the folder is ours");
-        let report = dbstow(folder.path(), &["report", "r"]);
+        let report = dbstow(&folder, &["report", "r"]);
         assert_eq!(report.code, 2, "{name}: {}", report.stdout);
         let refused = format!("\"{name}\\x1b]0;owned");
         assert!(
@@ -202,16 +185,16 @@ fn every_report_of_hostile_results_is_fit_for_a_terminal() {
         &["report", "r", "r", "--format", "markdown"],
         &["report", "r", "r", "--html", "both.html"],
     ] {
-        let printed = dbstow(folder.path(), arguments);
+        let printed = dbstow(&folder, arguments);
         assert_eq!(printed.code, 0, "{}", printed.stderr);
         assert!(printed.stdout.contains("\\u{202e}"), "{}", printed.stdout);
     }
-    let json = dbstow(folder.path(), &["report", "r", "--format", "json"]);
+    let json = dbstow(&folder, &["report", "r", "--format", "json"]);
     let document: Value = serde_json::from_str(&json.stdout).expect("it is JSON still");
     // Its content is unchanged.
     let said = document["source"].as_str().expect("it has one");
     assert!(said.contains(HOSTILE), "{said}");
-    let text = dbstow(folder.path(), &["report", "r"]).stdout;
+    let text = dbstow(&folder, &["report", "r"]).stdout;
     for part in ["900-", "its format is", "left out"] {
         assert!(text.contains(part), "{text}");
     }
@@ -225,14 +208,10 @@ fn nothing_of_a_results_folder_is_markup() {
     let folder = folder();
     // Notation of TOML for line feeds.
     let markup = MARKUP.replace('\n', "\\n");
-    fs::write(
-        folder.path().join("small.toml"),
-        SMALL.replace("HOSTILE", &markup),
-    )
-    .expect("the folder is ours");
-    let ran = dbstow(folder.path(), &["run", "small.toml", "--out", "r"]);
+    folder.write("small.toml", SMALL.replace("HOSTILE", &markup));
+    let ran = dbstow(&folder, &["run", "small.toml", "--out", "r"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let records = folder.path().join("r/records");
+    let records = folder.path("r/records");
     for entry in records.read_dir().expect("records").flatten() {
         let mut record = read(&entry.path());
         record["notes"] = vec![format!("not cold: {MARKUP}"), MARKUP.to_owned()].into();
@@ -244,7 +223,7 @@ fn nothing_of_a_results_folder_is_markup() {
         &["report", "r", "--format", "markdown"][..],
         &["report", "r", "r", "--format", "markdown"],
     ] {
-        let printed = dbstow(folder.path(), arguments);
+        let printed = dbstow(&folder, arguments);
         assert_eq!(printed.code, 0, "{}", printed.stderr);
         for line in printed.stdout.lines() {
             let (quote, row) = (line.starts_with('>'), line.starts_with("| "));
@@ -265,7 +244,7 @@ fn nothing_of_a_results_folder_is_markup() {
             );
         }
     }
-    let text = dbstow(folder.path(), &["report", "r", "--format", "markdown"]).stdout;
+    let text = dbstow(&folder, &["report", "r", "--format", "markdown"]).stdout;
     assert!(text.matches("&lt;script&gt;").count() > 3, "{text}");
 }
 
@@ -287,7 +266,7 @@ sources = ["s"]
 notes = ["HOSTILE"]
 "#;
     let catalogue = own.replace("HOSTILE", &ESCAPED.replace("\\uDB40\\uDC41", "\\U000e0041"));
-    fs::write(folder.path().join("own.toml"), catalogue).expect("the folder is ours");
+    folder.write("own.toml", catalogue);
     let missing = format!("{}.toml", HOSTILE.replace('/', ""));
     for (arguments, code) in [
         (&["plan", "small.toml"][..], 0),
@@ -350,7 +329,7 @@ notes = ["HOSTILE"]
         (&[HOSTILE], 2),
         (&["check", "small.toml", &format!("--{HOSTILE}")], 2),
     ] {
-        let printed = dbstow(folder.path(), arguments);
+        let printed = dbstow(&folder, arguments);
         let Printed { stdout, stderr, .. } = &printed;
         assert_eq!(printed.code, code, "{arguments:?}: {stdout}{stderr}");
     }
@@ -360,7 +339,7 @@ notes = ["HOSTILE"]
 fn mistakes_in_hostile_files_are_told_in_text_that_is_fit_for_a_terminal() {
     let folder = folder();
     let toml = ESCAPED.replace("\\uDB40\\uDC41", "\\U000e0041");
-    let small = fs::read_to_string(folder.path().join("small.toml")).expect("it is there");
+    let small = folder.read("small.toml");
     let spoilt = [
         small.replace("name = \"small\"", &format!("name = \"{toml}\"")),
         small.replace("cores = 4", &format!("cores = 4\n\"{toml}\" = 1")),
@@ -374,12 +353,11 @@ fn mistakes_in_hostile_files_are_told_in_text_that_is_fit_for_a_terminal() {
         format!("{small}\n{HOSTILE}"),
     ];
     for text in spoilt {
-        fs::write(folder.path().join("spoilt.toml"), &text).expect("the folder is ours");
-        let printed = dbstow(folder.path(), &["check", "spoilt.toml"]);
+        folder.write("spoilt.toml", &text);
+        let printed = dbstow(&folder, &["check", "spoilt.toml"]);
         assert_eq!(printed.code, 2, "{text}: {}", printed.stdout);
     }
-    let workload = folder.path().join("load");
-    fs::create_dir(&workload).expect("the folder is ours");
+    folder.make_folder("load");
     for (file, script) in [
         (
             format!("name = \"{toml}\"\nabout = \"{toml}\""),
@@ -404,13 +382,13 @@ fn mistakes_in_hostile_files_are_told_in_text_that_is_fit_for_a_terminal() {
             format!("\\{HOSTILE}\nselect :{HOSTILE};\n"),
         ),
     ] {
-        fs::write(workload.join("workload.toml"), &file).expect("the folder is ours");
-        fs::write(workload.join("a.sql"), script).expect("the folder is ours");
+        folder.write("load/workload.toml", &file);
+        folder.write("load/a.sql", script);
         for arguments in [
             &["workloads", "./load"][..],
             &["check", "small.toml", "--workload", "./load"],
         ] {
-            let printed = dbstow(folder.path(), arguments);
+            let printed = dbstow(&folder, arguments);
             assert_ne!(printed.code, 0, "{file}: {}", printed.stdout);
         }
     }
@@ -464,7 +442,7 @@ fn a_hostile_capture_is_shown_in_text_that_is_fit_for_a_terminal() {
         let text = fs::read_to_string(&file).expect("it is there");
         let spoilt = spoilt_capture(&text);
         assert!(spoilt.matches("owned").count() > 3, "{}", file.display());
-        fs::write(folder.path().join("capture.json"), spoilt).expect("the folder is ours");
+        folder.write("capture.json", spoilt);
         for arguments in [
             &["doctor", "capture.json"][..],
             &["doctor", "capture.json", "--plain", "--format", "json"],
@@ -472,7 +450,7 @@ fn a_hostile_capture_is_shown_in_text_that_is_fit_for_a_terminal() {
             &["lint", "capture.json", "--format", "json"],
             &["lint", "capture.json", "--format", "sarif"],
         ] {
-            let printed = dbstow(folder.path(), arguments);
+            let printed = dbstow(&folder, arguments);
             assert_eq!(printed.code, 0, "{arguments:?}: {}", printed.stderr);
             if arguments.contains(&"--format") {
                 let json: Result<Value, _> = serde_json::from_str(&printed.stdout);
@@ -540,7 +518,7 @@ fn a_password_on_the_command_line_is_in_no_message() {
                 &url,
             ],
         ] {
-            let printed = dbstow(folder.path(), arguments);
+            let printed = dbstow(&folder, arguments);
             for text in [&printed.stdout, &printed.stderr] {
                 assert!(!text.contains("hunter2"), "{arguments:?}: {text}");
             }
@@ -551,18 +529,17 @@ fn a_password_on_the_command_line_is_in_no_message() {
 #[test]
 fn a_workload_reads_beneath_its_folder_unless_it_is_allowed_more() {
     let folder = folder();
-    let workload = folder.path().join("load");
-    fs::create_dir(&workload).expect("the folder is ours");
-    fs::write(folder.path().join("outside.sql"), "select 1;\n").expect("the folder is ours");
+    folder.make_folder("load");
+    folder.write("outside.sql", "select 1;\n");
     let toml = "name = \"x\"\nabout = \"x\"\ndatabase = \"shared\"\ntables = \"data\"\n[run]\noperations = 1\nscripts = [{ file = \"../outside.sql\" }]\n";
-    fs::write(workload.join("workload.toml"), toml).expect("the folder is ours");
+    folder.write("load/workload.toml", toml);
     for arguments in [
         &["workloads", "./load"][..],
         &["check", "small.toml", "--workload", "./load"],
         &["plan", "small.toml", "--workload", "./load"],
         &["run", "small.toml", "--workload", "./load"],
     ] {
-        let refused = dbstow(folder.path(), arguments);
+        let refused = dbstow(&folder, arguments);
         assert_eq!(refused.code, 2, "{arguments:?}: {}", refused.stdout);
         assert!(
             refused.stderr.contains("--allow-outside"),
@@ -570,7 +547,7 @@ fn a_workload_reads_beneath_its_folder_unless_it_is_allowed_more() {
             refused.stderr
         );
     }
-    let allowed = dbstow(folder.path(), &["workloads", "./load", "--allow-outside"]);
+    let allowed = dbstow(&folder, &["workloads", "./load", "--allow-outside"]);
     assert_eq!(allowed.code, 0, "{}", allowed.stderr);
 }
 
@@ -578,22 +555,20 @@ fn a_workload_reads_beneath_its_folder_unless_it_is_allowed_more() {
 #[test]
 fn a_pipe_in_a_workload_is_refused_and_one_of_the_users_is_read() {
     let folder = folder();
-    let workload = folder.path().join("load");
-    fs::create_dir(&workload).expect("the folder is ours");
+    folder.make_folder("load");
     let toml = "name = \"x\"\nabout = \"x\"\ndatabase = \"shared\"\ntables = \"data\"\n[run]\noperations = 1\nscripts = [{ file = \"a.sql\" }]\n";
-    fs::write(workload.join("workload.toml"), toml).expect("the folder is ours");
+    folder.write("load/workload.toml", toml);
     let mode = nix::sys::stat::Mode::S_IRUSR | nix::sys::stat::Mode::S_IWUSR;
-    nix::unistd::mkfifo(&workload.join("a.sql"), mode).expect("it can be made");
+    nix::unistd::mkfifo(&folder.path("load/a.sql"), mode).expect("it can be made");
 
-    let refused = dbstow(folder.path(), &["workloads", "./load"]);
+    let refused = dbstow(&folder, &["workloads", "./load"]);
     assert!(
         refused.stderr.contains("not a regular file"),
         "{}",
         refused.stderr
     );
 
-    let small = fs::read(folder.path().join("small.toml")).expect("it is there");
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    let piped = command.args(["check", "/dev/stdin"]).write_stdin(small);
-    piped.assert().success();
+    let small = fs::read(folder.path("small.toml")).expect("it is there");
+    let mut command = folder.dbstow(&["check", "/dev/stdin"]);
+    command.write_stdin(small).assert().success();
 }

@@ -49,7 +49,7 @@ impl Drilled {
             "drill",
         ];
         let drill = dbstow(&[&drill[..], more].concat())
-            .current_dir(place.0.path())
+            .current_dir(place.root())
             .output()
             .expect("it was built");
         assert!(drill.status.success(), "{}", said(&drill));
@@ -67,7 +67,7 @@ impl Drilled {
         let replay = ["drill", "any", "--out", "drill", "--replay", &self.finding];
         let mut command = dbstow(&[&replay[..], more].concat());
         command
-            .current_dir(self.place.0.path())
+            .current_dir(self.place.root())
             .env("TMPDIR", self.place.path("tmp"));
         command
     }

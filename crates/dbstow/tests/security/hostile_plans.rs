@@ -87,7 +87,7 @@ impl Scene {
         fs::write(self.place.path("plan.json"), plan.to_string()).expect("the folder is ours");
         let work = self.place.path("work");
         let mut trial = dbstow(&["trial", "plan.json", "--index", "0", "--out", "r"]);
-        let trial = trial.current_dir(self.place.0.path()).env("TMPDIR", work);
+        let trial = trial.current_dir(self.place.root()).env("TMPDIR", work);
         trial.output().expect("it was built")
     }
 
@@ -104,7 +104,7 @@ impl Scene {
 
     /// Everything below, with mode, owner, and contents.
     fn everything(&self) -> Vec<String> {
-        let root = self.place.0.path();
+        let root = self.place.root();
         let mut found = vec![told(root)];
         let mut folders = vec![root.to_owned()];
         while let Some(folder) = folders.pop() {

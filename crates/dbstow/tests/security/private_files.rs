@@ -69,7 +69,7 @@ impl Scene {
     fn dbstow(&self, arguments: &[&str]) -> Command {
         let mut command = dbstow(arguments);
         command
-            .current_dir(self.place.0.path())
+            .current_dir(self.place.root())
             .env("TMPDIR", self.place.path("tmp"))
             .env("TZ", "Europe/Lisbon")
             .env("LANG", "C.UTF-8")

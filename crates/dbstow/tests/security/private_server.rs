@@ -207,12 +207,12 @@ impl Run {
             fs::create_dir_all(place.path(name)).expect("the folder is ours");
         }
         // The server's user must be able to traverse it.
-        fs::set_permissions(place.0.path(), fs::Permissions::from_mode(0o755)).expect("ours");
+        fs::set_permissions(place.root(), fs::Permissions::from_mode(0o755)).expect("ours");
         fs::write(place.path("killed.toml"), EXPERIMENT).expect("the folder is ours");
         let child = dbstow(&["run", "killed.toml", "--out", "r", "--engine", "postgres"])
             .args(mode)
             .args(["--postgres-bin", "bin"])
-            .current_dir(place.0.path())
+            .current_dir(place.root())
             .env("TMPDIR", place.path("tmp"))
             .stdout(Stdio::null())
             .stderr(File::create(place.path("said")).expect("the folder is ours"))
@@ -249,7 +249,7 @@ impl Run {
             .map(|entry| entry.expect("it is there").path().display().to_string())
             .collect();
         left.extend(self.place.mounts());
-        left.extend(processes_beneath(self.place.0.path()));
+        left.extend(processes_beneath(self.place.root()));
         for folder in ["/run/dbstow", "/sys/fs/cgroup", "/sys/fs/cgroup/memory"] {
             let entries = fs::read_dir(folder).into_iter().flatten().flatten();
             let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -328,6 +328,6 @@ fn a_killed_run_leaves_no_initdb_and_nothing_that_it_started() {
 
     wait_for("initdb", || begun.join("initdb").exists());
 
-    assert!(!processes_beneath(run.place.0.path()).is_empty());
+    assert!(!processes_beneath(run.place.root()).is_empty());
     assert_eq!(run.left_after_kill(), [""; 0]);
 }

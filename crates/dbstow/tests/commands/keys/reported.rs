@@ -54,7 +54,7 @@ fn what_an_arm_sets_of_a_volume_or_a_placement_of_others_is_reported() {
             &format!("{{ '{key}' = {value} }}"),
         );
         let (code, _, said) = place.dbstow(&set_by.to_string(), &["check", "keys.toml"]);
-        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(code, 0, "{said}");
         let told = said.lines().find(|line| line.contains("without effect"));
         let expected = format!("dbstow: without effect: arm.{arm}.set.\"{key}\" ({why})");
         let expected = Some(expected.as_str()).filter(|_| !why.is_empty());
@@ -142,7 +142,7 @@ fn latencies_and_credits_that_no_request_meets_are_reported() {
     ] {
         let with = set(base(text, with), key, value);
         let (code, _, said) = place.dbstow(&with.to_string(), &["check", "keys.toml"]);
-        assert_eq!(code, Some(0), "{said}");
+        assert_eq!(code, 0, "{said}");
         let mut lines = said.lines().filter(|line| line.contains("without effect"));
         let told = lines.find(|line| line.contains(key));
         match why {

@@ -3,34 +3,25 @@
 use std::fs;
 
 use assert_cmd::Command;
-use tempfile::TempDir;
+use testing::folder::{self, Folder, contains, said};
 
 use crate::layout::server;
 
-fn dbstow(folder: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("dbstow").expect("it was built");
-    command
-        .current_dir(folder.path())
-        .arg("layout")
-        .args(arguments);
-    command
+fn dbstow(folder: &Folder, arguments: &[&str]) -> Command {
+    folder.dbstow(&[&["layout"], arguments].concat())
 }
 
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
+fn folder() -> Folder {
     let capture = server(3, "Windows", "C:\\MSSQL\\DATA\\", 1);
     let text = serde_json::to_string(&capture).expect("a capture is JSON");
-    fs::write(folder.path().join("server.json"), text).expect("the folder is ours");
-    folder
+    Folder::with(&[("server.json", &text)])
 }
 
-/// Asserts exit 2 and one line with all parts.
-fn refuses(folder: &TempDir, arguments: &[&str], parts: &[&str]) {
-    let output = dbstow(folder, arguments).assert().code(2).stdout("");
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-    for part in parts {
-        assert!(text.contains(part), "no {part:?} in: {text}");
-    }
+fn refuses(folder: &Folder, arguments: &[&str], parts: &[&str]) {
+    contains(
+        &said(&dbstow(folder, arguments).assert().code(2).stdout("")),
+        parts,
+    );
 }
 
 const ARM: [&str; 5] = [
@@ -46,7 +37,7 @@ fn an_arm_becomes_a_folder_of_scripts_that_is_not_overwritten() {
     let folder = folder();
     let arguments = [&ARM[..], &["--capture", "server.json", "--out", "scripts"]].concat();
     dbstow(&folder, &arguments).assert().success();
-    let names: std::collections::BTreeSet<String> = fs::read_dir(folder.path().join("scripts"))
+    let names: std::collections::BTreeSet<String> = fs::read_dir(folder.path("scripts"))
         .expect("made")
         .map(|entry| {
             entry
@@ -84,18 +75,16 @@ fn an_arm_becomes_a_folder_of_scripts_that_is_not_overwritten() {
 fn tempdb_on_an_instance_store_gets_a_start_up_script_that_formats_it() {
     let folder = folder();
     let case = include_str!("../../cases/tempdb-on-instance-store.toml");
-    fs::write(folder.path().join("case.toml"), case).expect("the folder is ours");
+    folder.write("case.toml", case);
     let given = ["case.toml", "--volume", "store=T:\\tempdb"];
-    let output = dbstow(&folder, &given).assert().success();
-    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let text = folder::stdout(&dbstow(&folder, &given).assert().success());
     assert!(text.contains("==> start-up.ps1 <=="), "{text}");
     assert!(text.contains("comes back without a file system"), "{text}");
     // Both the script for now and the one for every start.
     assert_eq!(text.matches("foreach ($place in @('T:\\'))").count(), 2);
 
     let given = ["case.toml", "--volume", "store=/mnt/store"];
-    let output = dbstow(&folder, &given).assert().success();
-    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let text = folder::stdout(&dbstow(&folder, &given).assert().success());
     assert!(text.contains("==> dbstow-folders.service <=="), "{text}");
     assert!(text.contains("nothing here"), "{text}");
 }
@@ -104,7 +93,7 @@ fn tempdb_on_an_instance_store_gets_a_start_up_script_that_formats_it() {
 fn a_disk_that_is_called_raw_and_keeps_its_data_is_reported() {
     let folder = folder();
     let case = include_str!("../../cases/tempdb-on-instance-store.toml");
-    fs::write(folder.path().join("case.toml"), case).expect("the folder is ours");
+    folder.write("case.toml", case);
     let said = |disk: &str, option: &str| {
         let size = if disk == "aws.gp3" {
             ", size = \"500 GiB\""
@@ -121,8 +110,7 @@ fn a_disk_that_is_called_raw_and_keeps_its_data_is_reported() {
             "--set",
             &set,
         ];
-        let output = dbstow(&folder, &given).assert().success();
-        String::from_utf8_lossy(&output.get_output().stderr).into_owned()
+        said(&dbstow(&folder, &given).assert().success())
     };
     for option in ["--raw", "--ephemeral"] {
         let part =
@@ -138,7 +126,7 @@ fn a_disk_that_is_called_raw_and_keeps_its_data_is_reported() {
 fn keys_that_change_no_script_are_reported() {
     let folder = folder();
     let case = include_str!("../../cases/tempdb-on-instance-store.toml");
-    fs::write(folder.path().join("case.toml"), case).expect("the folder is ours");
+    folder.write("case.toml", case);
     let given = ["case.toml", "--volume", "store=T:\\tempdb"];
     let set = [
         "--set",
@@ -148,13 +136,12 @@ fn keys_that_change_no_script_are_reported() {
     ];
     let output = dbstow(&folder, &[&given[..], &set[..]].concat()).assert();
     let output = output.success();
-    let text = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
-    for part in [
+    let text = said(&output);
+    let parts = [
         "without effect: workload.sessions (scripts place files, and set nothing else of a server)",
         "without effect: volume.store.interleave (one disk is not striped)",
-    ] {
-        assert!(text.contains(part), "no {part:?} in: {text}");
-    }
+    ];
+    contains(&text, &parts);
 }
 
 #[test]
@@ -163,8 +150,7 @@ fn files_can_be_given_without_an_experiment() {
     let given = [
         "--files", "4", "--size", "4 GiB", "--volume", "a=/a", "--volume", "b=/b",
     ];
-    let output = dbstow(&folder, &given).assert().success();
-    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let text = folder::stdout(&dbstow(&folder, &given).assert().success());
     assert!(text.contains("==> rescue.sh <=="), "{text}");
     assert!(
         text.contains("N'/b/tempdb_mssql_4.ndf', SIZE = 8MB"),
@@ -189,8 +175,7 @@ fn an_arm_of_mariadb_places_its_binary_log() {
         "--volume",
         "binlog=/mnt/b",
     ];
-    let output = dbstow(&folder, &given).assert().success();
-    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    let text = folder::stdout(&dbstow(&folder, &given).assert().success());
     assert!(text.contains("\nlog=/mnt/r/dbstow_log\n"), "{text}");
     assert!(text.contains("\nbinlog=/mnt/b/dbstow_binlog\n"), "{text}");
     assert!(text.contains("\nundo=''\n"), "{text}");
@@ -325,13 +310,13 @@ fn mistakes_are_told_with_their_remedy() {
         ..mariadb::capture::Capture::default()
     };
     let captured = serde_json::to_string(&captured).expect("a capture is JSON");
-    fs::write(folder.path().join("mariadb.json"), captured).expect("the folder is ours");
+    folder.write("mariadb.json", captured);
     refuses(
         &folder,
         &[&ARM[..], &["--capture", "mariadb.json"]].concat(),
         &["a capture of mariadb", "add --engine mariadb"],
     );
-    fs::write(folder.path().join("other.json"), "{\"a\": 1}").expect("the folder is ours");
+    folder.write("other.json", "{\"a\": 1}");
     let other = [&ARM[..], &["--capture", "other.json"]].concat();
     refuses(
         &folder,
