@@ -155,10 +155,9 @@ const WRITERS: &[(&str, &str)] = &[
 fn files_are_written_where_docs_security_says() {
     let allowed: Vec<&str> = WRITERS.iter().map(|(file, _)| *file).collect();
     let found = lines_with(|path, code| {
-        let is_source = path.components().any(|part| part.as_os_str() == "src")
+        is_source(path)
             && !path.starts_with("tds-double")
-            && !path.ends_with("tests.rs");
-        is_source
+            && !path.ends_with("tests.rs")
             && !allowed.iter().any(|file| path == Path::new(file))
             && WRITES.iter().any(|call| code.contains(call))
     });
@@ -214,10 +213,9 @@ fn children_start_with_the_environment_that_docs_security_says() {
         "execv",
     ];
     let found = lines_with(|path, code| {
-        let is_source = path.components().any(|part| part.as_os_str() == "src")
+        is_source(path)
             && !path.starts_with("tds-double")
-            && !path.ends_with("tests.rs");
-        is_source
+            && !path.ends_with("tests.rs")
             && !STARTERS.iter().any(|(file, _)| path == Path::new(file))
             && starts.iter().any(|start| code.contains(start))
     });
@@ -257,8 +255,7 @@ fn all_that_is_printed_passes_the_edge() {
         "tds-double/src/main.rs",
     ];
     let found = lines_with(|path, code| {
-        let inside = path.components().any(|part| part.as_os_str() == "src");
-        inside && !edge.iter().any(|edge| path == Path::new(edge)) && prints(code)
+        is_source(path) && !edge.iter().any(|edge| path == Path::new(edge)) && prints(code)
     });
     assert_eq!(found, [""; 0], "printing past command/output.rs");
 }
@@ -285,6 +282,11 @@ fn every_catalogue_entry_has_a_dated_source() {
         let dated = sources.iter().all(|source| !source.date.is_empty());
         assert!(dated, "a source of {name} has no date");
     }
+}
+
+/// Whether a file belongs to a program or library, and not to tests or to what they share.
+fn is_source(path: &Path) -> bool {
+    path.components().any(|part| part.as_os_str() == "src") && !path.starts_with("testing")
 }
 
 /// `path:line: code` of every line of code for which `wrong` holds; paths are relative to `crates`, and comments are
