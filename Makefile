@@ -1,7 +1,7 @@
 # The commands of this repository. On a machine with Rust (rustup) and a C compiler, `make demo` and
 # `make test` need nothing done before; on Debian, `make test` installs what it tests with.
 
-# The experiments whose figures METHODOLOGY.md compares with published ones.
+# The experiments whose figures docs/validation/articles.md compares with published ones.
 PUBLISHED := tempdb-ssd-vs-premium tempdb-scale-out ultra-vs-premium-pool managed-instance-files
 # Not those that only a real server can run.
 OF_SERVERS := postgres-io-method

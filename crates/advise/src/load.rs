@@ -1,4 +1,7 @@
 //! The load on a layout: a profile's demand, in parts of similar intensity.
+//!
+//! What disks do depends on how busy they are. Twelve steady parts show that with few simulated requests, and run in parallel; the
+//! series in its order would take as long as its quiet hours. In return, the effects of one interval on the next are not simulated.
 
 use model::Bytes;
 use profile::{Access, Demand, DemandError, DemandSeries, Each, Profile};

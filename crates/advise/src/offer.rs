@@ -1,4 +1,8 @@
 //! Purchasable volumes.
+//!
+//! Provisioned IOPS and throughput of a volume rise together, in the proportion in which the load uses them. Independent
+//! steps of both would be 3.5 billion layouts for one cloud, most of which pay for a rate that the other one does not let the
+//! sessions use.
 
 use std::slice;
 

@@ -8,7 +8,7 @@
 //! In a closed system, a session issues its next operation when the previous one has ended and its delay is over. In an open
 //! system, operations arrive whether or not earlier ones have ended, without delays.
 //!
-//! METHODOLOGY.md compares it with a real server. Not modelled: log writes that become several requests, a
+//! docs/validation/profiles.md compares it with a real server. Not modelled: log writes that become several requests, a
 //! filesystem's journal, locks that are held during requests (waits for them are in the delay, which stays the same), a buffer
 //! pool of another size, a changed number of full-page images, sessions that wait because background writes do not keep up,
 //! contention for processors at recording time (the wait is in the delay, and occurs again if processors are few).

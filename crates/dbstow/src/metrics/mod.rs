@@ -6,7 +6,8 @@
 //! intervals of a server ────────► server ───┘
 //! ```
 //!
-//! Nothing here waits, prints or opens anything: `command/publish` collects samples once a second.
+//! Nothing here waits, prints or opens anything: `command/publish` collects samples once a second. Values are sums over
+//! trials, so that counters only grow.
 
 mod buckets;
 mod family;

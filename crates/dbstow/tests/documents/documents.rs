@@ -44,8 +44,8 @@ fn the_first_screen_of_the_readme_has_demo_and_test_each_with_its_time() {
 #[cfg(target_os = "linux")]
 #[test]
 fn demo_runs_the_experiments_of_the_published_table_and_demo_all_the_others() {
-    let methodology = read(&root().join("METHODOLOGY.md"));
-    let (_, table) = (methodology.split_once("Printed by `make demo`")).expect("the table's line");
+    let page = read(&root().join("docs/validation/articles.md"));
+    let (_, table) = (page.split_once("Printed by `make demo`")).expect("the table's line");
     let (table, _) = table.split_once("\n\nWhy some").expect("the text below it");
     let named = table.lines().filter_map(|line| line.strip_prefix("| `"));
     let published: BTreeSet<&str> = named.filter_map(|rest| rest.split('`').next()).collect();
@@ -558,10 +558,11 @@ fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// The README and the files in `docs`.
+/// The README and the files in `docs` and its folder.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
     pages.extend(markdown(&root().join("docs")));
+    pages.extend(markdown(&root().join("docs/validation")));
     pages
 }
 

@@ -4,6 +4,9 @@
 //! until no transaction can need it. Versions are appended page by page and dropped by the extent, after a
 //! retention drawn anew for each extent. One dropped while its pages are still dirty in the buffer pool
 //! never reaches a disk: this is how a slow disk can end up writing fewer bytes for the same work.
+//!
+//! The store creates versions, not triggers: snapshot isolation does it implicitly too, and a trigger would charge its
+//! execution to the session.
 
 use alloc::collections::{BTreeMap, BinaryHeap};
 use core::cmp::Reverse;

@@ -255,8 +255,11 @@ fn four_other_placements_of_a_real_server_are_predicted_from_one_as_methodology_
     };
     let gp3 = |iops| disk(iops, [0.36, 0.59, 0.04]);
     let premium = |iops| disk(iops, [3.9, 1.95, 0.04]);
-    let methodology = concat!(env!("CARGO_MANIFEST_DIR"), "/../../METHODOLOGY.md");
-    let methodology = std::fs::read_to_string(methodology).expect("it is in the repository");
+    let page = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/validation/profiles.md"
+    );
+    let page = std::fs::read_to_string(page).expect("it is in the repository");
     let mut missing: Vec<String> = Vec::new();
     for (name, disks, ran) in [
         ("gp3, 6,000 IOPS", vec![gp3(6_000)], 1_454.0),
@@ -272,11 +275,11 @@ fn four_other_placements_of_a_real_server_are_predicted_from_one_as_methodology_
         let off = 100.0 * (predicted / ran - 1.0);
         assert!(off.abs() < 25.0, "{name}: {predicted} predicted, {ran} run");
         let line = format!("    {name}: {predicted:.0} predicted, {ran} run, {off:+.1} %\n");
-        missing.extend((!methodology.contains(&line)).then_some(line));
+        missing.extend((!page.contains(&line)).then_some(line));
     }
     assert!(
         missing.is_empty(),
-        "METHODOLOGY.md lacks:\n{}",
+        "docs/validation/profiles.md lacks:\n{}",
         missing.concat()
     );
 }

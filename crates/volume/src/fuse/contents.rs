@@ -5,6 +5,9 @@
 //! recorded   image, stays as it was  <──  writes: bytes, in their order    history: what they were, and when
 //! crashed    the same image          <──  some of those writes        <──  unnamed file: what is written from then on
 //! ```
+//!
+//! Neither a recording nor a crash state changes the image, so nothing is copied, and several states of one recording can be
+//! mounted at once.
 
 use std::fs::File;
 use std::io::{self, BufReader};

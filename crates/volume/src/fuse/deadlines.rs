@@ -1,4 +1,7 @@
 //! Replies held until they are due: one heap, one thread; no thread sleeps per request.
+//!
+//! A sleeping thread per request would cost more than the request. Over io_uring, the thread of each ring has its own heap, so
+//! that a reply leaves from the processor that asked.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,8 @@
 //! An emulation in its own process: started, queried and ended from outside.
+//!
+//! A separate process, so that the emulator's processor time is not counted as the client's, and volumes are unmounted even
+//! if the driver is killed: the emulator then sees its standard input close. It is marked as an I/O flusher, so that a kernel
+//! that is short of memory does not make it wait for its own disk.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};

@@ -12,7 +12,8 @@
 //! not measured but counted (VM steps, page requests, statements), for the same reason.
 //!
 //! A session is suspended only inside the VFS and [`Session`]'s own waits, where SQLite
-//! holds no mutex; it is always run to its end, since unwinding through SQLite's frames is not possible.
+//! holds no mutex; it is always run to its end, since unwinding through SQLite's frames is not possible. A simulation
+//! that has to stop makes every further file access fail.
 //!
 //! Sessions that write to one database trace their transactions ([`Session::trace`]): SQLite executes each of them at
 //! once, and only then does the session replay it.

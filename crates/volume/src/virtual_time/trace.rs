@@ -1,7 +1,12 @@
 //! The acts of a transaction, traced in zero virtual time so that its session can replay them afterwards.
 //!
 //! Sessions of one database execute their transactions one after the other, each as a whole at the instant it begins,
-//! and then replay their traces concurrently. SQLite never sees two writers, and virtual time never sees its lock.
+//! and then replay their traces concurrently. SQLite never sees two writers, and virtual time never sees its lock: a session
+//! that was suspended within SQLite would hold the lock of SQLite's one writer, and all others would wait for a lock that no
+//! server has.
+//!
+//! A session with a database of its own needs no trace: pages are requested while SQLite runs, and a statement that runs out
+//! of space fails at that page.
 
 use model::Duration;
 use model::store::FileId;

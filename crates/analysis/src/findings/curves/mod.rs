@@ -1,6 +1,7 @@
 //! Chart data: series, distributions and single trials; thinned, never smoothed.
 //!
-//! A page draws these values unchanged and computes none.
+//! A page draws these values unchanged and computes none. They are not part of the findings' document, which would grow by
+//! megabytes of data that the records already contain.
 
 mod series;
 

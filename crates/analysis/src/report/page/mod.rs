@@ -6,7 +6,9 @@
 //! Plan ──how to repeat it─────────────────────┘
 //! ```
 //!
-//! Charts are drawn by uPlot (<https://github.com/leeoniya/uPlot>, MIT), vendored in `vendor/uplot`.
+//! Charts are drawn by uPlot (<https://github.com/leeoniya/uPlot>, MIT), made for time series and small (51 kB). It is vendored in
+//! `vendor/uplot`, because a build must not need the network; `make vendor` checks its digest. Bars and boxes are plain HTML:
+//! they print, scale, and work with screen readers. The page's own policy forbids any request.
 
 mod layout;
 pub(super) mod policy;

@@ -1,4 +1,6 @@
 //! Two results side by side, arm by arm: before and after, or simulated and measured.
+//!
+//! There is no verdict: the trials of the two results were not interleaved.
 
 mod both;
 mod document;

@@ -1,4 +1,7 @@
 //! What sessions wait for, as reported by PostgreSQL.
+//!
+//! The query reads `pg_stat_get_activity` instead of the view `pg_stat_activity`, which looks up names of databases and roles
+//! each time.
 
 use crate::session::login::SESSION;
 use crate::session::wire::Connection;

@@ -2,6 +2,9 @@
 //!
 //! The experiment is read once for each combination of values, as if requested alone, and the differing arms are combined in one
 //! experiment.
+//!
+//! Every arm is executed. Replaying one recorded run on other disks would be faster, but is exact only if the order of page
+//! references does not depend on time: not with locks, shared files, or a run that ends by the clock.
 
 mod arms;
 mod keys;

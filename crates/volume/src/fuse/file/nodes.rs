@@ -2,6 +2,7 @@
 //!
 //! An inode's number is the one in the backing filesystem, so that listings and status agree; only the
 //! root is 1, as FUSE requires. A held descriptor keeps a number from being reused for another file.
+//! Listings contain no status: one that does (readdirplus) would create a node for every entry.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -3,6 +3,9 @@
 //! A transport mounts a [`fuser::Filesystem`] and runs it. Reads, writes and flushes may take another
 //! path: a transport that can carry them itself calls the front's [`DataPath`] and holds replies until
 //! they are due; the others leave them to the filesystem, which passes them to [`Replies`].
+//!
+//! `/dev/fuse` is the default, although rings are faster: an emulator that was killed during write-back over io_uring left a
+//! kernel (6.18.44) that only a restart could free (METHODOLOGY.md, "Emulate").
 
 mod fuser;
 mod replies;
