@@ -22,7 +22,7 @@ pub(crate) fn other_servers(product: &str) -> Option<Vec<(String, PathBuf)>> {
     Some(servers.collect())
 }
 
-/// Copies such a folder to `place`, where another user can access it, whoever owns the folders above `target`.
+/// Copies such a folder to `place`, where another user can access it, as not every user can enter the folders above `target`.
 pub(crate) fn copy(folder: &Path, place: &Path) {
     let copied = Command::new("cp")
         .args(["--recursive", "--preserve=mode,links"])

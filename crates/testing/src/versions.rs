@@ -21,7 +21,7 @@ pub fn versions() -> Option<Vec<Binaries>> {
     Some(binaries.collect())
 }
 
-/// The programs where another user can access them, whoever owns the folders above `target`.
+/// The programs where another user can access them, as not every user can enter the folders above `target`.
 pub fn copied(binaries: &Binaries, place: &TempDir) -> Binaries {
     let source = binaries.folder.parent().unwrap();
     copy(source, &place.path().join("server"));
