@@ -82,31 +82,7 @@ pub(super) fn check(profile: &Profile) -> Result<(), String> {
             ));
         }
     }
-    columns::all().try_for_each(|column| check_column(&profile.intervals, &column))?;
-    check_processors(profile)
-}
-
-/// More processor time than the processors have, beyond what two clocks differ by.
-const PROCESSOR_TIME_EXCESS: f64 = 1.1;
-
-fn check_processors(profile: &Profile) -> Result<(), String> {
-    let Some(processors) = profile.machine.processors else {
-        return Ok(());
-    };
-    let seconds = |length: model::Duration| length.as_secs_f64();
-    let worked: f64 = (profile.intervals.iter())
-        .filter_map(|interval| interval.processor.map(seconds))
-        .sum();
-    let length: f64 = (profile.intervals.iter())
-        .map(|interval| seconds(interval.length))
-        .sum();
-    let busy = worked / length;
-    if busy > PROCESSOR_TIME_EXCESS * f64::from(processors) {
-        return Err(format!(
-            "{busy:.1} processors worked, and `processors` of its machine is {processors}; correct one of the two"
-        ));
-    }
-    Ok(())
+    columns::all().try_for_each(|column| check_column(&profile.intervals, &column))
 }
 
 impl Interval {

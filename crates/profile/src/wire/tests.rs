@@ -65,14 +65,6 @@ fn mistakes_are_named_with_place_and_remedy() {
         error(&TEXT.replace("profile/1", "profile/2")),
         "shop.toml: its format is `dbstow.profile/2`, not `dbstow.profile/1`: write it again with this dbstow"
     );
-    let working = TEXT.replace(
-        "operations =",
-        "processor_s = [20.0, 50.0, 20.0]\noperations =",
-    );
-    assert_eq!(
-        error(&working.replace("[machine]", "[machine]\nprocessors = 2")),
-        "shop.toml: 3.0 processors worked, and `processors` of its machine is 2; correct one of the two"
-    );
     let typo = error(&TEXT.replace("[machine]", "[machine]\ncores = 4"));
     assert!(
         typo.starts_with("shop.toml:8: unknown field `cores`"),

@@ -27,6 +27,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::Duration;
 use parking_lot::Mutex;
@@ -58,12 +59,12 @@ impl Registration {
         let state = state_directory()?;
         let _lock = lock(&state)?;
         let owner = Identity::own()?;
-        let name = format!("{}-{}", owner.pid, owner.start_ticks);
-        // A process may hold several, one after the other or at once.
-        let folder = (1..)
-            .map(|number| state.join(format!("{name}-{number:03}")))
-            .find(|folder| !folder.exists())
-            .expect("numbers do not end");
+        // A process may hold several, one after the other or at once. No name is used twice: one that is finished again would
+        // remove the other's.
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{}-{number:06}", owner.pid, owner.start_ticks);
+        let folder = state.join(name);
         private().create(&folder)?;
         let made = Made::of(owner);
         made.write(&folder)?;
@@ -467,5 +468,17 @@ mod tests {
         assert!(written.work.is_empty() && written.groups.is_empty());
         assert!(written.directories.is_empty());
         registration.finish().unwrap();
+    }
+
+    #[test]
+    fn one_that_is_finished_twice_leaves_those_of_others() {
+        let first = Registration::new().expect("a state directory");
+        first.finish().expect("nothing is left");
+        let second = Registration::new().expect("a state directory");
+        assert_ne!(first.folder(), second.folder());
+        first.finish().expect("nothing is left");
+        assert!(second.folder().exists());
+        second.finish().expect("nothing is left");
+        assert!(!second.folder().exists());
     }
 }
