@@ -28,6 +28,7 @@ pub struct OfRun;
 pub struct OfLogin;
 
 /// A drill's.
+#[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OfDrill;
 
@@ -43,6 +44,7 @@ impl Purpose for OfLogin {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl Purpose for OfDrill {
     fn takes(option: &OptionSpec) -> bool {
         option.in_drill
