@@ -13,14 +13,7 @@ use crate::server::Folders;
 
 /// The programs; `None`, with a message, on a machine without them.
 pub fn programs() -> Option<Programs> {
-    match Programs::find(None) {
-        Ok(programs) => Some(programs),
-        Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
-            eprintln!("skipped: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    crate::or_skip(Programs::find(None))
 }
 
 /// A server for an experiment on two volumes.

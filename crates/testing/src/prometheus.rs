@@ -168,14 +168,7 @@ pub fn promtool(text: &str) -> Option<String> {
 
 /// A program that was started, or why a test is skipped without it.
 fn found(name: &str, spawned: io::Result<Child>) -> Option<Child> {
-    match spawned {
-        Ok(child) => Some(child),
-        Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
-            eprintln!("skipped: {name}: {error}");
-            None
-        }
-        Err(error) => panic!("{name}: {error}"),
-    }
+    crate::or_skip(spawned.map_err(|error| format!("{name}: {error}")))
 }
 
 /// Samples of a text by their names and labels.

@@ -20,14 +20,7 @@ use workload::{Database, Driver, Statement, Value, Workload};
 
 /// The programs; `None`, with a message, on a machine without them.
 pub fn binaries() -> Option<Binaries> {
-    match Binaries::find(None) {
-        Ok(binaries) => Some(binaries),
-        Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
-            eprintln!("skipped: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    crate::or_skip(Binaries::find(None))
 }
 
 /// Directories of volumes that are only directories.

@@ -113,17 +113,10 @@ fn parameters_of_every_kind_reach_sqlite_in_every_mode() {
     }
 }
 
-/// Whether a server's programs are installed; where skips are not allowed, they must be.
+/// Whether a server's programs are installed.
 #[cfg(any(feature = "postgres", feature = "mariadb"))]
 fn is_here(name: &str, found: Result<(), String>) -> bool {
-    match found {
-        Ok(()) => true,
-        Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
-            eprintln!("skipped: {name}: {error}");
-            false
-        }
-        Err(error) => panic!("{name}: {error}"),
-    }
+    testing::or_skip(found.map_err(|error| format!("{name}: {error}"))).is_some()
 }
 
 #[cfg(feature = "postgres")]

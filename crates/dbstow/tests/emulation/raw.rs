@@ -210,24 +210,15 @@ fn the_built_in_experiment_shows_latency_at_depth_1_and_limits_at_depth_64() {
     }
 }
 
-/// The machine's fio, or `None` with a word about it.
-fn fio() -> Option<Fio> {
-    let found = Fio::find();
-    if let Err(error) = &found {
-        let skips = std::env::var_os("DBSTOW_SKIP_NOTHING").is_none();
-        assert!(skips, "{error}");
-        eprintln!("skipped: {error}");
-    }
-    found.ok()
-}
-
 fn left_in(directory: &Path) -> usize {
     directory.read_dir().expect("it is there").count()
 }
 
 #[test]
 fn fio_measures_files_by_volume_and_they_are_removed() {
-    let Some(fio) = fio() else { return };
+    let Some(fio) = testing::or_skip(Fio::find()) else {
+        return;
+    };
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let place = |at: usize| (at, folders[at].path().to_owned());
     let span = Bytes::mib(16);
@@ -260,7 +251,9 @@ fn fio_measures_files_by_volume_and_they_are_removed() {
 
 #[test]
 fn a_measurement_that_is_stopped_ends_fio_and_leaves_no_file() {
-    let Some(fio) = fio() else { return };
+    let Some(fio) = testing::or_skip(Fio::find()) else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let place = [(0, folder.path().to_owned())];
     let span = Bytes::mib(8);
@@ -280,7 +273,9 @@ fn a_measurement_that_is_stopped_ends_fio_and_leaves_no_file() {
 
 #[test]
 fn no_room_and_no_directory_are_told_before_anything_is_written() {
-    let Some(fio) = fio() else { return };
+    let Some(fio) = testing::or_skip(Fio::find()) else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let place = [(0, folder.path().to_owned())];
     let error = Files::lay_out(&fio, &place, Bytes(1 << 60), &|| false).unwrap_err();
@@ -293,7 +288,9 @@ fn no_room_and_no_directory_are_told_before_anything_is_written() {
 
 #[test]
 fn a_file_of_another_run_is_left_alone() {
-    let Some(fio) = fio() else { return };
+    let Some(fio) = testing::or_skip(Fio::find()) else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let theirs = folder.path().join("dbstow-raw-1.dat");
     std::fs::write(&theirs, "theirs").unwrap();

@@ -161,9 +161,7 @@ fn browser(instance: &'static str, port: u16) -> bool {
 fn a_named_instance_is_found_by_the_browser_or_the_browser_is_named() {
     let bench = Bench::start(SqlServer::windows(PASSWORD));
     if !browser("SQL2022", bench.double().address().port()) {
-        let skips = std::env::var_os("DBSTOW_SKIP_NOTHING").is_none();
-        assert!(skips, "UDP port 1434 is taken");
-        eprintln!("skipped: UDP port 1434 is taken");
+        testing::skip("UDP port 1434 is taken");
         return;
     }
     let doctor = |server: &str| {

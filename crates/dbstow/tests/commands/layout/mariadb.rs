@@ -266,7 +266,7 @@ pub(crate) fn silent(command: &mut Command) {
             );
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: {command:?}: {error}");
+            testing::skip(format!("{command:?}: {error}"));
         }
         Err(error) => panic!("{command:?}: {error}"),
     }

@@ -21,8 +21,7 @@ impl Server {
     pub(crate) fn start(settings: &str) -> Option<Server> {
         if !Path::new("/usr/sbin/mariadbd").exists() {
             let why = "no /usr/sbin/mariadbd; apt-get install mariadb-server";
-            assert!(std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(), "{why}");
-            eprintln!("skipped: {why}");
+            testing::skip(why);
             return None;
         }
         let folder = tempfile::Builder::new()

@@ -363,14 +363,7 @@ mod real {
     impl Cluster {
         /// A running one; `None`, with a message, on a machine without PostgreSQL.
         fn start() -> Option<Cluster> {
-            let binaries = match Binaries::find(None) {
-                Ok(binaries) => binaries,
-                Err(error) if std::env::var_os("DBSTOW_SKIP_NOTHING").is_none() => {
-                    eprintln!("skipped: {error}");
-                    return None;
-                }
-                Err(error) => panic!("{error}"),
-            };
+            let binaries = testing::or_skip(Binaries::find(None))?;
             let folder = tempfile::Builder::new()
                 .prefix("layout-")
                 .tempdir_in("/tmp");
@@ -588,11 +581,7 @@ mod real {
             return;
         };
         if cluster.owner.is_none() {
-            assert!(
-                std::env::var_os("DBSTOW_SKIP_NOTHING").is_none(),
-                "mounting needs root"
-            );
-            eprintln!("skipped: mounting needs root");
+            testing::skip("mounting needs root");
             return;
         }
         let volume = cluster.path("volume");
