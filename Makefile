@@ -27,7 +27,7 @@ DBSTOW := cargo run --quiet $(LEAN) --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo demo-all test check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots format dist distcheck packages fmt clippy unit suite docs deny crates cross clean
+.PHONY: help demo demo-all test check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots reference format dist distcheck packages fmt clippy unit suite docs deny crates cross clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -100,6 +100,9 @@ dist: ## Build the packages of this version for this machine: archive, .deb, .rp
 
 vendor: ## Bring the charts' library into the tree again
 	scripts/vendor-uplot
+
+reference: ## Make the tables of keys in FORMAT.md of the types that read the files
+	DBSTOW_WRITE_DOCUMENTS=1 cargo test --package dbstow --test documents -- tables_of_keys
 
 format: ## Format the code
 	cargo fmt --all

@@ -29,37 +29,61 @@ pub(super) struct FileWire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SourceWire {
+    /// Its title.
     pub(super) title: String,
+    /// Where it is.
     pub(super) url: Option<String>,
+    /// Of the document, or when it was read.
     pub(super) date: String,
+    /// A remark.
     pub(super) note: Option<String>,
+    /// Of list prices: whose, and of which region.
     pub(super) prices: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClassWire {
+    /// What it is.
     pub(super) title: String,
+    /// A request longer than this counts as several; absent: any size counts once.
     pub(super) io_size_max: Option<Bytes>,
+    /// A shorter request is charged as many bytes.
     pub(super) io_charge_min: Option<Bytes>,
+    /// How fast the bytes of one request move, added to its latency.
     pub(super) transfer: Option<Throughput>,
+    /// Requests at the same time.
     pub(super) in_flight_max: Option<u32>,
+    /// The largest unit, aligned to itself, that the vendor promises to write whole or not at all; a power of two; absent:
+    /// nothing is promised. `dbstow drill --atomic disk` uses it.
     pub(super) atomic_write: Option<Bytes>,
+    /// Names of machine limits; the first that the machine has applies.
     #[serde(default)]
     pub(super) machine_limits: Vec<String>,
+    /// Whether a host cache is possible; false when absent.
     #[serde(default)]
     pub(super) host_cache: bool,
+    /// Whether it has moving parts; `advise` then considers its disks only when they are named; false when absent.
     #[serde(default)]
     pub(super) hard_disk: bool,
+    /// What a disk holds after its machine was stopped: `"kept"` (default), `"empty"`, or `"raw"`: no file system either.
+    /// Warnings, `lint`, `advise`, `drill` and `layout` go by it.
     #[serde(default)]
     pub(super) after_stop: AfterStop,
+    /// Latency of a read: `value`, or `p50` and `p99`, or `mean` (log-normal, with a p99 of twice the p50); with `sources`, or
+    /// `assumed`.
     pub(super) read: LatencyWire,
+    /// The same of a write.
     pub(super) write: LatencyWire,
+    /// The same of a flush.
     pub(super) flush: LatencyWire,
+    /// Ids of `[source.ID]`.
     #[serde(default)]
     pub(super) sources: Vec<String>,
+    /// Values without a publication, each with the reason for it.
     #[serde(default)]
     pub(super) assumed: Vec<String>,
+    /// Remarks for the reader.
     #[serde(default)]
     pub(super) notes: Vec<String>,
 }
@@ -79,30 +103,59 @@ pub(super) struct LatencyWire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DiskWire {
+    /// Its class.
     pub(super) class: String,
+    /// What it is.
     pub(super) title: String,
+    /// Other names.
     #[serde(default)]
     pub(super) aliases: Vec<String>,
+    /// One size, or a choice: `{ least, most, default, step, sizes }`.
     pub(super) size: SizeWire,
+    /// Limit on requests per second, as a [rule](#rules).
     pub(super) iops: Option<RuleWire>,
+    /// Limit on bytes per second, as a [rule](#rules).
     pub(super) throughput: Option<RuleWire>,
+    /// `{ optional, iops = { rate, lasts | credits }, throughput = .. }`: a higher rate, for a time from a full bucket, until
+    /// credits are spent, or without end; `optional`: only where an experiment asks (`bursting`).
     pub(super) burst: Option<BurstsWire>,
+    /// Replaces the class's.
     pub(super) host_cache: Option<bool>,
+    /// Replaces the class's.
     pub(super) machine_limits: Option<Vec<String>>,
+    /// Replaces the class's.
     pub(super) after_stop: Option<AfterStop>,
+    /// Where the limits are published for some machines alone: list of `{ families, types, cores, cores_each }`, series and
+    /// names of machines, the least number of processors, and for how many processors they have one such disk (more are
+    /// refused). With fewer, a volume is refused; on other machines a report says that the limits are assumed, and a local disk
+    /// is refused where the catalogue knows the machine's own; absent: they hold on all.
     #[serde(default)]
     pub(super) machines: Vec<MachinesWire>,
+    /// Where less than the limits was measured: list of `{ families, cores_below, measured }`, the last in words, which a
+    /// report shows.
     #[serde(default)]
     pub(super) missed: Vec<MissedWire>,
+    /// How many of it a machine has, or have their limits each: more are refused. Volumes that replace both limits (`override`)
+    /// pass all of these.
     pub(super) count_max: Option<u32>,
+    /// A name that entries share whose limits are each those of all such disks of a machine: volumes with two of them are
+    /// refused.
     pub(super) group: Option<String>,
+    /// Of a disk under old rules, the entry of those that it is sold by now; `advise` then considers it only when it is named.
     pub(super) superseded_by: Option<String>,
+    /// List price in US dollars a month, in all; or `price`.
     pub(super) usd_per_month: Option<f64>,
+    /// `{ per_gib, per_iops, per_mib_per_s, per_mb_per_s }` in US dollars a month; all but the first in steps `{ above, usd }`;
+    /// `billed_size`, written as `size`: the sizes that are billed; a disk is billed as the next larger one.
     pub(super) price: Option<PriceWire>,
+    /// `documented`, `measured`, `second-hand`, `inferred`, `assumed`: how its limits are known.
     pub(super) confidence: Confidence,
+    /// Ids of `[source.ID]`.
     pub(super) sources: Vec<String>,
+    /// Values without a publication, each with the reason for it.
     #[serde(default)]
     pub(super) assumed: Vec<String>,
+    /// Remarks for the reader.
     #[serde(default)]
     pub(super) notes: Vec<String>,
 }
@@ -132,27 +185,44 @@ pub(super) struct MissedWire {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MachineWire {
+    /// What it is.
     #[serde(default)]
     pub(super) title: String,
+    /// Other names.
     #[serde(default)]
     pub(super) aliases: Vec<String>,
+    /// The vendor's name of its series.
     #[serde(default)]
     pub(super) family: String,
+    /// Whether its processors are Arm's.
     #[serde(default)]
     pub(super) arm: bool,
+    /// Virtual processors.
     pub(super) cores: u32,
+    /// Main memory.
     pub(super) memory: Bytes,
+    /// How many disks can be attached.
     pub(super) disks_max: Option<u32>,
+    /// How many files it can have.
     pub(super) files_max: Option<u32>,
+    /// By name, `{ iops, throughput, burst }`: shared by all disks whose class names it: `cached`, `uncached`, `ebs` and others.
     #[serde(default)]
     pub(super) limits: BTreeMap<String, LimitsWire>,
+    /// `{ class, size, limit }`: the class gives a hit's latency, the limit is one of the machine's.
     pub(super) host_cache: Option<HostCacheWire>,
+    /// `{ disk }`, or `{ class, size, iops, throughput }`; one of them.
     pub(super) local_disk: Option<LocalDiskWire>,
+    /// How many local disks it has, 0 for none; absent: 1 with a `local_disk`, else not known.
     pub(super) local_disks: Option<u32>,
+    /// Whether they come without a file system, at first and after every stop.
     pub(super) local_disks_raw: Option<bool>,
+    /// `{ linux, windows }` in US dollars an hour, on demand: above 0, at most 10^9.
     pub(super) price: Option<HourlyPriceWire>,
+    /// As of a disk.
     pub(super) confidence: Confidence,
+    /// Ids of `[source.ID]`.
     pub(super) sources: Vec<String>,
+    /// Values without a publication, each with the reason for it.
     #[serde(default)]
     pub(super) assumed: Vec<String>,
     /// Only set by rows.
@@ -161,6 +231,7 @@ pub(super) struct MachineWire {
     /// Only set by rows.
     #[serde(skip)]
     pub(super) local_assumed: Vec<String>,
+    /// Remarks for the reader.
     #[serde(default)]
     pub(super) notes: Vec<String>,
 }

@@ -15,18 +15,46 @@ use super::value::Value;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WorkloadFile {
+    /// Its name.
+    ///
+    /// Required.
     pub(super) name: String,
+    /// What it does, and where it comes from, in a sentence or more.
+    ///
+    /// Absent: empty.
     #[serde(default)]
     pub(super) about: String,
+    /// `shared`: one for all sessions; `per-session`: each has its own.
+    ///
+    /// Required.
     pub(super) database: Database,
+    /// Role of the files its tables live in: `data` or `temp`.
+    ///
+    /// Required.
     pub(super) tables: Tables,
+    /// What one script is called in metrics: `operation`, `application_request`, `business_transaction`.
+    ///
+    /// Absent: `operation`.
     #[serde(default)]
     pub(super) operation: OperationKind,
+    /// What every statement of the run has to do, or there is no verdict: `spill` (write to temporary files) or `parallel` (run
+    /// on several threads, where its hint `MAXDOP` is above 1). Checked on SQL Server; other engines do not report it.
+    ///
+    /// Absent: none.
     pub(super) claim: Option<Claim>,
+    /// How many it was written for.
+    ///
+    /// Absent: not stated.
     pub(super) sessions: Option<Spanned<i64>>,
+    /// Numbers, texts, `true` or `false` (1 or 0); each is a variable of the scripts.
+    ///
+    /// Absent: none.
     #[serde(default)]
     pub(super) parameters: BTreeMap<Spanned<String>, Parameter>,
-    /// Minimum and maximum of an integer parameter.
+    /// By the name of a parameter that is a number: the least and the most that it may be, such as `rows = [1, 1_000_000_000]`;
+    /// what is outside is refused before anything is loaded.
+    ///
+    /// Absent: any finite number.
     #[serde(default)]
     pub(super) range: BTreeMap<Spanned<String>, (i64, i64)>,
     #[serde(default)]
@@ -37,10 +65,19 @@ pub(super) struct WorkloadFile {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LoadFile {
+    /// Whether loading counts in the result.
+    ///
+    /// Absent: false: it takes no virtual time, and in real time is over before the sessions begin.
     #[serde(default)]
     pub(super) measured: bool,
+    /// Scripts run first, once for each database, in order: tables.
+    ///
+    /// Absent: none.
     #[serde(default)]
     pub(super) schema: Vec<Spanned<String>>,
+    /// Scripts run next, once for each database, in order: rows.
+    ///
+    /// Absent: none.
     #[serde(default)]
     pub(super) scripts: Vec<Spanned<String>>,
 }
@@ -48,17 +85,37 @@ pub(super) struct LoadFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunFile {
+    /// How many, or the name of a parameter, or `"sessions"` for one each: the end of a run whose experiment says none.
+    ///
+    /// Absent: one of the two is required; the experiment's own setting wins.
     pub(super) operations: Option<Spanned<Parameter>>,
+    /// A span, or the name of a parameter that holds one.
     pub(super) duration: Option<Spanned<String>>,
+    /// The mix: `file`, and `weight` (1 when absent); an operation is one script, drawn by weight.
+    ///
+    /// Required.
     pub(super) scripts: Spanned<Vec<WeightedFile>>,
+    /// Bytes of log for each row changed.
+    ///
+    /// Absent: 300.
     pub(super) log_bytes_per_row: Option<Spanned<i64>>,
+    /// The mix as one statement that runs operations `:first` to `:first + :count - 1` of a session on the server, in a file of
+    /// one dialect such as `mixed.loop.sqlserver.sql`.
+    ///
+    /// Absent: none.
     pub(super) server_loop: Option<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WeightedFile {
+    /// Name of the script.
+    ///
+    /// Required.
     pub(super) file: Spanned<String>,
+    /// Its share of the mix: an operation is one script, drawn by weight.
+    ///
+    /// Absent: 1.
     pub(super) weight: Option<Spanned<i64>>,
 }
 

@@ -3,5 +3,6 @@
 mod documents;
 mod examples;
 mod page;
+mod reference;
 mod tidy;
 mod words;

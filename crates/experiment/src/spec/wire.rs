@@ -21,12 +21,18 @@ use crate::question::Published;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Experiment {
     /// Its name, which is also the file's.
+    ///
+    /// Required.
     #[serde(default)]
     pub(crate) name: String,
     /// What it asks, in a sentence.
+    ///
+    /// Required.
     #[serde(default)]
     pub(crate) question: String,
-    /// Where the published figures come from.
+    /// Where published figures come from: `title`, `date`, `note`.
+    ///
+    /// Absent: none.
     pub(crate) source: Option<Source>,
     /// The machine the database runs on.
     #[serde(default)]
@@ -93,16 +99,28 @@ pub(crate) struct Source {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Machine {
-    /// Name in the catalogue.
+    /// A machine of the catalogue (`dbstow machines`).
+    ///
+    /// Absent: then `cores` and `memory` are required, and the machine has no limits of its own.
     #[serde(rename = "type")]
     pub(crate) kind: Option<String>,
     /// Virtual processors.
+    ///
+    /// Absent: the type's.
     pub(crate) cores: Option<u32>,
     /// Main memory.
+    ///
+    /// Absent: the type's.
     pub(crate) memory: Option<Bytes>,
-    /// Share of its burst credits available at the start.
+    /// Share of its burst credits available at the start: 0 (spent) to 1 (all), or `"50%"`.
+    ///
+    /// Absent: as the catalogue has it.
     pub(crate) credits: Option<Share>,
-    /// Its host cache, if not in the catalogue.
+    /// `{ size, iops, throughput }`: what its host caches of remote disks, and how fast; the rates are also those of a local
+    /// disk that shares the machine's limit `cached`. `iops` and `throughput` may be left out where the catalogue has that
+    /// limit. Needed where the vendor says that hosts cache and not how much (all of Azure's v5 and later).
+    ///
+    /// Absent: the catalogue's; a volume that asks for a cache which is not there, or whose size is not known, is refused.
     pub(crate) host_cache: Option<HostCache>,
 }
 
@@ -122,23 +140,41 @@ pub(crate) struct HostCache {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Volume {
-    /// Name in the catalogue, `local` or `unlimited`.
+    /// A disk of the catalogue (`dbstow disks`); `local`: one inside the machine; `unlimited`: no limit, no latency.
+    ///
+    /// Required.
     pub(crate) disk: String,
-    /// Number of striped disks.
+    /// Disks striped; of `local`, at most as many as the machine has (`dbstow machines NAME`).
+    ///
+    /// Absent: 1.
     pub(crate) count: Option<u32>,
-    /// Bytes on one disk before the next one's turn.
+    /// Bytes on one disk before the next disk.
+    ///
+    /// Absent: 64 KiB.
     pub(crate) interleave: Option<Bytes>,
-    /// Host cache mode of the disks.
+    /// `none`, `read-only`, `read-write`, where the vendor allows it for disk and machine.
+    ///
+    /// Absent: `none`.
     pub(crate) host_cache: Option<HostCacheMode>,
-    /// Provisioned size of each disk.
+    /// Provisioned size.
+    ///
+    /// Absent: the only one, or the entry's default.
     pub(crate) size: Option<Bytes>,
     /// Provisioned requests per second of each disk.
+    ///
+    /// Absent: the entry's default.
     pub(crate) iops: Option<u64>,
     /// Provisioned bytes per second of each disk.
+    ///
+    /// Absent: the entry's default.
     pub(crate) throughput: Option<Throughput>,
-    /// Whether burst credits apply.
+    /// Whether optional burst credits are enabled.
+    ///
+    /// Absent: false.
     pub(crate) bursting: Option<bool>,
-    /// Share of its burst credits available at the start.
+    /// Share of each disk's burst credits available at the start: 0 (spent) to 1 (all), or `"50%"`.
+    ///
+    /// Absent: as the catalogue has it.
     pub(crate) credits: Option<Share>,
     /// Values that replace those of the catalogue's entry.
     #[serde(rename = "override")]
@@ -149,27 +185,28 @@ pub(crate) struct Volume {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Override {
-    /// Limit on requests per second.
+    /// Limit on requests per second; without burst, unless there is one below.
     pub(crate) iops_limit: Option<u64>,
-    /// Limit on bytes per second.
+    /// Limit on bytes per second; without burst, unless there is one below.
     pub(crate) throughput_limit: Option<Throughput>,
-    /// Requests per second while credits last.
+    /// Requests per second while credits last; needs `iops_credits`.
     pub(crate) iops_burst: Option<u64>,
-    /// Capacity of the credit bucket in requests.
+    /// How many requests a full bucket of credits holds.
     pub(crate) iops_credits: Option<u64>,
-    /// Bytes per second while credits last.
+    /// Bytes per second while credits last; needs `throughput_credits`.
     pub(crate) throughput_burst: Option<Throughput>,
-    /// Capacity of the credit bucket in bytes.
+    /// How many bytes a full bucket of credits holds.
     pub(crate) throughput_credits: Option<Bytes>,
-    /// Requests served concurrently.
+    /// Requests served at the same time.
     pub(crate) in_flight_max: Option<u32>,
-    /// Time to serve a read.
+    /// Time to serve a read: `"0.6 ms"` always the same; `{ p50 = "0.6 ms", p99 = "2 ms" }` log-normal; `{ mean = "1 ms" }`
+    /// exponential.
     pub(crate) read_latency: Option<Latency>,
-    /// Time to serve a write.
+    /// The same of a write.
     pub(crate) write_latency: Option<Latency>,
-    /// Time to serve a flush.
+    /// The same of a flush.
     pub(crate) flush_latency: Option<Latency>,
-    /// How fast the bytes of one request move, added to its latency.
+    /// How fast the bytes of one request move; added to its latency.
     pub(crate) transfer: Option<Throughput>,
 }
 
@@ -177,17 +214,29 @@ pub(crate) struct Override {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Placement {
-    /// Tables and indexes.
+    /// Files of tables and indexes.
+    ///
+    /// Required.
     pub(crate) data: Option<Files>,
-    /// Temporary space.
+    /// Files of temporary space.
+    ///
+    /// Required.
     pub(crate) temp: Option<Files>,
-    /// The log.
+    /// The file of the log.
+    ///
+    /// Required.
     pub(crate) log: Option<Files>,
-    /// The binary log.
+    /// The binary log, to which a commit is written after the log.
+    ///
+    /// Absent: no binary log.
     pub(crate) binlog: Option<Files>,
-    /// Undo records.
+    /// Undo tablespaces; simulate writes no undo records, and a record says so.
+    ///
+    /// Absent: with the data.
     pub(crate) undo: Option<Files>,
-    /// The doublewrite area.
+    /// The area to which pages are copied before they are written to their places.
+    ///
+    /// Absent: on the first data file's volume.
     pub(crate) doublewrite: Option<Files>,
 }
 
@@ -195,11 +244,17 @@ pub(crate) struct Placement {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Files {
-    /// Names of volumes: `"d"` or `["d", "e"]`.
+    /// A volume's name, or a list: files go to them in turn.
+    ///
+    /// Required.
     pub(crate) volumes: OneOrMany<String>,
-    /// How many files; as many as volumes when absent.
+    /// How many files; at least one a volume, and one for `log`.
+    ///
+    /// Absent: as many as volumes.
     pub(crate) files: Option<u32>,
-    /// Size each file is created with: one for all, or a list with one for each.
+    /// The size each is created with, or a list with one for each.
+    ///
+    /// Absent: they grow as needed.
     pub(crate) file_size: Option<OneOrMany<Bytes>>,
 }
 
@@ -207,31 +262,56 @@ pub(crate) struct Files {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Workload {
-    /// A built-in workload.
+    /// A built-in workload (`dbstow workloads`).
+    ///
+    /// Absent: one of the three is required.
     pub(crate) name: Option<String>,
-    /// Or a user's folder, relative to the file.
+    /// Your own [workload](#workload), relative to this file: a folder, an `.sql` file, or a settings file of SQLQueryStress
+    /// (`.json`).
     pub(crate) folder: Option<String>,
-    /// Or a profile, relative to the file: recorded or imported activity of a server.
+    /// A [profile](docs/profile.md), relative to this file: what a server did, replayed: in simulate its operations, in emulate
+    /// and measure its requests (`--engine raw`).
     pub(crate) profile: Option<String>,
-    /// For a profile: the length of the replayed part, its busiest one.
+    /// Of a profile: length of the part that is replayed, its busiest.
+    ///
+    /// Absent: 1 h, in real time 1 min, or all of a shorter one.
     pub(crate) window: Option<Span>,
-    /// For a profile: when its operations begin.
+    /// Of a profile: `closed`, each session's next operation follows its last, or `open`, operations arrive at the recorded
+    /// rate.
+    ///
+    /// Absent: `closed`.
     pub(crate) demand: Option<Demand>,
-    /// Connections that issue operations in turn.
+    /// Connections that issue operations in turn; of a profile the most of any period, the others in proportion.
+    ///
+    /// Absent: 1; `NumThreads` of a settings file; of a profile as recorded.
     pub(crate) sessions: Option<u32>,
     /// Operations of all sessions together, in equal parts.
+    ///
+    /// Absent: the workload's own (`run.operations`, `run.duration`, `NumIterations`); an `.sql` file has none, so that one of
+    /// the two is required; a profile runs as long as it was recorded.
     pub(crate) operations: Option<u64>,
-    /// Or the duration.
+    /// Or how long they run after the warm-up.
     pub(crate) duration: Option<Span>,
-    /// Duration before measurement starts.
+    /// How long they run before anything is measured.
+    ///
+    /// Absent: 0.
     pub(crate) warm_up: Option<Span>,
-    /// Pause of a session between two operations (closed loop).
+    /// Pause of a session before each operation (closed loop).
+    ///
+    /// Absent: 0.
     pub(crate) think: Option<Span>,
-    /// Operations per second of all sessions together (open loop).
+    /// Operations per second of all sessions together, at random instants (open loop); not with `think`; of a profile the mean.
+    ///
+    /// Absent: 0: closed loop.
     pub(crate) rate: Option<f64>,
-    /// Bytes of log for each changed row, instead of the workload's own.
+    /// Bytes of log for each changed row, in simulate.
+    ///
+    /// Absent: the workload's.
     pub(crate) log_bytes_per_row: Option<u64>,
-    /// Parameters of the workload's scripts.
+    /// Variables of the workload's scripts: finite numbers and texts by name, within the range that the [workload](#workload)
+    /// gives them.
+    ///
+    /// Absent: the workload's own.
     #[serde(default)]
     pub(crate) parameters: BTreeMap<String, Parameter>,
 }
@@ -251,53 +331,104 @@ pub(crate) enum Demand {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Engine {
-    /// The product whose defaults apply; without it, those of FORMAT.md.
+    /// Whose defaults the keys below have where they are absent: `sqlserver`, `postgres`, `innodb` or `sqlite` ([engine
+    /// defaults](#engine-defaults)).
+    ///
+    /// Absent: as listed.
     pub(crate) like: Option<Like>,
-    /// The intended engine, unless the user selects another; SQLite by default.
+    /// The engine it is meant for, unless `--engine` names another: `sqlite`, `postgres`, `mariadb`, `sqlserver` or `raw`.
+    ///
+    /// Absent: sqlite.
     pub(crate) name: Option<EngineName>,
-    /// Size of the buffer pool.
+    /// Size of the buffer pool, at least 1 MiB.
+    ///
+    /// Absent: required, but for a profile and the engine `raw`.
     pub(crate) memory: Option<Bytes>,
-    /// Size of a page.
+    /// 4, 8, 16, 32 or 64 KiB.
+    ///
+    /// Absent: 8 KiB.
     pub(crate) page_size: Option<Bytes>,
-    /// Unit of a physical read.
+    /// Size of a physical read: `page` or `extent` (64 KiB).
+    ///
+    /// Absent: `page`.
     pub(crate) read_unit: Option<ReadUnit>,
-    /// How far a scan reads ahead.
+    /// How far to read ahead of a sequential reader.
+    ///
+    /// Absent: 0: not at all.
     pub(crate) read_ahead: Option<Bytes>,
     /// Largest write of neighbouring pages.
+    ///
+    /// Absent: 256 KiB.
     pub(crate) write_gather: Option<Bytes>,
-    /// Concurrent page writes.
+    /// Page writes at the same time.
+    ///
+    /// Absent: 32.
     pub(crate) writes_in_flight: Option<u32>,
-    /// Time between checkpoints, or `"none"`.
+    /// Longest time that a page of a data file stays dirty, or `"none"`.
+    ///
+    /// Absent: 60 s.
     pub(crate) checkpoint: Option<String>,
-    /// Maximum log since the oldest unflushed change; 0: unlimited.
+    /// Maximum log since the oldest changed page whose write has not started: from 7/8 of it such pages are written, from 15/16
+    /// sessions that change pages wait for that; 0: any.
+    ///
+    /// Absent: 0.
     pub(crate) log_capacity: Option<Bytes>,
-    /// Pages whose doublewrite copies are written together before the pages themselves; 0: no doublewrite.
+    /// Pages of a doublewrite batch: their copies are written one behind the other to a separate area on the first data file's
+    /// volume, then each page to its place; temporary pages are written once; 0: all are.
+    ///
+    /// Absent: 0.
     pub(crate) doublewrite_pages: Option<u32>,
-    /// Whether the first change of a page after a checkpoint logs the whole page.
+    /// Whether the first change of a page since the last checkpoint puts the whole page into the log.
+    ///
+    /// Absent: false.
     pub(crate) full_page_images: Option<bool>,
-    /// Whether a commit waits for the log.
+    /// `durable`: waits for the log; `relaxed`: does not, as in tempdb.
+    ///
+    /// Absent: `durable`.
     pub(crate) commit: Option<Commit>,
     /// Largest write of the log.
+    ///
+    /// Absent: 60 KiB.
     pub(crate) log_gather: Option<Bytes>,
-    /// Whether a log write is durable only once its volume was flushed.
+    /// Whether a log write counts as durable only once its volume was flushed (not with `commit = "relaxed"`); SQL Server
+    /// writes through instead.
+    ///
+    /// Absent: false.
     pub(crate) log_flush: Option<bool>,
-    /// Size of the operating system's page cache besides the buffer pool.
+    /// Pages that the operating system keeps besides the buffer pool, of an engine that reads through its cache (PostgreSQL);
+    /// in simulate.
+    ///
+    /// Absent: 0: none.
     pub(crate) page_cache: Option<Bytes>,
-    /// Memory of one sort or hash before it spills.
+    /// Memory of one sort or hash before it spills into temporary files.
+    ///
+    /// Absent: 2 MiB.
     pub(crate) sort_memory: Option<Bytes>,
-    /// The buffer pool at the start of the run.
+    /// The buffer pool at the start of the run: `cold`, or `warm` as the load left it.
+    ///
+    /// Absent: `cold`.
     pub(crate) start: Option<Temperature>,
-    /// The host cache at the start of the run.
+    /// The same of the host cache; with `start = "warm"` it stays too.
+    ///
+    /// Absent: `cold`.
     pub(crate) host_cache_start: Option<Temperature>,
-    /// Processor cost of work.
+    /// Cost of each `statement`, `logical_read` and `vm_step`.
+    ///
+    /// Absent: 20 us, 1 us, 50 ns.
     #[serde(default)]
     pub(crate) cpu: Cpu,
-    /// Row versions kept in temporary space.
+    /// Row versions in temporary files: `bytes_per_row` for each row changed, mean `retention`.
+    ///
+    /// Absent: none.
     pub(crate) versions: Option<Versions>,
-    /// Settings specific to PostgreSQL.
+    /// [Settings of PostgreSQL itself](#enginepostgres).
+    ///
+    /// Absent: as the server has them.
     #[serde(default)]
     pub(crate) postgres: Postgres,
-    /// Settings by MariaDB's own names.
+    /// [Settings of MariaDB itself](#enginemariadb).
+    ///
+    /// Absent: as there.
     #[serde(default)]
     pub(crate) mariadb: Mariadb,
 }
@@ -364,17 +495,30 @@ pub(crate) struct Versions {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Protocol {
-    /// How often each arm is run.
+    /// How often every arm is run.
+    ///
+    /// Absent: 5.
     pub(crate) blocks: Option<u32>,
-    /// Differences up to this share are ignored.
+    /// Differences up to this share are ignored; `0.05` or `"5%"`.
+    ///
+    /// Absent: 0.05.
     pub(crate) margin: Option<Share>,
-    /// A trial with a greater share of failed operations does not count.
+    /// A trial of which a greater share of operations failed does not count; `0.01` or `"1%"`.
+    ///
+    /// Absent: 0.01.
     pub(crate) errors_max: Option<Share>,
-    /// The arm that others are compared against.
+    /// The arm that others are compared with.
+    ///
+    /// Absent: the first.
     pub(crate) baseline: Option<String>,
-    /// The metric they are compared by.
+    /// By which one (see [metrics](#metrics)).
+    ///
+    /// Absent: `elapsed_s`.
     pub(crate) metric: Option<String>,
-    /// Seed of all randomness.
+    /// All randomness: a whole number of 64 bits, in quotes from 9223372036854775808 (2^63) on, where TOML's own end; `--seed`
+    /// takes any.
+    ///
+    /// Absent: 1.
     pub(crate) seed: Option<Seed>,
 }
 
@@ -382,11 +526,17 @@ pub(crate) struct Protocol {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arm {
-    /// Its placement; by default the one with the arm's name, or the only one.
+    /// Its placement.
+    ///
+    /// Absent: the one of its name, or the only one.
     pub(crate) placement: Option<String>,
-    /// The arm it is compared with, if not the experiment's baseline.
+    /// The arm it is compared with.
+    ///
+    /// Absent: the experiment's `protocol.baseline`.
     pub(crate) baseline: Option<String>,
-    /// What differs in this arm: dotted keys and values.
+    /// What differs in it: dotted keys of `machine`, `volume`, `placement`, `workload` and `engine`.
+    ///
+    /// Absent: nothing.
     #[serde(default)]
     pub(crate) set: BTreeMap<String, toml::Value>,
 }
