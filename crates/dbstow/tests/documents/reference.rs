@@ -1,14 +1,16 @@
-//! The tables of keys in FORMAT.md are made of the comments on the types that read the files.
+//! The tables of keys in FORMAT.md are made of the comments on the types that read the files, and of the descriptions in JSON schemas.
 //!
 //! A line `<!-- keys: FILE TYPE, PREFIX. TYPE: FIELD FIELD -->` stands before each such table: the types in `FILE`, the second with
 //! a prefix before its keys, and of the last these fields alone. The first paragraphs of a field's comment are the cell `value`, its
 //! last one, `Absent: ..` or `Required.`, the cell `when absent`. A field whose type has a table of its own has no row.
-//! `make reference` writes the tables.
+//! In a schema, `TYPE` is where the object is (`/`, `/$defs/arm`), and required properties come first. `make reference` writes the
+//! tables.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value as Json;
 use syn::{Attribute, Expr, ExprLit, Field, Item, Lit, Meta, Type};
 
 const START: &str = "<!-- keys: ";
@@ -86,9 +88,18 @@ fn with_tables(text: &str) -> String {
         }
         if let Some((file, parts)) = marker(line) {
             let source = fs::read_to_string(root().join(file)).expect(file);
-            let parsed = syn::parse_file(&source).expect(file);
-            let rows = |part: &Part<'_>| rows(&parsed.items, part, &with_table);
-            lines.extend(table(&parts.iter().flat_map(rows).collect::<Vec<_>>()));
+            let rows: Vec<Row> = match file.ends_with(".json") {
+                true => parts
+                    .iter()
+                    .flat_map(|part| described(&source, part.of))
+                    .collect(),
+                false => {
+                    let parsed = syn::parse_file(&source).expect(file);
+                    let rows = |part: &Part<'_>| rows(&parsed.items, part, &with_table);
+                    parts.iter().flat_map(rows).collect()
+                }
+            };
+            lines.extend(table(&rows));
             in_table = true;
         }
     }
@@ -111,6 +122,27 @@ fn marker(line: &str) -> Option<(&str, Vec<Part<'_>>)> {
         }
     };
     Some((file, parts.split(", ").map(part).collect()))
+}
+
+/// Rows of the properties of an object in a JSON schema.
+fn described(schema: &str, object: &str) -> Vec<Row> {
+    let schema: Json = serde_json::from_str(schema).expect("a schema is JSON");
+    let object = schema.pointer(object.trim_end_matches('/')).expect(object);
+    let properties = object["properties"].as_object().expect("it has properties");
+    let required = object["required"].as_array().into_iter().flatten();
+    let required: Vec<&str> = required.filter_map(Json::as_str).collect();
+    let others = properties.keys().map(String::as_str);
+    let others = others.filter(|key| !required.contains(key));
+    let keys = required.iter().copied().chain(others);
+    let rows = keys.map(|key| Row {
+        key: key.to_owned(),
+        value: match properties[key]["description"].as_str() {
+            Some(text) => as_cell(text),
+            None => panic!("{key} has no description"),
+        },
+        absent: None,
+    });
+    rows.collect()
 }
 
 /// Rows of a type's fields.
