@@ -1,25 +1,12 @@
 //! The data that a workload leaves in MariaDB or MySQL, compared with SQLite.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use crate::rows::Sqlite;
 use engine::Engine;
-use model::random::stream;
-use workload::{Database, Dialect, Names, Script, Variables, Workload};
+use workload::{Database, Dialect, Workload};
 
-use crate::server::{RUN, SessionContext, load, load_in, run};
-
-/// Runs SQL in a session; scripts of their own number.
-pub fn execute(seat: &mut SessionContext<'_>, sql: &str) -> Result<(), String> {
-    let mut names = Names::new();
-    let script = Script::parse("test.sql", sql, Dialect::Mariadb, &mut names).expect(sql);
-    let mut variables = Variables::new(Arc::new(names), 0, 1);
-    seat.0.enter(2 * RUN);
-    script
-        .execute(&mut variables, &mut stream(1, "test"), seat)
-        .map_err(|error| error.to_string())
-}
+use crate::server::{SessionContext, execute, load, load_in, run};
 
 /// Without blanks at the end: MariaDB's pages are twice as large as SQLite's here, and so is what fills them.
 fn trimmed(rows: &[String]) -> Vec<&str> {
@@ -74,9 +61,24 @@ pub fn leaves_what_it_leaves_in_sqlite(
     assert_eq!(errors, [""; 0], "{name}");
     if workload.load.measured {
         // Temporary, so that it is private.
-        execute(&mut seat, "CREATE TABLE seen AS SELECT * FROM test_rows").expect(name);
-        execute(&mut seat, "DROP TEMPORARY TABLE test_rows").expect(name);
-        execute(&mut seat, "RENAME TABLE seen TO test_rows").expect(name);
+        execute(
+            &mut seat,
+            Dialect::Mariadb,
+            "CREATE TABLE seen AS SELECT * FROM test_rows",
+        )
+        .expect(name);
+        execute(
+            &mut seat,
+            Dialect::Mariadb,
+            "DROP TEMPORARY TABLE test_rows",
+        )
+        .expect(name);
+        execute(
+            &mut seat,
+            Dialect::Mariadb,
+            "RENAME TABLE seen TO test_rows",
+        )
+        .expect(name);
     }
     let ending = match workload.database {
         Database::PerSession => "session_0",

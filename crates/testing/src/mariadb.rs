@@ -7,8 +7,9 @@ use engine::EngineError;
 use experiment::spec::Settings;
 use mariadb::{self, MariaDb, Programs};
 use volume::site::Site;
-use workload::Workload;
+use workload::{Dialect, Workload};
 
+use crate::private::Private;
 use crate::server::Folders;
 
 /// The programs; `None`, with a message, on a machine without them.
@@ -16,27 +17,42 @@ pub fn programs() -> Option<Programs> {
     crate::or_skip(Programs::find(None))
 }
 
-/// A server for an experiment on two volumes.
-pub fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option<MariaDb> {
-    let made = try_to_start(site, settings, workload)?;
-    Some(made.unwrap_or_else(|error| panic!("{error}")))
+/// MariaDB's private server.
+pub struct PrivateMariaDb;
+
+impl Private for PrivateMariaDb {
+    const ENGINE: &'static str = "mariadb";
+    const PRODUCT: &'static str = "MariaDB";
+    const READY: &'static str = "ready for connections";
+    const DIALECT: Dialect = Dialect::Mariadb;
+
+    type Server = MariaDb;
+
+    fn start(
+        site: &Folders,
+        settings: &Settings,
+        workload: &Workload,
+    ) -> Option<Result<MariaDb, EngineError>> {
+        let programs = programs()?;
+        let owner = mariadb::owner().expect("a user for MariaDB");
+        let asked = (site as &dyn Site, settings, workload);
+        Some(MariaDb::private(
+            &programs,
+            owner,
+            &site.registration,
+            asked,
+        ))
+    }
+
+    fn process(server: &MariaDb) -> Option<u32> {
+        server.process()
+    }
 }
 
-/// The same where it may be refused.
-pub fn try_to_start(
-    site: &Folders,
-    settings: &Settings,
-    workload: &Workload,
-) -> Option<Result<MariaDb, EngineError>> {
-    let programs = programs()?;
-    let owner = mariadb::owner().expect("a user for MariaDB");
-    let asked = (site as &dyn Site, settings, workload);
-    Some(MariaDb::private(
-        &programs,
-        owner,
-        &site.registration,
-        asked,
-    ))
+/// A server for an experiment on two volumes.
+pub fn start(site: &Folders, settings: &Settings, workload: &Workload) -> Option<MariaDb> {
+    let made = PrivateMariaDb::start(site, settings, workload)?;
+    Some(made.unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// What `mariadb` answers on a socket: a line a row, columns with tabs between them.

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::{Client, Engine, Engines};
+use engine::{Client, Engine, EngineError, Engines};
 use experiment::spec::{EngineName, Settings, Spec, Variant};
 use lab::inventory::Inventory;
 use model::random::stream;
@@ -16,7 +16,9 @@ use reading::Reading;
 use tempfile::TempDir;
 use volume::orphans::Registration;
 use volume::site::Site;
-use workload::{Database, Driver, Statement, Value, Workload};
+use workload::{Database, Dialect, Driver, Names, Script, Statement, Value, Variables, Workload};
+
+use crate::private::Private;
 
 /// The programs; `None`, with a message, on a machine without them.
 pub fn binaries() -> Option<Binaries> {
@@ -183,10 +185,43 @@ pub fn start_with(
     settings: &Settings,
     workload: &Workload,
 ) -> Postgres {
+    let made = private(binaries, site, settings, workload);
+    made.unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn private(
+    binaries: &Binaries,
+    site: &Folders,
+    settings: &Settings,
+    workload: &Workload,
+) -> Result<Postgres, EngineError> {
     let owner = postgres::owner().expect("a user for PostgreSQL");
     let asked = (site as &dyn Site, settings, workload);
-    let engine = Postgres::private(binaries, owner, &site.registration, asked);
-    engine.unwrap_or_else(|error| panic!("{error}"))
+    Postgres::private(binaries, owner, &site.registration, asked)
+}
+
+/// PostgreSQL's private server.
+pub struct PrivatePostgres;
+
+impl Private for PrivatePostgres {
+    const ENGINE: &'static str = "postgres";
+    const PRODUCT: &'static str = "PostgreSQL";
+    const READY: &'static str = "database system is ready";
+    const DIALECT: Dialect = Dialect::Postgres;
+
+    type Server = Postgres;
+
+    fn start(
+        site: &Folders,
+        settings: &Settings,
+        workload: &Workload,
+    ) -> Option<Result<Postgres, EngineError>> {
+        Some(private(&binaries()?, site, settings, workload))
+    }
+
+    fn process(server: &Postgres) -> Option<u32> {
+        server.postmaster()
+    }
 }
 
 /// A session that scripts can drive.
@@ -211,6 +246,17 @@ impl Driver for SessionContext<'_> {
 
 /// Where the numbers of the run's scripts begin, behind those of the load.
 pub const RUN: usize = 100;
+
+/// Runs SQL in a session; scripts of their own number.
+pub fn execute(seat: &mut SessionContext<'_>, dialect: Dialect, sql: &str) -> Result<(), String> {
+    let mut names = Names::new();
+    let script = Script::parse("test.sql", sql, dialect, &mut names).expect(sql);
+    let mut variables = Variables::new(Arc::new(names), 0, 1);
+    seat.0.enter(2 * RUN);
+    script
+        .execute(&mut variables, &mut stream(1, "test"), seat)
+        .map_err(|error| error.to_string())
+}
 
 /// Loads as a trial does: schema, spread, data.
 pub fn load(engine: &dyn Engine, workload: &Workload, sessions: u32) {

@@ -7,16 +7,17 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::{Engine, WaitKind};
-use experiment::spec::Temperature;
+use engine::{Engine, WaitKind, Waiting};
 use model::random::stream;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use testing::leaves::{execute, leaves_what_it_leaves_in_sqlite};
-use testing::mariadb::{query, start, try_to_start};
-use testing::server::{Folders, SessionContext, experiment, experiment_with, load, load_in, run};
-use volume::clock::Clock;
-use workload::{Dialect, Names, Script, Tables, Value, Variables, Workload};
+use testing::leaves::leaves_what_it_leaves_in_sqlite;
+use testing::mariadb::{PrivateMariaDb, query, start};
+use testing::private::{self, Private};
+use testing::server::{self, Folders, SessionContext, experiment, experiment_with, load, run};
+use workload::{Dialect, Names, Script, Value, Variables, Workload};
+
+fn execute(seat: &mut SessionContext<'_>, sql: &str) -> Result<(), String> {
+    server::execute(seat, Dialect::Mariadb, sql)
+}
 
 /// Paths of the files under `folder`, as seen from there, in order.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
@@ -59,30 +60,8 @@ fn every_builtin_workload_leaves_in_mariadb_what_it_leaves_in_sqlite() {
 }
 
 #[test]
-fn several_sessions_at_once_carry_a_workload_out() {
-    for name in ["version-store", "cold-lookup", "tempdb-oltp"] {
-        let (settings, workload) = experiment(name, "mariadb", 2, 3);
-        let site = Folders::new(2);
-        let Some(engine) = start(&site, &settings, &workload) else {
-            return;
-        };
-        if !workload.load.measured {
-            load(&engine, &workload, 3);
-        }
-        let (engine, workload) = (&engine, &workload);
-        std::thread::scope(|scope| {
-            for session in 0..3 {
-                scope.spawn(move || {
-                    let mut seat = SessionContext(engine.connect(session).expect("a connection"));
-                    if workload.load.measured {
-                        load_in(engine, workload, &mut seat, (session, 3));
-                    }
-                    let errors = run(&mut seat, workload, (session, 3), 30);
-                    assert_eq!(errors, [""; 0], "{name}");
-                });
-            }
-        });
-    }
+fn several_sessions_run_at_once() {
+    private::sessions_run_at_once::<PrivateMariaDb>();
 }
 
 /// Lines of a placement with the roles that MariaDB alone has.
@@ -178,43 +157,10 @@ fn tables_without_parts_are_assigned_to_the_data_files_in_turn() {
 
 #[test]
 fn a_cold_start_forgets_while_the_server_is_down_and_keeps_what_was_loaded() {
-    let (settings, workload) = experiment("read-only", "mariadb", 2, 1);
-    let site = Folders::new(2);
-    let Some(engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-    load(&engine, &workload, 1);
-    engine.quiesce().expect("a checkpoint");
-    let before = engine.process().expect("a server");
-    let mut down = 0;
-    let mut forget = || {
-        down += usize::from(engine.process().is_none());
-        Ok(vec!["the host cache stays".to_owned()])
-    };
-    let notes = engine
-        .start(Temperature::Cold, &mut forget)
-        .expect("a server");
-    assert_eq!((down, notes), (1, vec!["the host cache stays".to_owned()]));
-    assert_ne!(engine.process().expect("a server"), before);
-    let mut forget = || panic!("nothing is forgotten in a warm start");
-    let notes = engine
-        .start(Temperature::Warm, &mut forget)
-        .expect("a server");
-    assert_eq!(notes, [""; 0]);
-
-    let earlier = engine.counters().expect("counters");
-    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
-    assert_eq!(run(&mut seat, &workload, (0, 1), 60), [""; 0]);
-    let later = engine.counters().expect("counters");
-    let grown = |name: &str| later[name] - earlier.get(name).copied().unwrap_or(0.0);
-    assert!(
-        grown("physical_reads") > 0.0,
-        "nothing was read from a cold start"
-    );
-    assert!(grown("logical_reads") >= grown("physical_reads"));
-    let files = ["file.temp_1.read_bytes", "file.temp_2.read_bytes"];
-    let read: f64 = files.into_iter().map(grown).sum();
-    assert!(read > 0.0, "its tables are in temp space: {later:?}");
+    private::a_cold_start_keeps_what_was_loaded::<PrivateMariaDb>(|_, grown| {
+        let read = grown("file.temp_1.read_bytes") + grown("file.temp_2.read_bytes");
+        assert!(read > 0.0, "its tables are in temp space");
+    });
 }
 
 #[test]
@@ -302,118 +248,28 @@ fn data_files_are_read_and_written_past_the_page_cache() {
 
 #[test]
 fn the_page_cache_is_limited_where_the_machine_lets_us() {
-    let (settings, workload) = experiment("read-only", "mariadb", 2, 1);
-    let site = Folders::new(2);
-    let Some(mut engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-    let process = engine.process().expect("a server");
-    let groups = fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
-    let ours = format!("dbstow-{}-", std::process::id());
-    let said = &engine.describe().settings["page_cache"];
     // 16 MiB of buffers, 256 MiB for the server, and a session of 8 MiB that sorts in 64 KiB, twice at once
-    match groups.contains(&ours) {
-        true => assert_eq!(said, "within 280.1 MiB with the server's own memory"),
-        false => assert!(said.starts_with("not limited ("), "{said}"),
-    }
-    engine.stop().expect("nothing left");
+    private::the_page_cache_is_limited::<PrivateMariaDb>("280.1 MiB");
 }
 
 #[test]
 fn a_server_that_dies_is_an_error_with_the_end_of_its_log_and_leaves_nothing() {
-    let (settings, workload) = experiment("write-only", "mariadb", 2, 1);
-    let site = Folders::new(2);
-    let Some(mut engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-    load(&engine, &workload, 1);
-    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
-    assert_eq!(run(&mut seat, &workload, (0, 1), 10), [""; 0]);
-
-    let process = i32::try_from(engine.process().expect("a server")).unwrap();
-    kill(Pid::from_raw(process), Signal::SIGKILL).expect("it is ours");
-    let clock = Clock::start();
-    let last = loop {
-        let errors = run(&mut seat, &workload, (0, 1), 1);
-        if let Some(lost) = errors.into_iter().next() {
-            break lost;
-        }
-        assert!(clock.now().as_secs_f64() < 60.0, "the connection stays");
-    };
-    assert!(last.contains("MariaDB has ended (signal: 9"), "{last}");
-    assert!(last.contains("ready for connections"), "{last}");
-    drop(seat);
-    for error in [
-        engine.counters().map(|_| ()).unwrap_err(),
-        engine.quiesce().unwrap_err(),
-        engine.connect(0).map(|_| ()).unwrap_err(),
-        engine
-            .start(Temperature::Cold, &mut || Ok(Vec::new()))
-            .unwrap_err(),
-    ] {
-        assert!(error.to_string().contains("MariaDB has ended"), "{error}");
-    }
-    engine.interrupt();
-    engine.stop().expect("nothing left");
-    assert_eq!(site.content(), [""; 0]);
+    private::a_killed_server_is_an_error::<PrivateMariaDb>();
 }
 
 #[test]
 fn an_abandoned_server_is_gone_and_leaves_nothing() {
-    let (settings, workload) = experiment("read-only", "mariadb", 2, 2);
-    let site = Folders::new(2);
-    let Some(mut engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-
-    engine.abandon();
-
-    engine.quiesce().expect_err("nobody answers");
-    engine.abandon();
-    engine.stop().expect("nothing left");
-    assert_eq!(site.content(), [""; 0]);
+    private::an_abandoned_server_is_gone::<PrivateMariaDb>();
 }
 
 #[test]
 fn an_interrupted_session_comes_back_at_once_with_an_error() {
-    let (settings, workload) = experiment("read-only", "mariadb", 2, 2);
-    let site = Folders::new(2);
-    let Some(engine) = start(&site, &settings, &workload) else {
-        return;
+    let runs = |sample: &[Waiting]| {
+        let has = |kind| sample.iter().any(|waiting| waiting.kind == kind);
+        has(WaitKind::Cpu) && has(WaitKind::Client)
     };
-    let engine = &engine;
-    let mut sampler = engine
-        .waits()
-        .expect("a connection")
-        .expect("MariaDB tells");
-    std::thread::scope(|scope| {
-        let sleeper = scope.spawn(|| {
-            let mut seat = SessionContext(engine.connect(0).expect("a connection"));
-            execute(
-                &mut seat,
-                "SELECT benchmark(100000000000, 1 + 1); SELECT 1;",
-            )
-        });
-        let waiter = scope.spawn(|| {
-            let mut seat = SessionContext(engine.connect(1).expect("a connection"));
-            execute(&mut seat, "\\sleep 600 s")
-        });
-        let clock = Clock::start();
-        let works = |sampler: &mut dyn engine::WaitSampler| {
-            let sample = sampler.sample().expect("an answer");
-            let has = |kind| sample.iter().any(|waiting| waiting.kind == kind);
-            sample.len() == 2 && has(WaitKind::Cpu) && has(WaitKind::Client)
-        };
-        while !works(sampler.as_mut()) {
-            assert!(clock.now().as_secs_f64() < 60.0, "no session works");
-        }
-        engine.interrupt();
-        let error = sleeper.join().unwrap().unwrap_err();
-        assert!(error.contains("interrupted"), "{error}");
-        let error = waiter.join().unwrap().unwrap_err();
-        assert!(error.contains("interrupted"), "{error}");
-        assert!(clock.now().as_secs_f64() < 120.0);
-    });
+    let statement = "SELECT benchmark(100000000000, 1 + 1); SELECT 1;";
+    private::interrupted_sessions_end::<PrivateMariaDb>(statement, runs, "interrupted");
 }
 
 #[test]
@@ -538,34 +394,12 @@ fn a_session_that_is_killed_gets_an_error_for_each_statement() {
 
 #[test]
 fn tables_that_would_not_outlive_the_load_are_refused() {
-    let (settings, mut workload) = experiment("read-only", "mariadb", 2, 1);
-    assert_eq!(workload.tables, Tables::Temp);
-    workload.load.schema.clear();
-    let site = Folders::new(2);
-    let Some(engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-    let error = engine.spread(0).unwrap_err().to_string();
-    assert!(error.contains("without TEMPORARY"), "{error}");
+    private::tables_that_would_not_outlive_the_load_are_refused::<PrivateMariaDb>();
 }
 
 #[test]
 fn a_directory_that_is_there_is_left_alone() {
-    let (settings, workload) = experiment("read-only", "mariadb", 2, 1);
-    let site = Folders::new(2);
-    let other = site.parent().join("v0/data_1");
-    fs::create_dir(&other).unwrap();
-    fs::write(other.join("precious"), "data").unwrap();
-    let Some(made) = try_to_start(&site, &settings, &workload) else {
-        return;
-    };
-    let error = made.err().expect("it is in the way").to_string();
-    assert!(
-        error.contains("data_1") && error.contains("only what it made"),
-        "{error}"
-    );
-    assert_eq!(site.content(), [other.display().to_string()]);
-    assert!(other.join("precious").exists());
+    private::a_directory_in_the_way_is_left_alone::<PrivateMariaDb>();
 }
 
 #[test]
@@ -573,7 +407,7 @@ fn a_path_that_mariadb_cannot_write_into_its_lists_is_refused() {
     let (settings, workload) = experiment("read-only", "mariadb", 2, 1);
     for character in [':', ';'] {
         let site = Folders::named(&format!("v{character}"), 2);
-        let Some(made) = try_to_start(&site, &settings, &workload) else {
+        let Some(made) = PrivateMariaDb::start(&site, &settings, &workload) else {
             return;
         };
         let error = made.err().expect("it cannot be written").to_string();
@@ -594,7 +428,7 @@ fn a_directory_that_its_user_does_not_get_through_to_is_named_with_the_remedy() 
     let (settings, workload) = experiment("read-only", "mariadb", 2, 1);
     let site = Folders::new(2);
     fs::set_permissions(site.parent(), fs::Permissions::from_mode(0o700)).expect("it is ours");
-    let Some(made) = try_to_start(&site, &settings, &workload) else {
+    let Some(made) = PrivateMariaDb::start(&site, &settings, &workload) else {
         return;
     };
     let error = made.err().expect("it is closed").to_string();

@@ -2,32 +2,18 @@
 
 #![cfg(unix)]
 
-use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
-use engine::{Engine, WaitKind};
-use experiment::spec::Temperature;
-use model::random::stream;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use postgres::Postgres;
+use engine::{Engine, WaitKind, Waiting};
+use testing::private;
 use testing::rows::{self, Sqlite, psql};
 use testing::server::{
-    Folders, RUN, SessionContext, binaries, experiment, load, load_in, run, start,
+    self, Folders, PrivatePostgres, SessionContext, binaries, experiment, load, load_in, run, start,
 };
-use volume::site::Site;
-use workload::{Database, Dialect, Names, Script, Tables, Variables, Workload};
+use workload::{Database, Dialect, Workload};
 
-/// Runs SQL in a session; scripts of their own number.
 fn execute(seat: &mut SessionContext<'_>, sql: &str) -> Result<(), String> {
-    let mut names = Names::new();
-    let script = Script::parse("test.sql", sql, Dialect::Postgres, &mut names).expect(sql);
-    let mut variables = Variables::new(Arc::new(names), 0, 1);
-    seat.0.enter(2 * RUN);
-    script
-        .execute(&mut variables, &mut stream(1, "test"), seat)
-        .map_err(|error| error.to_string())
+    server::execute(seat, Dialect::Postgres, sql)
 }
 
 /// Bytes of all files under `folder`.
@@ -89,30 +75,8 @@ fn every_builtin_workload_leaves_in_postgresql_what_it_leaves_in_sqlite() {
 }
 
 #[test]
-fn several_sessions_at_once_carry_a_workload_out() {
-    for name in ["version-store", "cold-lookup", "tempdb-oltp"] {
-        let (settings, workload) = experiment(name, "postgres", 2, 3);
-        let site = Folders::new(2);
-        let Some(engine) = start(&site, &settings, &workload) else {
-            return;
-        };
-        if !workload.load.measured {
-            load(&engine, &workload, 3);
-        }
-        let (engine, workload) = (&engine, &workload);
-        std::thread::scope(|scope| {
-            for session in 0..3 {
-                scope.spawn(move || {
-                    let mut seat = SessionContext(engine.connect(session).expect("a connection"));
-                    if workload.load.measured {
-                        load_in(engine, workload, &mut seat, (session, 3));
-                    }
-                    let errors = run(&mut seat, workload, (session, 3), 30);
-                    assert_eq!(errors, [""; 0], "{name}");
-                });
-            }
-        });
-    }
+fn several_sessions_run_at_once() {
+    private::sessions_run_at_once::<PrivatePostgres>();
 }
 
 #[test]
@@ -190,58 +154,16 @@ fn tables_without_parts_are_dealt_to_the_data_files() {
 #[test]
 fn a_cold_start_forgets_while_the_server_is_down_and_keeps_what_was_loaded() {
     let Some(binaries) = binaries() else { return };
-    let (settings, workload) = experiment("read-only", "postgres", 2, 1);
-    let site = Folders::new(2);
-    let Some(engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-    load(&engine, &workload, 1);
-    engine.quiesce().expect("a checkpoint");
-    let before = engine.postmaster().expect("a server");
-    let mut down = 0;
-    let mut forget = || {
-        down += usize::from(engine.postmaster().is_none());
-        Ok(vec!["the host cache stays".to_owned()])
-    };
-    let notes = engine
-        .start(Temperature::Cold, &mut forget)
-        .expect("a server");
-    assert_eq!((down, notes), (1, vec!["the host cache stays".to_owned()]));
-    assert_ne!(engine.postmaster().expect("a server"), before);
-    let mut forget = || panic!("nothing is forgotten in a warm start");
-    let notes = engine
-        .start(Temperature::Warm, &mut forget)
-        .expect("a server");
-    assert_eq!(notes, [""; 0]);
-
-    let counters = |engine: &Postgres| engine.counters().expect("counters");
-    let earlier = counters(&engine);
-    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
-    assert_eq!(run(&mut seat, &workload, (0, 1), 60), [""; 0]);
-    // A session's counts are sure to have arrived once it is over.
-    drop(seat);
-    let grown = |name: &str| counters(&engine)[name] - earlier[name];
-    let clock = volume::clock::Clock::start();
-    while grown("database.xact_commit") < 60.0 {
-        assert!(
-            clock.now().as_secs_f64() < 30.0,
-            "the session's counts do not arrive"
+    private::a_cold_start_keeps_what_was_loaded::<PrivatePostgres>(|server, grown| {
+        assert!(grown("database.blk_read_time_ms") > 0.0);
+        let sql = "SELECT relpersistence, count(*) FROM pg_class \
+             WHERE relnamespace = 'session_0'::regnamespace AND relkind = 'r' GROUP BY 1";
+        assert_eq!(
+            psql(&binaries, &server.url(), sql),
+            ["u|2"],
+            "tables in temp space are unlogged"
         );
-        volume::clock::Clock::sleep(model::Duration::from_millis(20));
-    }
-    assert!(
-        grown("physical_reads") > 0.0,
-        "nothing was read from a cold start"
-    );
-    assert!(grown("logical_reads") >= grown("physical_reads"));
-    assert!(grown("database.blk_read_time_ms") > 0.0);
-    let sql = "SELECT relpersistence, count(*) FROM pg_class \
-         WHERE relnamespace = 'session_0'::regnamespace AND relkind = 'r' GROUP BY 1";
-    assert_eq!(
-        psql(&binaries, &engine.url(), sql),
-        ["u|2"],
-        "tables in temp space are unlogged"
-    );
+    });
 }
 
 #[test]
@@ -296,137 +218,31 @@ fn settings_in_force_are_the_experiments_and_are_recorded() {
 
 #[test]
 fn the_page_cache_is_limited_where_the_machine_lets_us() {
-    let (settings, workload) = experiment("read-only", "postgres", 2, 1);
-    let site = Folders::new(2);
-    let Some(mut engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-    let postmaster = engine.postmaster().expect("a server");
-    let groups = fs::read_to_string(format!("/proc/{postmaster}/cgroup")).unwrap_or_default();
-    let ours = format!("dbstow-{}-", std::process::id());
-    let said = &engine.describe().settings["page_cache"];
     // 16 MiB of buffers, 64 MiB for the server, and a session of 8 MiB that sorts in 64 KiB, twice at once
-    match groups.contains(&ours) {
-        true => assert_eq!(said, "within 88.1 MiB with the server's own memory"),
-        false => assert!(said.starts_with("not limited ("), "{said}"),
-    }
-    engine.stop().expect("nothing left");
-    drop(engine);
-    for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/memory"] {
-        let entries = fs::read_dir(root).into_iter().flatten().flatten();
-        let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
-        let left: Vec<String> = entries
-            .map(name)
-            .filter(|name| name.starts_with(&ours))
-            .collect();
-        // Other tests of this program have groups of their own meanwhile.
-        assert!(left.iter().all(|name| !groups.contains(name)), "{left:?}");
-    }
+    private::the_page_cache_is_limited::<PrivatePostgres>("88.1 MiB");
 }
 
 #[test]
 fn a_server_that_dies_is_an_error_with_the_end_of_its_log_and_leaves_nothing() {
-    let (settings, workload) = experiment("write-only", "postgres", 2, 1);
-    let site = Folders::new(2);
-    let Some(mut engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-    load(&engine, &workload, 1);
-    let mut seat = SessionContext(engine.connect(0).expect("a connection"));
-    assert_eq!(run(&mut seat, &workload, (0, 1), 10), [""; 0]);
-
-    let postmaster = i32::try_from(engine.postmaster().expect("a server")).unwrap();
-    kill(Pid::from_raw(postmaster), Signal::SIGKILL).expect("it is ours");
-    // The session's process answers until it notices, which it does only where it waits.
-    let clock = volume::clock::Clock::start();
-    let last = loop {
-        let errors = run(&mut seat, &workload, (0, 1), 1);
-        let lost = errors.into_iter().find(|error| error.contains("is lost"));
-        if let Some(lost) = lost {
-            break lost;
-        }
-        assert!(clock.now().as_secs_f64() < 60.0, "the connection stays");
-    };
-    assert!(last.contains("PostgreSQL has ended (signal: 9"), "{last}");
-    assert!(last.contains("database system is ready"), "{last}");
-    drop(seat);
-    for error in [
-        engine.counters().map(|_| ()).unwrap_err(),
-        engine.quiesce().unwrap_err(),
-        engine.connect(0).map(|_| ()).unwrap_err(),
-        engine
-            .start(Temperature::Cold, &mut || Ok(Vec::new()))
-            .unwrap_err(),
-    ] {
-        assert!(
-            error.to_string().contains("PostgreSQL has ended"),
-            "{error}"
-        );
-    }
-    engine.interrupt();
-    engine.stop().expect("nothing left");
-    assert_eq!(site.content(), [""; 0]);
+    private::a_killed_server_is_an_error::<PrivatePostgres>();
 }
 
 #[test]
 fn an_abandoned_server_is_gone_and_leaves_nothing() {
-    let (settings, workload) = experiment("read-only", "postgres", 2, 2);
-    let site = Folders::new(2);
-    let Some(mut engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-
-    engine.abandon();
-
-    let error = engine.quiesce().expect_err("nobody answers").to_string();
-    assert!(error.contains("is lost"), "{error}");
-    engine.abandon();
-    engine.stop().expect("nothing left");
-    assert_eq!(site.content(), [""; 0]);
+    private::an_abandoned_server_is_gone::<PrivatePostgres>();
 }
 
 #[test]
 fn an_interrupted_session_comes_back_at_once_with_an_error() {
-    let (settings, workload) = experiment("read-only", "postgres", 2, 2);
-    let site = Folders::new(2);
-    let Some(engine) = start(&site, &settings, &workload) else {
-        return;
+    let runs = |sample: &[Waiting]| {
+        let mut waiting = sample.iter();
+        waiting.any(|waiting| waiting.event == "Timeout/PgSleep")
+            && sample
+                .iter()
+                .any(|waiting| waiting.kind == WaitKind::Client)
     };
-    let engine = &engine;
-    let mut sampler = engine
-        .waits()
-        .expect("a connection")
-        .expect("PostgreSQL tells");
-    std::thread::scope(|scope| {
-        let sleeper = scope.spawn(|| {
-            let mut seat = SessionContext(engine.connect(0).expect("a connection"));
-            execute(&mut seat, "SELECT pg_sleep(600); SELECT 1;")
-        });
-        let waiter = scope.spawn(|| {
-            let mut seat = SessionContext(engine.connect(1).expect("a connection"));
-            execute(&mut seat, "\\sleep 600 s")
-        });
-        let clock = volume::clock::Clock::start();
-        let sleeps = |sampler: &mut dyn engine::WaitSampler| {
-            let sample = sampler.sample().expect("an answer");
-            sample.len() == 2
-                && sample
-                    .iter()
-                    .any(|waiting| waiting.event == "Timeout/PgSleep")
-                && sample
-                    .iter()
-                    .any(|waiting| waiting.kind == WaitKind::Client)
-        };
-        while !sleeps(sampler.as_mut()) {
-            assert!(clock.now().as_secs_f64() < 60.0, "no session sleeps");
-        }
-        engine.interrupt();
-        let error = sleeper.join().unwrap().unwrap_err();
-        assert!(error.contains("SQLSTATE 57014"), "{error}");
-        let error = waiter.join().unwrap().unwrap_err();
-        assert!(error.contains("interrupted"), "{error}");
-        assert!(clock.now().as_secs_f64() < 120.0);
-    });
+    let statement = "SELECT pg_sleep(600); SELECT 1;";
+    private::interrupted_sessions_end::<PrivatePostgres>(statement, runs, "SQLSTATE 57014");
 }
 
 #[test]
@@ -451,33 +267,10 @@ fn an_operation_that_fails_keeps_no_lock_and_no_transaction() {
 
 #[test]
 fn tables_that_would_not_outlive_the_load_are_refused() {
-    let (settings, mut workload) = experiment("read-only", "postgres", 2, 1);
-    assert_eq!(workload.tables, Tables::Temp);
-    workload.load.schema.clear();
-    let site = Folders::new(2);
-    let Some(engine) = start(&site, &settings, &workload) else {
-        return;
-    };
-    let error = engine.spread(0).unwrap_err().to_string();
-    assert!(error.contains("without TEMP"), "{error}");
+    private::tables_that_would_not_outlive_the_load_are_refused::<PrivatePostgres>();
 }
 
 #[test]
 fn a_directory_that_is_there_is_left_alone() {
-    let Some(binaries) = binaries() else { return };
-    let (settings, workload) = experiment("read-only", "postgres", 2, 1);
-    let site = Folders::new(2);
-    let other = site.parent().join("v0/data_1");
-    std::fs::create_dir(&other).unwrap();
-    std::fs::write(other.join("precious"), "data").unwrap();
-    let owner = postgres::owner().expect("a user");
-    let asked = (&site as &dyn Site, &settings, &workload);
-    let made = Postgres::private(&binaries, owner, &site.registration, asked);
-    let error = made.err().expect("it is in the way").to_string();
-    assert!(
-        error.contains("data_1") && error.contains("only what it made"),
-        "{error}"
-    );
-    assert_eq!(site.content(), [other.display().to_string()]);
-    assert!(other.join("precious").exists());
+    private::a_directory_in_the_way_is_left_alone::<PrivatePostgres>();
 }
