@@ -1,5 +1,7 @@
 //! All purchasable layouts, by price.
 
+mod combine;
+
 use std::collections::BTreeSet;
 
 use catalogue::Catalogue;
@@ -7,7 +9,6 @@ use model::{Bytes, VolumeSpec};
 use profile::Places;
 use reading::Role;
 
-use super::bound::{OnVolume, governing, least_s};
 use super::group::{self, GROUPINGS, Group, Grouping, On};
 use super::load::{Load, Part};
 use super::machine::{self, Machine, OfUse};
@@ -380,112 +381,6 @@ impl<'a> Layouts<'a> {
         let local = machine.local.as_ref();
         need.temp != TempOn::Remote && local.is_some_and(|local| size(local) >= self.temp_needed.0)
     }
-
-    /// All machines with all volumes for all groups, except those on which an operation takes longer than `slowest_s`.
-    fn combined(&self, need: &Need, slowest_s: f64) -> Vec<Layout> {
-        let mut all = Vec::new();
-        for (machine_at, machine) in self.machines.iter().enumerate() {
-            let local = local(machine, self.load);
-            let places = [need.disks_max, machine.disks_max];
-            for (grouping_at, grouping) in self.groupings.iter().enumerate() {
-                let is_local = grouping.iter().any(|group| group.on == On::Local);
-                if is_local && !self.holds_temp(machine, need) {
-                    continue;
-                }
-                let chosen = Chosen {
-                    places_left: places.into_iter().flatten().min().unwrap_or(u32::MAX),
-                    volumes: Vec::new(),
-                    layout: Layout {
-                        machine: machine_at as u16,
-                        grouping: grouping_at as u8,
-                        offers: [0; 3],
-                        usd_per_month: machine.usd_per_month,
-                        least_s: 0.0,
-                    },
-                };
-                let combination = Combination {
-                    layouts: self,
-                    machine,
-                    local: local.as_ref(),
-                    grouping,
-                    slowest_s,
-                };
-                combination.extend(&mut all, &chosen);
-            }
-        }
-        all
-    }
-}
-
-/// Volumes of one machine for one grouping.
-struct Combination<'b> {
-    layouts: &'b Layouts<'b>,
-    machine: &'b Machine,
-    local: Option<&'b OnLimit<Vec<OnVolume>>>,
-    grouping: Grouping,
-    slowest_s: f64,
-}
-
-/// Demand on a volume, and the machine limit that governs it.
-type OnLimit<T> = (T, Option<usize>);
-
-/// A partial layout: some volumes are chosen.
-#[derive(Clone)]
-struct Chosen<'b> {
-    /// Disks that can still be attached.
-    places_left: u32,
-    volumes: Vec<OnLimit<&'b [OnVolume]>>,
-    layout: Layout,
-}
-
-impl<'b> Combination<'b> {
-    /// Adds all completions of `chosen`, with every volume for each group that still lacks one.
-    fn extend(&self, all: &mut Vec<Layout>, chosen: &Chosen<'b>) {
-        let least_s = self.least_s(&chosen.volumes);
-        if least_s > self.slowest_s {
-            return;
-        }
-        let at = chosen.volumes.len();
-        let Some(group) = self.grouping.get(at) else {
-            all.push(Layout {
-                least_s,
-                ..chosen.layout
-            });
-            return;
-        };
-        if let (On::Local, Some((asked, limit))) = (group.on, self.local) {
-            let mut next = chosen.clone();
-            next.volumes.push((asked, *limit));
-            return self.extend(all, &next);
-        }
-        for (place, offer) in self.layouts.offers_for(group.roles).iter().enumerate() {
-            if offer.count > chosen.places_left || !self.machine.governs(&offer.spec) {
-                continue;
-            }
-            let mut next = chosen.clone();
-            next.places_left -= offer.count;
-            let limit = governing(&offer.spec, &self.machine.spec);
-            next.volumes.push((&offer.asked, limit));
-            next.layout.offers[at] = place as u32;
-            next.layout.usd_per_month += offer.usd_per_month;
-            self.extend(all, &next);
-        }
-    }
-
-    /// Lower bound on the time of an operation with these volumes, over all parts of the load.
-    fn least_s(&self, volumes: &[OnLimit<&[OnVolume]>]) -> f64 {
-        let of_part = |(at, part): (usize, &Part)| {
-            let volumes = volumes.iter().map(|(asked, limit)| (&asked[at], *limit));
-            part.share * least_s(&part.demand, &self.machine.spec, volumes)
-        };
-        self.layouts
-            .load
-            .parts
-            .iter()
-            .enumerate()
-            .map(of_part)
-            .sum()
-    }
 }
 
 /// A disk's product: `azure.premium` for `azure.premium.p30`.
@@ -516,13 +411,4 @@ fn groupings(need: &Need) -> Result<Vec<Grouping>, NoLayout> {
         true => Err(NoLayout::Temp),
         false => Ok(allowed),
     }
-}
-
-/// Demand of temporary files on the machine's local disks, by part, and the limit that governs these.
-fn local(machine: &Machine, load: &Load) -> Option<(Vec<OnVolume>, Option<usize>)> {
-    let disks = &machine.local.as_ref()?.disks;
-    let of_part =
-        |part: &Part| OnVolume::of(&part.demand, &[Role::Temp], &disks[0], disks.len() as u32);
-    let asked = load.parts.iter().map(of_part).collect();
-    Some((asked, governing(&disks[0], &machine.spec)))
 }

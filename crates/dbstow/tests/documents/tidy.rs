@@ -106,6 +106,7 @@ const WRITERS: &[(&str, &str)] = &[
     ("files/src/folder.rs", "is files"),
     ("files/src/folder/fill.rs", "is files"),
     ("files/src/folder/stream.rs", "is files"),
+    ("files/src/folder/write.rs", "is files"),
     (
         "volume/src/fuse/block.rs",
         "inside the emulator's own folder; the mode of a volume's root",
@@ -266,6 +267,33 @@ fn model_does_without_std() {
     assert!(root.lines().any(|line| line == "#![no_std]"));
     let found = lines_with(|path, code| path.starts_with("model/src") && code.contains("std::"));
     assert_eq!(found, [""; 0], "the model uses std");
+}
+
+/// Most lines of a file of product code.
+const LINES_MAX: usize = 500;
+
+#[test]
+fn files_of_product_code_have_at_most_500_lines() {
+    let root = crates();
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let is_for_tests = |path: &Path| {
+        path.starts_with("tds-double")
+            || path.ends_with("tests.rs")
+            || path.components().any(|part| part.as_os_str() == "tests")
+    };
+    let long = files.iter().filter_map(|file| {
+        let path = file.strip_prefix(&root).expect("it was found there");
+        let text = fs::read_to_string(file).expect("a source is text");
+        let lines = text.lines().count();
+        let is_long = lines > LINES_MAX && is_source(path) && !is_for_tests(path);
+        is_long.then(|| format!("{}: {lines} lines", path.display()))
+    });
+    let long: Vec<String> = long.collect();
+    assert_eq!(
+        long, [""; 0],
+        "cut by subject, or move the tests to a tests.rs"
+    );
 }
 
 #[test]

@@ -5,12 +5,12 @@ use std::io::{Read as _, Write as _};
 
 use files::Folder;
 
-use super::{LOCK, ResultsError, io_error};
+use super::{LOCK, ResultsError};
 
 /// Claims the folder for this run.
 pub(super) fn lock(folder: &Folder) -> Result<File, ResultsError> {
     let path = folder.path().join(LOCK);
-    let at = |source| io_error(&path, source);
+    let at = |source| ResultsError::io(&path, source);
     let mut file = folder.own_file(LOCK.as_ref())?;
     match file.try_lock() {
         Ok(()) => {}

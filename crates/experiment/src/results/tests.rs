@@ -1,36 +1,11 @@
 use std::fs;
 
-use proptest::prelude::*;
-
 use super::*;
 use crate::spec::{Spec, Variant};
 
 fn plan() -> Plan {
     let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());
     Plan::new(&spec.expect("it is built in"), false)
-}
-
-fn read(text: &str) -> Result<Record, String> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = folder.path().join("000-arm.json");
-    fs::write(&file, text).expect("the folder can be written");
-    read_record(&file, &plan())
-}
-
-proptest! {
-    #[test]
-    fn any_text_is_a_record_or_is_refused(text in ".{0,200}") {
-        prop_assert!(read(&text).is_err());
-    }
-
-    #[test]
-    fn any_json_is_a_record_or_is_refused(
-        key in "[a-z_]{1,12}",
-        value in prop_oneof!["[0-9]{1,25}", "\"[a-z/0-9.]{0,20}\"", Just("[]".to_owned()), Just("null".to_owned())],
-    ) {
-        let text = format!("{{\"schema\": \"{}\", \"{key}\": {value}}}", record::SCHEMA);
-        prop_assert!(read(&text).is_err());
-    }
 }
 
 #[test]
@@ -99,7 +74,7 @@ fn records_that_are_in_no_directory_of_the_folder_are_named_with_what_is_there()
     let path = folder.path().join("results");
     let results = Results::create(&path, Question::of(&plan()), plan(), false);
     drop(results.expect("it is new"));
-    let records = path.join(RECORDS);
+    let records = path.join("records");
     fs::remove_dir(&records).expect("it is empty");
     Results::open(&path).expect("there are no records yet");
     let refused = |what: &str| {
@@ -119,18 +94,4 @@ fn records_that_are_in_no_directory_of_the_folder_are_named_with_what_is_there()
     refused("a link");
     let _socket = std::os::unix::net::UnixListener::bind(&records).expect("a short path");
     refused("a FIFO, a socket or a device");
-}
-
-#[test]
-fn a_record_of_a_newer_format_is_refused_by_its_name() {
-    let error = read("{\"schema\": \"dbstow.record/2\"}").expect_err("newer");
-    assert!(error.contains("dbstow.record/2"), "{error}");
-}
-
-#[test]
-fn a_record_whose_time_went_to_something_unknown_is_refused_by_its_name() {
-    let record = crate::examples::trial("p30", 0, 1.0);
-    let text = serde_json::to_string(&record).expect("a record is JSON");
-    let error = read(&text.replacen("read.service", "reed.service", 1)).expect_err("no cause");
-    assert!(error.contains("\"reed.service\" is no cause"), "{error}");
 }

@@ -1,19 +1,23 @@
 //! From an arm's settings to the model: machine, volumes, files and store.
 
+mod disk;
+mod error;
+mod store;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::store::{
-    BinlogSpec, Commit, DoublewriteSpec, FileSpec, ReadUnit, Store, StoreSpec, VersionSpec,
-};
-use model::{Burst, Bytes, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, Storage, VolumeSpec};
+use model::store::{Store, StoreSpec};
+use model::{Bytes, DiskSpec, MachineSpec, Storage, VolumeSpec};
 use profile::Places;
 use volume::virtual_time::CpuCosts;
 
-use catalogue::{Catalogue, CatalogueError, DiskEntry, MachineEntry, Provision};
+use catalogue::{Catalogue, DiskEntry};
 use experiment::spec::{self, Disk, Settings};
 
-use super::attached::{Attached, AttachedError};
-use super::host_cache;
+use disk::{disk, machine, noted, striped};
+use store::store;
+
+pub use error::StageError;
 
 /// An arm, ready to run.
 pub struct Stage {
@@ -37,115 +41,6 @@ pub struct Stage {
     pub forgets: BTreeSet<String>,
     /// Assumptions about its disks that are not published for this machine.
     pub notes: Vec<String>,
-}
-
-/// Why an arm cannot run.
-#[derive(Debug, thiserror::Error)]
-pub enum StageError {
-    /// A disk or machine is not in the catalogue, or not sold like this.
-    #[error("volume \"{volume}\": {source}")]
-    Volume {
-        /// The volume.
-        volume: String,
-        /// The cause.
-        source: Box<CatalogueError>,
-    },
-    /// The machine is not in the catalogue.
-    #[error("machine: {0}")]
-    Machine(#[from] Box<CatalogueError>),
-    /// The machine has no local disk.
-    #[error(
-        "volume \"{volume}\" is the machine's local disk, but {machine} has none; name a disk of the catalogue (`dbstow disks`)"
-    )]
-    NoLocalDisk {
-        /// The volume.
-        volume: String,
-        /// The machine.
-        machine: String,
-    },
-    /// The vendor allows no host cache for this disk.
-    #[error(
-        "volume \"{volume}\" asks for a host cache, which {disk} does not have; set host_cache = \"none\""
-    )]
-    NoHostCache {
-        /// The volume.
-        volume: String,
-        /// The disk.
-        disk: String,
-    },
-    /// The machine's host has no cache.
-    #[error(
-        "volume \"{volume}\" asks for a host cache, which {machine} does not have ({why}); set host_cache = \"none\", or name \
-         another machine"
-    )]
-    MachineCachesNothing {
-        /// The volume.
-        volume: String,
-        /// The machine.
-        machine: String,
-        /// The source of that.
-        why: String,
-    },
-    /// It has a cache of unknown size.
-    #[error(
-        "volume \"{volume}\" asks for a host cache; {machine} has one, but the vendor does not publish {unknown}; give \
-         [machine] host_cache = {{ {example} }} (Dsv3, Esv3 and Ddsv4 have 25 GiB per vCPU, E8s_v3 200 GiB), or set \
-         host_cache = \"none\""
-    )]
-    HostCacheUnknown {
-        /// The volume.
-        volume: String,
-        /// The machine.
-        machine: String,
-        /// What is not known.
-        unknown: &'static str,
-        /// The missing keys, with values.
-        example: &'static str,
-    },
-    /// Its limits hold on other machines only.
-    #[error(transparent)]
-    Attached(#[from] Box<AttachedError>),
-    /// A burst on a limit that the disk does not have.
-    #[error(
-        "volume \"{volume}\" has {key}, but {disk} has no limit that it could be the burst of; give {limit} too"
-    )]
-    BurstWithoutLimit {
-        /// The volume.
-        volume: String,
-        /// Key of the burst.
-        key: &'static str,
-        /// The disk.
-        disk: String,
-        /// Key of the limit.
-        limit: &'static str,
-    },
-    /// A burst that is not faster than the sustained rate.
-    #[error(
-        "volume \"{volume}\" has {key} = {burst}, and its limit sustains {sustained}; give a higher rate, or leave the burst \
-         out"
-    )]
-    BurstTooSlow {
-        /// The volume.
-        volume: String,
-        /// Key of the burst.
-        key: &'static str,
-        /// Its rate, in requests or bytes per second.
-        burst: u64,
-        /// The sustained rate.
-        sustained: u64,
-    },
-    /// Its files are larger than the volume.
-    #[error(
-        "the files on volume \"{volume}\" take {files}, but it holds {capacity}; make them smaller or the volume larger"
-    )]
-    TooSmall {
-        /// The volume.
-        volume: String,
-        /// Size of its files.
-        files: Bytes,
-        /// Its capacity.
-        capacity: Bytes,
-    },
 }
 
 impl Stage {
@@ -298,257 +193,6 @@ impl Stage {
     }
 }
 
-fn striped(volume: &spec::Volume, disk: DiskSpec) -> VolumeSpec {
-    VolumeSpec {
-        name: volume.name.clone(),
-        disks: vec![disk; volume.count as usize],
-        interleave: volume.interleave,
-        host_cache: volume.host_cache,
-    }
-}
-
-/// One disk of a volume, and its monthly price; a local disk is included in the machine's.
-fn disk(
-    volume: &spec::Volume,
-    machine: &MachineSpec,
-    asked: &spec::Machine,
-    catalogue: &Catalogue,
-) -> Result<(DiskSpec, Option<f64>), StageError> {
-    let at = |source| StageError::Volume {
-        volume: volume.name.clone(),
-        source: Box::new(source),
-    };
-    let (disk, usd) = match &volume.disk {
-        Disk::Unlimited => (DiskSpec::unlimited(), None),
-        Disk::Local => {
-            let local = machine.local_disk.clone();
-            let machine = asked.kind.clone().unwrap_or_else(|| "this machine".into());
-            let missing = StageError::NoLocalDisk {
-                volume: volume.name.clone(),
-                machine,
-            };
-            (local.ok_or(missing)?, Some(0.0))
-        }
-        Disk::Catalogue(name) => {
-            let entry = catalogue.disk(name).map_err(at)?;
-            let provisioned = entry.provision(&provision(&volume.provision)).map_err(at)?;
-            (provisioned.spec, provisioned.usd_per_month)
-        }
-    };
-    if volume.host_cache != model::HostCacheMode::None && !disk.host_cache_allowed {
-        return Err(StageError::NoHostCache {
-            volume: volume.name.clone(),
-            disk: volume.disk.to_string(),
-        });
-    }
-    host_cache::check(volume, asked, entry(asked, catalogue)?, machine)?;
-    attached(asked, catalogue)?.check(volume)?;
-    let mut disk = replaced(disk, &volume.replaced);
-    check_burst_limits(volume, &disk)?;
-    start_with(volume.credits, disk.limits.iter_mut());
-    Ok((disk, usd))
-}
-
-fn machine(asked: &spec::Machine, catalogue: &Catalogue) -> Result<MachineSpec, StageError> {
-    let entry = entry(asked, catalogue)?;
-    let mut machine = entry.map_or_else(MachineSpec::unlimited, |entry| entry.spec.clone());
-    host_cache::apply(asked.host_cache, entry, &mut machine);
-    let limits = machine.limits.values_mut().flatten();
-    start_with(asked.credits, limits);
-    machine.cores = asked.cores.unwrap_or(machine.cores);
-    machine.memory = asked.memory.unwrap_or(machine.memory);
-    Ok(machine)
-}
-
-/// The machine's entry, if it has a type.
-fn entry<'a>(
-    asked: &spec::Machine,
-    catalogue: &'a Catalogue,
-) -> Result<Option<&'a MachineEntry>, StageError> {
-    let entry = asked.kind.as_ref().map(|kind| catalogue.machine(kind));
-    Ok(entry.transpose().map_err(Box::new)?)
-}
-
-fn attached<'a>(
-    machine: &'a spec::Machine,
-    catalogue: &'a Catalogue,
-) -> Result<Attached<'a>, StageError> {
-    Ok(Attached {
-        machine,
-        entry: entry(machine, catalogue)?,
-        catalogue,
-    })
-}
-
-/// Refuses more of a disk than a machine supports, and returns the assumptions about `volumes`.
-fn noted(
-    machine: &spec::Machine,
-    volumes: &[&spec::Volume],
-    catalogue: &Catalogue,
-) -> Result<Vec<String>, StageError> {
-    let attached = attached(machine, catalogue)?;
-    attached.check_counts(volumes)?;
-    Ok(attached.notes(volumes))
-}
-
-fn provision(asked: &spec::Provision) -> Provision {
-    Provision {
-        size: asked.size,
-        iops: asked.iops,
-        throughput: asked.throughput,
-        bursting: asked.bursting.unwrap_or(false),
-    }
-}
-
-/// The catalogue's entry with the experiment's overrides.
-fn replaced(mut disk: DiskSpec, by: &spec::Override) -> DiskSpec {
-    let mut limit = |measure: Measure, rate: Rate| {
-        let same = |limit: &LimitSpec| match limit.rate {
-            Rate::Iops(_) => measure == Measure::Iops,
-            Rate::Throughput(_) => measure == Measure::Throughput,
-        };
-        disk.limits.retain(|limit| !same(limit));
-        disk.limits.push(match rate {
-            Rate::Iops(iops) => LimitSpec::iops(iops),
-            Rate::Throughput(throughput) => LimitSpec::throughput(throughput),
-        });
-    };
-    if let Some(iops) = by.iops_limit {
-        limit(Measure::Iops, Rate::Iops(iops));
-    }
-    if let Some(throughput) = by.throughput_limit {
-        limit(Measure::Throughput, Rate::Throughput(throughput));
-    }
-    for limit in &mut disk.limits {
-        let burst = match limit.rate {
-            Rate::Iops(_) => by.iops_burst,
-            Rate::Throughput(_) => by.throughput_burst,
-        };
-        limit.burst = burst.map(full).or(limit.burst);
-    }
-    disk.in_flight_max = by.in_flight_max.or(disk.in_flight_max);
-    disk.read_latency = by.read_latency.unwrap_or(disk.read_latency);
-    disk.write_latency = by.write_latency.unwrap_or(disk.write_latency);
-    disk.flush_latency = by.flush_latency.unwrap_or(disk.flush_latency);
-    disk.transfer = by.transfer.or(disk.transfer);
-    disk
-}
-
-/// Refuses a burst on a limit that the disk does not have, or that is not faster than the sustained rate.
-fn check_burst_limits(volume: &spec::Volume, disk: &DiskSpec) -> Result<(), StageError> {
-    let iops = disk.limits.iter().find_map(|limit| match limit.rate {
-        Rate::Iops(rate) => Some(rate.0),
-        Rate::Throughput(_) => None,
-    });
-    let throughput = disk.limits.iter().find_map(|limit| match limit.rate {
-        Rate::Throughput(rate) => Some(rate.0),
-        Rate::Iops(_) => None,
-    });
-    let by = &volume.replaced;
-    let keys = [
-        ("iops_burst", "iops_limit", by.iops_burst, iops),
-        (
-            "throughput_burst",
-            "throughput_limit",
-            by.throughput_burst,
-            throughput,
-        ),
-    ];
-    for (key, limit, burst, sustained) in keys {
-        let Some(burst) = burst else { continue };
-        let Some(sustained) = sustained else {
-            return Err(StageError::BurstWithoutLimit {
-                volume: volume.name.clone(),
-                key,
-                disk: volume.disk.to_string(),
-                limit,
-            });
-        };
-        if burst.rate <= sustained {
-            return Err(StageError::BurstTooSlow {
-                volume: volume.name.clone(),
-                key,
-                burst: burst.rate,
-                sustained,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// A burst with all its credits.
-fn full(burst: spec::Burst) -> Burst {
-    Burst {
-        rate: burst.rate,
-        credits: burst.credits,
-        credits_initial: burst.credits,
-    }
-}
-
-/// Reduces the initial burst credits of limits to a share of their full buckets.
-fn start_with<'a>(share: Option<f64>, limits: impl Iterator<Item = &'a mut LimitSpec>) {
-    let Some(share) = share else { return };
-    for burst in limits.filter_map(|limit| limit.burst.as_mut()) {
-        burst.credits_initial = (burst.credits as f64 * share) as u64;
-    }
-}
-
-fn store(settings: &Settings) -> StoreSpec {
-    let used = settings.placement.volumes();
-    let places: Vec<&str> = settings
-        .volumes
-        .iter()
-        .map(|volume| volume.name.as_str())
-        .filter(|name| used.contains(name))
-        .collect();
-    let file = |file: &spec::File| FileSpec {
-        volume: places
-            .iter()
-            .position(|name| *name == file.volume)
-            .expect("a checked spec defines every volume"),
-        size: file.size,
-    };
-    let (engine, placement) = (&settings.engine, &settings.placement);
-    StoreSpec {
-        memory: engine.memory,
-        page_size: engine.page_size,
-        read_unit: match engine.read_unit {
-            spec::ReadUnit::Page => ReadUnit::Page,
-            spec::ReadUnit::Extent => ReadUnit::Extent,
-        },
-        read_ahead: engine.read_ahead,
-        write_gather: engine.write_gather,
-        writes_in_flight: engine.writes_in_flight,
-        checkpoint: engine.checkpoint,
-        log_capacity: (engine.log_capacity > Bytes::ZERO).then_some(engine.log_capacity),
-        doublewrite: (engine.doublewrite_pages > 0).then_some(DoublewriteSpec {
-            batch: engine.doublewrite_pages,
-            volume: placement.doublewrite.as_ref().map(|area| file(area).volume),
-        }),
-        full_page_images: engine.full_page_images,
-        commit: match engine.commit {
-            spec::Commit::Durable => Commit::Durable,
-            spec::Commit::Relaxed => Commit::Relaxed,
-        },
-        log_block: engine.log_gather,
-        log_in_flight_max: engine.log_in_flight_max,
-        log_flush: engine.log_flush,
-        binlog: placement.binlog.as_ref().map(|binlog| BinlogSpec {
-            file: file(binlog),
-            // More than 1 is refused in simulate.
-            sync: engine.mariadb.sync_binlog > 0,
-        }),
-        page_cache: engine.page_cache,
-        versions: engine.versions.map(|versions| VersionSpec {
-            bytes_per_row: versions.bytes_per_row,
-            retention: versions.retention,
-        }),
-        data: placement.data.iter().map(file).collect(),
-        temp: placement.temp.iter().map(file).collect(),
-        log: file(&placement.log),
-    }
-}
-
 fn files_by_role(settings: &Settings, volume: &str) -> BTreeMap<spec::Role, u32> {
     let count = |role: spec::Role| {
         let files = settings.placement.files(role).iter();
@@ -562,6 +206,8 @@ fn files_by_role(settings: &Settings, volume: &str) -> BTreeMap<spec::Role, u32>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::store::Commit;
+
     use experiment::build::{Experiment, Placement, Volume, Workload};
     use experiment::spec::Variant;
 

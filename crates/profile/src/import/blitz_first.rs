@@ -6,34 +6,34 @@
 //! <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views/sys-dm-io-virtual-file-stats-transact-sql>,
 //! of 2017-05-11, read 2026-11-26.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod counters;
+mod deltas;
+
+use std::collections::BTreeSet;
 
 use csv::StringRecord;
 use jiff::Timestamp;
 use model::Duration;
 use reading::Role;
 
-use super::cumulative::{Snapshot, Total, Totals, differences};
 use super::error::ImportError;
 use super::format::Format;
 use super::number::Decimal;
 use super::stamp::{Dates, Stamp};
-use super::steps::{between, later};
+use super::steps::later;
 use super::table::{Row, Table, header_names};
 use super::text::excerpt;
-use super::twice::{Range, Twice};
 use super::{Options, Source};
-use crate::definition::{Interval, Requests};
-use crate::draft::{Draft, Span, add};
+use crate::draft::Draft;
+
+pub(super) use counters::{read, read_view};
+pub(super) use deltas::read_deltas;
 
 /// `database_id` of tempdb.
 const TEMPDB: &str = "2";
 
 /// `file_id` of the log of a database, unless it has several.
 const LOG_FILE: &str = "2";
-
-/// Rows of one file closer than this belong to one snapshot.
-const SNAPSHOT: Duration = Duration::SECOND;
 
 /// Kinds of files: <https://learn.microsoft.com/sql/relational-databases/system-catalog-views/sys-master-files-transact-sql>.
 const KINDS: [&str; 4] = ["rows", "log", "filestream", "fulltext"];
@@ -352,203 +352,4 @@ fn draft() -> Draft {
 fn dates(all: &[Rows], options: &Options, draft: &mut Draft) -> Result<Dates, ImportError> {
     let texts = all.iter().flat_map(Rows::dates);
     Dates::of(texts, options, draft).map_err(|((table, line), message)| table.error(line, message))
-}
-
-/// Reads the table: counters since the server started.
-///
-/// # Errors
-/// When a column is missing, or a row cannot be read.
-pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
-    totals(sources, options, draft())
-}
-
-/// Reads several snapshots of `sys.dm_io_virtual_file_stats`.
-///
-/// # Errors
-/// As [`read`]; also when there is only one snapshot.
-pub(super) fn read_view(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
-    let mut draft = draft();
-    draft.origin.tool = "sys.dm_io_virtual_file_stats".to_owned();
-    totals(sources, options, draft)
-}
-
-fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Draft, ImportError> {
-    let mut snapshots: BTreeMap<Timestamp, Snapshot<(String, String)>> = BTreeMap::new();
-    let mut servers = BTreeSet::new();
-    let tables = sources
-        .iter()
-        .map(|source| table(source, &TABLE, &mut draft));
-    let tables = tables.collect::<Result<Vec<Table>, ImportError>>()?;
-    let all = tables
-        .iter()
-        .map(Rows::of)
-        .collect::<Result<Vec<Rows>, ImportError>>()?;
-    let mut clock = Clock::of(&all);
-    // One snapshot may be a file: the order of dates shows in all of them.
-    let dates = dates(&all, options, &mut draft)?;
-    let has_date = |rows: &Rows| matches!(rows.when, When::Date(_));
-    if options.start.is_some() && all.iter().all(has_date) {
-        let told = "--start has no effect: the rows have dates";
-        draft.notes.push(told.to_owned());
-    }
-    for (source, rows) in sources.iter().zip(&all) {
-        let table = rows.table;
-        rows.check_server(source.file, &mut servers)?;
-        let read = table.any(&["bytes_read", "num_of_bytes_read"])?;
-        let written = table.any(&["bytes_written", "num_of_bytes_written"])?;
-        if rows.kind.is_none() {
-            draft.assume("File 2 of a database is taken for its log, and no other: the file has no `type_desc`.");
-        }
-        check_stall(rows, &mut draft);
-        for row in &table.rows {
-            let total = |count, bytes, waited_ms| -> Result<Total, ImportError> {
-                Ok(Total {
-                    count: rows.number(row, count)?,
-                    bytes: rows.number(row, bytes)?,
-                    waited_ms: Some(rows.number(row, waited_ms)?),
-                })
-            };
-            let totals = Totals {
-                reads: total(rows.reads, read, rows.read_ms)?,
-                writes: total(rows.writes, written, rows.write_ms)?,
-            };
-            let at = rows.at(row, (&dates, options.start), &mut clock, &mut draft)?;
-            let cell = |at: usize| row.1.get(at).unwrap_or_default().to_owned();
-            let file = (cell(rows.database), cell(rows.file));
-            let files = snapshots.entry(at).or_default();
-            let now = (rows.role(&row.1), totals);
-            if let Some(before) = files.insert(file, now) {
-                rows.repeated(row, before == now, &mut draft)?;
-            }
-        }
-    }
-    let snapshots = merged(snapshots);
-    if snapshots.len() == 1 {
-        let message = "it has one snapshot of counters since the server started; select at least three times, some minutes apart";
-        return Err(ImportError::file(sources[0].file, message));
-    }
-    differences(&snapshots, &mut draft);
-    Ok(draft)
-}
-
-/// The snapshots, whose rows need not have been written at one instant.
-fn merged<K: Ord>(rows: BTreeMap<Timestamp, Snapshot<K>>) -> BTreeMap<Timestamp, Snapshot<K>> {
-    let mut snapshots: BTreeMap<Timestamp, Snapshot<K>> = BTreeMap::new();
-    for (at, mut files) in rows {
-        match snapshots.last_entry() {
-            Some(mut last) if between(*last.key(), at) < SNAPSHOT => {
-                last.get_mut().append(&mut files);
-            }
-            _ => {
-                snapshots.insert(at, files);
-            }
-        }
-    }
-    snapshots
-}
-
-/// Notes where the time of all requests is not that of reads and of writes.
-fn check_stall(rows: &Rows, draft: &mut Draft) {
-    let Some(all) = rows.table.find(&["io_stall"]) else {
-        return;
-    };
-    let of = |row: &Row| {
-        let number = |at| rows.number(row, at).ok();
-        let both = number(rows.read_ms)? + number(rows.write_ms)?;
-        Some(Twice::of(Range::exact(number(all)?), Range::exact(both)))
-    };
-    let twice = rows.table.rows.iter().filter_map(of);
-    if twice.fold(Twice::default(), Twice::and).differs(1.1, 0.0) {
-        draft.assume("`io_stall` is not `io_stall_read_ms` and `io_stall_write_ms` together; these two count, and may be wrong.");
-    }
-}
-
-/// Reads the view: differences, which omits intervals around a restart.
-///
-/// # Errors
-/// As [`read`].
-pub(super) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, ImportError> {
-    const MEGABYTE: f64 = 1_048_576.0;
-    let mut draft = draft();
-    draft.assume("Bytes are rounded to megabytes by the view.");
-    let table = table(source, &DELTAS, &mut draft)?;
-    let rows = Rows::of(&table)?;
-    rows.check_server(source.file, &mut BTreeSet::new())?;
-    let elapsed = table.column("elapsedseconds")?;
-    let (read, written) = (
-        table.column("megabytes_read")?,
-        table.column("megabytes_written")?,
-    );
-    check_means(&rows, &mut draft);
-    let dates = dates(std::slice::from_ref(&rows), options, &mut draft)?;
-    let mut clock = Clock::of(std::slice::from_ref(&rows));
-    let mut spans: BTreeMap<Timestamp, Span> = BTreeMap::new();
-    let mut seen = BTreeMap::new();
-    for row in &table.rows {
-        let requests = |count, megabytes, waited_ms| -> Result<Requests, ImportError> {
-            let waited = rows.number(row, waited_ms)? / 1e3;
-            Ok(Requests {
-                count: Some(rows.number(row, count)?),
-                bytes: Some(rows.number(row, megabytes)? * MEGABYTE),
-                waited: Some(Duration::from_secs_f64(waited)),
-            })
-        };
-        let reads = requests(rows.reads, read, rows.read_ms)?;
-        let writes = requests(rows.writes, written, rows.write_ms)?;
-        let until = rows.at(row, (&dates, options.start), &mut clock, &mut draft)?;
-        let cell = |at: usize| row.1.get(at).unwrap_or_default().trim();
-        let file = (until, cell(rows.database), cell(rows.file));
-        if let Some(before) = seen.insert(file, &row.1) {
-            rows.repeated(row, before == &row.1, &mut draft)?;
-            continue;
-        }
-        let seconds = rows.number(row, elapsed)?;
-        let length = Duration::from_secs_f64(seconds).as_nanos();
-        let from = Timestamp::from_nanosecond(until.as_nanosecond() - i128::from(length));
-        let from = from.map_err(|_| {
-            let message = format!(
-                "`ElapsedSeconds` is {seconds}, so that the row begins before there were dates; export the table again"
-            );
-            table.error(row.0, message)
-        })?;
-        let span = spans.entry(until).or_insert(Span {
-            from,
-            until,
-            figures: Interval::default(),
-        });
-        let io = span.figures.roles.entry(rows.role(&row.1)).or_default();
-        add(&mut io.reads, reads);
-        add(&mut io.writes, writes);
-    }
-    draft.spans = spans.into_values().collect();
-    Ok(draft)
-}
-
-/// Notes where the view's mean latencies are not its times over its counts.
-fn check_means(rows: &Rows, draft: &mut Draft) {
-    for (kind, waited, count) in [
-        ("read", rows.read_ms, rows.reads),
-        ("write", rows.write_ms, rows.writes),
-    ] {
-        let column = format!("io_stall_{kind}_ms_average");
-        let Some(mean) = rows.table.find(&[&column]) else {
-            continue;
-        };
-        let of = |row: &Row| {
-            let number = |at| rows.number(row, at).ok();
-            let count = number(count)?;
-            // Some versions truncate the mean to whole milliseconds.
-            let (least, most) = (count * number(mean)?, count * (number(mean)? + 1.0));
-            Some(Twice::of(
-                Range::exact(number(waited)?),
-                Range::between(least, most),
-            ))
-        };
-        let twice = rows.table.rows.iter().filter_map(of);
-        if twice.fold(Twice::default(), Twice::and).differs(1.1, 0.0) {
-            draft.assume(format!(
-                "`{column}` is not time waited over requests; the times count, and may be wrong."
-            ));
-        }
-    }
 }

@@ -1,30 +1,27 @@
 //! One session: its own time, its connection, and how its time was spent.
 
+mod database;
+mod replay;
+mod work;
+
 use std::cell::{Cell, RefCell};
-use std::ffi::{CStr, c_int};
 use std::rc::Rc;
 
 use corosensei::Yielder;
 use model::cores::QUANTUM;
 use model::split::{Spent, TimeSplit};
-use model::store::{CommitTicket, FileId, Full, LOG_BLOCK, Role, Step, Wait};
+use model::store::{CommitTicket, FileId, Full, LOG_BLOCK, Step, Wait};
 use model::{Duration, Instant};
-use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, OpenFlags, ffi};
+use rusqlite::ffi;
 
 use super::inode::Inodes;
-use super::rows;
 use super::trace::{Act, Freed, Key, Row, Trace};
 use super::world::World;
 
-/// The VFS name under which databases are opened.
-pub(super) const VFS: &CStr = c"dbstow";
+pub(super) use database::VFS;
 
 /// Bytes of log that an open transaction writes at once: a block of SQL Server's.
 const STREAMED: u64 = LOG_BLOCK.0;
-
-/// VM steps between two calls of the progress handler.
-const STEPS: i32 = 100;
 
 /// A session in virtual time.
 pub struct Session {
@@ -141,146 +138,10 @@ impl Session {
         self.world.spool_error.take()
     }
 
-    /// Opens a database of this simulation; its tables belong to role `tables`.
-    ///
-    /// It is set up as a front end to the modelled store: a small cache of its own, a rollback journal in
-    /// memory and no syncs, since the store has the buffer pool and the log. Temporary tables and spills
-    /// always belong to [`Role::Temp`]. The functions `app_lock(key)` and `app_unlock(key)` take and
-    /// release a lock in virtual time.
-    ///
-    /// # Errors
-    /// SQLite's error.
-    pub fn open(&self, name: &str, tables: Role) -> rusqlite::Result<Connection> {
-        self.open_with(name, tables, OpenFlags::empty())
-    }
-
-    /// The same for a database written by several sessions, each of which traces its acts ([`Session::trace`]).
-    ///
-    /// # Errors
-    /// SQLite's error.
-    pub fn open_shared(&self, name: &str, tables: Role) -> rusqlite::Result<Connection> {
-        // One cache for all: with one each, every commit would invalidate all others. SQLite finds it by the file's
-        // name, across the whole process.
-        let name = format!("{name} of simulation {}", self.world.number);
-        self.open_with(&name, tables, OpenFlags::SQLITE_OPEN_SHARED_CACHE)
-    }
-
-    fn open_with(&self, name: &str, tables: Role, also: OpenFlags) -> rusqlite::Result<Connection> {
-        let role = match tables {
-            Role::Data => "data",
-            Role::Temp => "temp",
-        };
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_CREATE
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX
-            | also;
-        let mut connection =
-            Connection::open_with_flags_and_vfs(format!("{role}/{name}"), flags, VFS)?;
-        let page = self.world.store.borrow().page_size().bytes().0;
-        connection.execute_batch(&format!(
-            "PRAGMA page_size = {page}; PRAGMA temp.page_size = {page}; PRAGMA journal_mode = MEMORY; \
-             PRAGMA synchronous = OFF; PRAGMA cache_size = -512; PRAGMA temp.cache_size = -512; \
-             PRAGMA temp_store = FILE; PRAGMA temp.journal_mode = MEMORY;",
-        ))?;
-        rusqlite::vtab::series::load_module(&connection)?;
-        connection.progress_handler(
-            STEPS,
-            Some(|| {
-                // A statement of a session that must end is interrupted.
-                current().is_some_and(|session| {
-                    session.steps.set(session.steps.get() + STEPS as u64);
-                    session.stopping()
-                })
-            }),
-        )?;
-        lock_functions(&connection)?;
-        rows::watch(&connection);
-        Ok(connection)
-    }
-
-    /// Also locks rows of existing tables WITHOUT ROWID that sessions change while they trace.
-    ///
-    /// # Errors SQLite's error.
-    pub fn watch_keys(&self, connection: &Connection) -> rusqlite::Result<()> {
-        rows::watch_keys(connection)
-    }
-
     /// Makes each changed row write this many bytes to the log while its transaction runs; a commit adds the rest of
     /// its own bytes. Without this, all of them come with the commit.
     pub fn stream_log(&self, bytes_per_row: u64) {
         self.log_bytes_per_row.set(bytes_per_row);
-    }
-
-    /// From now on the session takes no time: its acts are traced, until [`Session::replay`].
-    ///
-    /// For transactions on a database that other sessions write to as well: SQLite has one writer, and a transaction
-    /// that takes no time blocks no other. Outside of a run nothing takes time, and nothing is traced.
-    pub fn trace(&self) {
-        if self.in_time() && !self.traces() {
-            self.forget_reads();
-            self.trace.replace(Some(Trace::default()));
-        }
-    }
-
-    /// Replays the trace: spends its CPU time, waits for pages, for rows changed by others in uncommitted
-    /// transactions, and for the log.
-    ///
-    /// If sessions would wait for each other in a cycle, this one releases its rows, waits for the lock it lacked, and
-    /// starts over. Servers roll such a transaction back, and leave the retry to the application.
-    ///
-    /// # Errors
-    /// When the files of a role are full.
-    pub fn replay(&self) -> Result<(), Full> {
-        if !self.traces() {
-            return Ok(());
-        }
-        let last = self.take_work();
-        let trace = self.trace.take().unwrap_or_default();
-        let result = loop {
-            match self.replay_once(&trace) {
-                Ok(()) => break Ok(()),
-                Err(Stopped::Full(full)) => break Err(full),
-                Err(Stopped::Deadlock(key)) => {
-                    self.world.count_deadlock();
-                    self.release_rows();
-                    // Without its own rows, or the same sessions could block each other for ever.
-                    self.wait_for(key);
-                }
-            }
-        };
-        self.owe(last);
-        self.settle();
-        self.release_rows();
-        trace
-            .freed
-            .into_iter()
-            .for_each(|pages| self.world.free(pages));
-        result
-    }
-
-    /// Starts counting the work of `connection`, until [`Session::detach`].
-    pub fn attach(&self, connection: &Connection) {
-        // SAFETY: the handle is used only to read counters, and only until `detach`, which the caller
-        // must call before it closes the connection.
-        self.database.set(unsafe { connection.handle() });
-        self.forget_reads();
-    }
-
-    /// The same for a connection to a shared database.
-    pub fn attach_shared(&self, connection: &Connection) {
-        self.attach(connection);
-        self.shares_cache.set(true);
-    }
-
-    /// Counts and spends outstanding work, and forgets the connection.
-    pub fn detach(&self) {
-        self.settle();
-        self.database.set(std::ptr::null_mut());
-    }
-
-    /// Counts one statement.
-    pub fn statement(&self) {
-        self.statements.set(self.statements.get() + 1);
     }
 
     /// Spends the CPU time counted so far, and waits for its turn: afterwards `now` is exact, unless it traces.
@@ -429,26 +290,6 @@ impl Session {
         }
     }
 
-    fn traces(&self) -> bool {
-        self.trace.borrow().is_some()
-    }
-
-    /// Records an act, if it traces; returns whether it did.
-    fn traced(&self, act: Act) -> bool {
-        if !self.traces() {
-            return false;
-        }
-        let work = self.take_work();
-        let log = self.take_log();
-        if let Some(trace) = self.trace.borrow_mut().as_mut() {
-            trace.acts.push((work, act));
-            trace
-                .acts
-                .extend(log.map(|bytes| (Duration::ZERO, Act::Log(bytes))));
-        }
-        true
-    }
-
     /// Counts the work so far, and logs the bytes that it generated.
     fn work_until_now(&self) {
         self.owe(self.take_work());
@@ -474,30 +315,6 @@ impl Session {
         debug_assert!(logged.is_ok(), "the log has room");
     }
 
-    fn replay_once(&self, trace: &Trace) -> Result<(), Stopped> {
-        for (work, act) in &trace.acts {
-            if self.stopping() {
-                return Ok(());
-            }
-            self.owe(*work);
-            match *act {
-                Act::Read(file, page) => self.read(file, page),
-                Act::Write(file, page) => self.write(file, page)?,
-                Act::Change(row) => self.lock_in_transaction(Key::Row(row))?,
-                Act::Log(bytes) => self.log(bytes),
-                Act::Lock(key) => self.lock_in_transaction(Key::Application(key))?,
-                Act::Unlock(key) => self.unlock(key),
-                Act::Sleep(span) => self.sleep(span),
-                Act::Commit {
-                    log_bytes,
-                    streamed,
-                    rows,
-                } => self.commit_rest(log_bytes, streamed, rows)?,
-            }
-        }
-        Ok(())
-    }
-
     fn read(&self, file: FileId, page: u64) {
         self.before_page(file, page);
         let read = self.until_done(|store, now| Ok(store.read(now, self.id, file, page)));
@@ -509,29 +326,12 @@ impl Session {
         self.until_done(|store, now| store.write(now, file, page))
     }
 
-    /// Takes a lock during a transaction, unless that would close a cycle of waiting sessions.
-    fn lock_in_transaction(&self, key: Key) -> Result<(), Stopped> {
-        let holder = self.world.locks.borrow().holder(key);
-        if holder.is_some_and(|other| other != self.id) {
-            self.settle();
-        }
-        if self.world.locks.borrow().would_deadlock(key, self.id) {
-            return Err(Stopped::Deadlock(key));
-        }
-        self.wait_for(key);
-        Ok(())
-    }
-
     /// Takes a lock, waiting for all earlier requests.
     fn wait_for(&self, key: Key) {
         let is_held = self.world.locks.borrow_mut().take(key, self.id);
         if !is_held {
             self.suspend_for_lock();
         }
-    }
-
-    fn release_rows(&self) {
-        self.world.release_all(self.id, self.now.get(), Key::is_row);
     }
 
     /// A page that may reach a disk does so at the exact time; one in memory only when a quantum is used up.
@@ -597,83 +397,4 @@ impl Session {
             .borrow_mut()
             .add(Spent::Lock, self.now.get().since(since));
     }
-
-    /// Logical reads since the last call.
-    fn take_reads(&self) -> u64 {
-        // A shared cache counts the reads of all sessions; only those during a trace belong to this one.
-        if self.shares_cache.get() && self.in_time() && !self.traces() {
-            return 0;
-        }
-        let seen = logical_reads(self.database.get());
-        seen.saturating_sub(self.logical_reads_seen.replace(seen))
-    }
-
-    fn forget_reads(&self) {
-        self.logical_reads_seen
-            .set(logical_reads(self.database.get()));
-    }
-
-    fn owe(&self, work: Duration) {
-        self.owed.set(self.owed.get() + work);
-    }
-
-    /// Work done since the last call, as CPU time.
-    fn take_work(&self) -> Duration {
-        let reads = self.take_reads();
-        self.world
-            .logical_reads
-            .set(self.world.logical_reads.get() + reads);
-        let costs = &self.world.costs;
-        costs.vm_step * self.steps.take()
-            + costs.statement * self.statements.take()
-            + costs.logical_read * reads
-    }
-}
-
-/// Why a trace could not be replayed to the end.
-enum Stopped {
-    /// A role has no room left.
-    Full(Full),
-    /// Sessions would deadlock; this one would wait for that lock.
-    Deadlock(Key),
-}
-
-impl From<Full> for Stopped {
-    fn from(full: Full) -> Stopped {
-        Stopped::Full(full)
-    }
-}
-
-/// Pages that a connection requested from its cache so far, in all its databases.
-fn logical_reads(database: *mut ffi::sqlite3) -> u64 {
-    if database.is_null() {
-        return 0;
-    }
-    let status = |which: c_int| {
-        let (mut count, mut highest) = (0_i64, 0_i64);
-        // SAFETY: the handle is that of an open connection (see `attach`), used on its own thread.
-        let result =
-            unsafe { ffi::sqlite3_db_status64(database, which, &mut count, &mut highest, 0) };
-        if result == ffi::SQLITE_OK {
-            u64::try_from(count).unwrap_or(0)
-        } else {
-            0
-        }
-    };
-    status(ffi::SQLITE_DBSTATUS_CACHE_HIT as c_int)
-        + status(ffi::SQLITE_DBSTATUS_CACHE_MISS as c_int)
-}
-
-fn lock_functions(connection: &Connection) -> rusqlite::Result<()> {
-    let function = |name: &str, act: fn(&Session, i64)| {
-        connection.create_scalar_function(name, 1, FunctionFlags::SQLITE_UTF8, move |context| {
-            let key: i64 = context.get(0)?;
-            if let Some(session) = current() {
-                act(&session, key);
-            }
-            Ok(1_i64)
-        })
-    };
-    function("app_lock", Session::lock)?;
-    function("app_unlock", Session::unlock)
 }

@@ -1,5 +1,6 @@
 //! A connection to MariaDB or MySQL: its URL, login, TLS, and the packets.
 
+pub(crate) mod column;
 pub(crate) mod login;
 mod option_file;
 pub(crate) mod parse;

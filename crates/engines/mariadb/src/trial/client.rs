@@ -3,7 +3,8 @@
 use model::Duration;
 use mysql_common::value::Value as Argument;
 
-use crate::session::wire::{self, ColumnKind, Connection, Failure};
+use crate::session::column::ColumnKind;
+use crate::session::wire::{self, Connection, Failure};
 use crate::trial::server::MariaDb;
 use engine::NOT_LOADED;
 use engine::interruption::Watch;

@@ -8,7 +8,7 @@ use profile::{Machine, Volume};
 use reading::Role;
 use volume::plain::{self, CountedDisk, DiskCounters};
 
-use super::difference::Snapshot;
+use super::snapshot::Snapshot;
 use engine::recorder::process_file;
 
 /// Maximum distance between the start of a server and of its process.

@@ -5,19 +5,21 @@ mod difference;
 mod host;
 mod queries;
 mod session;
+mod snapshot;
 
 use model::Duration;
 use profile::{Draft, Interval, Lost, Profile, Timestamp};
 use volume::clock::Clock;
 
 use crate::ServerUrl;
-use difference::{Snapshot, interval};
+use difference::interval;
 use engine::recorder::{
     self, RecordError, Recorded, RecordedServers, Recorder, Recording, Samples, Watcher,
 };
 use engine::{EngineError, Patience};
 use host::Host;
 use session::Session;
+use snapshot::Snapshot;
 
 /// Servers that can be recorded.
 pub(crate) const SERVERS: RecordedServers = RecordedServers {

@@ -6,8 +6,8 @@ use model::Duration;
 use profile::Wait;
 use volume::clock::Clock;
 
-use super::difference::Snapshot;
 use super::queries;
+use super::snapshot::Snapshot;
 use crate::ServerUrl;
 use crate::session::login::{self, OBSERVER};
 use crate::session::wire::{Connection, Failure};

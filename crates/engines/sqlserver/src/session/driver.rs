@@ -1,5 +1,7 @@
 //! Microsoft's client behind our trait: its asynchronous calls, one at a time, on the calling thread.
 
+mod convert;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,13 +13,9 @@ use mssql_tds::connection::tds_client::{
 };
 use mssql_tds::connection_provider::tds_connection_provider::TdsConnectionProvider;
 use mssql_tds::core::{CancelHandle, EncryptionOptions, EncryptionSetting};
-use mssql_tds::datatypes::column_values::ColumnValues;
-use mssql_tds::datatypes::sql_string::{EncodingType, SqlString};
-use mssql_tds::datatypes::sqltypes::SqlType;
-use mssql_tds::error::{Error, SqlErrorInfo, SqlInfoMessage};
-use mssql_tds::message::parameters::rpc_parameters::{RpcParameter, StatusFlags};
+use mssql_tds::error::Error;
+use mssql_tds::message::parameters::rpc_parameters::RpcParameter;
 use parking_lot::Mutex;
-use rules::said;
 use tokio::runtime::{Builder, Runtime};
 
 use super::limits::{Budget, Limits, Watch, watched};
@@ -25,6 +23,7 @@ use super::{
     Argument, Batch, Cell, Credentials, Encryption, Failure, Item, Login, Message, Rows, Server,
     Session,
 };
+use convert::{Declared, argument, cell, failure, is_out_of_step};
 
 /// A connection by way of `mssql-tds`.
 ///
@@ -40,27 +39,6 @@ pub struct Driver {
     /// them, which loses digits of numbers and truncates texts.
     prepared: HashMap<(String, Vec<Declared>), PreparedStatement>,
     cancel: Canceller,
-}
-
-/// The type that an argument is declared as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Declared {
-    BigInt,
-    Float,
-    Word,
-    Text,
-}
-
-impl Declared {
-    fn of(argument: &Argument) -> Declared {
-        match argument {
-            Argument::Int(_) => Declared::BigInt,
-            Argument::Float(_) => Declared::Float,
-            Argument::Null => Declared::Word,
-            Argument::Text(text) if text.encode_utf16().count() > WORD_MAX => Declared::Text,
-            Argument::Text(_) => Declared::Word,
-        }
-    }
 }
 
 /// A runtime that shuts down without waiting for its threads: a host name lookup may take minutes.
@@ -116,9 +94,6 @@ impl Canceller {
 
 /// Time limit for closing a connection.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
-
-/// Longest `nvarchar` that is not `max`.
-const WORD_MAX: usize = 4000;
 
 impl Driver {
     /// A handle to cancel the current call from another thread.
@@ -387,48 +362,6 @@ fn errors(client: &TdsClient, error: Error) -> Result<Vec<Item>, Error> {
     }
 }
 
-fn cell(value: ColumnValues) -> Cell {
-    match value {
-        ColumnValues::Null => Cell::Null,
-        ColumnValues::Bit(value) => Cell::Int(value.into()),
-        ColumnValues::TinyInt(value) => Cell::Int(value.into()),
-        ColumnValues::SmallInt(value) => Cell::Int(value.into()),
-        ColumnValues::Int(value) => Cell::Int(value.into()),
-        ColumnValues::BigInt(value) => Cell::Int(value),
-        ColumnValues::Real(value) => Cell::Float(value.into()),
-        ColumnValues::Float(value) => Cell::Float(value),
-        ColumnValues::String(text) => Cell::Text(decoded(&text)),
-        _ => Cell::Other,
-    }
-}
-
-/// Decodes a text. The library's own conversion panics on invalid UTF-8 in a column with a UTF-8 collation.
-fn decoded(text: &SqlString) -> String {
-    match text.encoding_type() {
-        EncodingType::Utf8 => String::from_utf8_lossy(&text.bytes).into_owned(),
-        _ => text.to_utf8_string(),
-    }
-}
-
-fn argument(number: usize, value: &Argument) -> RpcParameter {
-    let value = match value {
-        Argument::Null => SqlType::NVarchar(None, 4000),
-        Argument::Int(value) => SqlType::BigInt(Some(*value)),
-        Argument::Float(value) => SqlType::Float(Some(*value)),
-        Argument::Text(text) => {
-            let declared = Declared::of(value);
-            let text = Some(SqlString::from_utf8_string(text.clone()));
-            match declared {
-                Declared::Text => SqlType::NVarcharMax(text),
-                Declared::BigInt | Declared::Float | Declared::Word => {
-                    SqlType::NVarchar(text, 4000)
-                }
-            }
-        }
-    };
-    RpcParameter::new(Some(format!("@p{number}")), StatusFlags::NONE, value)
-}
-
 /// Whether a text may contain a loop.
 fn loops(text: &str) -> bool {
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
@@ -440,69 +373,4 @@ fn seconds(limit: Duration) -> u32 {
     u32::try_from(limit.as_secs_f64().ceil() as u64)
         .unwrap_or(u32::MAX)
         .max(1)
-}
-
-/// Whether the client may have stopped in the middle of a response without noticing.
-fn is_out_of_step(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::ProtocolError(_)
-            | Error::UsageError(_)
-            | Error::ImplementationError(_)
-            | Error::UnimplementedFeature { .. }
-            | Error::TypeConversionError(_)
-    )
-}
-
-/// The client's error for a server without encryption.
-fn has_no_tls(text: &str) -> bool {
-    [
-        "Server does not support encryption",
-        "Server disallowed encryption",
-    ]
-    .iter()
-    .any(|start| text.starts_with(start))
-}
-
-fn failure(error: Error) -> Failure {
-    match error {
-        Error::SqlServerError { diagnostics } => {
-            Failure::Refused(diagnostics.errors.into_iter().map(Message::from).collect())
-        }
-        Error::TimeoutError(_) => Failure::Timeout,
-        Error::OperationCancelledError(_) => Failure::Cancelled,
-        Error::ProtocolError(text) if has_no_tls(&text) => Failure::NoEncryption,
-        error if is_out_of_step(&error) => Failure::OutOfStep(error.to_string()),
-        other => Failure::Lost(other.to_string()),
-    }
-}
-
-impl From<SqlErrorInfo> for Message {
-    fn from(error: SqlErrorInfo) -> Message {
-        Message {
-            number: error.number,
-            class: u8::try_from(error.class).unwrap_or(u8::MAX),
-            state: error.state,
-            line: error
-                .line_number
-                .and_then(|line| line.try_into().ok())
-                .unwrap_or(0),
-            text: said(&error.message),
-        }
-    }
-}
-
-impl From<SqlInfoMessage> for Message {
-    fn from(info: SqlInfoMessage) -> Message {
-        Message {
-            number: info.number,
-            class: u8::try_from(info.class).unwrap_or(u8::MAX),
-            state: info.state,
-            line: info
-                .line_number
-                .and_then(|line| line.try_into().ok())
-                .unwrap_or(0),
-            text: said(&info.message),
-        }
-    }
 }

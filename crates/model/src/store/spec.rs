@@ -1,0 +1,106 @@
+//! The settings of a store.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::binlog::BinlogSpec;
+use super::doublewrite::DoublewriteSpec;
+use super::files::FileSpec;
+use super::log::{Commit, LOG_BLOCK};
+use super::page::PageSize;
+use super::versions::VersionSpec;
+use crate::time::Duration;
+use crate::units::Bytes;
+
+/// The settings of a store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StoreSpec {
+    /// Size of the buffer pool.
+    pub memory: Bytes,
+    /// Size of a page.
+    pub page_size: PageSize,
+    /// How much a read of a missing page brings in.
+    pub read_unit: ReadUnit,
+    /// How far to read ahead of a sequential reader; zero disables it.
+    pub read_ahead: Bytes,
+    /// Largest write into which neighbouring dirty pages are gathered.
+    pub write_gather: Bytes,
+    /// Background writes in flight at the same time.
+    pub writes_in_flight: u32,
+    /// Longest time a page of a data file stays dirty; `None`: until its frame is needed.
+    pub checkpoint: Option<Duration>,
+    /// Most bytes of log since the oldest changed page of a data file whose write has not started: pages are written,
+    /// and sessions wait for that, to stay within it. `None`: unbounded. Writes in flight do not count.
+    pub log_capacity: Option<Bytes>,
+    /// Pages written twice, so that a torn one can be restored; `None`: once.
+    pub doublewrite: Option<DoublewriteSpec>,
+    /// Whether the first change of a data file's page since the last checkpoint logs the whole page, so that a torn
+    /// one can be restored.
+    pub full_page_images: bool,
+    /// Whether a commit waits for its log records.
+    pub commit: Commit,
+    /// Largest write of the log ([`LOG_BLOCK`] in SQL Server).
+    pub log_block: Bytes,
+    /// Log writes in flight from which on commits share the next one; at least 1. Of full blocks at least 32 may be in flight.
+    pub log_in_flight_max: u32,
+    /// Whether a log write is durable only after a flush of its volume; false if it is written through (SQL Server).
+    pub log_flush: bool,
+    /// The binary log, which a commit must reach after the log; `None`: disabled.
+    pub binlog: Option<BinlogSpec>,
+    /// Size of the operating system's page cache behind the buffer pool; zero if files bypass it.
+    pub page_cache: Bytes,
+    /// Row versions written to temp space, if the engine keeps them there.
+    pub versions: Option<VersionSpec>,
+    /// Data files of tables, in the order of proportional fill.
+    pub data: Vec<FileSpec>,
+    /// Data files of temporary tables, spills and row versions.
+    pub temp: Vec<FileSpec>,
+    /// The log file.
+    pub log: FileSpec,
+}
+
+impl StoreSpec {
+    /// A store with all files on volume 0: pages are read one by one and written once, when their frame is needed, and
+    /// commits wait for the log.
+    pub fn plain(memory: Bytes) -> StoreSpec {
+        let file = FileSpec {
+            volume: 0,
+            size: None,
+        };
+        StoreSpec {
+            memory,
+            page_size: PageSize::DEFAULT,
+            read_unit: ReadUnit::Page,
+            read_ahead: Bytes::ZERO,
+            write_gather: Bytes::kib(256),
+            writes_in_flight: 32,
+            checkpoint: None,
+            log_capacity: None,
+            doublewrite: None,
+            full_page_images: false,
+            commit: Commit::Durable,
+            log_block: LOG_BLOCK,
+            log_in_flight_max: 1,
+            log_flush: false,
+            binlog: None,
+            page_cache: Bytes::ZERO,
+            versions: None,
+            data: vec![file],
+            temp: vec![file],
+            log: file,
+        }
+    }
+}
+
+/// How much a read of a missing page brings in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadUnit {
+    /// That page.
+    #[default]
+    Page,
+    /// Its whole extent, as SQL Server does while its buffer pool fills.
+    Extent,
+}
