@@ -3,6 +3,7 @@
 use engine::Engines;
 #[cfg(not(all(unix, feature = "postgres", feature = "mariadb", feature = "sqlserver")))]
 use engine::LeftOut;
+use layout::LayoutProvider;
 use rules::RuleInfo;
 
 /// The engines of this build: one line per product.
@@ -50,6 +51,13 @@ pub const ENGINES: Engines = Engines {
         },
     ],
 };
+
+/// The products that `layout` generates scripts for, whatever this build drives; the first one is the default.
+pub const LAYOUTS: &[&dyn LayoutProvider] = &[
+    &sqlserver::layout::Layout,
+    &postgres::layout::Layout,
+    &mariadb::layout::Layout,
+];
 
 /// The rules of `lint`, product by product.
 pub fn rules() -> Vec<RuleInfo> {

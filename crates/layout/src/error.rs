@@ -1,8 +1,5 @@
 //! Layout requests that cannot be fulfilled.
 
-use sqlserver::tsql::tempdb::{PresentError, TempdbError};
-use sqlserver::tsql::{NameError, PathError, SizeError};
-
 /// A mistake in a layout request, with its remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
@@ -54,22 +51,6 @@ pub enum LayoutError {
     /// A request that this kind of server does not support.
     #[error("{0}")]
     Impossible(String),
-    /// The move would leave fewer files of tempdb than advised.
-    #[error(
-        "tempdb would have {then} data files instead of {now}; for {processors} logical processors {advised} are advised \
-         (`dbstow lint`, tempdb-file-count): add --files {now} to keep their number, or --allow-fewer-files if that is \
-         intended"
-    )]
-    FewerFiles {
-        /// Current number.
-        now: usize,
-        /// Resulting number.
-        then: usize,
-        /// Logical processors.
-        processors: i64,
-        /// Advised number of files.
-        advised: usize,
-    },
     /// Too little space.
     #[error(
         "{volume} has {free} free, and the new files need {needed}; ask for smaller files (--size, --log-size), \
@@ -86,19 +67,4 @@ pub enum LayoutError {
     /// A database is missing in the request, or exists already.
     #[error("{0}")]
     Database(String),
-    /// An invalid captured file.
-    #[error(transparent)]
-    Present(#[from] PresentError),
-    /// An impossible move.
-    #[error(transparent)]
-    Move(#[from] TempdbError),
-    /// An invalid name.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// An invalid path.
-    #[error(transparent)]
-    Path(#[from] PathError),
-    /// An invalid size.
-    #[error(transparent)]
-    Size(#[from] SizeError),
 }

@@ -13,7 +13,7 @@ pub enum Style {
 
 impl Style {
     /// An example of a folder.
-    pub(super) fn example(self) -> &'static str {
+    pub(crate) fn example(self) -> &'static str {
         match self {
             Style::Windows => "D:\\tempdb",
             Style::Unix => "/mnt/fast/tempdb",
@@ -108,7 +108,7 @@ impl Folder {
     /// Systemd units for a mount of this folder and of those above it, except the root.
     ///
     /// Source: systemd.unit(5), "String escaping for inclusion in unit names".
-    pub(super) fn mount_units(&self) -> Vec<String> {
+    pub fn mount_units(&self) -> Vec<String> {
         let parts: Vec<&str> = self.0.split('/').filter(|part| !part.is_empty()).collect();
         let escaped = |(place, byte): (usize, u8)| match byte {
             b'/' => "-".to_owned(),
@@ -127,14 +127,14 @@ impl Folder {
     }
 
     /// Whether a file's path lies directly in it.
-    pub(super) fn holds(&self, path: &str) -> bool {
+    pub fn holds(&self, path: &str) -> bool {
         let end = path.rfind(['\\', '/']).unwrap_or(0);
         let own = self.0.trim_end_matches(['\\', '/']);
         path[..end].to_lowercase() == own.to_lowercase()
     }
 
     /// Whether it lies under a mount point.
-    pub(super) fn is_under(&self, mount_point: &str) -> bool {
+    pub fn is_under(&self, mount_point: &str) -> bool {
         let ends = ['\\', '/'];
         let mount = mount_point.trim_end_matches(ends).to_lowercase();
         let own = self.0.to_lowercase();

@@ -1,7 +1,7 @@
-//! Quoting in scripts: template filters, each for the language of a script.
+//! Quoting in scripts: template filters, each for the language of a script. A product adds those of its own language.
 
-// The type that `filter_fn` generates has `pub` methods.
-#![expect(unreachable_pub)]
+// `filter_fn` does not pass comments on to the type that it generates.
+#![expect(missing_docs)]
 
 use std::fmt::Display;
 
@@ -9,7 +9,7 @@ use askama::{Result, Values, filter_fn};
 
 /// A word of a POSIX shell.
 #[filter_fn]
-pub(super) fn sh<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+pub fn sh<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(shell_words::quote(&text.to_string()).into_owned())
 }
 
@@ -19,7 +19,7 @@ pub(super) fn sh<T: Display>(text: T, _: &dyn Values) -> Result<String> {
 /// Source: <https://learn.microsoft.com/powershell/module/microsoft.powershell.core/about/about_quoting_rules>,
 /// read 2026-11.
 #[filter_fn]
-pub(super) fn powershell<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+pub fn powershell<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     let mut quoted = String::from("'");
     for letter in text.to_string().chars() {
         quoted.push(letter);
@@ -34,13 +34,13 @@ pub(super) fn powershell<T: Display>(text: T, _: &dyn Values) -> Result<String> 
 ///
 /// Source: systemd.service(5) "Command lines" and systemd.syntax(7) "Quoting".
 #[filter_fn]
-pub(super) fn systemd_command<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+pub fn systemd_command<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(in_unit(&text.to_string()).replace('$', "$$"))
 }
 
 /// A path in a systemd unit, where dollars are not special.
 #[filter_fn]
-pub(super) fn systemd_path<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+pub fn systemd_path<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(in_unit(&text.to_string()))
 }
 
@@ -49,31 +49,9 @@ fn in_unit(text: &str) -> String {
     format!("\"{}\"", escaped.replace('%', "%%"))
 }
 
-/// A literal of Transact-SQL.
-#[filter_fn]
-pub(super) fn tsql<T: Display>(text: T, _: &dyn Values) -> Result<String> {
-    Ok(sqlserver::tsql::literal(&text.to_string()))
-}
-
-/// A literal of PostgreSQL, independent of `standard_conforming_strings`.
-#[filter_fn]
-pub(super) fn sql<T: Display>(text: T, _: &dyn Values) -> Result<String> {
-    let quoted = text.to_string().replace('\'', "''");
-    Ok(match quoted.contains('\\') {
-        true => format!("E'{}'", quoted.replace('\\', "\\\\")),
-        false => format!("'{quoted}'"),
-    })
-}
-
-/// A name of PostgreSQL.
-#[filter_fn]
-pub(super) fn sql_name<T: Display>(text: T, _: &dyn Values) -> Result<String> {
-    Ok(format!("\"{}\"", text.to_string().replace('"', "\"\"")))
-}
-
 /// A string of YAML, which is also one of JSON.
 #[filter_fn]
-pub(super) fn yaml<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+pub fn yaml<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     let mut quoted = String::from("\"");
     for letter in text.to_string().chars() {
         match letter {
@@ -90,7 +68,7 @@ pub(super) fn yaml<T: Display>(text: T, _: &dyn Values) -> Result<String> {
 
 /// A comment of a script, or a sentence of a README, always on one line.
 #[filter_fn]
-pub(super) fn line<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+pub fn line<T: Display>(text: T, _: &dyn Values) -> Result<String> {
     Ok(in_one_line(&text.to_string()))
 }
 
@@ -100,7 +78,7 @@ fn in_one_line(text: &str) -> String {
 }
 
 /// A text in a table of Markdown: a bar would end the cell.
-pub(super) fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     let text = in_one_line(text).replace('|', "\\|").replace('`', "'");
     format!("`{text}`")
 }
@@ -114,7 +92,7 @@ mod tests {
     #[derive(Template)]
     #[template(
         source = "{{ path|sh }} {{ path|powershell }} {{ path|systemd_command }} {{ path|systemd_path }} \
-                  {{ path|tsql }} {{ path|sql }} {{ path|sql_name }} {{ path|yaml }}",
+                  {{ path|yaml }}",
         ext = "txt"
     )]
     struct All {
@@ -132,13 +110,11 @@ mod tests {
         let all = |path| All { path }.render().expect("texts");
         assert_eq!(
             all("a b'$(x)"),
-            "'a b'\\''$(x)' 'a b''$(x)' \"a b'$$(x)\" \"a b'$(x)\" N'a b''$(x)' 'a b''$(x)' \"a b'$(x)\" \
-             \"a b'$(x)\""
+            "'a b'\\''$(x)' 'a b''$(x)' \"a b'$$(x)\" \"a b'$(x)\" \"a b'$(x)\""
         );
         assert_eq!(
             all("%n ’\"\\"),
-            "'%n ’\"\\' '%n ’’\"\\' \"%%n ’\\\"\\\\\" \"%%n ’\\\"\\\\\" N'%n ’\"\\' E'%n ’\"\\\\' \"%n ’\"\"\\\" \
-             \"%n ’\\\"\\\\\""
+            "'%n ’\"\\' '%n ’’\"\\' \"%%n ’\\\"\\\\\" \"%%n ’\\\"\\\\\" \"%n ’\\\"\\\\\""
         );
         let text = "a\nrm -rf";
         assert_eq!(Comment { text }.render().expect("a text"), "# a rm -rf");

@@ -17,18 +17,8 @@ pub struct LayoutRequest {
     pub title: String,
     /// The roles to lay out.
     pub roles: BTreeSet<Role>,
-    /// Files of tables and indexes.
-    pub data: Vec<File>,
-    /// Files of temporary space.
-    pub temp: Vec<File>,
-    /// The file of the log.
-    pub log: Vec<File>,
-    /// The binary log, for MariaDB.
-    pub binlog: Vec<File>,
-    /// Undo tablespaces, for MariaDB.
-    pub undo: Vec<File>,
-    /// The doublewrite area, for MariaDB.
-    pub doublewrite: Vec<File>,
+    /// The files of each role, laid out or not.
+    pub files: BTreeMap<Role, Vec<File>>,
     /// Folders of volumes, on the server.
     pub folders: BTreeMap<String, String>,
     /// Volumes that are empty after the machine was moved or stopped.
@@ -37,7 +27,7 @@ pub struct LayoutRequest {
     pub raw: BTreeMap<String, u32>,
     /// Growth increment of files.
     pub growth: Bytes,
-    /// Whether tempdb may be left with fewer data files than advised.
+    /// Whether temporary space may be left with fewer files than advised.
     pub allow_fewer_files: bool,
     /// Size of the log of temporary space; `None`: unchanged.
     pub log_size: Option<Bytes>,
@@ -47,7 +37,7 @@ pub struct LayoutRequest {
     pub database: Option<String>,
     /// The server's platform, where no capture has it.
     pub on: Option<Platform>,
-    /// Data directory of a PostgreSQL server.
+    /// Data directory of the server.
     pub data_directory: Option<String>,
 }
 
@@ -62,12 +52,7 @@ impl LayoutRequest {
         LayoutRequest {
             title: title.into(),
             roles: [Role::Temp].into(),
-            data: Vec::new(),
-            temp: Vec::new(),
-            log: Vec::new(),
-            binlog: Vec::new(),
-            undo: Vec::new(),
-            doublewrite: Vec::new(),
+            files: BTreeMap::new(),
             folders: BTreeMap::new(),
             ephemeral: BTreeSet::new(),
             raw: BTreeMap::new(),
@@ -87,19 +72,15 @@ impl LayoutRequest {
         settings: &Settings,
         catalogue: &Catalogue,
     ) -> LayoutRequest {
-        let placement = &settings.placement;
         let machine = settings.machine.kind.as_deref();
         let after = |volume: &Volume| catalogue.after_stop(&volume.disk.to_string(), machine);
         let volumes = || settings.volumes.iter();
         let ephemeral = volumes().filter(|volume| after(volume).forgets());
         let raw = volumes().filter(|volume| after(volume) == AfterStop::Raw);
         LayoutRequest {
-            data: placement.data.clone(),
-            temp: placement.temp.clone(),
-            log: vec![placement.log.clone()],
-            binlog: placement.files(Role::Binlog).to_vec(),
-            undo: placement.files(Role::Undo).to_vec(),
-            doublewrite: placement.files(Role::Doublewrite).to_vec(),
+            files: Role::ALL
+                .map(|role| (role, settings.placement.files(role).to_vec()))
+                .into(),
             ephemeral: ephemeral.map(|volume| volume.name.clone()).collect(),
             raw: raw
                 .map(|volume| (volume.name.clone(), volume.count))
@@ -108,20 +89,13 @@ impl LayoutRequest {
         }
     }
 
-    /// Files of a role.
+    /// Files of a role; none where the request has none.
     pub fn files(&self, role: Role) -> &[File] {
-        match role {
-            Role::Data => &self.data,
-            Role::Temp => &self.temp,
-            Role::Log => &self.log,
-            Role::Binlog => &self.binlog,
-            Role::Undo => &self.undo,
-            Role::Doublewrite => &self.doublewrite,
-        }
+        self.files.get(&role).map_or(&[], Vec::as_slice)
     }
 
     /// Volumes that hold a file of the layout and come back without a file system.
-    pub(super) fn raw_in_use(&self) -> impl Iterator<Item = &str> {
+    pub fn raw_in_use(&self) -> impl Iterator<Item = &str> {
         let is_used = |volume: &&String| {
             let mut roles = self.roles.iter();
             roles.any(|role| self.files(*role).iter().any(|file| file.volume == **volume))
@@ -129,13 +103,45 @@ impl LayoutRequest {
         self.raw.keys().filter(is_used).map(String::as_str)
     }
 
+    /// The server's platform without a capture: as requested, or by the style of the folders.
+    ///
+    /// # Errors
+    /// When neither says it.
+    pub fn platform(&self) -> Result<Platform, LayoutError> {
+        let style = || self.folders.values().find_map(|folder| Style::of(folder));
+        match (self.on, style()) {
+            (Some(on), _) => Ok(on),
+            (None, Some(Style::Windows)) => Ok(Platform::Windows),
+            (None, Some(Style::Unix)) => Ok(Platform::Linux),
+            (None, None) => Err(LayoutError::Where),
+        }
+    }
+
+    /// Refuses another platform than Linux for a product whose scripts are for Linux alone. `product` is its own name.
+    ///
+    /// # Errors
+    /// When the platform is another one, or the folders do not say which.
+    pub fn check_linux(&self, product: &str) -> Result<(), LayoutError> {
+        match self.platform() {
+            Ok(Platform::Linux) => Ok(()),
+            Ok(on) => Err(LayoutError::Impossible(format!(
+                "the scripts for {product} are for Linux, and this is {on}; give folders of Linux, and no --on"
+            ))),
+            Err(_) if self.folders.is_empty() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Whether a role is part of the layout.
-    pub(super) fn has(&self, role: Role) -> bool {
+    pub fn has(&self, role: Role) -> bool {
         self.roles.contains(&role)
     }
 
     /// The folder of a volume.
-    pub(super) fn folder(&self, volume: &str, style: Style) -> Result<Folder, LayoutError> {
+    ///
+    /// # Errors
+    /// When none is given, or it does not fit the style.
+    pub fn folder(&self, volume: &str, style: Style) -> Result<Folder, LayoutError> {
         let Some(given) = self.folders.get(volume) else {
             // Files that no experiment placed have a volume without a name.
             let volume = if volume.is_empty() { "d" } else { volume };
@@ -152,7 +158,10 @@ impl LayoutRequest {
     }
 
     /// Refuses folders of volumes that hold no file: most often a typo in the volume's name.
-    pub(super) fn check_folders(&self) -> Result<(), LayoutError> {
+    ///
+    /// # Errors
+    /// The first such volume.
+    pub fn check_folders(&self) -> Result<(), LayoutError> {
         let roles = self.roles.iter();
         let used: BTreeSet<&str> = roles
             .flat_map(|role| self.files(*role))

@@ -1,10 +1,10 @@
 //! Arguments whose values other crates define: their spelling and their help.
 
-use crate::engines::ENGINES;
+use crate::engines::{ENGINES, LAYOUTS};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::{FrontKind, TransportKind};
 use experiment::spec::{EngineName, Mode};
-use layout::{Engine, Platform};
+use layout::{LayoutProvider, Platform};
 
 /// A value: its spelling, the value itself, its help.
 type Choice<T> = (&'static str, T, &'static str);
@@ -59,6 +59,16 @@ pub(super) fn engine() -> impl TypedValueParser<Value = EngineName> {
     })
 }
 
+/// Accepts the name of a product that there are scripts for.
+pub(super) fn layout() -> impl TypedValueParser<Value = &'static dyn LayoutProvider> {
+    let values = LAYOUTS.iter();
+    let values = values.map(|known| PossibleValue::new(known.name()).help(known.about()));
+    PossibleValuesParser::new(values).map(|word| {
+        let found = LAYOUTS.iter().find(|known| known.name() == word);
+        *found.expect("no other value is possible")
+    })
+}
+
 /// `--front` of a run.
 pub(super) const FRONTS: &[Choice<FrontKind>] = &[
     (
@@ -81,17 +91,6 @@ pub(super) const TRANSPORTS: &[Choice<TransportKind>] = &[
         "Reads and writes of /dev/fuse",
     ),
     ("io_uring", TransportKind::IoUring, "FUSE over io_uring"),
-];
-
-/// `--engine` of scripts.
-pub(super) const PRODUCTS: &[Choice<Engine>] = &[
-    (
-        "sqlserver",
-        Engine::Sqlserver,
-        "SQL Server 2016 or later, and Azure SQL Managed Instance",
-    ),
-    ("postgres", Engine::Postgres, "PostgreSQL on Linux"),
-    ("mariadb", Engine::Mariadb, "MariaDB 10.6 to 11.8 on Linux"),
 ];
 
 /// `--on`.

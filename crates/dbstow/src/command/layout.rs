@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use files::{Folder, Readers};
 use model::Bytes;
-use sqlserver::capture::Capture;
 
 use super::asked::{idle_without_run, tell_idle};
-use super::choice::{PRODUCTS, SYSTEMS, one_of};
+use super::choice::{self, SYSTEMS, one_of};
 use super::output::note;
 use super::pair::key_and_value;
 use super::{Asked, RealTimeArgs, UsageError};
+use crate::engines::LAYOUTS;
 use catalogue::{AfterStop, Catalogue};
 use experiment::plan::Plan;
 use experiment::spec::{Arm, Disk, File, Idle, Mode, Role, remedy};
 use files::input;
-use layout::{Engine, LayoutRequest, Platform, Script, Target, scripts};
+use layout::{CaptureFile, LayoutProvider, LayoutRequest, Platform, Script, scripts};
 
 /// Generate apply and rollback scripts for a placement
 #[derive(Clone, Debug, clap::Args)]
@@ -44,8 +44,8 @@ pub struct Args {
     #[arg(long, value_parser = one_of(SYSTEMS))]
     pub on: Option<Platform>,
     /// Which database product
-    #[arg(long, value_parser = one_of(PRODUCTS), default_value = "sqlserver")]
-    pub engine: Engine,
+    #[arg(long, value_parser = choice::layout(), default_value = LAYOUTS[0].name())]
+    pub engine: &'static dyn LayoutProvider,
     /// Set a key of the experiment, such as placement.a.temp.files=8; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value, requires = "experiment")]
     pub set: Vec<(String, String)>,
@@ -117,9 +117,9 @@ const USED: [&str; 3] = ["engine.name", "engine.like", "engine.mariadb.binlog"];
 pub fn run(args: &Args) -> Result<()> {
     args.check_product()?;
     let request = args.request()?;
-    let capture = args.capture.as_deref().map(read).transpose()?;
-    let target = Target::new(capture, &request)?;
-    let scripts = scripts(args.engine, &request, &target)?;
+    let capture = args.capture.as_deref();
+    let capture = capture.map(|path| read(path, args.engine)).transpose()?;
+    let scripts = scripts(args.engine, &request, capture.as_ref())?;
     match &args.out {
         Some(folder) => {
             write(folder, &scripts)?;
@@ -149,30 +149,28 @@ impl Args {
         if self.experiment.is_none() {
             let volumes: Vec<&str> = self.volume.iter().map(|(name, _)| name.as_str()).collect();
             self.check_without_experiment(&volumes)?;
-            request.temp = distributed(&volumes, self.files, None);
-            let first = distributed(volumes.get(..1).unwrap_or_default(), None, None);
-            if self.engine == Engine::Mariadb {
-                request.data = first.clone();
-                request.binlog = first.clone();
-                request.undo = first.clone();
-                request.doublewrite = first.clone();
+            for role in self.engine.roles_of_volumes() {
+                let files = if *role == Role::Temp {
+                    distributed(&volumes, self.files, None)
+                } else {
+                    distributed(volumes.get(..1).unwrap_or_default(), None, None)
+                };
+                request.files.insert(*role, files);
             }
-            request.log = first;
         } else if let Some(count) = self.files {
+            let files = request.files(Role::Temp);
             let mut volumes: Vec<&str> = Vec::new();
-            for file in &request.temp {
+            for file in files {
                 if !volumes.contains(&file.volume.as_str()) {
                     volumes.push(&file.volume);
                 }
             }
-            request.temp = distributed(
-                &volumes,
-                Some(count),
-                request.temp.first().and_then(|file| file.size),
-            );
+            let size = files.first().and_then(|file| file.size);
+            let files = distributed(&volumes, Some(count), size);
+            request.files.insert(Role::Temp, files);
         }
         if let Some(size) = self.size {
-            for file in &mut request.temp {
+            for file in request.files.entry(Role::Temp).or_default() {
                 file.size = Some(size);
             }
         }
@@ -191,18 +189,10 @@ impl Args {
             log_size: self.log_size,
             service: self.service.clone(),
             database: self.database.clone(),
-            on: self.on.or(self.engine_system()),
+            on: self.on,
             data_directory: self.data_directory.clone(),
             ..request
         })
-    }
-
-    /// PostgreSQL and MariaDB have no capture, and their scripts are for Linux.
-    fn engine_system(&self) -> Option<Platform> {
-        match self.engine {
-            Engine::Postgres | Engine::Mariadb if self.volume.is_empty() => Some(Platform::Linux),
-            Engine::Postgres | Engine::Mariadb | Engine::Sqlserver => None,
-        }
     }
 
     fn folders(&self) -> Result<BTreeMap<String, String>> {
@@ -218,8 +208,8 @@ impl Args {
     }
 
     fn check_without_experiment(&self, volumes: &[&str]) -> Result<()> {
-        // MariaDB's data directory moves as a whole.
-        if self.role.contains(&Role::Data) && self.engine != Engine::Mariadb {
+        let by_volume = self.engine.roles_of_volumes();
+        if self.role.contains(&Role::Data) && !by_volume.contains(&Role::Data) {
             let message =
                 "--role data without an experiment: which files? Name an experiment and its --arm";
             return Err(UsageError(message.to_owned()).into());
@@ -241,65 +231,44 @@ impl Args {
 
     /// Refuses options that the scripts of this product do not use.
     fn check_product(&self) -> Result<()> {
-        let (product, alone) = match self.engine {
-            Engine::Sqlserver => {
-                return match self.data_directory {
-                    None => Ok(()),
-                    Some(_) => Err(UsageError(
-                        "--data-directory is of a PostgreSQL server; leave it out, or add --engine postgres"
-                            .to_owned(),
-                    )
-                    .into()),
-                };
-            }
-            Engine::Postgres => (
-                "PostgreSQL",
-                "1-check.sql asks the server what is in the way, and --data-directory says where its data is",
-            ),
-            Engine::Mariadb => (
-                "MariaDB",
-                "1-check.sh asks the server where its files are, and what is in the way",
-            ),
-        };
-        if self.capture.is_some() {
-            let message = format!(
-                "--capture: the scripts for {product} use no capture; leave it out: {alone}"
-            );
-            return Err(UsageError(message).into());
-        }
-        let sizes = [
+        let given = [
+            ("--capture", self.capture.is_some()),
+            ("--data-directory", self.data_directory.is_some()),
             ("--size", self.size.is_some()),
             ("--log-size", self.log_size.is_some()),
             ("--growth", self.growth != LayoutRequest::GROWTH),
             ("--allow-fewer-files", self.allow_fewer_files),
         ];
-        match sizes.iter().find(|(_, given)| *given) {
+        let is_given = |option: &str| {
+            let known = given.iter().find(|(known, _)| *known == option);
+            known.expect("an option that only some products use").1
+        };
+        let mut unused = self.engine.unused().iter();
+        match unused.find(|(option, _)| is_given(option)) {
             None => Ok(()),
-            Some((option, _)) => Err(UsageError(format!(
-                "{option} is of SQL Server's files; {product} has no such setting for its own: leave it out"
-            ))
-            .into()),
+            Some((option, why)) => Err(UsageError(format!("{option}{why}")).into()),
         }
     }
 
     /// Refuses roles that the scripts of this product do not place, whether requested or in the arm.
     fn check_roles(&self, request: &LayoutRequest) -> Result<()> {
-        let placed: &[Role] = match self.engine {
-            Engine::Mariadb => &Role::ALL,
-            Engine::Sqlserver | Engine::Postgres => &Role::COMMON,
-        };
+        let placed = self.engine.roles();
         let others = || Role::ALL.into_iter().filter(|role| !placed.contains(role));
         if let Some(role) = others().find(|role| self.role.contains(role)) {
-            let message = format!("--role {role}: scripts place it for --engine mariadb alone");
+            let message = format!(
+                "--role {role}: scripts place it for --engine {} alone",
+                placing(role)
+            );
             return Err(UsageError(message).into());
         }
         let is_in_arm = |role: &Role| self.experiment.is_some() && !request.files(*role).is_empty();
         match others().find(is_in_arm) {
             Some(role) => {
                 let message = format!(
-                    "{} places {role} (key {role} of its placement), which scripts place for --engine mariadb alone; leave it out in \
-                     a copy of the file",
-                    request.title
+                    "{} places {role} (key {role} of its placement), which scripts place for --engine {} alone; leave it out in a copy \
+                     of the file",
+                    request.title,
+                    placing(role)
                 );
                 Err(UsageError(message).into())
             }
@@ -314,11 +283,8 @@ impl Args {
         match all.find(|(_, name)| !known(name)) {
             None => Ok(()),
             Some((option, name)) => {
-                let known: BTreeSet<&str> = request
-                    .temp
-                    .iter()
-                    .map(|file| file.volume.as_str())
-                    .collect();
+                let temp = request.files(Role::Temp).iter();
+                let known: BTreeSet<&str> = temp.map(|file| file.volume.as_str()).collect();
                 let known: Vec<&str> = known.into_iter().collect();
                 let message = format!(
                     "{option} {name}: there is no --volume {name}=.. (temp files are on: {})",
@@ -422,27 +388,38 @@ fn distributed(volumes: &[&str], count: Option<u32>, size: Option<Bytes>) -> Vec
     volumes.iter().cycle().take(count).map(file).collect()
 }
 
-fn read(path: &Path) -> Result<Capture> {
-    let shown = path.display();
-    let text = input::named(path).map_err(|error| UsageError(format!("{shown}: {error}")))?;
+/// Names of the products whose scripts place a role.
+fn placing(role: Role) -> String {
+    let products = LAYOUTS.iter().filter(|known| known.roles().contains(&role));
+    let names: Vec<&str> = products.map(|known| known.name()).collect();
+    names.join(", ")
+}
+
+/// Reads a capture, and refuses one of another product than `engine`.
+fn read(path: &Path, engine: &dyn LayoutProvider) -> Result<CaptureFile> {
+    let name = path.display().to_string();
+    let text = input::named(path).map_err(|error| UsageError(format!("{name}: {error}")))?;
     // Captures of SQL Server name no product.
-    if let Some(product) = rules::capture::product(&text) {
-        let remedy = match product.as_str() {
-            "mariadb" => {
-                "leave it out and add --engine mariadb, whose scripts ask the server itself"
-            }
-            _ => "there are no scripts for it",
+    let product = rules::capture::product(&text);
+    if let Some(product) = product.filter(|product| product != engine.name()) {
+        let uses_none = |known: &&dyn LayoutProvider| {
+            let mut unused = known.unused().iter();
+            unused.any(|(option, _)| *option == "--capture")
         };
-        let message =
-            format!("{shown}: this is a capture of {product}, not of SQL Server; {remedy}");
+        let remedy = match LAYOUTS.iter().find(|known| known.name() == product) {
+            Some(known) if uses_none(known) => {
+                format!(
+                    "leave it out and add --engine {product}, whose scripts ask the server itself"
+                )
+            }
+            Some(_) => format!("add --engine {product}"),
+            None => "there are no scripts for it".to_owned(),
+        };
+        let of = engine.product();
+        let message = format!("{name}: this is a capture of {product}, not of {of}; {remedy}");
         return Err(UsageError(message).into());
     }
-    let capture = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
-        UsageError(format!(
-            "{shown}: this is no capture of a server: {error}; `dbstow doctor` writes one"
-        ))
-    })?;
-    Ok(capture)
+    Ok(CaptureFile { name, text })
 }
 
 /// Writes all files, or none if one exists: a script may have been edited by hand.

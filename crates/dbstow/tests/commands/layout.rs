@@ -13,8 +13,8 @@ mod windows;
 
 use std::collections::BTreeMap;
 
-use experiment::spec::File;
-use layout::{Engine, LayoutRequest, Script, Target, scripts};
+use experiment::spec::{File, Role};
+use layout::{CaptureFile, LayoutProvider, LayoutRequest, Script, scripts};
 use model::Bytes;
 use sqlserver::capture::{Capture, Database, FileInUse, FileKind, Growth, Service, TEMPDB, Volume};
 
@@ -32,30 +32,45 @@ pub(crate) fn request(
     };
     let own = |(name, folder): &(&str, &str)| ((*name).to_owned(), (*folder).to_owned());
     let folders: BTreeMap<String, String> = volumes.iter().map(own).collect();
+    let log = File {
+        volume: volumes.first().map_or("", |(name, _)| name).to_owned(),
+        size: None,
+    };
     LayoutRequest {
-        temp: names.map(file).collect(),
-        log: vec![File {
-            volume: volumes.first().map_or("", |(name, _)| name).to_owned(),
-            size: None,
-        }],
+        files: [
+            (Role::Temp, names.map(file).collect()),
+            (Role::Log, vec![log]),
+        ]
+        .into(),
         folders,
         ..LayoutRequest::new(title)
     }
 }
 
 pub(crate) fn made(
-    engine: Engine,
+    product: &dyn LayoutProvider,
     request: &LayoutRequest,
     capture: Option<Capture>,
 ) -> Vec<Script> {
-    let target = Target::new(capture, request).unwrap_or_else(|error| panic!("{error}"));
-    scripts(engine, request, &target).unwrap_or_else(|error| panic!("{error}"))
+    scripts(product, request, file(capture).as_ref()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The error of what cannot be.
-pub(crate) fn refused(engine: Engine, request: &LayoutRequest, capture: Option<Capture>) -> String {
-    let made = Target::new(capture, request).and_then(|target| scripts(engine, request, &target));
+pub(crate) fn refused(
+    product: &dyn LayoutProvider,
+    request: &LayoutRequest,
+    capture: Option<Capture>,
+) -> String {
+    let made = scripts(product, request, file(capture).as_ref());
     made.expect_err("a mistake").to_string()
+}
+
+fn file(capture: Option<Capture>) -> Option<CaptureFile> {
+    let capture = capture?;
+    Some(CaptureFile {
+        name: "server.json".to_owned(),
+        text: serde_json::to_string(&capture).expect("a capture is JSON"),
+    })
 }
 
 /// Scripts one after the other, without those that `leave` names.

@@ -100,7 +100,7 @@ fn everything_that_dbstow_asks_tells_or_writes_down_is_tsql() {
     let statements = statements
         .into_iter()
         .map(|(name, text)| (name.to_owned(), text));
-    let scripts = layout::examples();
+    let scripts = sqlserver::layout::examples();
     let texts: Vec<(String, String)> = questions.chain(statements).chain(scripts).collect();
     assert!(texts.len() > 50, "only {} texts", texts.len());
     tsql::parses(&texts);

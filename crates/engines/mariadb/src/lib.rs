@@ -7,7 +7,8 @@
 //!                   └─► lint    rules that check a capture
 //! ```
 //!
-//! Without the feature `driver`, only captures and rules are built, and no MariaDB client.
+//! [`layout`] generates scripts that place a server's files. Without the feature `driver`, only captures, rules and these
+//! scripts are built, and no MariaDB client.
 //!
 //! ```
 //! use mariadb::capture::Capture;
@@ -24,6 +25,7 @@
 #![warn(missing_docs)]
 
 pub mod capture;
+pub mod layout;
 pub mod lint;
 #[cfg(all(unix, feature = "driver"))]
 mod recorder;

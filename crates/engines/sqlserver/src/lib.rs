@@ -7,7 +7,8 @@
 //!  ALTER ..
 //! ```
 //!
-//! Without the feature `driver`, only texts, captures and rules are built, and no SQL Server client.
+//! [`layout`] generates scripts that place a server's files. Without the feature `driver`, only texts, captures, rules and
+//! these scripts are built, and no SQL Server client.
 //!
 //! T-SQL and client run against Babelfish 4.4; not yet run on SQL Server. Tests parse the texts with Microsoft's own parser, and
 //! run the protocol against a test double that other clients accept too.
@@ -22,6 +23,7 @@
 #![warn(missing_docs)]
 
 pub mod capture;
+pub mod layout;
 pub mod lint;
 #[cfg(feature = "driver")]
 mod recorder;

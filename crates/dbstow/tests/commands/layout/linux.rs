@@ -1,6 +1,6 @@
 //! A server on Linux, with and without a capture.
 
-use layout::{Engine, LayoutRequest};
+use layout::LayoutRequest;
 use model::Bytes;
 
 use crate::layout::{made, request, server, shown, text};
@@ -21,7 +21,7 @@ fn local() -> LayoutRequest {
 #[test]
 fn a_whole_set_for_linux() {
     let capture = server(3, "Linux", "/var/opt/mssql/data/", 1);
-    let scripts = made(Engine::Sqlserver, &local(), Some(capture));
+    let scripts = made(&sqlserver::layout::Layout, &local(), Some(capture));
     let leave = ["README.md", "1-check.sql", "5-verify.sql"];
     insta::assert_snapshot!(shown(&scripts, &leave), @r#"
     ==> 0-folders.sh
@@ -230,7 +230,7 @@ fn a_whole_set_for_linux() {
 
 #[test]
 fn without_a_capture_it_says_what_it_took_for_granted() {
-    let scripts = made(Engine::Sqlserver, &local(), None);
+    let scripts = made(&sqlserver::layout::Layout, &local(), None);
     let readme = text(&scripts, "README.md");
     assert!(readme.contains("**No capture was given.**"), "{readme}");
     assert!(readme.contains("dbstow doctor"), "{readme}");
@@ -244,6 +244,6 @@ fn without_a_capture_it_says_what_it_took_for_granted() {
 #[cfg(unix)]
 #[test]
 fn shell_scripts_parse() {
-    let scripts = made(Engine::Sqlserver, &local(), None);
+    let scripts = made(&sqlserver::layout::Layout, &local(), None);
     crate::layout::postgres::parse(&scripts);
 }

@@ -1,7 +1,7 @@
 //! A managed instance: number, size and growth, never a path.
 
 use experiment::spec::{File, Role};
-use layout::{Engine, LayoutRequest};
+use layout::LayoutRequest;
 use model::Bytes;
 use sqlserver::capture::Capture;
 
@@ -25,9 +25,8 @@ fn asked(count: usize) -> LayoutRequest {
         volume: String::new(),
         size,
     };
-    LayoutRequest {
+    let mut asked = LayoutRequest {
         roles: [Role::Temp, Role::Data].into(),
-        data: vec![file(None); 3],
         database: Some("sales".to_owned()),
         folders: Default::default(),
         ..request(
@@ -36,12 +35,14 @@ fn asked(count: usize) -> LayoutRequest {
             count,
             Bytes::gib(1),
         )
-    }
+    };
+    asked.files.insert(Role::Data, vec![file(None); 3]);
+    asked
 }
 
 #[test]
 fn a_whole_set_without_any_path() {
-    let scripts = made(Engine::Sqlserver, &asked(3), Some(instance()));
+    let scripts = made(&sqlserver::layout::Layout, &asked(3), Some(instance()));
     insta::assert_snapshot!(shown(&scripts, &["README.md"]), @"
     ==> data-apply.sql
     -- More data files, all of one size. Rows that are there stay where they are: rebuild the tables and
@@ -253,29 +254,29 @@ fn a_whole_set_without_any_path() {
 
 #[test]
 fn its_limits_are_kept() {
-    let many = refused(Engine::Sqlserver, &asked(200), Some(instance()));
+    let many = refused(&sqlserver::layout::Layout, &asked(200), Some(instance()));
     assert!(many.contains("allows 128"), "{many}");
     // 8 virtual processors x 24 GiB = 192 GiB.
     let mut large = asked(100);
-    large
-        .temp
-        .iter_mut()
-        .for_each(|file| file.size = Some(Bytes::gib(2)));
-    let large = refused(Engine::Sqlserver, &large, Some(instance()));
+    for file in large.files.entry(Role::Temp).or_default() {
+        file.size = Some(Bytes::gib(2));
+    }
+    let large = refused(&sqlserver::layout::Layout, &large, Some(instance()));
     assert!(
         large.contains("192 GiB free, and the new files need 200 GiB"),
         "{large}"
     );
     let mut files = asked(2);
-    files.data = vec![files.data[0].clone(); 300];
-    let files = refused(Engine::Sqlserver, &files, Some(instance()));
+    let more = vec![files.files(Role::Data)[0].clone(); 300];
+    files.files.insert(Role::Data, more);
+    let files = refused(&sqlserver::layout::Layout, &files, Some(instance()));
     assert!(files.contains("280"), "{files}");
     let mut placed = asked(2);
     placed.folders.insert("d".to_owned(), "D:\\x".to_owned());
-    let placed = refused(Engine::Sqlserver, &placed, Some(instance()));
+    let placed = refused(&sqlserver::layout::Layout, &placed, Some(instance()));
     assert!(placed.contains("decides where its files are"), "{placed}");
     let mut other = asked(2);
     other.database = Some("sale".to_owned());
-    let other = refused(Engine::Sqlserver, &other, Some(instance()));
+    let other = refused(&sqlserver::layout::Layout, &other, Some(instance()));
     assert!(other.contains("no such database (sales)"), "{other}");
 }

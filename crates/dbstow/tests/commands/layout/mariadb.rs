@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use experiment::spec::{File, Role};
-use layout::{Engine, LayoutRequest, Script};
+use layout::{LayoutRequest, Script};
 use model::Bytes;
 
 use crate::layout::{made, refused, request, shown, text};
@@ -12,12 +12,13 @@ use crate::layout::{made, refused, request, shown, text};
 /// Every role: temporary files and data on two volumes, the rest on the second.
 pub(crate) fn everything(a: &str, b: &str) -> LayoutRequest {
     let mut asked = request("by hand", &[("a", a), ("b", b)], 2, Bytes::gib(1));
-    let second: Vec<File> = asked.temp[1..].to_vec();
-    asked.data = asked.temp.clone();
-    asked.log = second.clone();
-    asked.binlog = second.clone();
-    asked.undo = second.clone();
-    asked.doublewrite = second;
+    let second: Vec<File> = asked.files(Role::Temp)[1..].to_vec();
+    asked
+        .files
+        .insert(Role::Data, asked.files(Role::Temp).to_vec());
+    for role in [Role::Log, Role::Binlog, Role::Undo, Role::Doublewrite] {
+        asked.files.insert(role, second.clone());
+    }
     asked.roles = Role::ALL.into();
     asked
 }
@@ -25,7 +26,7 @@ pub(crate) fn everything(a: &str, b: &str) -> LayoutRequest {
 fn set() -> Vec<Script> {
     let mut asked = everything("/mnt/a", "/home/b");
     asked.ephemeral = ["a".to_owned()].into();
-    made(Engine::Mariadb, &asked, None)
+    made(&mariadb::layout::Layout, &asked, None)
 }
 
 #[test]
@@ -184,7 +185,11 @@ fn a_volume_that_comes_back_empty_gets_its_folders_for_temporary_files_alone() {
     // An empty data directory would be taken for a new server.
     assert!(!unit.contains("dbstow_data"), "{unit}");
     assert!(text(&scripts, "README.md").contains("WHAT IS THERE IS LOST"));
-    let kept = made(Engine::Mariadb, &everything("/mnt/a", "/mnt/b"), None);
+    let kept = made(
+        &mariadb::layout::Layout,
+        &everything("/mnt/a", "/mnt/b"),
+        None,
+    );
     let names: Vec<&str> = kept.iter().map(|script| script.name.as_str()).collect();
     assert!(
         !names.contains(&"dbstow-mariadb-folders.service"),
@@ -198,7 +203,7 @@ fn what_mariadb_or_its_surroundings_would_misread_is_refused() {
     let of = |change: &dyn Fn(&mut LayoutRequest)| {
         let mut asked = everything("/mnt/a", "/mnt/b");
         change(&mut asked);
-        refused(Engine::Mariadb, &asked, None)
+        refused(&mariadb::layout::Layout, &asked, None)
     };
     let folder = |folder: &'static str| {
         of(&move |asked| {
@@ -210,7 +215,7 @@ fn what_mariadb_or_its_surroundings_would_misread_is_refused() {
         assert!(said.contains("plain letters"), "{said}");
     }
     assert!(folder("D:\\data").contains("for Linux"));
-    let missing = of(&|asked| asked.undo.clear());
+    let missing = of(&|asked| drop(asked.files.remove(&Role::Undo)));
     assert!(missing.contains("placement.NAME.undo"), "{missing}");
     let database = of(&|asked| asked.database = Some("shop".to_owned()));
     assert!(database.contains("as a whole"), "{database}");
@@ -320,7 +325,7 @@ fn rules_and_labels_of_new_folders_come_and_go() {
         Bytes::gib(1),
     );
     asked.roles = [Role::Temp].into();
-    for script in made(Engine::Mariadb, &asked, None) {
+    for script in made(&mariadb::layout::Layout, &asked, None) {
         std::fs::write(path(&script.name), &script.text).expect("a file");
     }
     std::fs::create_dir_all(path("apparmor/local")).expect("a folder");

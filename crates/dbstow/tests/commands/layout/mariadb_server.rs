@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use layout::{Engine, LayoutRequest};
+use layout::LayoutRequest;
 use nix::unistd::{User, geteuid};
 use tempfile::TempDir;
 
@@ -149,7 +149,7 @@ impl Server {
     pub(crate) fn write(&self, name: &str, request: &LayoutRequest) {
         let folder = self.path(name);
         fs::create_dir(&folder).expect("a folder");
-        for script in made(Engine::Mariadb, request, None) {
+        for script in made(&mariadb::layout::Layout, request, None) {
             fs::write(folder.join(&script.name), &script.text).expect("a file");
         }
     }

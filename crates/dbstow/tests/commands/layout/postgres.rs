@@ -1,14 +1,16 @@
 //! PostgreSQL: the set of scripts, bash's verdict on it, and its effect on a server.
 
 use experiment::spec::Role;
-use layout::{Engine, LayoutRequest};
+use layout::{LayoutProvider, LayoutRequest};
 use model::Bytes;
 
 use crate::layout::{made, refused, request, shown};
 
 fn asked(folder: &str) -> LayoutRequest {
     let mut asked = request("by hand", &[("a", folder)], 2, Bytes::gib(1));
-    asked.data = asked.temp.clone();
+    asked
+        .files
+        .insert(Role::Data, asked.files(Role::Temp).to_vec());
     asked.roles = Role::COMMON.into();
     asked.database = Some("sales \"x".to_owned());
     asked
@@ -16,7 +18,7 @@ fn asked(folder: &str) -> LayoutRequest {
 
 #[test]
 fn a_whole_set_for_postgresql() {
-    let scripts = made(Engine::Postgres, &asked("/mnt/a b"), None);
+    let scripts = made(&postgres::layout::Layout, &asked("/mnt/a b"), None);
     insta::assert_snapshot!(shown(&scripts, &[]), @r#"
     ==> README.md
     # PostgreSQL: by hand
@@ -178,7 +180,7 @@ fn steps_are_numbered_one_after_the_other_and_as_the_scripts_are() {
         (of(&[Role::Temp], true), 4, 3),
         (of(&Role::COMMON, true), 5, 4),
     ] {
-        let scripts = made(Engine::Postgres, &asked, None);
+        let scripts = made(&postgres::layout::Layout, &asked, None);
         let (steps, names) = steps(&scripts);
         assert_eq!(steps, (0..=last).collect::<Vec<_>>(), "{:?}", asked.roles);
         assert_eq!(names, (0..=named).collect::<Vec<_>>(), "{:?}", asked.roles);
@@ -187,7 +189,8 @@ fn steps_are_numbered_one_after_the_other_and_as_the_scripts_are() {
 
 #[test]
 fn a_disk_that_comes_back_raw_is_left_to_others_and_said_first() {
-    for engine in [Engine::Postgres, Engine::Mariadb] {
+    let both: [&dyn LayoutProvider; 2] = [&postgres::layout::Layout, &mariadb::layout::Layout];
+    for engine in both {
         let raw = LayoutRequest {
             ephemeral: ["a".to_owned()].into(),
             raw: [("a".to_owned(), 1)].into(),
@@ -208,12 +211,12 @@ fn a_disk_that_comes_back_raw_is_left_to_others_and_said_first() {
 
 #[test]
 fn what_postgresql_refuses_is_refused_before() {
-    let quote = refused(Engine::Postgres, &asked("/mnt/it's"), None);
+    let quote = refused(&postgres::layout::Layout, &asked("/mnt/it's"), None);
     assert!(
         quote.contains("allows no ' in a tablespace's path"),
         "{quote}"
     );
-    let windows = refused(Engine::Postgres, &asked("D:\\data"), None);
+    let windows = refused(&postgres::layout::Layout, &asked("D:\\data"), None);
     assert!(windows.contains("for Linux"), "{windows}");
 }
 
@@ -243,7 +246,11 @@ pub(crate) fn parse(scripts: &[layout::Script]) {
 #[cfg(unix)]
 #[test]
 fn shell_scripts_parse() {
-    parse(&made(Engine::Postgres, &asked("/mnt/it $(x) \"b"), None));
+    parse(&made(
+        &postgres::layout::Layout,
+        &asked("/mnt/it $(x) \"b"),
+        None,
+    ));
 }
 
 /// Temporary files on a volatile volume, and on a persistent one.
@@ -262,7 +269,7 @@ fn forgetting(folder: &str) -> LayoutRequest {
 
 #[test]
 fn a_volume_that_comes_back_empty_gets_its_tablespace_back_before_the_server_starts() {
-    let scripts = made(Engine::Postgres, &forgetting("/mnt/a b"), None);
+    let scripts = made(&postgres::layout::Layout, &forgetting("/mnt/a b"), None);
     insta::assert_snapshot!(crate::layout::text(&scripts, "dbstow-postgres-temp.service"), @r#"
     # At every start of the machine: the disk may be new and empty. README.md says how to install it. The server starts whether
     # this succeeds or not.
@@ -303,7 +310,7 @@ fn a_volume_that_comes_back_empty_gets_its_tablespace_back_before_the_server_sta
         ephemeral: Default::default(),
         ..forgetting("/mnt/a")
     };
-    let kept = made(Engine::Postgres, &kept, None);
+    let kept = made(&postgres::layout::Layout, &kept, None);
     assert!(kept.iter().all(|script| script.name != "restore-temp.sh"));
     assert!(crate::layout::text(&kept, "README.md").contains("--ephemeral VOLUME"));
 }
@@ -316,7 +323,11 @@ fn shells_and_systemd_understand_what_runs_at_every_start() {
     use crate::layout::mariadb::silent;
 
     let folder = tempfile::tempdir().expect("a folder");
-    let scripts = made(Engine::Postgres, &forgetting("/mnt/100% of it"), None);
+    let scripts = made(
+        &postgres::layout::Layout,
+        &forgetting("/mnt/100% of it"),
+        None,
+    );
     let write = |name: &str, text: &str| {
         let path = folder.path().join(name);
         std::fs::write(&path, text).expect("a file");
@@ -347,7 +358,7 @@ mod real {
     use std::process::Command;
 
     use experiment::spec::Role;
-    use layout::{Engine, LayoutRequest, Script};
+    use layout::{LayoutRequest, Script};
     use model::Bytes;
     use postgres::{Binaries, Owner, owner};
     use tempfile::TempDir;
@@ -593,7 +604,7 @@ mod real {
             data_directory: Some(cluster.path("data").to_str().expect("text").to_owned()),
             ..request("real", &[("a", folder)], 1, Bytes::gib(1))
         };
-        let scripts = made(Engine::Postgres, &request, None);
+        let scripts = made(&postgres::layout::Layout, &request, None);
         cluster.sh(&scripts, "0-folders.sh");
         cluster
             .file(&scripts, "1-check.sql")
@@ -676,7 +687,7 @@ mod real {
                 Bytes::gib(1),
             )
         };
-        let scripts = made(Engine::Postgres, &request, None);
+        let scripts = made(&postgres::layout::Layout, &request, None);
         let error = cluster.file(&scripts, "1-check.sql");
         let error = error.expect_err("its data is not where Debian has it");
         assert!(error.contains("with --data-directory"), "{error}");
@@ -692,7 +703,9 @@ mod real {
             2,
             Bytes::gib(1),
         );
-        request.data = request.temp.clone();
+        request
+            .files
+            .insert(Role::Data, request.files(Role::Temp).to_vec());
         request.roles = Role::COMMON.into();
         request.database = Some(DATABASE.to_owned());
         request.data_directory = Some(cluster.path("data").to_str().expect("text").to_owned());
@@ -704,7 +717,7 @@ mod real {
         let Some(cluster) = Cluster::start() else {
             return;
         };
-        let scripts = made(Engine::Postgres, &requested(&cluster), None);
+        let scripts = made(&postgres::layout::Layout, &requested(&cluster), None);
         let check = |scripts| cluster.file(scripts, "1-check.sql");
         let missing = check(&scripts).expect_err("there is no such database");
         assert!(missing.contains("there is no database"), "{missing}");

@@ -1,7 +1,7 @@
 //! A virtual machine with Windows, whose D: is empty after it was moved.
 
 use experiment::spec::Role;
-use layout::{Engine, LayoutRequest};
+use layout::LayoutRequest;
 use model::Bytes;
 
 use crate::layout::{
@@ -33,7 +33,7 @@ fn local(count: usize) -> LayoutRequest {
 fn a_whole_set_for_an_ephemeral_drive() {
     let mut capture = server(3, "Windows", "C:\\MSSQL\\DATA\\", 1);
     volume(&mut capture, "C:\\", Bytes::gib(20));
-    let scripts = made(Engine::Sqlserver, &local(2), Some(capture));
+    let scripts = made(&sqlserver::layout::Layout, &local(2), Some(capture));
     insta::assert_snapshot!(shown(&scripts, &["README.md"]), @r#"
     ==> 0-folders.ps1
     # Makes the folders, and gives the service full control of them. Run as administrator.
@@ -410,7 +410,7 @@ fn a_whole_set_for_an_ephemeral_drive() {
 
 #[test]
 fn a_disk_that_comes_back_raw_is_formatted_only_if_it_is_local_and_empty() {
-    let scripts = made(Engine::Sqlserver, &raw("D:\\tempdb", 1), None);
+    let scripts = made(&sqlserver::layout::Layout, &raw("D:\\tempdb", 1), None);
     insta::assert_snapshot!(text(&scripts, "start-up.ps1"), @r#"
     # At every start of the machine: the disk may be new and empty. Formats it, makes the folders, then starts the service.
     $ErrorActionPreference = 'Stop'
@@ -484,13 +484,19 @@ fn a_disk_that_comes_back_raw_is_formatted_only_if_it_is_local_and_empty() {
         readme.find("comes back without a file system") < readme.find("| file | now |"),
         "{readme}"
     );
-    assert!(!text(&made(Engine::Sqlserver, &local(2), None), "start-up.ps1").contains("Format"));
+    assert!(
+        !text(
+            &made(&sqlserver::layout::Layout, &local(2), None),
+            "start-up.ps1"
+        )
+        .contains("Format")
+    );
 }
 
 /// A failure before or in `Initialize-Disk` leaves a disk unchanged; a failure after it leaves it empty again.
 #[test]
 fn a_disk_is_cleared_only_by_the_run_that_has_initialised_it() {
-    let scripts = made(Engine::Sqlserver, &raw("D:\\tempdb", 1), None);
+    let scripts = made(&sqlserver::layout::Layout, &raw("D:\\tempdb", 1), None);
     for name in ["0-folders.ps1", "start-up.ps1"] {
         let script = text(&scripts, name);
         let at = |part: &str| {
@@ -520,7 +526,7 @@ fn a_disk_is_cleared_only_by_the_run_that_has_initialised_it() {
 /// SYSTEM runs the script in it: anyone who can write there becomes SYSTEM.
 #[test]
 fn the_folder_of_the_start_up_script_is_checked_before_anything_is_put_there() {
-    let scripts = made(Engine::Sqlserver, &local(2), None);
+    let scripts = made(&sqlserver::layout::Layout, &local(2), None);
     let script = text(&scripts, "start-up-register.ps1");
     let at = |part: &str| {
         script
@@ -535,7 +541,7 @@ fn the_folder_of_the_start_up_script_is_checked_before_anything_is_put_there() {
 
 #[test]
 fn a_raw_disk_without_a_drive_is_mounted_at_the_volumes_folder() {
-    let scripts = made(Engine::Sqlserver, &raw("C:\\mnt\\nvme", 1), None);
+    let scripts = made(&sqlserver::layout::Layout, &raw("C:\\mnt\\nvme", 1), None);
     let start_up = text(&scripts, "start-up.ps1");
     assert!(
         start_up.contains("foreach ($place in @('C:\\mnt\\nvme\\'))"),
@@ -545,7 +551,7 @@ fn a_raw_disk_without_a_drive_is_mounted_at_the_volumes_folder() {
 
 #[test]
 fn a_stripe_of_raw_disks_is_left_to_others_and_said_first() {
-    let scripts = made(Engine::Sqlserver, &raw("D:\\tempdb", 4), None);
+    let scripts = made(&sqlserver::layout::Layout, &raw("D:\\tempdb", 4), None);
     assert!(!text(&scripts, "start-up.ps1").contains("Format-Volume"));
     let readme = text(&scripts, "README.md");
     assert!(
@@ -558,7 +564,7 @@ fn a_stripe_of_raw_disks_is_left_to_others_and_said_first() {
 #[cfg(unix)]
 #[test]
 fn the_pattern_of_local_disks_is_of_no_remote_disk() {
-    let scripts = made(Engine::Sqlserver, &raw("D:\\tempdb", 1), None);
+    let scripts = made(&sqlserver::layout::Layout, &raw("D:\\tempdb", 1), None);
     let script = text(&scripts, "start-up.ps1");
     let pattern = script
         .lines()
@@ -600,7 +606,7 @@ fn the_pattern_of_local_disks_is_of_no_remote_disk() {
 fn a_named_instance_has_its_own_service_agent_and_address() {
     let mut capture = server(3, "Windows", "C:\\MSSQL\\DATA\\", 1);
     named_instance(&mut capture, "SALES");
-    let scripts = made(Engine::Sqlserver, &local(2), Some(capture));
+    let scripts = made(&sqlserver::layout::Layout, &local(2), Some(capture));
     assert!(text(&scripts, "0-folders.ps1").contains("'NT SERVICE\\MSSQL$SALES:(OI)(CI)F'"));
     assert!(text(&scripts, "3-restart.ps1").contains("Restart-Service -Name 'MSSQL$SALES' -Force"));
     let rescue = text(&scripts, "rescue.cmd");
@@ -615,7 +621,7 @@ fn a_named_instance_has_its_own_service_agent_and_address() {
 fn files_that_go_are_removed_when_they_are_empty() {
     let capture = server(3, "Windows", "C:\\MSSQL\\DATA\\", 4);
     // On 8 processors.
-    let error = refused(Engine::Sqlserver, &local(2), Some(capture.clone()));
+    let error = refused(&sqlserver::layout::Layout, &local(2), Some(capture.clone()));
     assert!(
         error.contains("tempdb would have 2 data files instead of 4")
             && error.contains("--allow-fewer-files"),
@@ -625,7 +631,7 @@ fn files_that_go_are_removed_when_they_are_empty() {
         allow_fewer_files: true,
         ..local(2)
     };
-    let scripts = made(Engine::Sqlserver, &meant, Some(capture));
+    let scripts = made(&sqlserver::layout::Layout, &meant, Some(capture));
     let readme = text(&scripts, "README.md");
     assert!(readme.contains("2 of 4 data files go"), "{readme}");
     let apply = text(&scripts, "2-apply.sql");
@@ -646,14 +652,14 @@ fn a_log_goes_where_the_arm_has_it_only_when_asked() {
         1,
         Bytes::gib(1),
     );
-    asked.log[0].volume = "e".to_owned();
-    let unused = refused(Engine::Sqlserver, &asked, None);
+    asked.files.entry(Role::Log).or_default()[0].volume = "e".to_owned();
+    let unused = refused(&sqlserver::layout::Layout, &asked, None);
     assert!(
         unused.contains("--volume e=..: no file that is asked for lives there"),
         "{unused}"
     );
     asked.roles.insert(Role::Log);
-    let scripts = made(Engine::Sqlserver, &asked, None);
+    let scripts = made(&sqlserver::layout::Layout, &asked, None);
     assert!(text(&scripts, "2-apply.sql").contains("FILENAME = N'E:\\l\\templog.ldf'"));
 }
 
@@ -664,7 +670,7 @@ fn a_file_in_the_right_folder_stays_and_a_path_in_use_is_not_taken_twice() {
     other.database_id = 7;
     other.path = "d:\\TEMPDB\\tempdb_mssql_2.ndf".to_owned();
     capture.files.push(other);
-    let scripts = made(Engine::Sqlserver, &local(2), Some(capture));
+    let scripts = made(&sqlserver::layout::Layout, &local(2), Some(capture));
     let apply = text(&scripts, "2-apply.sql");
     assert!(
         !apply.contains("MODIFY FILE (NAME = [tempdev], FILENAME"),
@@ -686,7 +692,7 @@ fn hostile_names_stay_in_their_quotes() {
         2,
         Bytes::gib(1),
     );
-    let scripts = made(Engine::Sqlserver, &asked, Some(capture));
+    let scripts = made(&sqlserver::layout::Layout, &asked, Some(capture));
     let apply = text(&scripts, "2-apply.sql");
     assert!(
         apply.contains("NAME = [a]]; DROP DATABASE x;--]"),
@@ -708,12 +714,14 @@ fn a_new_database_has_its_files_dealt_to_volumes() {
         2,
         Bytes::gib(1),
     );
-    asked.data = asked.temp.clone();
+    asked
+        .files
+        .insert(Role::Data, asked.files(Role::Temp).to_vec());
     asked.roles = [Role::Data, Role::Log].into();
-    let nameless = refused(Engine::Sqlserver, &asked, None);
+    let nameless = refused(&sqlserver::layout::Layout, &asked, None);
     assert!(nameless.contains("Add --database NAME"), "{nameless}");
     asked.database = Some("sales".to_owned());
-    let scripts = made(Engine::Sqlserver, &asked, None);
+    let scripts = made(&sqlserver::layout::Layout, &asked, None);
     insta::assert_snapshot!(text(&scripts, "database-create.sql"), @r#"
     -- scale-out: makes the database. Folders first: database-0-folders.ps1. As: sqlcmd -S . -E -C -b -x -f 65001 -i database-create.sql
     USE [master];
@@ -736,25 +744,31 @@ fn a_new_database_has_its_files_dealt_to_volumes() {
     "#);
     let mut capture = server(3, "Windows", "C:\\MSSQL\\DATA\\", 1);
     database(&mut capture, 7, "Sales");
-    let there = refused(Engine::Sqlserver, &asked, Some(capture));
+    let there = refused(&sqlserver::layout::Layout, &asked, Some(capture));
     assert!(there.contains("it is there already"), "{there}");
 }
 
 #[test]
 fn a_database_on_a_disk_that_comes_back_empty_is_warned_of() {
     let mut asked = local(1);
-    asked.data = asked.temp.clone();
+    asked
+        .files
+        .insert(Role::Data, asked.files(Role::Temp).to_vec());
     asked.roles = [Role::Data].into();
     asked.database = Some("sales".to_owned());
-    let scripts = made(Engine::Sqlserver, &asked, None);
+    let scripts = made(&sqlserver::layout::Layout, &asked, None);
     assert!(text(&scripts, "database-create.sql").starts_with("-- WARNING: volume \"d\" is empty"));
 }
 
 /// `"$folder: x"` is not a variable and a colon, but the variable `x` of a drive `folder`.
 #[test]
 fn no_variable_of_powershell_is_followed_by_a_colon() {
-    let mut scripts = made(Engine::Sqlserver, &local(2), None);
-    scripts.extend(made(Engine::Sqlserver, &raw("D:\\tempdb", 1), None));
+    let mut scripts = made(&sqlserver::layout::Layout, &local(2), None);
+    scripts.extend(made(
+        &sqlserver::layout::Layout,
+        &raw("D:\\tempdb", 1),
+        None,
+    ));
     let shells = scripts
         .iter()
         .filter(|script| script.name.ends_with(".ps1"));
@@ -772,10 +786,10 @@ fn no_variable_of_powershell_is_followed_by_a_colon() {
 fn what_cannot_be_is_refused_with_a_remedy() {
     let mut full = server(3, "Windows", "C:\\MSSQL\\DATA\\", 1);
     volume(&mut full, "D:\\", Bytes::gib(1));
-    let space = refused(Engine::Sqlserver, &local(2), Some(full));
+    let space = refused(&sqlserver::layout::Layout, &local(2), Some(full));
     assert!(space.contains("D:\\ has 1 GiB free"), "{space}");
     let linux = server(3, "Linux", "/var/opt/mssql/data/", 1);
-    let path = refused(Engine::Sqlserver, &local(2), Some(linux));
+    let path = refused(&sqlserver::layout::Layout, &local(2), Some(linux));
     assert!(
         path.contains("path of Windows, and the server runs on Linux"),
         "{path}"
@@ -783,27 +797,33 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     let mut nowhere = local(1);
     nowhere.folders.clear();
     let nowhere = refused(
-        Engine::Sqlserver,
+        &sqlserver::layout::Layout,
         &nowhere,
         Some(server(3, "Windows", "C:\\", 1)),
     );
     assert!(nowhere.contains("add --volume d=D:\\tempdb"), "{nowhere}");
     let mut redacted = server(3, "Windows", "C:\\", 1);
     redacted.redacted = true;
-    assert!(refused(Engine::Sqlserver, &local(1), Some(redacted)).contains("names replaced"));
+    assert!(
+        refused(&sqlserver::layout::Layout, &local(1), Some(redacted)).contains("names replaced")
+    );
     let mut newer = server(3, "Windows", "C:\\", 1);
     newer.format = 99;
-    assert!(refused(Engine::Sqlserver, &local(1), Some(newer)).contains("take a newer dbstow"));
+    assert!(
+        refused(&sqlserver::layout::Layout, &local(1), Some(newer)).contains("take a newer dbstow")
+    );
     let mut empty = server(3, "Windows", "C:\\", 1);
     empty.files.clear();
-    assert!(refused(Engine::Sqlserver, &local(1), Some(empty)).contains("no files of tempdb"));
+    assert!(
+        refused(&sqlserver::layout::Layout, &local(1), Some(empty)).contains("no files of tempdb")
+    );
     let azure = refused(
-        Engine::Sqlserver,
+        &sqlserver::layout::Layout,
         &local(1),
         Some(server(5, "Windows", "C:\\", 1)),
     );
     assert!(azure.contains("no files to place"), "{azure}");
     let mut odd = local(1);
     odd.service = Some("a & b".to_owned());
-    assert!(refused(Engine::Sqlserver, &odd, None).contains("no service's name"));
+    assert!(refused(&sqlserver::layout::Layout, &odd, None).contains("no service's name"));
 }

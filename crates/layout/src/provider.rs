@@ -1,0 +1,62 @@
+//! What a product implements, so that `dbstow layout` generates scripts for it.
+
+use std::fmt::Debug;
+
+use super::{LayoutError, LayoutRequest, README, Script};
+use experiment::spec::Role;
+
+/// A database product whose files scripts place.
+pub trait LayoutProvider: Debug + Sync {
+    /// The name that the command line uses, and a capture of it: `postgres`.
+    fn name(&self) -> &'static str;
+
+    /// The product's own name: `PostgreSQL`.
+    fn product(&self) -> &'static str;
+
+    /// A line of help.
+    fn about(&self) -> &'static str;
+
+    /// The roles that its scripts place.
+    fn roles(&self) -> &'static [Role];
+
+    /// Those of them that need no experiment: their files are one per volume, or are assigned to the volumes in turn.
+    fn roles_of_volumes(&self) -> &'static [Role] {
+        &[Role::Temp, Role::Log]
+    }
+
+    /// Options of `dbstow layout` that its scripts do not use, each with the rest of the sentence that refuses it.
+    fn unused(&self) -> &'static [(&'static str, &'static str)];
+
+    /// All scripts for what is requested, in any order.
+    ///
+    /// # Errors
+    /// When such a server does not support it, or too little about it is known.
+    fn scripts(
+        &self,
+        request: &LayoutRequest,
+        capture: Option<&CaptureFile>,
+    ) -> Result<Vec<Script>, LayoutError>;
+}
+
+/// What a server reported about itself, as a file that only its product can read.
+#[derive(Clone, Debug)]
+pub struct CaptureFile {
+    /// Its name, for messages.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// All scripts of a product for what is requested, the README first.
+///
+/// # Errors
+/// When such a server does not support it, or too little about it is known.
+pub fn scripts(
+    product: &dyn LayoutProvider,
+    request: &LayoutRequest,
+    capture: Option<&CaptureFile>,
+) -> Result<Vec<Script>, LayoutError> {
+    let mut scripts = product.scripts(request, capture)?;
+    scripts.sort_by_key(|script| (script.name != README, script.name.clone()));
+    Ok(scripts)
+}

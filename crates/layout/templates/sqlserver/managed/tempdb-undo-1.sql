@@ -1,8 +1,0 @@
--- Rollback.
-{% include "sqlserver/managed/start.sql" %}
-{%- for statement in plan.undo %}
-{{ statement }}
-GO
-{%- endfor %}
-SET NOEXEC OFF;
-GO

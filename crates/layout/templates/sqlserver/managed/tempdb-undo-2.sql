@@ -1,8 +1,0 @@
--- The rest of the rollback. Files that were added have to be empty: fail over first.
-{% include "sqlserver/managed/start.sql" %}
-{%- for statement in plan.after_undo %}
-{{ statement }}
-GO
-{%- endfor %}
-SET NOEXEC OFF;
-GO
