@@ -6,7 +6,13 @@
 //! profile ───► load: parts of like intensity ─────────────────────────────────►│
 //!                                                                              ▼
 //!              bound: no simulation can be faster ─► simulate what is left ─► cheapest, fastest, best value
+//!                                                                              │
+//! wishes, today's layout ─────────────────────────────────────────────────────►▼
+//!                                                    document: answer, prices, reasons, assumptions, what is next
 //! ```
+//!
+//! A [`Request`] is the whole: from wishes and today's layout to the document. [`Search`] is the part of it in the middle.
+//! Neither opens a file, prints, or reads a clock.
 //!
 //! The search is exact up to [`TOLD_APART`]: a layout is pruned only if its bound shows that it is not faster than a cheaper one
 //! by that margin and, while no cheaper layout meets the target, does not meet it either.
@@ -56,6 +62,9 @@
 //! ```
 
 mod bound;
+mod document;
+mod error;
+mod finalists;
 mod group;
 mod headroom;
 mod layout;
@@ -63,14 +72,20 @@ mod load;
 mod machine;
 mod need;
 mod offer;
+mod request;
 mod search;
 mod simulate;
+mod wishes;
 
+pub use error::AdviseError;
+pub use finalists::Finalists;
 pub use group::{Group, Grouping, On};
 pub use headroom::{Headroom, headroom};
 pub use layout::{Layout, Layouts, NoLayout, Volume};
 pub use load::{Load, Part};
 pub use need::{Holding, Need, System, TempOn};
 pub use offer::Offer;
-pub use search::{Advice, Counts, Found, Limits, Search, Step, TOLD_APART};
+pub use request::{Names, Request, Today};
+pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use simulate::{Measured, Placed, Ratio, Utilisation};
+pub use wishes::Wishes;

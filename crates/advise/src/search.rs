@@ -47,9 +47,9 @@ pub struct Found {
     pub measured: Measured,
 }
 
-/// Result of the search.
+/// Results of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Advice {
+pub struct Results {
     /// Today's layout.
     pub today: Measured,
     /// The cheapest within the budget that meets the target.
@@ -116,7 +116,7 @@ impl Search<'_> {
     ///
     /// # Errors
     /// When an operation takes zero time.
-    pub fn run(&self, go_on: &mut dyn FnMut(Step) -> bool) -> Result<Advice, ReplayError> {
+    pub fn run(&self, go_on: &mut dyn FnMut(Step) -> bool) -> Result<Results, ReplayError> {
         let load = self.today_load;
         let today = self.today.simulate(load, Effort::Short, 1)?;
         let seeds = 1..=SEEDS;
@@ -152,7 +152,7 @@ impl Search<'_> {
         let best_value = best_value
             .min_by(|a, b| value(a).total_cmp(&value(b)))
             .cloned();
-        Ok(Advice {
+        Ok(Results {
             fastest: fastest
                 .map(|found| under.confirmed(found.layout))
                 .transpose()?,

@@ -96,7 +96,7 @@ const CHANCE: f64 = 0.03;
 /// Results of the search and of an exhaustive evaluation.
 struct Both {
     layouts: u64,
-    searched: Advice,
+    searched: Results,
     /// Price of the cheapest that is slower than asked by chance at most.
     cheapest_at_least: f64,
     /// Price of the cheapest that is as fast as asked, chance or not.

@@ -1,20 +1,20 @@
 //! `dbstow advise`: which machine, which disks, where the files go, for how much a month.
 //!
 //! ```text
-//! profile, today's layout ──back-test──> fits? ──> need, load ──search──> document ──> terminal, JSON, folder
+//! profile, today's layout ──back-test──> fits? ──> advise::Request ──> document ──> terminal, JSON, folder
 //! ```
 
-mod assumed;
-mod described;
 mod folder;
-mod need;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use advise::{Advice, Layouts, Limits, Load, Need, Placed, Search, Step};
+use advise::{
+    AdviseError, Finalists, Limits, Names, Placed, Request, Step, System, TempOn, Today, Wishes,
+};
 use anyhow::{Context, Result};
 use catalogue::Catalogue;
 use clap::{ValueEnum, ValueHint};
@@ -26,18 +26,15 @@ use super::pair::key_and_value;
 use super::progress::Progress;
 use super::{Asked, ResolvedRun, UsageError, backtest, drilled, names, plan};
 use analysis::quantity::usd;
-use analysis::report::advice::{Shown, page};
-use described::Described;
-use folder::Finalists;
+use analysis::report::advice::{Advice, Shown, page};
+use model::Bytes;
+use reading::Role;
 
 /// Steps of the progress bar.
 const STEPS: u64 = 1_000;
 
 /// Maximum price of a layout in dollars a month: more than all machines of a cloud.
 const BUDGET_MAX: f64 = 1e12;
-
-/// Layouts on which an operation takes longer than this many times today's time are skipped.
-const SLOWEST: f64 = 2.0;
 
 /// Arguments of `advise`.
 #[derive(Clone, Debug, clap::Args)]
@@ -172,82 +169,122 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let (arm, stage, recording) = prepared.first();
     let recording = recording.expect("a back-test is of a profile");
-    let profile = &recording.profile;
 
     let mut catalogue = layout.inventory.catalogue.clone();
     price(args, &mut catalogue)?;
-    let machine = arm.settings.machine.kind.as_deref();
-    let today = need::Today {
-        machine,
-        stage,
-        placement: &arm.settings.placement,
-        profile,
+    let wishes = args.wishes()?;
+    let today = Today {
+        settings: &arm.settings,
+        placed: Placed {
+            machine: stage.machine.clone(),
+            volumes: stage.volumes.clone(),
+            places: stage.replay_places(&arm.settings.placement),
+        },
+        notes: &stage.notes,
+        profile: &recording.profile,
+        backtest: &tested,
     };
-    let need = need::of(args, &today, &catalogue)?;
-    let today_load = Load::of(profile).map_err(|error| UsageError(error.to_string()))?;
-    let load = today_load.grown(args.growth);
-    let placed = Placed {
-        machine: stage.machine.clone(),
-        volumes: stage.volumes.clone(),
-        places: stage.replay_places(&arm.settings.placement),
+    let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
+    let names = args.names();
+    let mut document = interruptible(|go_on| request.advice(&names, go_on)).map_err(mistake)?;
+    if let (Some(folder), Some(drill)) = (&args.drill, &drill) {
+        drilled::add_to_advice(folder, drill, &mut document);
+    }
+    let folder = folder::made(args)?;
+    let finalists = Finalists {
+        today: &text_of_today,
+        profile: folder::seen_from(folder.path(), &args.profile),
+        window: args.window.as_deref(),
     };
-    let sought = Sought {
-        args,
-        catalogue: &catalogue,
-        need: &need,
-        load: &load,
-        today: &placed,
-        today_load: &today_load,
-    };
-    let advice = sought.search(|layouts, advice| {
-        let described = Described {
-            args,
-            need: &need,
-            today: &today,
-            volumes: &arm.settings.volumes,
-            catalogue: &catalogue,
-            backtest: &tested,
-            layouts,
-            advice,
-            load: &load,
-        };
-        let mut document = described.document()?;
-        if let (Some(folder), Some(drill)) = (&args.drill, &drill) {
-            drilled::add_to_advice(folder, drill, &mut document);
-        }
-        let folder = folder::made(args)?;
-        let finalists = Finalists {
-            today: &text_of_today,
-            placement: &arm.settings.placement.name,
-            catalogue: &catalogue,
-            profile: folder::seen_from(folder.path(), &args.profile),
-            window: args.window.as_deref(),
-            sessions: load.sessions_max(),
-        };
-        let finalists = folder::finalists(&finalists, &document)?;
-        folder::write(&folder, &document, &finalists, &page(&document))?;
-        args.format.print(&match args.format {
-            ListFormat::Text => text(&Shown::of(&document), folder.path()),
-            ListFormat::Json => document.json(),
-        })?;
-        if let Some(file) = &args.plan_out {
-            let ResolvedRun {
-                inventory, plan, ..
-            } = finalists_in(args, folder.path()).understand(false)?;
-            plan::write(file, plan, &inventory)?;
-        }
-        Ok(document)
+    let finalists = request.finalists(&finalists, &document).map_err(mistake)?;
+    folder::write(&folder, &document, &finalists, &page(&document))?;
+    args.format.print(&match args.format {
+        ListFormat::Text => text(&Shown::of(&document), folder.path()),
+        ListFormat::Json => document.json(),
     })?;
-    if advice.cheapest.is_some() {
+    if let Some(file) = &args.plan_out {
+        let ResolvedRun {
+            inventory, plan, ..
+        } = finalists_in(args, folder.path()).understand(false)?;
+        plan::write(file, plan, &inventory)?;
+    }
+    if document.cheapest.is_some() {
         return Ok(());
     }
-    Err(UsageError(advice.answer).into())
+    Err(UsageError(document.answer).into())
+}
+
+fn mistake(error: AdviseError) -> UsageError {
+    UsageError(error.to_string())
+}
+
+impl Args {
+    /// What layouts may be bought, and what they have to keep.
+    ///
+    /// # Errors
+    /// When a capacity cannot be parsed, is 0, or is given twice.
+    fn wishes(&self) -> Result<Wishes, UsageError> {
+        Ok(Wishes {
+            cloud: self.cloud.clone(),
+            region: self.region.clone(),
+            machine_pattern: self.machine.clone(),
+            keep_machine: self.keep_machine,
+            arm: self.arm,
+            system: match self.windows {
+                true => System::Windows,
+                false => System::Linux,
+            },
+            disks: self.disk.clone(),
+            disks_max: self.disks_max,
+            temp: match self.temp {
+                Temp::Any => TempOn::Any,
+                Temp::Local => TempOn::Local,
+                Temp::Remote => TempOn::Remote,
+            },
+            capacity: capacity(&self.capacity)?,
+            growth: self.growth,
+            limits: Limits {
+                slower_max: self.not_slower,
+                budget: self.budget,
+                simulations_max: self.simulations,
+            },
+        })
+    }
+
+    /// The names of files, for the document.
+    fn names(&self) -> Names {
+        let finalists = folder::name(self).join(folder::FINALISTS);
+        let catalogues = self.catalogue.iter();
+        Names {
+            profile: self.profile.display().to_string(),
+            finalists: finalists.display().to_string(),
+            catalogues: catalogues.map(|file| file.display().to_string()).collect(),
+        }
+    }
+}
+
+/// The space that files need, by role.
+fn capacity(asked: &[(String, String)]) -> Result<BTreeMap<Role, Bytes>, UsageError> {
+    let mut capacity = BTreeMap::new();
+    for (name, size) in asked {
+        let at = |problem: String| UsageError(format!("--capacity {name}={size}: {problem}"));
+        let role = Role::COMMON.into_iter().find(|role| role.name() == name);
+        let role = role.ok_or_else(|| at("there are data, temp and log".to_owned()))?;
+        let bytes: Bytes = size.parse().map_err(|error| at(format!("{error}")))?;
+        if bytes == Bytes::ZERO {
+            return Err(at("it is 0; give what the files take".to_owned()));
+        }
+        if capacity.insert(role, bytes).is_some() {
+            return Err(at(format!("{name} is given twice; keep one")));
+        }
+    }
+    Ok(capacity)
 }
 
 /// The experiment of the finalists, in the form of arguments for `run`.
-fn finalists_in(args: &Args, folder: &Path) -> Asked {
+fn finalists_in(args: &Args, own: &Path) -> Asked {
     Asked {
-        experiment: Some(folder.join("finalists.toml").display().to_string()),
+        experiment: Some(own.join(folder::FINALISTS).display().to_string()),
         catalogue: args.catalogue.clone(),
         ..Asked::simulated()
     }
@@ -286,49 +323,17 @@ fn price(args: &Args, catalogue: &mut Catalogue) -> Result<()> {
     Ok(())
 }
 
-/// The inputs of the search.
-struct Sought<'a> {
-    args: &'a Args,
-    catalogue: &'a Catalogue,
-    need: &'a Need,
-    load: &'a Load,
-    today: &'a Placed,
-    today_load: &'a Load,
-}
-
-impl Sought<'_> {
-    /// Searches, and returns the result of `told` on what was found.
-    fn search<T>(&self, told: impl FnOnce(&Layouts<'_>, &Advice) -> Result<T>) -> Result<T> {
-        let args = self.args;
-        let mistake = |error: profile::ReplayError| UsageError(format!("today's layout: {error}"));
-        let today_s = self.today.operation_s(self.today_load).map_err(mistake)?;
-        let slowest_s = today_s * SLOWEST.max(1.0 + args.not_slower);
-        let layouts = Layouts::new(self.catalogue, self.need, self.load, slowest_s, false);
-        let layouts = layouts.map_err(|error| UsageError(error.to_string()))?;
-        let search = Search {
-            layouts: &layouts,
-            today: self.today,
-            today_load: self.today_load,
-            limits: Limits {
-                slower_max: args.not_slower,
-                budget: args.budget,
-                simulations_max: args.simulations,
-            },
-        };
-        let advice = interruptible(&search).map_err(mistake)?;
-        told(&layouts, &advice)
-    }
-}
-
 /// Runs a search; Ctrl-C interrupts it.
-fn interruptible(search: &Search<'_>) -> Result<Advice, profile::ReplayError> {
+fn interruptible(
+    search: impl FnOnce(&mut dyn FnMut(Step) -> bool) -> Result<Advice, AdviseError>,
+) -> Result<Advice, AdviseError> {
     let stopped = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stopped);
     // Without a handler Ctrl-C ends the program, which leaves nothing behind either.
     let _ = ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed));
     let progress = Progress::new(STEPS, "{wide_bar} {msg}");
     let shown = Cell::new(0);
-    let advice = search.run(&mut |step: Step| {
+    let advice = search(&mut |step: Step| {
         let now = (step.done * STEPS as f64) as u64;
         progress.step(now.saturating_sub(shown.replace(now)));
         progress.set_message(&format!(

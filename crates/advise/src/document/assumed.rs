@@ -1,8 +1,9 @@
 //! The catalogue's assumptions about the machines and disks of an answer.
 
-use advise::System;
 use analysis::report::advice::document::{Advice, Layout};
 use catalogue::{Catalogue, MachineEntry};
+
+use crate::need::System;
 
 /// The name of a volume's disk inside the machine.
 const LOCAL: &str = "local";

@@ -1,0 +1,230 @@
+//! Layouts: today's, and those that were found.
+
+use std::collections::BTreeMap;
+
+use analysis::report::advice::document::{self, Used};
+use experiment::spec::{Disk, Volume};
+use model::Measure;
+use model::split::{Part, Spent, TimeSplit};
+use model::storage::UsageOwner;
+use model::store::Cause;
+use reading::Role;
+
+use super::Described;
+use crate::error::AdviseError;
+use crate::headroom::{Headroom, headroom};
+use crate::request::Today;
+use crate::search::Found;
+use crate::simulate::{Measured, Placed, Ratio, Utilisation};
+
+/// Number of limits reported per layout.
+const LIMITS_TOLD: usize = 4;
+
+impl Described<'_> {
+    /// Today's layout, which defines today's time.
+    pub(super) fn of_today(&self) -> document::Layout {
+        let Today {
+            settings, placed, ..
+        } = self.request.today;
+        let machine = self.request.today.machine();
+        let machine = machine.and_then(|name| self.request.catalogue.machine(name).ok());
+        let machine_usd = machine.and_then(|machine| self.request.need.machine_usd(machine));
+        let roles = |name: &str| -> Vec<Role> {
+            let has = |role: &Role| {
+                let mut files = settings.placement.files(*role).iter();
+                files.any(|file| file.volume == name)
+            };
+            Role::COMMON.into_iter().filter(has).collect()
+        };
+        let there = settings.volumes.iter();
+        let there =
+            there.filter(|volume| placed.volumes.iter().any(|known| known.name == volume.name));
+        let volumes: Vec<document::Volume> = there
+            .map(|volume| document::Volume {
+                name: volume.name.clone(),
+                roles: roles(&volume.name),
+                disk: volume.disk.to_string(),
+                count: volume.count,
+                size: volume.provision.size.map(|size| size.0),
+                iops: volume.provision.iops.map(|iops| iops.0),
+                throughput: volume.provision.throughput.map(|rate| rate.0),
+                usd_per_month: self.volume_usd(volume),
+                forgets: self
+                    .request
+                    .catalogue
+                    .after_stop(&volume.disk.to_string(), self.request.today.machine())
+                    .forgets(),
+            })
+            .collect();
+        let disks_usd: Option<f64> = volumes.iter().map(|volume| volume.usd_per_month).sum();
+        let names: Vec<String> = placed
+            .volumes
+            .iter()
+            .map(|volume| volume.name.clone())
+            .collect();
+        document::Layout {
+            machine: machine.map(|machine| machine.name.clone()),
+            machine_usd_per_month: machine_usd,
+            volumes,
+            usd_per_month: machine_usd
+                .zip(disks_usd)
+                .map(|(machine, disks)| machine + disks),
+            headroom: None,
+            ..measured(
+                &self.found.today,
+                Ratio {
+                    mean: 1.0,
+                    half: 0.0,
+                },
+                &names,
+            )
+        }
+    }
+
+    /// Dollars a month for one of today's volumes, at the requested prices.
+    fn volume_usd(&self, volume: &Volume) -> Option<f64> {
+        let Disk::Catalogue(name) = &volume.disk else {
+            return (volume.disk == Disk::Local).then_some(0.0);
+        };
+        let provision = catalogue::Provision {
+            size: volume.provision.size,
+            iops: volume.provision.iops,
+            throughput: volume.provision.throughput,
+            bursting: volume.provision.bursting.unwrap_or(false),
+        };
+        let disk = self.request.catalogue.disk(name).ok()?;
+        let usd = disk.provision(&provision).ok()?.usd_per_month?;
+        Some(usd * f64::from(volume.count))
+    }
+
+    /// A layout, with the load that it can take.
+    pub(super) fn with_headroom(&self, found: &Found) -> Result<document::Layout, AdviseError> {
+        let placed: Placed = self.layouts.placed(&found.layout);
+        let today_s = self.found.today.operation_s;
+        let most_s = today_s * (1.0 + self.request.wishes.limits.slower_max);
+        let room = headroom(&placed, &self.request.load, most_s).map_err(AdviseError::Headroom)?;
+        let (factor, is_least) = match room {
+            Headroom::None => (0.0, false),
+            Headroom::Up(factor) => (factor, false),
+            Headroom::Beyond(factor) => (factor, true),
+        };
+        Ok(document::Layout {
+            headroom: Some(factor),
+            headroom_is_least: is_least,
+            ..self.layout(found)
+        })
+    }
+
+    /// A layout without it.
+    pub(super) fn layout(&self, found: &Found) -> document::Layout {
+        let (machine, usd) = self.layouts.machine(&found.layout);
+        let volumes = self.layouts.volumes(&found.layout);
+        let names: Vec<String> = volumes.iter().map(|volume| volume.name.clone()).collect();
+        let volumes = volumes.into_iter().map(|volume| match volume.offer {
+            Some(offer) => document::Volume {
+                name: volume.name,
+                roles: volume.roles.to_vec(),
+                disk: offer.disk.clone(),
+                count: offer.count,
+                size: offer.provision.size.map(|size| size.0),
+                iops: offer.provision.iops.map(|iops| iops.0),
+                throughput: offer.provision.throughput.map(|rate| rate.0),
+                usd_per_month: Some(offer.usd_per_month),
+                forgets: false,
+            },
+            None => document::Volume {
+                name: volume.name,
+                roles: volume.roles.to_vec(),
+                disk: "local".to_owned(),
+                count: self.layouts.local_disks(&found.layout),
+                size: None,
+                iops: None,
+                throughput: None,
+                usd_per_month: Some(0.0),
+                forgets: true,
+            },
+        });
+        document::Layout {
+            machine: Some(machine.to_owned()),
+            machine_usd_per_month: Some(usd),
+            volumes: volumes.collect(),
+            usd_per_month: Some(found.layout.usd_per_month),
+            headroom: None,
+            ..measured(&found.measured, found.time, &names)
+        }
+    }
+}
+
+/// The simulation results of a layout with these volumes.
+fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> document::Layout {
+    // Disks of a stripe have the same limits; the most used comes first.
+    let mut used: Vec<Used> = Vec::new();
+    for limit in measured.used.iter().map(|used| limit(used, volumes)) {
+        if !used.iter().any(|known| known.limit == limit.limit) {
+            used.push(limit);
+        }
+    }
+    used.truncate(LIMITS_TOLD);
+    document::Layout {
+        machine: None,
+        machine_usd_per_month: None,
+        volumes: Vec::new(),
+        usd_per_month: None,
+        time: time.mean,
+        time_half: time.half,
+        operation_ms: measured.operation_s * 1e3,
+        used,
+        spent: spent(&measured.split),
+        headroom: None,
+        headroom_is_least: false,
+        survived: None,
+    }
+}
+
+fn limit(used: &Utilisation, volumes: &[String]) -> Used {
+    let measure = match used.measure {
+        Measure::Iops => "IOPS",
+        Measure::Throughput => "throughput",
+    };
+    let owner = match &used.owner {
+        UsageOwner::Machine(name) => format!("the machine ({name})"),
+        UsageOwner::Disk { volume, .. } => match volumes.get(*volume) {
+            Some(name) => format!("volume {name}"),
+            None => "a volume".to_owned(),
+        },
+    };
+    Used {
+        limit: format!("{measure} of {owner}"),
+        share: used.share,
+    }
+}
+
+/// What an operation's time is spent on, as shares of it.
+fn spent(split: &TimeSplit) -> BTreeMap<String, f64> {
+    let within = || split.iter().filter(|(spent, _)| *spent != Spent::Think);
+    let all: f64 = within().map(|(_, time)| time.as_secs_f64()).sum();
+    let mut shares = BTreeMap::new();
+    for (on, time) in within() {
+        let what = match on {
+            Spent::Cpu => "on the processor",
+            Spent::CpuQueued => "waiting for a processor",
+            Spent::Lock => "waiting for a lock",
+            Spent::Think => "between operations",
+            Spent::Waiting(cause, part) => waited(cause, part),
+        };
+        *shares.entry(what.to_owned()).or_default() +=
+            time.as_secs_f64() / all.max(f64::MIN_POSITIVE);
+    }
+    shares
+}
+
+fn waited(cause: Cause, part: Part) -> &'static str {
+    match (cause, part) {
+        (Cause::Read, Part::Throttled(_)) => "waiting for throttled reads",
+        (Cause::Read, Part::Service | Part::Queued) => "waiting for reads",
+        (Cause::Write, Part::Throttled(_)) => "waiting for throttled writes",
+        (Cause::Write, Part::Service | Part::Queued) => "waiting for writes",
+        (Cause::Log, Part::Throttled(_)) => "waiting for throttled log writes",
+        (Cause::Log, Part::Service | Part::Queued) => "waiting for the log",
+    }
+}

@@ -1,0 +1,181 @@
+//! The document, from the search results.
+
+mod answer;
+mod assumed;
+mod layouts;
+mod next;
+
+use std::collections::BTreeSet;
+
+use analysis::report::advice::document::{self, Asked, Capacity, Counts, Figure, SCHEMA};
+use catalogue::{DiskEntry, MachineEntry};
+use experiment::spec::Volume;
+use model::HostCacheMode;
+use profile::BackTest;
+use reading::Role;
+
+use super::error::AdviseError;
+use super::layout::Layouts;
+use super::need::System;
+use super::request::{Names, Request};
+use super::search::{Found, Results};
+
+/// Request and results.
+pub(crate) struct Described<'a> {
+    pub(crate) request: &'a Request<'a>,
+    pub(crate) names: &'a Names,
+    pub(crate) layouts: &'a Layouts<'a>,
+    pub(crate) found: &'a Results,
+}
+
+impl Described<'_> {
+    /// The document.
+    ///
+    /// # Errors
+    /// When an operation takes no time at all.
+    pub(crate) fn document(&self) -> Result<document::Advice, AdviseError> {
+        let found = self.found;
+        let with_headroom =
+            |found: &Option<Found>| -> Result<Option<document::Layout>, AdviseError> {
+                found
+                    .as_ref()
+                    .map(|found| self.with_headroom(found))
+                    .transpose()
+            };
+        let plain = |found: &Option<Found>| found.as_ref().map(|found| self.layout(found));
+        let today = self.of_today();
+        let (cheapest, above_budget) = (
+            with_headroom(&found.cheapest)?,
+            with_headroom(&found.above_budget)?,
+        );
+        let mut document = document::Advice {
+            schema: SCHEMA,
+            answer: String::new(),
+            server: self.server(),
+            asked: self.asked(),
+            backtest: backtest(self.request.today.backtest),
+            runner_up: plain(&found.runner_up),
+            fastest: plain(&found.fastest),
+            best_value: plain(&found.best_value),
+            frontier: found
+                .frontier
+                .iter()
+                .map(|found| self.layout(found))
+                .collect(),
+            counts: counts(found),
+            price_lists: Vec::new(),
+            assumptions: Vec::new(),
+            next: self.next(&today, cheapest.as_ref()),
+            today,
+            cheapest,
+            above_budget,
+        };
+        document.price_lists = self.price_lists(&document);
+        document.assumptions = self.assumptions(&document);
+        document.answer = self.answer(&document);
+        Ok(document)
+    }
+
+    fn server(&self) -> Option<String> {
+        let origin = &self.request.today.profile.origin;
+        let product = origin.product.as_ref()?;
+        let version = origin.version.iter().map(|version| format!(" {version}"));
+        Some(format!("{product}{}", version.collect::<String>()))
+    }
+
+    fn asked(&self) -> Asked {
+        let need = &self.request.need;
+        let capacity = need.holdings.iter().map(|holding| Capacity {
+            roles: holding.roles.iter().copied().collect(),
+            bytes: holding.size.0,
+        });
+        Asked {
+            profile: self.names.profile.clone(),
+            cloud: need.cloud.clone(),
+            slower_max: self.request.wishes.limits.slower_max,
+            budget_usd_per_month: self.request.wishes.limits.budget,
+            growth: self.request.wishes.growth,
+            system: match need.system {
+                System::Windows => "Windows",
+                System::Linux => "Linux",
+            },
+            capacity: capacity.collect(),
+            memory: need.memory.0,
+        }
+    }
+
+    /// The sources of the prices in the answers.
+    fn price_lists(&self, document: &document::Advice) -> Vec<String> {
+        let mut lists = BTreeSet::new();
+        for (_, layout) in document.answers() {
+            let machine = layout.machine.as_ref();
+            let machine = machine.and_then(|name| self.request.catalogue.machine(name).ok());
+            lists.extend(machine.and_then(MachineEntry::price_list));
+            let disks = layout.volumes.iter();
+            lists.extend(disks.filter_map(|volume| {
+                let disk = self.request.catalogue.disk(&volume.disk).ok();
+                disk.and_then(DiskEntry::price_list)
+            }));
+        }
+        lists.into_iter().collect()
+    }
+
+    /// Assumptions: in the catalogue, in the recorded profile, and here.
+    fn assumptions(&self, document: &document::Advice) -> Vec<String> {
+        let mut all =
+            assumed::of_layouts(document, self.request.need.system, self.request.catalogue);
+        let of_today = self.request.today.notes.iter();
+        all.extend(of_today.map(|note| format!("Today: {note}.")));
+        all.extend(self.request.today.profile.assumptions.iter().cloned());
+        all.extend(self.request.today.backtest.assumptions.iter().cloned());
+        let mut assume = |text: &str| all.push(text.to_owned());
+        if self.request.wishes.capacity.is_empty() {
+            assume(
+                "The files take as much as today's volumes hold (--capacity says what they need).",
+            );
+        }
+        for role in [Role::Temp, Role::Log] {
+            if !self.request.need.separate.contains(&role) {
+                assume(&format!(
+                    "Requests for {role} were not counted separately: these files stay with the data, and are in its space."
+                ));
+            }
+        }
+        let has_cache = |volume: &Volume| volume.host_cache != HostCacheMode::None;
+        if self.request.today.settings.volumes.iter().any(has_cache) {
+            assume("New layouts have no host cache; today's has one.");
+        }
+        assume("New layouts are as in the long run, without burst credits; today's has its own.");
+        assume("A processor does as much on every machine.");
+        all
+    }
+}
+
+fn backtest(backtest: &BackTest) -> document::BackTest {
+    let figure = |figure: &profile::Figure| Figure {
+        role: figure.role,
+        figure: figure.measure.to_string(),
+        recorded: figure.recorded,
+        simulated: figure.simulated,
+        off: figure.off(),
+        decides: figure.decides,
+    };
+    document::BackTest {
+        fits: backtest.fits(),
+        off_max: profile::OFF_MAX,
+        figures: backtest.figures.iter().map(figure).collect(),
+    }
+}
+
+fn counts(found: &Results) -> Counts {
+    let counts = found.counts;
+    Counts {
+        machines: counts.machines,
+        machines_unpriced: counts.unpriced,
+        considered: counts.considered,
+        beaten: counts.beaten,
+        bounded: counts.bounded,
+        simulated: counts.simulated,
+        complete: counts.is_complete,
+    }
+}

@@ -1,0 +1,133 @@
+//! A request for advice, and its answer: the whole document.
+//!
+//! ```text
+//! wishes, today's layout ──> need, load ──search──> document ──> experiment of the finalists
+//! ```
+
+use analysis::report::advice::document::Advice;
+use catalogue::Catalogue;
+use experiment::spec::Settings;
+use profile::{BackTest, Profile};
+
+use super::document::Described;
+use super::error::AdviseError;
+use super::finalists::{self, Finalists};
+use super::layout::Layouts;
+use super::load::Load;
+use super::need::Need;
+use super::search::{Search, Step};
+use super::simulate::Placed;
+use super::wishes::Wishes;
+
+/// Layouts on which an operation takes longer than this many times today's time are skipped.
+const SLOWEST: f64 = 2.0;
+
+/// What the server has today.
+#[derive(Clone, Debug)]
+pub struct Today<'a> {
+    /// Its layout, as an experiment describes it.
+    pub settings: &'a Settings,
+    /// The same, ready to be simulated.
+    pub placed: Placed,
+    /// Assumptions about its disks, as sentences without a full stop.
+    pub notes: &'a [String],
+    /// What it asks of its disks.
+    pub profile: &'a Profile,
+    /// The profile beside replays on this layout.
+    pub backtest: &'a BackTest,
+}
+
+impl Today<'_> {
+    /// The machine's name in the catalogue, if it has one.
+    pub(crate) fn machine(&self) -> Option<&str> {
+        self.settings.machine.kind.as_deref()
+    }
+}
+
+/// Names of files, for the document and the commands that it suggests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The profile.
+    pub profile: String,
+    /// The experiment of the finalists.
+    pub finalists: String,
+    /// Catalogues of the user's own.
+    pub catalogues: Vec<String>,
+}
+
+/// A request for advice, checked.
+#[derive(Debug)]
+pub struct Request<'a> {
+    pub(crate) wishes: &'a Wishes,
+    pub(crate) today: &'a Today<'a>,
+    pub(crate) catalogue: &'a Catalogue,
+    pub(crate) need: Need,
+    /// Today's load.
+    today_load: Load,
+    /// The load that a layout has to take.
+    pub(crate) load: Load,
+}
+
+impl<'a> Request<'a> {
+    /// A request for layouts of what `catalogue` has, at its prices.
+    ///
+    /// # Errors
+    /// A wish that cannot be fulfilled, with the remedy, or a profile that lacks data.
+    pub fn new(
+        wishes: &'a Wishes,
+        today: &'a Today<'a>,
+        catalogue: &'a Catalogue,
+    ) -> Result<Request<'a>, AdviseError> {
+        let need = wishes.need(today, catalogue)?;
+        let today_load = Load::of(today.profile).map_err(AdviseError::Demand)?;
+        Ok(Request {
+            wishes,
+            today,
+            catalogue,
+            need,
+            load: today_load.grown(wishes.growth),
+            today_load,
+        })
+    }
+
+    /// Searches, and describes what was found. `go_on` receives the progress, and ends the search by returning `false`:
+    /// the answer is the best so far.
+    ///
+    /// # Errors
+    /// When no machine or disk qualifies, or an operation takes no time.
+    pub fn advice(
+        &self,
+        names: &Names,
+        go_on: &mut dyn FnMut(Step) -> bool,
+    ) -> Result<Advice, AdviseError> {
+        let today = &self.today.placed;
+        let today_s = today
+            .operation_s(&self.today_load)
+            .map_err(AdviseError::Today)?;
+        let slowest_s = today_s * SLOWEST.max(1.0 + self.wishes.limits.slower_max);
+        let layouts = Layouts::new(self.catalogue, &self.need, &self.load, slowest_s, false)
+            .map_err(AdviseError::NoLayout)?;
+        let search = Search {
+            layouts: &layouts,
+            today,
+            today_load: &self.today_load,
+            limits: self.wishes.limits,
+        };
+        let found = search.run(go_on).map_err(AdviseError::Today)?;
+        let described = Described {
+            request: self,
+            names,
+            layouts: &layouts,
+            found: &found,
+        };
+        described.document()
+    }
+
+    /// An experiment with today's layout and those of the answer, to run.
+    ///
+    /// # Errors
+    /// When the text of today's layout is not TOML.
+    pub fn finalists(&self, of: &Finalists<'_>, advice: &Advice) -> Result<String, AdviseError> {
+        finalists::experiment(self, of, advice).map_err(AdviseError::Toml)
+    }
+}

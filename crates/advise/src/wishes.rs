@@ -1,0 +1,205 @@
+//! What is wished for, and the requirements on a layout that follow from it and from today's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use catalogue::{Catalogue, MachineEntry};
+use model::{Bytes, MachineSpec};
+use reading::Role;
+
+use super::error::AdviseError;
+use super::need::{Holding, Need, System, TempOn};
+use super::request::Today;
+use super::search::Limits;
+
+/// What layouts may be bought, and what they have to keep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wishes {
+    /// Only machines and disks of this cloud, such as `azure`; `None`: today's.
+    pub cloud: Option<String>,
+    /// Only prices of this region, such as `eastus`.
+    pub region: Option<String>,
+    /// Only machines whose name contains this, ignoring case.
+    pub machine_pattern: Option<String>,
+    /// Only the machine of today.
+    pub keep_machine: bool,
+    /// Whether to include machines with Arm processors.
+    pub arm: bool,
+    /// The operating system, which affects the machine's price.
+    pub system: System,
+    /// Only these disks of the catalogue; empty: all that are sold.
+    pub disks: Vec<String>,
+    /// Maximum number of attached disks.
+    pub disks_max: Option<u32>,
+    /// Where temporary files may be.
+    pub temp: TempOn,
+    /// Space that files need today, above zero; of roles without an entry, the size of today's volumes.
+    pub capacity: BTreeMap<Role, Bytes>,
+    /// The load and space that a layout has to take, as a multiple of today's.
+    pub growth: f64,
+    /// Target and limits of the search.
+    pub limits: Limits,
+}
+
+impl Wishes {
+    /// The requirements on a layout.
+    ///
+    /// # Errors
+    /// A requirement that cannot be met, with the remedy.
+    pub(crate) fn need(
+        &self,
+        today: &Today<'_>,
+        catalogue: &Catalogue,
+    ) -> Result<Need, AdviseError> {
+        let cloud = self.cloud(today, catalogue)?;
+        self.check_region(&cloud, catalogue)?;
+        let machine = match self.keep_machine {
+            false => None,
+            true => Some(kept(today, catalogue)?),
+        };
+        let mut disks = BTreeSet::new();
+        for name in &self.disks {
+            let disk = match catalogue.disks_meant(name).as_slice() {
+                [one] => one.name.clone(),
+                _ => {
+                    let disk = catalogue.disk(name);
+                    let disk = disk.map_err(|why| AdviseError::Disk {
+                        name: name.clone(),
+                        why: Box::new(why),
+                    })?;
+                    disk.name.clone()
+                }
+            };
+            disks.insert(disk);
+        }
+        let separate = today.profile.roles();
+        if self.temp == TempOn::Local && !separate.contains(&Role::Temp) {
+            return Err(AdviseError::TempNotCounted);
+        }
+        Ok(Need {
+            holdings: self.holdings(today)?,
+            separate,
+            memory: memory(today),
+            cloud: Some(cloud),
+            region: self.region.clone(),
+            machine,
+            machine_pattern: self.machine_pattern.clone(),
+            arm: self.arm,
+            disks,
+            disks_max: self.disks_max,
+            temp: self.temp,
+            system: self.system,
+        })
+    }
+
+    /// The requested cloud, or else today's.
+    fn cloud(&self, today: &Today<'_>, catalogue: &Catalogue) -> Result<String, AdviseError> {
+        let begins = |name: &str| {
+            name.split_once('.')
+                .map_or(name, |(begins, _)| begins)
+                .to_owned()
+        };
+        let known: BTreeSet<String> = catalogue
+            .machines()
+            .map(|machine| begins(&machine.name))
+            .collect();
+        let shown = || known.iter().cloned().collect::<Vec<_>>().join(", ");
+        let wanted = self.cloud.clone().or(today.machine().map(begins));
+        let Some(wanted) = wanted else {
+            return Err(AdviseError::NoCloud { known: shown() });
+        };
+        let found = known.iter().find(|name| name.eq_ignore_ascii_case(&wanted));
+        found.cloned().ok_or_else(|| AdviseError::Cloud {
+            name: wanted,
+            known: shown(),
+        })
+    }
+
+    fn check_region(&self, cloud: &str, catalogue: &Catalogue) -> Result<(), AdviseError> {
+        let Some(region) = &self.region else {
+            return Ok(());
+        };
+        let of_cloud = |name: &str| {
+            name.split_once('.')
+                .is_some_and(|(begins, _)| begins == cloud)
+        };
+        let machines = catalogue
+            .machines()
+            .filter(|machine| of_cloud(&machine.name));
+        let lists: BTreeSet<String> = machines.filter_map(MachineEntry::price_list).collect();
+        if lists.iter().any(|list| list.contains(region.as_str())) {
+            return Ok(());
+        }
+        let lists: Vec<String> = lists.into_iter().collect();
+        Err(AdviseError::Region {
+            region: region.clone(),
+            known: lists.join("; "),
+        })
+    }
+
+    /// The required space: as requested, or the size of today's volumes.
+    fn holdings(&self, today: &Today<'_>) -> Result<Vec<Holding>, AdviseError> {
+        let separate = today.profile.roles();
+        let mut holdings: Vec<Holding> = Vec::new();
+        for volume in &today.placed.volumes {
+            let roles = Role::COMMON.into_iter().filter(|role| {
+                let mut files = today.settings.placement.files(*role).iter();
+                // Files that stay with the data are included in the space requested for it.
+                let is_in_data =
+                    self.capacity.contains_key(&Role::Data) && !separate.contains(role);
+                let is_left = !self.capacity.contains_key(role) && !is_in_data;
+                is_left && files.any(|file| file.volume == volume.name)
+            });
+            let roles: BTreeSet<Role> = roles.collect();
+            let sizes = volume.disks.iter().map(|disk| disk.size.0);
+            let size = sizes.fold(0_u64, u64::saturating_add);
+            if roles.is_empty() {
+                continue;
+            }
+            if size == u64::MAX {
+                let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+                return Err(AdviseError::NoSize {
+                    volume: volume.name.clone(),
+                    roles: roles.join(" and --capacity "),
+                });
+            }
+            holdings.push(Holding {
+                roles,
+                size: Bytes(size),
+            });
+        }
+        holdings.extend(self.capacity.iter().map(|(role, size)| Holding {
+            roles: [*role].into(),
+            size: *size,
+        }));
+        for holding in &mut holdings {
+            let grown = holding.size.0 as f64 * self.growth;
+            if grown >= u64::MAX as f64 {
+                return Err(AdviseError::Growth {
+                    growth: self.growth,
+                    size: holding.size,
+                });
+            }
+            holding.size = Bytes(grown as u64);
+        }
+        Ok(holdings)
+    }
+}
+
+/// Today's machine, which is to stay.
+fn kept(today: &Today<'_>, catalogue: &Catalogue) -> Result<String, AdviseError> {
+    let name = today.machine().ok_or(AdviseError::NoMachine)?;
+    let machine = catalogue
+        .machine(name)
+        .map_err(|why| AdviseError::Machine(Box::new(why)))?;
+    Ok(machine.name.clone())
+}
+
+/// The server's current main memory, where known: with less it would read more.
+fn memory(today: &Today<'_>) -> Bytes {
+    let of_machine = Some(today.placed.machine.memory);
+    let unlimited = MachineSpec::unlimited().memory;
+    let memory = of_machine.filter(|memory| *memory != unlimited);
+    memory
+        .or(today.profile.machine.memory)
+        .unwrap_or(Bytes::ZERO)
+}
