@@ -6,7 +6,7 @@ use crate::ENGINES;
 use advise::{Load, Placed};
 use engine::Options;
 use experiment::plan::Plan;
-use experiment::spec::{Spec, Variant};
+use experiment::spec::{ExperimentText, Spec, Variant};
 use lab::Prepared;
 use lab::inventory::Inventory;
 use tempfile::TempDir;
@@ -38,13 +38,8 @@ pub(crate) fn read(text: &str) -> Result<(), String> {
     let overrides: Vec<(String, String)> = added
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect();
-    let spec = Spec::swept(
-        "fuzz.toml",
-        text,
-        &overrides,
-        &Variant::default(),
-        &*INVENTORY,
-    );
+    let layout = ExperimentText::of_file("fuzz.toml", text);
+    let spec = Spec::swept(&layout, &overrides, &Variant::default(), &*INVENTORY);
     let spec = spec.map_err(|error| error.to_string())?;
     let spec = spec.check(&*INVENTORY).map_err(|error| error.to_string())?;
     let plan = Plan::new(&spec, false);

@@ -101,6 +101,11 @@ impl Experiment {
         self
     }
 
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The experiment in its file format.
     pub fn text(&self) -> String {
         self.document.to_string()
@@ -112,7 +117,7 @@ impl Experiment {
     /// # Errors
     /// The first mistake, with its key.
     pub fn build(&self, variant: Variant) -> Result<Spec, SpecError> {
-        Spec::made(&self.name, &self.text(), variant)
+        Spec::built(&self.into(), variant)
     }
 
     fn table(mut self, path: &[&str], table: Table) -> Experiment {

@@ -327,7 +327,7 @@ impl Known for Remembering<'_> {
 
 #[cfg(test)]
 mod tests {
-    use experiment::spec::{Spec, Variant};
+    use experiment::spec::{ExperimentText, Spec, Variant};
 
     use super::*;
     use crate::inventory::EMBEDDED;
@@ -358,8 +358,8 @@ mod tests {
             set("volume.d", "{ disk = \"mine.disk\" }"),
         ];
         let variant = Variant::default();
-        let text = experiment::spec::builtin_text("tempdb-ssd-vs-premium").expect("built in");
-        let spec = Spec::swept("mine.toml", text, &overrides, &variant, &inventory);
+        let experiment = ExperimentText::builtin("tempdb-ssd-vs-premium").expect("built in");
+        let spec = Spec::swept(&experiment, &overrides, &variant, &inventory);
         let plan = Plan::new(&spec.expect("sound"), false);
         PlanFile::new(plan, &inventory).expect("its files are there")
     }

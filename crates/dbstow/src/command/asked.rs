@@ -16,8 +16,8 @@ use engine::EngineProvider;
 use experiment::build;
 use experiment::plan::{Plan, counted};
 use experiment::spec::{
-    Arm, EngineName, Idle, Located, Mode, Role, Spec, SpecError, Variant, builtin_names,
-    builtin_text, located,
+    Arm, EngineName, ExperimentText, Idle, Located, Mode, Role, Spec, SpecError, Variant,
+    builtin_names, builtin_text, located,
 };
 use files::input::{self, Reach};
 use lab::inventory::Inventory;
@@ -292,7 +292,8 @@ impl Asked {
         }
         let disks = self.add_disks(&mut inventory, read)?;
         let overrides = [added, self.overrides(text, &disks)?].concat();
-        let spec = Spec::swept(file, text, &overrides, &variant, &inventory);
+        let experiment = ExperimentText::of_file(file, text);
+        let spec = Spec::swept(&experiment, &overrides, &variant, &inventory);
         let spec = spec.map_err(|error| self.in_options(error))?;
         let spec = self.without_what_does_not_apply(spec);
         if variant.mode == Mode::Simulate && !self.allow_large {

@@ -85,14 +85,18 @@ pub(super) fn with_all(
     keys: &BTreeMap<String, toml::Value>,
     blamed: &[&str],
 ) -> Result<Text, Fault> {
-    keys.iter().try_fold(text.clone(), |text, (key, value)| {
-        let path = [blamed, &[key.as_str()]].concat();
+    let fault = |key: &str, message: String| {
+        let path = [blamed, &[key]].concat();
+        Fault::at(&path, format!("{key}: {message}"))
+    };
+    let edits = keys.iter().map(|(key, value)| {
         let value = value.to_string().parse::<Value>();
-        value
-            .map_err(|error| error.message().to_owned())
-            .and_then(|value| text.with(key, value))
-            .map_err(|message| Fault::at(&path, format!("{key}: {message}")))
-    })
+        let value = value.map_err(|error| fault(key, error.message().to_owned()))?;
+        Ok((key.as_str(), value))
+    });
+    let edits = edits.collect::<Result<Vec<_>, Fault>>()?;
+    let edited = text.edited(&edits);
+    edited.map_err(|(at, message)| fault(edits[at].0, message))
 }
 
 /// An arm from the file, or implied by a placement.

@@ -25,9 +25,7 @@ impl Spec {
         match self.look_up(known) {
             Ok(()) => Ok(self),
             Err(fault) => Err(self.origin.error(fault, |origin| {
-                let (place, text) = (origin.place.clone(), origin.text.source());
-                let spec = Spec::read(place, text, &origin.overrides, origin.variant.clone());
-                match spec {
+                match origin.with(&origin.overrides) {
                     Ok(mut spec) => spec.look_up(known).err(),
                     // Another fault; its details do not matter here.
                     Err(_) => Some(Fault::at(&[], "")),

@@ -1,6 +1,6 @@
 //! The text of an experiment: the line of a key, and edits that set a key.
 
-use toml_edit::{Document, Item, Table, TableLike, Value};
+use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::error::{listed, plain_words, remedy};
 use super::keys;
@@ -11,6 +11,9 @@ const NAMED: [&str; 4] = ["volume", "placement", "arm", "published"];
 
 /// Sections that set keys of others: they are applied to the file before arms and overrides set theirs.
 const APPLIED_FIRST: [&str; 3] = ["quick", "real-time", "real-time-sqlserver"];
+
+/// Keys whose edit removes others, since the old workload's do not apply to the new one.
+const OF_ANOTHER_WORKLOAD: [&str; 2] = ["workload.folder", "workload.profile"];
 
 /// An experiment's text that is valid TOML and has the shape of an experiment.
 #[derive(Clone, Debug)]
@@ -53,11 +56,7 @@ impl Text {
 
     /// The value at `key`, a dotted path, as written; `None` if missing.
     pub(crate) fn value(&self, key: &str) -> Option<String> {
-        let mut item = self.document.as_item();
-        for part in key.split('.') {
-            item = item.as_table_like()?.get(part)?;
-        }
-        let value = item.as_value()?;
+        let value = item(self.document.as_item(), key)?.as_value()?;
         let text = value.as_str().map(str::to_owned);
         Some(text.unwrap_or_else(|| value.to_string().trim().to_owned()))
     }
@@ -73,47 +72,66 @@ impl Text {
         sorted
     }
 
-    /// The text with `key`, a dotted path, set to `value`.
+    /// The text with `edits`, dotted keys and their values, made in order.
+    ///
+    /// It is read once, after all of them. If that fails, or if an edit may hide an error in an earlier one, it is read after
+    /// each, so that the first edit at fault is reported.
     ///
     /// # Errors
-    /// What is wrong with the key, or with the value at this key.
-    pub(crate) fn with(&self, key: &str, value: Value) -> Result<Text, String> {
-        if key == "engine.name" {
-            // It is read before any override is applied.
-            return Err("use --engine, or change [engine] name in a file of your own".to_owned());
+    /// The position of that edit, and what is wrong with its key, or with the value at this key.
+    pub(crate) fn edited(&self, edits: &[(&str, Value)]) -> Result<Text, (usize, String)> {
+        if edits.is_empty() {
+            return Ok(self.clone());
         }
-        let path: Vec<&str> = key.split('.').collect();
-        if let Some((section, rest)) = path.split_first()
-            && APPLIED_FIRST.contains(section)
-        {
-            let inner = rest.join(".").replace('"', "");
-            let inner = if inner.is_empty() { "its keys" } else { &inner };
-            return Err(format!(
-                "[{section}] is applied before this, which would change nothing; set {inner} without it"
-            ));
+        if let Some(text) = self.edited_at_once(edits) {
+            return Ok(text);
         }
-        if let Some(message) = keys::unknown(&path, |section| self.names_in(section))
-            && !path.contains(&"")
-        {
-            return Err(message);
+        let mut numbered = edits.iter().enumerate();
+        numbered.try_fold(self.clone(), |text, (at, (key, value))| {
+            let text = text.with(key, value.clone());
+            text.map_err(|message| (at, message))
+        })
+    }
+
+    fn edited_at_once(&self, edits: &[(&str, Value)]) -> Option<Text> {
+        let may_hide = |(at, (later, _)): (usize, &(&str, Value))| {
+            let mut earlier = edits[..at].iter();
+            earlier.any(|(earlier, _)| self.may_hide(later, earlier))
+        };
+        if edits.iter().enumerate().any(may_hide) {
+            return None;
         }
         let mut document = self.document.clone().into_mut();
-        set(document.as_table_mut(), &path, value)?;
+        for (key, value) in edits {
+            edit(&mut document, key, value.clone()).ok()?;
+        }
+        let (text, _) = Text::read(&document.to_string()).ok()?;
+        Some(text)
+    }
+
+    /// Whether the text may be valid after the edits of two keys although it is not after the `earlier` one alone: the `later`
+    /// one replaces its value, or completes its table. A section that exists is complete.
+    fn may_hide(&self, later: &str, earlier: &str) -> bool {
+        let (one, other) = (table_of(earlier), table_of(later));
+        let (outer, inner) = match one.len() <= other.len() {
+            true => (one, other),
+            false => (other, one),
+        };
+        let is_section = outer.split('.').count() <= 2;
+        let exists = outer.is_empty() || item(self.document.as_item(), outer).is_some();
+        OF_ANOTHER_WORKLOAD.contains(&later)
+            || is_within(later, earlier)
+            || is_within(earlier, later)
+            || is_within(inner, outer) && !(is_section && exists)
+    }
+
+    /// The text with `key`, a dotted path, set to `value`.
+    fn with(&self, key: &str, value: Value) -> Result<Text, String> {
+        let mut document = self.document.clone().into_mut();
+        edit(&mut document, key, value)?;
         Text::read(&document.to_string())
             .map(|(text, _)| text)
             .map_err(|(_, message)| message)
-    }
-
-    /// Names in the table at `key`, a dotted path; empty if the table does not exist.
-    fn names_in(&self, key: &str) -> Vec<String> {
-        let mut parts = key.split('.');
-        let table = parts.try_fold(self.document.as_item(), |item, part| {
-            item.as_table_like()?.get(part)
-        });
-        let table = table.and_then(Item::as_table_like);
-        table.map_or_else(Vec::new, |table| {
-            table.iter().map(|(name, _)| name.to_owned()).collect()
-        })
     }
 
     /// Its deserialized content.
@@ -132,6 +150,31 @@ pub(crate) fn line_of(source: &str, path: &[String]) -> usize {
         Ok(document) => line_at(source, offset(document.as_item(), path)),
         Err(_) => 1,
     }
+}
+
+/// The table that contains `key`, a dotted path; empty for the whole document.
+fn table_of(key: &str) -> &str {
+    key.rsplit_once('.').map_or("", |(table, _)| table)
+}
+
+/// Whether `key` is `table`, or in it.
+fn is_within(key: &str, table: &str) -> bool {
+    let rest = key.strip_prefix(table);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The item at `key`, a dotted path.
+fn item<'a>(root: &'a Item, key: &str) -> Option<&'a Item> {
+    let mut parts = key.split('.');
+    parts.try_fold(root, |item, part| item.as_table_like()?.get(part))
+}
+
+/// Names in the table at `key`, a dotted path; empty if the table does not exist.
+fn names_in(root: &Item, key: &str) -> Vec<String> {
+    let table = item(root, key).and_then(Item::as_table_like);
+    table.map_or_else(Vec::new, |table| {
+        table.iter().map(|(name, _)| name.to_owned()).collect()
+    })
 }
 
 fn offset(root: &Item, path: &[String]) -> usize {
@@ -163,6 +206,33 @@ pub(crate) fn typed(value: &str) -> Value {
     value
         .parse()
         .unwrap_or_else(|_| Value::from(value.to_owned()))
+}
+
+/// Sets `key`, a dotted path.
+///
+/// # Errors
+/// What is wrong with the key.
+fn edit(document: &mut DocumentMut, key: &str, value: Value) -> Result<(), String> {
+    if key == "engine.name" {
+        // It is read before any override is applied.
+        return Err("use --engine, or change [engine] name in a file of your own".to_owned());
+    }
+    let path: Vec<&str> = key.split('.').collect();
+    if let Some((section, rest)) = path.split_first()
+        && APPLIED_FIRST.contains(section)
+    {
+        let inner = rest.join(".").replace('"', "");
+        let inner = if inner.is_empty() { "its keys" } else { &inner };
+        return Err(format!(
+            "[{section}] is applied before this, which would change nothing; set {inner} without it"
+        ));
+    }
+    if let Some(message) = keys::unknown(&path, |section| names_in(document.as_item(), section))
+        && !path.contains(&"")
+    {
+        return Err(message);
+    }
+    set(document.as_table_mut(), &path, value)
 }
 
 fn set(root: &mut dyn TableLike, path: &[&str], value: Value) -> Result<(), String> {
@@ -259,112 +329,4 @@ pub fn line_at(source: &str, offset: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn text(source: &str) -> Text {
-        let whole = format!("name = \"x\"\nquestion = \"?\"\n{source}[workload]\nname = \"w\"\n");
-        Text::read(&whole).expect("an experiment").0
-    }
-
-    fn path(key: &str) -> Vec<String> {
-        key.split('.').map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn a_key_is_found_on_its_line_and_a_missing_one_at_its_table() {
-        let text = text("[volume.d]\ndisk = \"local\"\n");
-        assert_eq!(text.line(&path("volume.d.disk")), 4);
-        assert_eq!(text.line(&path("volume.d.count")), 3);
-        assert_eq!(text.line(&path("protocol.seed")), 1);
-    }
-
-    #[test]
-    fn a_set_key_replaces_or_adds() {
-        let text = text("[volume.d]\ndisk = \"local\"\n");
-        let text = text.with("volume.d.count", typed("2")).expect("known key");
-        let text = text.with("volume.d.disk", typed("a.b")).expect("bare text");
-        let wire = text.wire();
-        assert_eq!(wire.volume["d"].count, Some(2));
-        assert_eq!(wire.volume["d"].disk, "a.b");
-    }
-
-    #[test]
-    fn a_set_folder_takes_the_place_of_the_workload_and_its_parameters() {
-        let text = text("").with("workload.parameters.rows", typed("3"));
-        let text = text.expect("known key");
-        let text = text.with("workload.folder", typed("mine"));
-        let workload = text.expect("known key").wire().workload;
-        assert_eq!(workload.name, None);
-        assert_eq!(workload.folder.as_deref(), Some("mine"));
-        assert!(workload.parameters.is_empty());
-    }
-
-    #[test]
-    fn a_set_profile_takes_the_place_of_the_workload_and_of_what_it_was_compared_by() {
-        let before = text("").with("protocol.metric", typed("elapsed_s"));
-        let before = before
-            .expect("known key")
-            .with("workload.sessions", typed("3"));
-        let after = before
-            .expect("known key")
-            .with("workload.profile", typed("a.toml"));
-        let wire = after.expect("known key").wire();
-        assert_eq!(wire.workload.name, None);
-        assert_eq!(wire.workload.sessions, None);
-        assert_eq!(wire.workload.profile.as_deref(), Some("a.toml"));
-        assert_eq!(wire.protocol.metric, None);
-    }
-
-    #[test]
-    fn a_set_volume_takes_the_place_of_the_old_one_and_what_was_fitted_of_it() {
-        let fitted = |parameter: &str| {
-            format!("[[fitted]]\nparameter = \"{parameter}\"\nto = \"a\"\nwhy = \"w\"\n")
-        };
-        let both = fitted("volume.d.override.iops_limit") + &fitted("engine.memory");
-        let text = text(&format!("{both}[volume.d]\ndisk = \"a.b\"\ncount = 2\n"));
-        let text = text.with("volume.d", typed("{ disk = \"mine\" }"));
-        let wire = text.expect("known volume").wire();
-        assert_eq!(wire.volume["d"].disk, "mine");
-        assert_eq!(wire.volume["d"].count, None);
-        let left: Vec<_> = wire.fitted.iter().map(|entry| &entry.parameter).collect();
-        assert_eq!(left, ["engine.memory"]);
-    }
-
-    #[test]
-    fn a_mistyped_key_is_refused_with_the_near_one() {
-        let text = text("[volume.d]\ndisk = \"local\"\n");
-        let refuse = |key: &str| text.with(key, typed("2")).expect_err("unknown");
-        assert_eq!(
-            refuse("workload.sesions"),
-            "there is no key \"sesions\"; did you mean \"sessions\"?"
-        );
-        assert_eq!(
-            refuse("volume.e.count"),
-            "there is no volume \"e\"; did you mean \"d\"?"
-        );
-        assert!(refuse("volume.e").contains("did you mean \"d\"?"));
-        assert!(refuse("volume").contains("is a section"));
-        assert!(refuse("volume..count").contains("dotted path"));
-    }
-
-    #[test]
-    fn a_section_that_was_applied_before_is_not_set() {
-        let text = text("[volume.d]\ndisk = \"local\"\n");
-        for (key, remedy) in [
-            (
-                "quick.x",
-                "[quick] is applied before this, which would change nothing; set x without it",
-            ),
-            (
-                "quick.\"workload.sessions\"",
-                "set workload.sessions without it",
-            ),
-            ("real-time.engine.memory", "set engine.memory without it"),
-            ("real-time-sqlserver", "set its keys without it"),
-        ] {
-            let error = text.with(key, typed("3")).expect_err("no effect");
-            assert!(error.ends_with(remedy), "{key}: {error}");
-        }
-    }
-}
+mod tests;

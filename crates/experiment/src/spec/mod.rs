@@ -16,6 +16,7 @@ mod distribute;
 mod document;
 mod engine_defaults;
 pub(crate) mod error;
+mod experiment_text;
 mod idle;
 mod keys;
 mod known;
@@ -36,6 +37,7 @@ mod volumes;
 mod wire;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +46,7 @@ pub use builtin::{builtin_names, builtin_text, drill_names, drill_text};
 pub use document::line_at;
 pub use error::SpecError;
 pub use error::{near, plain_words, remedy};
+pub use experiment_text::ExperimentText;
 pub use idle::Idle;
 pub use known::{Decides, Known, KnownWorkload, Recorded};
 pub use mariadb::{FlushLog, FlushMethod, Mariadb};
@@ -64,6 +67,7 @@ pub use volumes::Volumes;
 use crate::question::{Published, Sweep};
 use document::{Text, typed};
 use error::{Fault, touches};
+use experiment_text::TextSource;
 
 /// A valid experiment.
 #[derive(Clone, Debug)]
@@ -114,44 +118,13 @@ pub struct Arm {
 /// Origin of the text: turns a fault into an error with its location.
 #[derive(Clone, Debug)]
 struct Origin {
-    place: TextSource,
-    text: Text,
+    source: TextSource,
+    /// The text as in its file.
+    text: Arc<Text>,
+    /// The text with the settings that the variant selects.
+    start: Arc<Text>,
     overrides: Vec<(String, String)>,
     variant: Variant,
-}
-
-/// Container of the text.
-#[derive(Clone, Debug)]
-enum TextSource {
-    /// A file, as named by the user.
-    File(String),
-    /// Code that built the experiment of this name.
-    Code(String),
-}
-
-impl TextSource {
-    /// An error on a line of `text`, or at `key` if known.
-    fn error(&self, text: &str, line: usize, key: &[String], message: String) -> SpecError {
-        match self {
-            TextSource::File(file) => SpecError::File {
-                file: file.clone(),
-                line,
-                message,
-            },
-            TextSource::Code(experiment) => {
-                let set = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-                let key = match key {
-                    [] => format!("`{}`", set.trim()),
-                    key => key.join("."),
-                };
-                SpecError::Code {
-                    experiment: experiment.clone(),
-                    key,
-                    message,
-                }
-            }
-        }
-    }
 }
 
 impl Spec {
@@ -169,46 +142,12 @@ impl Spec {
         overrides: &[(String, String)],
         variant: Variant,
     ) -> Result<Spec, SpecError> {
-        Spec::read(TextSource::File(file.to_owned()), text, overrides, variant)
+        Origin::read(&ExperimentText::of_file(file, text), variant)?.with(overrides)
     }
 
-    /// The experiment `name` built by code: `text` in the file format.
-    pub(crate) fn made(name: &str, text: &str, variant: Variant) -> Result<Spec, SpecError> {
-        Spec::read(TextSource::Code(name.to_owned()), text, &[], variant)
-    }
-
-    fn read(
-        place: TextSource,
-        text: &str,
-        overrides: &[(String, String)],
-        variant: Variant,
-    ) -> Result<Spec, SpecError> {
-        let (original, asked) =
-            Text::read(text).map_err(|(line, message)| place.error(text, line, &[], message))?;
-        let origin = Origin {
-            place,
-            text: original,
-            overrides: overrides.to_vec(),
-            variant,
-        };
-        let mut start = origin.text.clone();
-        for (section, keys, in_force) in sections(&asked, &origin.variant) {
-            // Those that do not apply are checked anyway.
-            let with = arms::with_all(&start, keys, &[section]);
-            let with = with.map_err(|fault| origin.in_file(fault))?;
-            start = if in_force { with } else { start };
-        }
-        let edited = origin.overridden(start.clone())?;
-        let spec = arms::spec(&edited, &origin).map_err(|fault| {
-            origin.error(fault, |origin| {
-                let edited = origin.overridden(start.clone()).ok()?;
-                arms::spec(&edited, origin).err()
-            })
-        })?;
-        // An error in the file may have been fixed by an override.
-        let arms = |text: &Text| arms::spec(text, &origin).map_or(Vec::new(), |spec| spec.arms);
-        let spec = spec.without_figures_of_other_settings(&arms(&start));
-        Ok(spec.without_totals_of_other_work(&arms(&origin.text)))
+    /// The experiment that code built.
+    pub(crate) fn built(experiment: &ExperimentText, variant: Variant) -> Result<Spec, SpecError> {
+        Origin::read(experiment, variant)?.with(&[])
     }
 
     /// Drops published figures of arms that differ from those in the file, `own`.
@@ -253,13 +192,7 @@ impl Spec {
         overrides: &[(String, String)],
         variant: Variant,
     ) -> Result<Spec, SpecError> {
-        let text = builtin_text(name)?;
-        Spec::parse(
-            &format!("experiments/{name}.toml"),
-            text,
-            overrides,
-            variant,
-        )
+        Origin::read(&ExperimentText::builtin(name)?, variant)?.with(overrides)
     }
 
     /// Names of the volumes in a file's text. Errors in it are left to [`Spec::parse`].
@@ -319,14 +252,66 @@ fn sections<'a>(
 }
 
 impl Origin {
-    fn overridden(&self, start: Text) -> Result<Text, SpecError> {
-        self.overrides.iter().try_fold(start, |text, (key, value)| {
-            text.with(key, typed(value))
-                .map_err(|message| SpecError::Override {
-                    key: key.clone(),
-                    value: value.clone(),
-                    message,
-                })
+    /// Reads `experiment`, without overrides.
+    ///
+    /// # Errors
+    /// The first mistake in its shape, or in a section that sets keys of others, with its line.
+    fn read(experiment: &ExperimentText, variant: Variant) -> Result<Origin, SpecError> {
+        let ExperimentText { source, text } = experiment;
+        let (text, asked) =
+            Text::read(text).map_err(|(line, message)| source.error(text, line, &[], message))?;
+        let text = Arc::new(text);
+        let mut origin = Origin {
+            source: source.clone(),
+            text: Arc::clone(&text),
+            start: text,
+            overrides: Vec::new(),
+            variant,
+        };
+        for (section, keys, in_force) in sections(&asked, &origin.variant) {
+            // Those that do not apply are checked anyway.
+            let with = arms::with_all(&origin.start, keys, &[section]);
+            let with = with.map_err(|fault| origin.in_file(fault))?;
+            if in_force {
+                origin.start = Arc::new(with);
+            }
+        }
+        Ok(origin)
+    }
+
+    /// The experiment with `overrides`, dotted keys and values, in order.
+    ///
+    /// # Errors
+    /// The first mistake, with its line or override.
+    fn with(&self, overrides: &[(String, String)]) -> Result<Spec, SpecError> {
+        let origin = Origin {
+            overrides: overrides.to_vec(),
+            ..self.clone()
+        };
+        let edited = origin.overridden()?;
+        let spec = arms::spec(&edited, &origin).map_err(|fault| {
+            origin.error(fault, |origin| {
+                let edited = origin.overridden().ok()?;
+                arms::spec(&edited, origin).err()
+            })
+        })?;
+        // An error in the file may have been fixed by an override.
+        let arms = |text: &Text| arms::spec(text, &origin).map_or(Vec::new(), |spec| spec.arms);
+        let spec = spec.without_figures_of_other_settings(&arms(&origin.start));
+        Ok(spec.without_totals_of_other_work(&arms(&origin.text)))
+    }
+
+    fn overridden(&self) -> Result<Text, SpecError> {
+        let edits = self.overrides.iter();
+        let edits = edits.map(|(key, value)| (key.as_str(), typed(value)));
+        let edited = self.start.edited(&edits.collect::<Vec<_>>());
+        edited.map_err(|(at, message)| {
+            let (key, value) = self.overrides[at].clone();
+            SpecError::Override {
+                key,
+                value,
+                message,
+            }
         })
     }
 
@@ -374,7 +359,7 @@ impl Origin {
                 Some(self.text.line(&[section.to_owned(), set.clone()]))
             });
         let line = set_by.unwrap_or_else(|| self.text.line(&key));
-        self.place.error("", line, &key, message)
+        self.source.error("", line, &key, message)
     }
 }
 

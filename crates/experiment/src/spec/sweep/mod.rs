@@ -14,7 +14,7 @@ use keys::Key;
 
 use super::bounds::TRIALS_MAX;
 use super::known::Known;
-use super::{Mode, Spec, SpecError, Variant};
+use super::{ExperimentText, Mode, Origin, Spec, SpecError, Variant};
 
 /// Maximum number of combinations of values.
 const COMBINATIONS_MAX: usize = 1_000;
@@ -30,19 +30,15 @@ impl Spec {
     /// # Errors
     /// The first error, with its line or override; values that do not affect any arm; more arms than a plan can have.
     pub fn swept(
-        file: &str,
-        text: &str,
+        experiment: &ExperimentText,
         overrides: &[(String, String)],
         variant: &Variant,
         known: &dyn Known,
     ) -> Result<Spec, SpecError> {
-        let read = |overrides: &[(String, String)]| {
-            let spec = Spec::parse(file, text, overrides, variant.clone())?;
-            spec.check(known)
-        };
         let keys = keys::of(overrides)?;
+        let read = || Origin::read(experiment, variant.clone());
         let Some(last) = keys.last().cloned() else {
-            return read(overrides);
+            return read()?.with(overrides)?.check(known);
         };
         let fault = |key: &Key, message: String| SpecError::Override {
             key: key.key.clone(),
@@ -60,12 +56,13 @@ impl Spec {
             );
             return Err(fault(&last, message));
         }
+        let origin = read()?;
         let combinations = Combinations::read(keys, |chosen| {
             let mut alone = overrides.to_vec();
             for (position, value) in chosen {
                 alone[*position].1 = (*value).to_owned();
             }
-            read(&alone)
+            origin.with(&alone)?.check(known)
         })?;
         if let Some(key) = combinations.without_effect() {
             let message = "all of these give the same arms; sweep a key that the arms use and that no later --set replaces, \

@@ -5,7 +5,8 @@ fn swept(overrides: &[(&str, &str)]) -> Result<Spec, String> {
     let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
     let overrides: Vec<_> = overrides.iter().map(own).collect();
     let variant = Variant::default();
-    let spec = Spec::swept("split.toml", SPLIT, &overrides, &variant, &Little);
+    let split = ExperimentText::of_file("split.toml", SPLIT);
+    let spec = Spec::swept(&split, &overrides, &variant, &Little);
     spec.map_err(|error| error.to_string())
 }
 
