@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use advise::{
     Advice, Found, Headroom, Layouts, Load, Measured, Need, Placed, Ratio, Utilisation, headroom,
 };
-use analysis::quantity::{percent, usd};
 use analysis::report::advice::document::{
     self, Asked, Capacity, Counts, Figure, Next, SCHEMA, Used,
 };
@@ -21,6 +20,7 @@ use reading::Role;
 
 use super::need::{Today, price_list_of_disk};
 use super::{Args, UsageError, assumed, folder};
+use table::quantity::{percent, usd};
 
 /// What `--engine` calls MariaDB.
 const MARIADB: &str = "mariadb";

@@ -25,10 +25,10 @@ use super::output::note;
 use super::pair::key_and_value;
 use super::progress::Progress;
 use super::{Asked, ResolvedRun, UsageError, backtest, drilled, names, plan};
-use analysis::quantity::usd;
 use analysis::report::advice::{Shown, page};
 use described::Described;
 use folder::Finalists;
+use table::quantity::usd;
 
 /// Steps of the progress bar.
 const STEPS: u64 = 1_000;
