@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use analysis::lint;
 use analysis::report::lint::{json, sarif, text as lint_text};
-use analysis::report::terminal::{mariadb as shown, server};
 use rules::{Selection, Server};
 use sqlserver::capture::Capture;
 
@@ -17,7 +16,7 @@ pub(crate) fn read(text: &str) -> Result<(), String> {
     let written = serde_json::to_string(&capture).expect("a capture's keys are texts");
     let read = Capture::from_json("fuzz.json", &written).expect("what was written is a capture");
     assert_eq!(read, capture, "a capture reads back as it was written");
-    checked(&capture, server::render(&capture, None));
+    checked(&capture, capture.report(None));
     Ok(())
 }
 
@@ -29,7 +28,7 @@ fn mariadb(text: &str) -> Result<(), String> {
     let read = Capture::from_json("fuzz.json", &written).expect("what was written is a capture");
     assert_eq!(read, capture, "a capture reads back as it was written");
     assert_eq!(capture.redacted().redacted(), capture.redacted());
-    checked(&capture, shown::render(&capture));
+    checked(&capture, capture.report());
     Ok(())
 }
 

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use analysis::findings::{self, Question};
-use analysis::report::{Width, csv, json, markdown, page, terminal};
+use analysis::report::{csv, json, markdown, page, terminal};
 use experiment::plan::Plan;
 use experiment::record::Record;
 use experiment::results::Results;
 use experiment::spec::{Spec, Variant};
 use lab::inventory::Inventory;
+use table::Width;
 use tempfile::TempDir;
 
 /// The experiment whose records the corpus holds.

@@ -13,5 +13,4 @@ pub mod statistics;
 
 pub mod findings;
 pub mod lint;
-pub mod quantity;
 pub mod report;

@@ -3,9 +3,9 @@
 //! A latency counts only where a session waited for it: the shares are of the sessions' time, not of the disks'.
 
 use super::Volume;
-use crate::quantity::percent;
 use experiment::record::{Record, WaitEvent, WaitsOn};
 use experiment::spec::Role;
+use table::quantity::percent;
 
 /// Share of the sessions' time from which on a wait is mentioned.
 const SHARE_LEAST: f64 = 0.10;

@@ -4,10 +4,10 @@ use super::disks::measured_s;
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Warning};
-use crate::quantity::{self, number, percent};
 use experiment::record::{LimitRecord, Record};
 use model::{Duration, Throughput};
 use reading::cause::{Measure, Owner};
+use table::quantity::{self, number, percent};
 
 /// A smaller surplus over the sustained rate may be chance.
 const SURPLUS_MIN: f64 = 0.01;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Arm, Findings, Volume, Warning, no_write_back};
-use crate::quantity::percent;
 use experiment::record::{NOT_LIMITED, Note, PAGE_CACHE, Record};
 use reading::fact;
+use table::quantity::percent;
 
 /// Share of a disk's bytes from which on those of others are reported.
 const OTHER_MIN: f64 = 0.10;

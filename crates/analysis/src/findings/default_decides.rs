@@ -5,8 +5,8 @@ use super::metrics::value;
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Comparison, Findings, Verdict, Warning};
-use crate::quantity::ratio;
 use experiment::question::{Question, Variation};
+use table::quantity::ratio;
 
 /// Reports which verdicts flip, and with which setting.
 pub(super) fn warnings(

@@ -5,11 +5,11 @@ use super::split::Split;
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Warning};
-use crate::quantity::{number, percent, percent_signed};
 use crate::statistics;
 use experiment::question::Question;
 use experiment::record::Record;
 use experiment::spec::Mode;
+use table::quantity::{number, percent, percent_signed};
 
 /// A probability below which an effect is reported.
 const CHANCE_MAX: f64 = 0.05;

@@ -4,8 +4,8 @@ use super::split::{Family, Split};
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Warning};
-use crate::quantity::percent;
 use experiment::question::Question;
+use table::quantity::percent;
 
 /// Share of the sessions' time from which waiting for the lock decides.
 const LOCK_MIN: f64 = 0.5;

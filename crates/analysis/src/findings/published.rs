@@ -4,8 +4,9 @@ use super::Verdict;
 use super::compared::verdict_of;
 use super::warnings::{list, warning};
 use super::{Arm, Findings, Published, Warning};
-use crate::quantity::{self, Quantity, percent, percent_signed};
 use experiment::spec::Mode;
+use table::Quantity;
+use table::quantity::{self, percent, percent_signed};
 
 /// Smallest reported deviation from a published figure.
 const GAP_MAX: f64 = 0.10;

@@ -3,9 +3,9 @@
 use super::BoundBy;
 use super::bound::{Bottleneck, Bound, By};
 use super::split::Family;
-use crate::quantity::{number, percent, used};
 use experiment::record::{Cause, Limit};
 use reading::cause::{Io, Measure, Owner, Part};
+use table::quantity::{number, percent, used};
 
 /// The inputs of a sentence.
 pub(super) struct Seen<'a> {

@@ -5,9 +5,9 @@ use model::Duration;
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Warning};
-use crate::quantity::number;
 use crate::statistics::{self, StressAverages};
 use experiment::record::{Note, Record, histogram};
+use table::quantity::number;
 
 /// Reports by how much the two averages differ, where trials ran such a workload.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {

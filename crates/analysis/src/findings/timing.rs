@@ -6,9 +6,9 @@ use super::metrics::value;
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Lateness, Warning};
-use crate::quantity::{number, percent};
 use experiment::record::{Cause, ClientRecord, Record};
 use experiment::spec::Mode;
+use table::quantity::{number, percent};
 
 /// Share of requests that may be late.
 const LATE_MAX: f64 = 0.01;

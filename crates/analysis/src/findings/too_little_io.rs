@@ -4,9 +4,9 @@
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Comparison, Findings, Warning, in_question};
-use crate::quantity::number;
 use experiment::record::Record;
 use experiment::spec::Role;
+use table::quantity::number;
 
 /// Fewest requests of the files in question in a trial. For exponential latencies, the mean of `n` of them has a relative
 /// error of `1 / sqrt(n)`: 3 % for 1,000.

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::disks::measured_s;
 use super::metrics::value;
-use crate::quantity::percent;
 use experiment::question::{Question, twin_of};
 use experiment::record::{NO_OPERATIONS, Outcome, Record, histogram};
+use table::quantity::percent;
 
 /// The records of one question.
 #[derive(Debug, Default)]

@@ -3,9 +3,9 @@
 use super::metrics::value;
 use super::trials::{Trials, share_failed};
 use super::{Findings, Warning};
-use crate::quantity::percent;
 use experiment::question::Question;
 use experiment::record::{Note, Record, histogram};
+use table::quantity::percent;
 
 /// Everything that the records lack, or report about themselves.
 pub(super) fn warnings(question: &Question, trials: &Trials, findings: &Findings) -> Vec<Warning> {

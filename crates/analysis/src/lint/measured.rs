@@ -7,10 +7,10 @@ use rules::Change;
 use serde::Serialize;
 
 use crate::findings::{Comparison, Findings, Ratio, Verdict};
-use crate::quantity;
 use experiment::plan::Plan;
 use experiment::question::Question;
 use experiment::spec::{EngineName, Mode, Placement, Role, Settings};
+use table::quantity;
 
 /// The content of a results folder.
 #[derive(Clone, Copy, Debug)]

@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use super::page::{self, Parts};
-use super::{Width, csv, json as json_report, markdown, terminal};
+use super::{csv, json as json_report, markdown, terminal};
 use crate::findings::{self, ArmQuestion, Question};
 use experiment::examples;
 use experiment::plan::Plan;
 use experiment::record::Record;
 use experiment::record::check::check;
 use experiment::spec::{Spec, Variant};
+use table::Width;
 
 fn plan() -> Plan {
     let spec = Spec::builtin("tempdb-ssd-vs-premium", &[], Variant::default());

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::cell::Cell;
-use super::table::{Column, Table};
-use super::words;
+use super::{cell, words};
 use crate::findings::{Arm, Findings, Metric, Published, Survived};
 use experiment::spec::Mode;
+use table::{Cell, Column, Table};
 
 /// Metrics that are always shown, published or not.
 const ALWAYS: [&str; 4] = ["operations_per_s", "mb_per_s", "iops", "physical_reads"];
@@ -33,9 +32,9 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
         Column::text("our\nfigures", move |row: &Row| role(row.arm, mode))
             .pinned()
             .optional(),
-        Column::figure("trials", |row: &Row| Cell::Trials {
-            finished: row.arm.trials,
-            planned: findings.blocks,
+        Column::figure("trials", |row: &Row| Cell::Of {
+            count: row.arm.trials,
+            all: findings.blocks,
         })
         .pinned()
         .optional()
@@ -51,7 +50,7 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
         Column::csv_only("high", |row: &Row| Some(row.metric?.high)),
         Column::csv_only("unit", |row: &Row| Some(row.metric?.unit.clone())),
         Column::csv_only("published", |row: &Row| {
-            row.published().map(Cell::Published)
+            row.published().map(cell::published)
         }),
         // A share, unlike the other columns.
         Column::csv_only("deviation", |row: &Row| {
@@ -108,8 +107,8 @@ fn figures_of(arm: &Arm) -> Vec<Row<'_>> {
 }
 
 impl Row<'_> {
-    fn published(&self) -> Option<Published> {
-        self.arm.published.get(&self.figure).cloned()
+    fn published(&self) -> Option<&Published> {
+        self.arm.published.get(&self.figure)
     }
 }
 
@@ -135,7 +134,7 @@ fn metric<'a>(findings: &Findings, name: &'a str) -> Column<'a, Row<'a>> {
         let Arm {
             metrics, published, ..
         } = row.arm;
-        Cell::Beside(metrics.get(name).cloned(), published.get(name).cloned())
+        cell::beside(metrics.get(name), published.get(name))
     })
     .unit(any.map_or("", |metric| &metric.unit))
     .optional()

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::arms;
-use super::table::Column;
 use crate::findings::Findings;
+use table::Column;
 
 /// The rows under a header. A metric that was published but not found has empty `mean`, `low` and `high`; `published` may
 /// be text, such as `<1`. The engine's own counters follow the metrics, each as `counter.<name>`. Numbers are in the unit

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::cell::Cell;
-use super::table::{Column, Table};
 use crate::findings::{Arm, Disk, Findings, Latency, Utilisation, Volume};
-use crate::quantity::percent;
+use table::quantity::percent;
+use table::{Cell, Column, Table};
 
 /// Number of a volume's disks that a table lists one by one.
 const DISKS_MAX: usize = 4;

@@ -1,8 +1,8 @@
 //! Engine and environment of a run, its timing accuracy, and what it is compared with, as text.
 
 use crate::findings::{Engine, Findings, Lateness};
-use crate::quantity::{count, number, percent};
 use reading::fact;
+use table::quantity::{count, number, percent};
 
 /// The known facts, by name.
 pub(super) fn facts(findings: &Findings) -> Vec<(&'static str, String)> {

@@ -1,9 +1,9 @@
 //! Findings as Markdown, for pull requests, tickets and wikis.
 
 use super::section::{Body, Item, Section, sections};
-use super::table::Table;
 use super::words;
 use crate::findings::Findings;
+use table::Table;
 
 /// The whole report, ending in a line feed.
 pub fn render(findings: &Findings) -> String {
@@ -118,11 +118,11 @@ pub(super) fn beginning(text: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::table::Column;
     use super::*;
     use crate::findings::make;
     use experiment::examples;
     use experiment::record::Note;
+    use table::Column;
 
     #[test]
     fn a_tie_reads_from_question_to_origin() {

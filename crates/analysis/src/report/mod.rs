@@ -32,12 +32,9 @@ mod environment;
 mod processes;
 mod section;
 mod sentence;
-mod table;
 mod time;
-mod width;
 mod words;
 
-pub use crate::quantity::Quantity;
 pub use sentence::verdict;
-pub use table::Table;
-pub use width::Width;
+/// What [`terminal::render`] takes.
+pub use table::Width;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{Column, Table};
 use crate::findings::{Arm, Findings};
-use crate::quantity::percent;
+use table::quantity::percent;
+use table::{Column, Table};
 
 /// Number of parts that a cell names.
 const PARTS_MAX: usize = 4;

@@ -1,10 +1,10 @@
 //! The sections of a report, in the order of a DBA's questions: the results, beside published ones; whether they differ;
 //! why; what the disks did; how far to trust it all.
 
-use super::table::Table;
 use super::{arms, disks, processes, sentence, time, words};
 use crate::findings::{Arm, Comparison, Findings, Verdict, Warning};
 use experiment::spec::Mode;
+use table::Table;
 
 /// A part of a report. Text and Markdown show all of them alike; a page draws some as bars and boxes.
 pub(super) enum Section {

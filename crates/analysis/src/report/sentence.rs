@@ -4,7 +4,7 @@ use super::words;
 use crate::findings::{
     Agreement, Arm, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, Verdict,
 };
-use crate::quantity::{percent, percent_signed, ratios, usd};
+use table::quantity::{percent, percent_signed, ratios, usd};
 
 /// The metric that is a time: its ratios are reported as faster or slower.
 const ELAPSED: &str = "elapsed_s";

@@ -2,8 +2,8 @@
 
 use super::side_by_side::{Document, Intervals};
 use crate::findings::{Findings, Verdict, better};
-use crate::quantity::{percent, ratio};
 use crate::statistics::Better;
+use table::quantity::{percent, ratio};
 
 /// Slowdowns found, and comparisons that were inconclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

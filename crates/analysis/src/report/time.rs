@@ -1,10 +1,10 @@
 //! Where a placement's sessions spent their time.
 
-use super::table::{Column, Table};
 use super::words;
 use crate::findings::{Arm, Findings};
-use crate::quantity::percent;
 use experiment::record::Cause;
+use table::quantity::percent;
+use table::{Column, Table};
 
 /// Number of causes that a table names.
 const CAUSES_MAX: usize = 5;

@@ -1,6 +1,5 @@
 //! Human-readable names of metrics and causes.
 
-use super::width::Width;
 use crate::findings::Family;
 use experiment::record::{Cause, Limit};
 use experiment::spec::Mode;
@@ -86,11 +85,6 @@ fn limit_words(limit: &Limit) -> String {
         Owner::Disks | Owner::Disk(_) => format!("disk {measure}"),
         Owner::Machine(name) => format!("the machine's {name} {measure}"),
     }
-}
-
-/// `text` wrapped for output that is not a terminal, the first line after `first`, the others indented to match.
-pub(super) fn wrapped(first: &str, text: &str) -> String {
-    Width::default().wrapped(first, text)
 }
 
 #[cfg(test)]

@@ -12,10 +12,10 @@ use super::listing::{self, ListFormat};
 use super::output::note;
 use super::progress::Progress;
 use super::{ExpectationFailed, ResolvedRun, UsageError};
-use analysis::quantity::{self, percent_signed};
 use engine::Options;
 use lab::Prepared;
 use lab::trial::Cancel;
+use table::quantity::{self, percent_signed};
 
 /// Steps of the progress bar.
 const STEPS: u64 = 500;

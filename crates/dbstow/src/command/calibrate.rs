@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::listing::{self, ListFormat};
 use super::progress::Progress;
-use analysis::quantity;
 use lab::calibrate::{self, About, Agreement, DEVIATION_MAX, Fitted, JOBS_MAX, Job, LARGE};
 use raw::{Files, Fio, RawError, RawOutcome};
+use table::quantity;
 
 /// Shortest duration of a job: a shorter one would be all ramp-up and ramp-down.
 const EACH_MIN: Duration = Duration::from_millis(100);

@@ -7,8 +7,8 @@ use model::{Bytes, Iops, Throughput};
 use serde_json::{Value, json};
 
 use super::listing::{self, ListFormat};
-use analysis::quantity::list_price;
 use catalogue::{CatalogueError, DiskEntry, Limit, LimitValue, Price, Provision, Provisioned};
+use table::quantity::list_price;
 
 /// Arguments of `dbstow disks`.
 #[derive(Clone, Debug, Default, ClapArgs)]

@@ -10,7 +10,6 @@ use profile::import::argument;
 use super::captured::Captured;
 use super::listing::ListFormat;
 use super::{ServerLogin, ServerTimeout, UsageError};
-use analysis::report::terminal::{mariadb, server};
 
 /// Arguments of `doctor`.
 #[derive(Clone, Debug, clap::Args)]
@@ -73,10 +72,8 @@ pub fn run(args: &Args) -> Result<()> {
         ListFormat::Json => captured.json(args.plain)?,
         ListFormat::Text => {
             let report = match &captured {
-                Captured::SqlServer(capture, greeting) => {
-                    server::render(capture, greeting.as_ref())
-                }
-                Captured::MariaDb(capture, _) => mariadb::render(capture),
+                Captured::SqlServer(capture, greeting) => capture.report(greeting.as_ref()),
+                Captured::MariaDb(capture, _) => capture.report(),
             };
             format!("{report}\n{}", next(args, &captured))
         }

@@ -116,7 +116,7 @@ pub(super) fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
 }
 
 /// A table of a report.
-pub(super) fn report_table(table: &analysis::report::Table) -> String {
+pub(super) fn report_table(table: &table::Table) -> String {
     let head = table.head();
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
     self::table(&head, table.lines())

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::UsageError;
 use super::listing::{self, ListFormat};
 use super::range::Range;
-use analysis::quantity;
+use table::quantity;
 
 /// Arguments of `dbstow machines`.
 #[derive(Clone, Debug, Default, ClapArgs)]

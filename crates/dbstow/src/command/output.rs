@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::sync::OnceLock;
 
-use analysis::report::Width;
 use analysis::report::terminal::{Styled, Tone};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use parking_lot::Mutex;
+use table::Width;
 
 /// Passwords in URLs on the command line, with the colon before them and the `@` behind.
 static PASSWORDS: OnceLock<Vec<String>> = OnceLock::new();

@@ -134,7 +134,7 @@ mod live {
     use crate::command::run::interruption::INTERRUPTED;
     use crate::command::{UsageError, print};
     use crate::metrics::ServerMetrics;
-    use analysis::quantity::duration;
+    use table::quantity::duration;
 
     /// Records a server of this engine, and writes the profile.
     pub(super) fn record(args: &Args, engine: &dyn EngineProvider) -> Result<()> {

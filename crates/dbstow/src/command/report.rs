@@ -10,13 +10,13 @@ use files::{Folder, Readers, is_stream, write_named};
 use super::output::{note, print_styled, width};
 use super::{ExpectationFailed, UsageError, drilled};
 use analysis::findings::{self, Findings};
-use analysis::quantity::percent;
 use analysis::report::page::{self, Parts};
 use analysis::report::side_by_side::SideBySide;
 use analysis::report::slower::Slower;
 use analysis::report::{csv, json, markdown, terminal};
 use experiment::record::Record;
 use experiment::results::Results;
+use table::quantity::percent;
 
 /// The page's file name in a results folder.
 const PAGE: &str = "report.html";

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use analysis::quantity::{number, percent, rate};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -11,6 +10,7 @@ use ratatui::widgets::{LineGauge, Paragraph, Sparkline, Wrap};
 
 use super::{ArmProgress, Now, Screen, VolumeHistory};
 use crate::command::output::printable;
+use table::quantity::{number, percent, rate};
 
 /// Lines of one volume: its name with figures, two of sparklines, and one between volumes.
 const VOLUME_LINES: u16 = 4;

@@ -5,10 +5,9 @@ use serde::Serialize;
 
 use super::document::{Advice, BackTest, Layout};
 use super::shown::Shown;
-use crate::quantity::percent;
-use crate::report::cell::Cell;
 use crate::report::page::{CHARTS, STYLE, UPLOT, UPLOT_STYLE, embedded, policy};
-use crate::report::table::Table;
+use table::quantity::percent;
+use table::{Cell, Table};
 
 pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/advice.js");
 

@@ -3,10 +3,10 @@
 use model::Bytes;
 use reading::Role;
 
-use super::super::table::{Column, Table};
 use super::document::{Advice, Capacity, Figure, Layout, Volume};
 use crate::findings::Survived;
-use crate::quantity::{self, count, number, percent, percent_signed};
+use table::quantity::{self, count, number, percent, percent_signed};
+use table::{Column, Table};
 
 /// Number of limits named per layout.
 const LIMITS_SHOWN: usize = 2;

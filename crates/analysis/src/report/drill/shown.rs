@@ -2,11 +2,11 @@
 
 use model::Bytes;
 
-use super::super::table::{Column, Table};
 use super::document::{
     BIT_FLIP, Control, Drill, Event, Finding, Placement, Request, Took, Volume, VolumeEvent,
 };
-use crate::quantity::count;
+use table::quantity::count;
+use table::{Column, Table};
 
 /// Number of findings described per placement and event.
 const FINDINGS_SHOWN: usize = 3;

@@ -5,9 +5,9 @@ use super::document::{
 use super::{Shown, page};
 use crate::findings::make;
 use crate::report::terminal;
-use crate::report::width::Width;
 use experiment::examples::{question, records};
 use reading::Role;
+use table::Width;
 
 fn event(event: &str, states: u64, does_not_start: u64) -> Event {
     Event {

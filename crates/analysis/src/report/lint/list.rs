@@ -2,8 +2,7 @@
 
 use rules::RuleInfo;
 use serde_json::{Value, json};
-
-use super::super::words::wrapped;
+use table::wrapped;
 
 /// These rules, for a terminal.
 pub fn text(rules: &[RuleInfo]) -> String {

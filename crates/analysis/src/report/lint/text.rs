@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::words::wrapped;
 use crate::lint::{Document, Evidence, Location, Measured, Outcome, RuleOutcomes};
+use table::wrapped;
 
 /// Number of a finding's places that are shown; JSON and SARIF have all.
 const PLACES: usize = 4;

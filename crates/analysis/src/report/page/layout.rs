@@ -1,9 +1,9 @@
 //! A placement's files on its disks, as boxes.
 
-use super::super::cell::Cell;
 use super::super::disks::{self, Shown};
 use crate::findings::{Arm, Volume};
-use crate::quantity::{percent, used};
+use table::Cell;
+use table::quantity::{percent, used};
 
 /// Number of a volume's disks that are drawn one by one.
 const DISKS_MAX: usize = 16;

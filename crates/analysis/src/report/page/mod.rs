@@ -20,12 +20,12 @@ use askama::Template;
 use rank::Ranked;
 
 use super::section::{Item, Kind, Section, sections};
-use super::table::Table;
 use super::time::{self, Part};
 use super::{environment, words};
 use crate::findings::{Arm, Curves, Findings};
 use experiment::plan::Plan;
 use experiment::spec::Mode;
+use table::Table;
 
 pub(super) const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.min.css");
 pub(super) const UPLOT: &str = include_str!("../../../vendor/uplot/uPlot.iife.min.js");

@@ -1,11 +1,8 @@
 //! The charts' data as tables: for readers who cannot see charts, and to copy from.
 
-use super::super::cell::Cell;
-use super::super::table::{Column, Table};
-use crate::findings::{
-    Agreement, Chart, Curves, Dots, DotsOfArm, Findings, Line, Metric, PublishedPoint,
-};
-use crate::quantity::number;
+use crate::findings::{Agreement, Chart, Curves, Dots, DotsOfArm, Findings, Line, PublishedPoint};
+use table::quantity::number;
+use table::{Column, Quantity, Table};
 
 /// Quantiles in the tables, as 1 / (1 - quantile), with their names.
 const QUANTILES: [(f64, &str); 5] = [
@@ -88,13 +85,7 @@ fn trials(trials: &Dots) -> Table {
         Column::text("placement", |arm: &&DotsOfArm| arm.name.clone()),
         Column::figure("mean, 95 % interval", |arm: &&DotsOfArm| {
             let [mean, low, high] = arm.interval?;
-            let unit = trials.unit.clone();
-            Some(Cell::Metric(Metric {
-                mean,
-                low,
-                high,
-                unit,
-            }))
+            Some(Quantity::with_interval([mean, low, high], &trials.unit))
         }),
         Column::figure("each trial", |arm: &&DotsOfArm| {
             let values: Vec<String> = arm.values.iter().map(|value| number(*value)).collect();

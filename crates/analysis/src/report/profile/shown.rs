@@ -1,13 +1,13 @@
 //! The content shown for a profile, independent of the output format.
 
-use super::super::table::{Column, Table};
-use crate::quantity::{duration, instant};
 use model::{Bytes, Duration};
 use profile::{
-    Answer, Interruption, Lost, Profile, Rates, RequestRates, Spread, Summary, Volume, Wait,
-    answers, summary,
+    Answer, Interruption, Lost, Profile, Rates, RequestRates, Spread, Summary, Timestamp, Volume,
+    Wait, answers, summary,
 };
 use reading::Role;
+use table::quantity::duration;
+use table::{Column, Table};
 
 const MEGABYTE: f64 = 1e6;
 
@@ -102,6 +102,12 @@ fn facts(profile: &Profile) -> Vec<(&'static str, String)> {
             known((!volumes.is_empty()).then(|| volumes.join("; "))),
         ),
     ]
+}
+
+/// A point in time, in seconds: `2026-11-20T21:00:00Z`.
+fn instant(time: Timestamp) -> String {
+    let whole = Timestamp::from_second(time.as_second());
+    whole.unwrap_or(time).to_string()
 }
 
 fn machine(profile: &Profile) -> Option<String> {

@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::both::{Arms, Both};
 use crate::findings::{BoundBy, Comparison, Findings, Metric, Published, Ratio, Verdict, Withheld};
-use crate::report::cell::Cell;
-use crate::report::csv;
-use crate::report::table::Column;
+use crate::report::{cell, csv};
+use table::Column;
 
 /// The name and version of the format.
 const SCHEMA: &str = "dbstow.side-by-side/1";
@@ -137,7 +136,7 @@ impl Document {
             Column::csv_only("metric", |_: &Row| self.metric.clone()),
             Column::csv_only("unit", |pair: &Row| pair.first.unit.clone()),
             Column::csv_only("published", |pair: &Row| {
-                pair.published.clone().map(Cell::Published)
+                pair.published.as_ref().map(cell::published)
             }),
             Column::csv_only("first", |pair: &Row| pair.first.mean),
             Column::csv_only("first_low", |pair: &Row| pair.first.low),

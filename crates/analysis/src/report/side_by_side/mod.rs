@@ -8,15 +8,14 @@ mod document;
 use askama::Template;
 
 use crate::findings::{Findings, Verdict};
-use crate::report::cell::Cell;
+use crate::report::cell;
+use crate::report::markdown;
 use crate::report::page::policy;
 use crate::report::sentence;
-use crate::report::table::{Column, Table};
-use crate::report::width::Width;
-use crate::report::{markdown, terminal};
 use both::Both;
 pub use both::NothingInCommon;
 pub use document::{Bounds, Document, Intervals, Pair, Said, Side, Verdicts};
+use table::{Cell, Column, Table, Width};
 
 const STYLE: &str = include_str!("../../../templates/page.css");
 
@@ -98,7 +97,7 @@ impl SideBySide {
     pub fn text(&self, width: Width) -> String {
         let title = width.wrapped("", &self.title);
         let tables = self.tables.iter();
-        let tables = tables.map(|table| terminal::table::table(table, width));
+        let tables = tables.map(|table| table.text(width));
         let cautions = self.document.cautions.iter();
         let cautions = cautions.map(|caution| width.wrapped("", caution));
         let parts: Vec<String> = tables.chain([cautions.collect()]).collect();
@@ -132,15 +131,11 @@ fn figures(document: &Document) -> Table {
     let columns = [
         Column::text("arm", |pair: &Row| pair.arm.clone()),
         Column::figure("published", |pair: &Row| {
-            pair.published.clone().map(Cell::Published)
+            pair.published.as_ref().map(cell::published)
         })
         .optional(),
-        Column::figure(&document.first.name, |pair: &Row| {
-            Cell::Metric(pair.first.clone())
-        }),
-        Column::figure(&document.second.name, |pair: &Row| {
-            Cell::Metric(pair.second.clone())
-        }),
+        Column::figure(&document.first.name, |pair: &Row| Cell::from(&pair.first)),
+        Column::figure(&document.second.name, |pair: &Row| Cell::from(&pair.second)),
         Column::figure("second / first", |pair: &Row| Cell::Ratio(pair.ratio)),
         Column::text("intervals", |pair: &Row| {
             pair.intervals.map(Intervals::name)

@@ -1,19 +1,14 @@
 //! Findings for a terminal, of any width, in pieces that can be coloured.
 
-mod fit;
-pub mod mariadb;
-pub mod server;
 mod styled;
-pub(super) mod table;
 
 use super::environment;
 use super::section::{Body, Item, Kind, sections};
-use super::width::Width;
 use super::words::{self, figures};
 use crate::findings::{Findings, Verdict};
 use experiment::spec::Mode;
 pub use styled::{Styled, Tone};
-use table::table;
+use table::Width;
 
 /// The whole report, with a line feed at its end.
 pub fn render(findings: &Findings, width: Width) -> Styled {
@@ -22,7 +17,7 @@ pub fn render(findings: &Findings, width: Width) -> Styled {
     for section in &sections(findings) {
         text.push("\n");
         match section.body() {
-            Body::Table(shown) => text.push(&table(shown, width)),
+            Body::Table(shown) => text.push(&shown.text(width)),
             Body::List(title, items) => list(&mut text, title, items, width),
         }
     }

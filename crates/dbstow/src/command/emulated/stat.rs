@@ -14,7 +14,7 @@ use volume::fuse::control::{Description, Look, Request};
 use super::find::emulator;
 use crate::command::listing::{ListFormat, table};
 use crate::command::output;
-use analysis::quantity::{number, percent};
+use table::quantity::{number, percent};
 
 /// Arguments of `stat`.
 #[derive(Clone, Debug, clap::Args)]

@@ -17,7 +17,7 @@ use volume::clock::Clock;
 
 use crate::command::output::note;
 use crate::command::progress::Progress;
-use analysis::quantity::{self, number};
+use table::quantity::{self, number};
 
 /// A bar for the trials of a run, and permanent lines.
 pub(in crate::command) struct Shown {

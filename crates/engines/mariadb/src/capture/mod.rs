@@ -6,6 +6,7 @@ mod kept;
 mod of_server;
 mod places;
 mod redact;
+mod report;
 #[cfg(feature = "driver")]
 mod take;
 

@@ -4,6 +4,7 @@
 mod capability;
 mod host;
 mod redact;
+mod report;
 mod take;
 
 pub use capability::{

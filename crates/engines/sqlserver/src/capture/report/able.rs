@@ -1,11 +1,7 @@
 //! What dbstow can do with a server, and the statements that would let it do more.
 
-use sqlserver::capture::{Can, Capability, Capture, Greeting};
-
-use super::super::super::table::{Column, Table};
-use super::super::super::width::Width;
-use super::super::super::words::wrapped;
-use super::super::table::table;
+use super::super::{Can, Capability, Capture, Greeting};
+use table::{Column, Table, Width, wrapped};
 
 /// One row per capability, with the statements below, where they can be copied.
 pub(super) fn table_of(capture: &Capture, asked: Option<&Greeting>) -> String {
@@ -15,7 +11,7 @@ pub(super) fn table_of(capture: &Capture, asked: Option<&Greeting>) -> String {
         Column::text("can it", |can: &&Capability| word(can.can)),
         Column::text("why", |can: &&Capability| can.why.clone()),
     ];
-    let mut text = table(&Table::of(&capabilities, columns), Width::default());
+    let mut text = Table::of(&capabilities, columns).text(Width::default());
     let mut grants: Vec<&str> = Vec::new();
     for capability in &capabilities {
         if !capability.grant.is_empty() && !grants.contains(&&*capability.grant) {

@@ -6,35 +6,32 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use sqlserver::capture::{Capture, Greeting, Machine, Product, Volume};
-
-use super::super::cell::Cell;
-use super::super::table::{Column, Table};
-use super::super::width::Width;
-use super::super::words::wrapped;
-use super::table::table;
-use crate::quantity::{bytes, percent};
+use super::{Capture, Greeting, Machine, Product, Volume};
+use table::quantity::{bytes, percent};
+use table::{Cell, Column, Table, Width, wrapped};
 
 /// To what extent support for SQL Server has been verified.
-pub const CHECKED: &str = "SQL Server: T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server";
+const CHECKED: &str = "SQL Server: T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server";
 
-/// The whole report, ending in a line feed; `asked` is the login that queried, where known.
-pub fn render(capture: &Capture, asked: Option<&Greeting>) -> String {
-    let sections = [
-        heading(capture, asked),
-        able::table_of(capture, asked),
-        files::all(capture),
-        files::tempdb(capture),
-        volumes(capture),
-        settings(capture),
-        services(capture),
-        unanswered(capture),
-    ];
-    let written: Vec<String> = sections
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect();
-    written.join("\n")
+impl Capture {
+    /// The whole report, ending in a line feed; `asked` is the login that queried, where known.
+    pub fn report(&self, asked: Option<&Greeting>) -> String {
+        let sections = [
+            heading(self, asked),
+            able::table_of(self, asked),
+            files::all(self),
+            files::tempdb(self),
+            volumes(self),
+            settings(self),
+            services(self),
+            unanswered(self),
+        ];
+        let written: Vec<String> = sections
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect();
+        written.join("\n")
+    }
 }
 
 fn heading(capture: &Capture, asked: Option<&Greeting>) -> String {
@@ -111,7 +108,7 @@ fn volumes(capture: &Capture) -> String {
             Cell::Count(volume.files.len() as u64)
         }),
     ];
-    table(&Table::of(&capture.volumes, columns), Width::default())
+    Table::of(&capture.volumes, columns).text(Width::default())
 }
 
 fn settings(capture: &Capture) -> String {
@@ -129,7 +126,7 @@ fn settings(capture: &Capture) -> String {
         Column::figure("value", |(_, value): &Row| value.clone()),
     ];
     let rows = settings.chain(in_memory).chain(flags);
-    table(&Table::of(rows, columns), Width::default())
+    Table::of(rows, columns).text(Width::default())
 }
 
 fn services(capture: &Capture) -> String {

@@ -1,9 +1,7 @@
 //! Doctor's output for scripted servers: no figure here was measured anywhere.
 
-use sqlserver::capture::{Capture, Greeting, capture};
-use sqlserver::session::Scripted;
-
-use super::render;
+use super::super::{Capture, Greeting, capture};
+use crate::session::Scripted;
 
 /// An installed server whose login has every permission. A file of tempdb moves at the next start.
 const EVERYTHING: &str = r"
@@ -157,7 +155,7 @@ fn asked(tables: &[&str]) -> (Capture, Greeting) {
 
 fn shown(tables: &[&str]) -> String {
     let (capture, greeting) = asked(tables);
-    let text = render(&capture, Some(&greeting));
+    let text = capture.report(Some(&greeting));
     let wide = text.lines().filter(|line| line.chars().count() > 100);
     let wide: Vec<&str> = wide.collect();
     assert!(wide.is_empty(), "wider than 100 columns: {wide:?}");
@@ -364,7 +362,7 @@ fn a_missing_column_is_a_defect_and_the_rest_is_shown() {
 #[test]
 fn a_redacted_capture_shows_stand_ins() {
     let (capture, greeting) = asked(&[EVERYTHING, NOTHING_ALLOWED]);
-    let text = render(&capture.redacted(&greeting), None);
+    let text = capture.redacted(&greeting).report(None);
     for name in ["Sales", "ACME", "eva", "DB1", "SQL2022"] {
         assert!(!text.contains(name), "{name} is in {text}");
     }

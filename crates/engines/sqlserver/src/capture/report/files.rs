@@ -1,14 +1,9 @@
 //! Files of a server, and the tempdb files that change at the next start.
 
-use sqlserver::capture::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
-use sqlserver::tsql::question::{self, Needs};
-
-use super::super::super::cell::Cell;
-use super::super::super::table::{Column, Table};
-use super::super::super::width::Width;
-use super::super::super::words::wrapped;
-use super::super::table::table;
+use super::super::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
 use super::places_files;
+use crate::tsql::question::{self, Needs};
+use table::{Cell, Column, Table, Width, wrapped};
 
 /// One row per file; the database is named in its first row.
 pub(super) fn all(capture: &Capture) -> String {
@@ -35,7 +30,7 @@ pub(super) fn all(capture: &Capture) -> String {
         }),
         Column::figure("max", |file: &&File| file.max_bytes.map(Cell::Bytes)),
     ];
-    table(&Table::of(files, columns), Width::default())
+    Table::of(files, columns).text(Width::default())
 }
 
 /// Why there are no files to show, and where to find a remedy, if there is one.
@@ -114,7 +109,7 @@ pub(super) fn tempdb(capture: &Capture) -> String {
             then.map(|file| Cell::Bytes(file.size_bytes))
         }),
     ];
-    let mut text = table(&Table::of(changed, columns), Width::default());
+    let mut text = Table::of(changed, columns).text(Width::default());
     let plural = if moved == 1 { "file" } else { "files" };
     let line = format!("a restart is pending: {moved} {plural} will be elsewhere after it");
     text.push_str(&wrapped("tempdb: ", &line));

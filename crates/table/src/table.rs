@@ -1,50 +1,52 @@
 //! Tables of typed cells, independent of the output format: columns, their cells, and which formats show them.
 //!
 //! ```text
-//! rows ──columns──> Table ──┬─> terminal, Markdown, page
+//! rows ──columns──> Table ──┬─> terminal (`text`), Markdown, page
 //!             └──────────────> CSV, whose cells are raw
 //! ```
 
-use super::cell::Cell;
+use crate::Cell;
 
 /// A table as shown by terminal, Markdown and page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    pub(super) headings: Vec<Heading>,
+    /// A heading for each column.
+    pub headings: Vec<Heading>,
     /// Each row has as many cells as there are headings.
-    pub(super) rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<Cell>>,
     /// Meaning of its symbols; printed below it.
-    pub(super) note: String,
+    pub note: String,
 }
 
 /// The heading of a column.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Heading {
+pub struct Heading {
     /// A line break in it applies only on a terminal.
-    pub(super) name: String,
+    pub name: String,
     /// The unit of all its cells; empty where they have none, or each has its own.
-    pub(super) unit: String,
+    pub unit: String,
     /// Whether its cells are right-aligned, as figures are.
-    pub(super) right: bool,
+    pub right: bool,
     /// Whether a terminal repeats it in each part of a table that is too wide for one.
-    pub(super) pinned: bool,
+    pub pinned: bool,
     /// Whether a terminal leaves out values repeated from the row above.
-    pub(super) once: bool,
+    pub once: bool,
 }
 
 /// A column of a table whose rows are built from `R`.
-pub(super) struct Column<'a, R> {
+pub struct Column<'a, R> {
     heading: Heading,
     optional: bool,
     csv_only: bool,
     /// Its name in CSV, with its unit; `None` where CSV does not have it.
-    pub(super) csv: Option<&'static str>,
-    pub(super) cell: Box<dyn Fn(&R) -> Cell + 'a>,
+    pub csv: Option<&'static str>,
+    /// Its cell in a row.
+    pub cell: Box<dyn Fn(&R) -> Cell + 'a>,
 }
 
 impl Table {
     /// The cells of `rows`, without CSV-only columns.
-    pub(super) fn of<'a, R>(
+    pub fn of<'a, R>(
         rows: impl IntoIterator<Item = R>,
         columns: impl IntoIterator<Item = Column<'a, R>>,
     ) -> Table {
@@ -91,7 +93,7 @@ impl Table {
 
 impl<'a, R> Column<'a, R> {
     /// A column of text.
-    pub(super) fn text<C: Into<Cell>>(
+    pub fn text<C: Into<Cell>>(
         name: impl Into<String>,
         cell: impl Fn(&R) -> C + 'a,
     ) -> Column<'a, R> {
@@ -108,7 +110,7 @@ impl<'a, R> Column<'a, R> {
     }
 
     /// A column of figures.
-    pub(super) fn figure<C: Into<Cell>>(
+    pub fn figure<C: Into<Cell>>(
         name: impl Into<String>,
         cell: impl Fn(&R) -> C + 'a,
     ) -> Column<'a, R> {
@@ -118,7 +120,7 @@ impl<'a, R> Column<'a, R> {
     }
 
     /// A CSV-only column.
-    pub(super) fn csv_only<C: Into<Cell>>(
+    pub fn csv_only<C: Into<Cell>>(
         name: &'static str,
         cell: impl Fn(&R) -> C + 'a,
     ) -> Column<'a, R> {
@@ -129,31 +131,31 @@ impl<'a, R> Column<'a, R> {
     }
 
     /// Sets the unit of its cells.
-    pub(super) fn unit(mut self, unit: impl Into<String>) -> Column<'a, R> {
+    pub fn unit(mut self, unit: impl Into<String>) -> Column<'a, R> {
         self.heading.unit = unit.into();
         self
     }
 
     /// Repeats it on a terminal in each part of a table that is too wide for one.
-    pub(super) fn pinned(mut self) -> Column<'a, R> {
+    pub fn pinned(mut self) -> Column<'a, R> {
         self.heading.pinned = true;
         self
     }
 
     /// Leaves out values repeated from the row above, on a terminal.
-    pub(super) fn once(mut self) -> Column<'a, R> {
+    pub fn once(mut self) -> Column<'a, R> {
         self.heading.once = true;
         self
     }
 
     /// Omits it where no row has a value for it; CSV always has it.
-    pub(super) fn optional(mut self) -> Column<'a, R> {
+    pub fn optional(mut self) -> Column<'a, R> {
         self.optional = true;
         self
     }
 
     /// Also adds it to CSV, under this name.
-    pub(super) fn csv(mut self, name: &'static str) -> Column<'a, R> {
+    pub fn csv(mut self, name: &'static str) -> Column<'a, R> {
         self.csv = Some(name);
         self
     }
@@ -161,7 +163,7 @@ impl<'a, R> Column<'a, R> {
 
 impl Heading {
     /// On one line.
-    pub(super) fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let name = self.name.replace('\n', " ");
         match self.unit.as_str() {
             "" => name,

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, LineStyle, TableStyle};
 
-use super::super::width::Width;
+use crate::Width;
 
 /// A single rule, under the header: rows begin with a name, which separates them.
 const STYLE: TableStyle =

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use model::Duration;
-use profile::Timestamp;
 
 /// Digits shown of a number whose error is not known.
 const DIGITS: i32 = 3;
@@ -99,12 +98,6 @@ pub fn rate(mb_per_s: f64) -> String {
         0.001.. => format!("{} kB/s", number(mb_per_s * 1e3)),
         _ => format!("{} B/s", rounded(mb_per_s * 1e6, 0)),
     }
-}
-
-/// A point in time, in seconds: `2026-11-20T21:00:00Z`.
-pub fn instant(time: Timestamp) -> String {
-    let whole = Timestamp::from_second(time.as_second());
-    whole.unwrap_or(time).to_string()
 }
 
 /// A share in percent: `71 %`, `0.4 %`.
@@ -347,10 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instant_has_seconds() {
-        let time: Timestamp = "2026-11-20T21:00:00.123456789Z".parse().unwrap();
-
-        assert_eq!(instant(time), "2026-11-20T21:00:00Z");
+    fn a_count_has_commas_between_thousands() {
         assert_eq!(count(9_857_123), "9,857,123");
     }
 

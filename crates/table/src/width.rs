@@ -26,7 +26,7 @@ impl Width {
 
     /// `text` in lines, the first after `first`, the others indented to match. A percentage stays on one line with its
     /// sign.
-    pub(super) fn wrapped(self, first: &str, text: &str) -> String {
+    pub fn wrapped(self, first: &str, text: &str) -> String {
         let indent = " ".repeat(first.chars().count());
         let words: Vec<&str> = text.split_whitespace().collect();
         let together = words.join(" ").replace(" %", "\u{a0}%");
@@ -44,8 +44,13 @@ impl Default for Width {
     }
 }
 
+/// `text` wrapped for output that is not a terminal, the first line after `first`, the others indented to match.
+pub fn wrapped(first: &str, text: &str) -> String {
+    Width::default().wrapped(first, text)
+}
+
 /// Lines of at most `columns`, broken at spaces alone.
-pub(super) fn unbroken<'a>(columns: usize) -> Options<'a> {
+pub(crate) fn unbroken<'a>(columns: usize) -> Options<'a> {
     Options::new(columns)
         .break_words(false)
         .word_separator(WordSeparator::AsciiSpace)

@@ -1,22 +1,19 @@
 //! A captured MariaDB or MySQL for a terminal: what it is, where its files are, on which storage, and its settings.
 
-use mariadb::capture::{Capture, Places};
+use super::{Capture, Places};
+use table::quantity::percent;
+use table::{Cell, Column, Table, Width, wrapped};
 
-use super::super::cell::Cell;
-use super::super::table::{Column, Table};
-use super::super::width::Width;
-use super::super::words::wrapped;
-use super::table::table;
-use crate::quantity::percent;
-
-/// The whole report, with a line feed at its end.
-pub fn render(capture: &Capture) -> String {
-    let sections = [heading(capture), directories(capture), settings(capture)];
-    let written: Vec<String> = sections
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect();
-    written.join("\n")
+impl Capture {
+    /// The whole report, with a line feed at its end.
+    pub fn report(&self) -> String {
+        let sections = [heading(self), directories(self), settings(self)];
+        let written: Vec<String> = sections
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect();
+        written.join("\n")
+    }
 }
 
 fn heading(capture: &Capture) -> String {
@@ -94,7 +91,7 @@ fn directories(capture: &Capture) -> String {
             Some(percent(share))
         }),
     ];
-    table(&Table::of(rows, columns), Width::default())
+    Table::of(rows, columns).text(Width::default())
 }
 
 fn settings(capture: &Capture) -> String {
@@ -103,5 +100,5 @@ fn settings(capture: &Capture) -> String {
         Column::text("setting", |(name, _): &Row| name.to_string()),
         Column::text("value", |(_, value): &Row| value.to_string()),
     ];
-    table(&Table::of(&capture.variables, columns), Width::default())
+    Table::of(&capture.variables, columns).text(Width::default())
 }

@@ -1,33 +1,34 @@
-//! A table that fits the width: split into parts where it is too wide, or one list per row where even a part would be.
+//! A table as text that fits the width: split into parts where it is too wide, or one list per row where even a part would be.
 
 use textwrap::core::display_width;
 
-use super::super::cell::Cell;
-use super::super::table::{Heading, Table};
-use super::super::width::{Width, unbroken};
-use super::fit::{self, Drawn, Part, Span};
+use crate::fit::{self, Drawn, Part, Span};
+use crate::width::unbroken;
+use crate::{Cell, Heading, Table, Width};
 
 /// The width a text column needs before another column may share the line.
 const WORDS_MIN: usize = 14;
 
-/// The table, in several parts below one another where it is too wide for one; empty without rows.
-pub(in crate::report) fn table(table: &Table, width: Width) -> String {
-    if table.rows.is_empty() {
-        return String::new();
-    }
-    let columns = columns(table);
-    let spans: Vec<Span> = columns.iter().map(Column::span).collect();
-    let used = |at: usize, width: usize| columns[at].used(width);
-    let text = match fit::parts(&spans, width, &used) {
-        Some(parts) => {
-            let drawn = parts.iter().map(|part| drawn(table, &columns, part));
-            drawn.collect::<Vec<_>>().join("\n")
+impl Table {
+    /// The table as text for a terminal, in several parts below one another where it is too wide for one; empty without rows.
+    pub fn text(&self, width: Width) -> String {
+        if self.rows.is_empty() {
+            return String::new();
         }
-        None => listed(table, width),
-    };
-    match table.note.as_str() {
-        "" => text,
-        note => text + &width.wrapped(" ", note),
+        let columns = columns(self);
+        let spans: Vec<Span> = columns.iter().map(Column::span).collect();
+        let used = |at: usize, width: usize| columns[at].used(width);
+        let text = match fit::parts(&spans, width, &used) {
+            Some(parts) => {
+                let drawn = parts.iter().map(|part| drawn(self, &columns, part));
+                drawn.collect::<Vec<_>>().join("\n")
+            }
+            None => listed(self, width),
+        };
+        match self.note.as_str() {
+            "" => text,
+            note => text + &width.wrapped(" ", note),
+        }
     }
 }
 
@@ -60,7 +61,7 @@ fn head(heading: &Heading) -> Vec<String> {
 /// The natural lines of a cell: the parts of a figure stay together, words may wrap.
 fn lines(cell: &Cell) -> Vec<String> {
     match cell {
-        Cell::Text(_) | Cell::Name(..) | Cell::Beside(..) => {
+        Cell::Text(_) | Cell::Name(..) | Cell::Beside { .. } => {
             let lines = cell.lines().into_iter();
             lines.map(|line| line.replace(" %", "\u{a0}%")).collect()
         }
