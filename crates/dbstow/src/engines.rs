@@ -4,7 +4,7 @@ use engine::Engines;
 #[cfg(not(all(unix, feature = "postgres", feature = "mariadb", feature = "sqlserver")))]
 use engine::LeftOut;
 use layout::LayoutProvider;
-use rules::RuleInfo;
+use rules::{CapturedProduct, RuleInfo};
 
 /// The engines of this build: one line per product.
 pub const ENGINES: Engines = Engines {
@@ -58,6 +58,26 @@ pub const LAYOUTS: &[&dyn LayoutProvider] = &[
     &postgres::layout::Layout,
     &mariadb::layout::Layout,
 ];
+
+/// The products whose captures are read, shown and checked, in every build.
+pub const CAPTURED: [&dyn CapturedProduct; 2] =
+    [&sqlserver::capture::Captures, &mariadb::capture::Captures];
+
+/// The product of a server, by its URL's scheme. Names without one are of SQL Server, which refuses what is not.
+pub fn product_of_server(server: &str) -> &'static dyn CapturedProduct {
+    match server.split_once("://") {
+        Some(("mysql" | "mariadb", _)) => &mariadb::capture::Captures,
+        Some(_) | None => &sqlserver::capture::Captures,
+    }
+}
+
+/// The product of a capture, by what its file declares. Those of SQL Server declare none; MariaDB refuses what is not known.
+pub fn product_of_capture(declared: Option<&str>) -> &'static dyn CapturedProduct {
+    match declared {
+        None => &sqlserver::capture::Captures,
+        Some(_) => &mariadb::capture::Captures,
+    }
+}
 
 /// The rules of `lint`, product by product.
 pub fn rules() -> Vec<RuleInfo> {

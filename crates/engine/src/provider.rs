@@ -16,6 +16,7 @@ use crate::product_options::{OptionSpec, ProductOptions};
 use crate::real::{Engine, EngineError};
 use crate::recorder::{RecordedServers, Recorder};
 use experiment::spec::{Arm, Mode, Role, Settings};
+use rules::Captured;
 use workload::{Dialect, Workload};
 
 /// A kind of engine: its name, its options, and how a run opens it.
@@ -101,6 +102,22 @@ pub trait EngineProvider: Sync {
     ) -> Result<Box<dyn Recorder>, EngineError> {
         Err(EngineError::Missing(format!(
             "{} has no servers that can be recorded",
+            self.name()
+        )))
+    }
+
+    /// Captures a server of its [`rules::CapturedProduct`]. It changes nothing there.
+    ///
+    /// # Errors
+    /// When the address or the login is invalid, with the remedy, or the server does not answer.
+    fn capture(
+        &self,
+        _server: &str,
+        _options: &ProductOptions,
+        _patience: Patience,
+    ) -> Result<Box<dyn Captured>, EngineError> {
+        Err(EngineError::Missing(format!(
+            "{} has no servers that can be captured",
             self.name()
         )))
     }

@@ -1,5 +1,6 @@
 //! Parses a capture from its file's text, with one clear message where it is not one.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Why a text is not a capture.
@@ -157,6 +158,14 @@ pub fn from_json<T: DeserializeOwned>(
         line: error.line(),
         why: plain(&error),
     })
+}
+
+/// The text of a capture's file.
+///
+/// # Panics
+/// When a key of the capture is not a text.
+pub fn to_json(capture: &impl Serialize) -> String {
+    serde_json::to_string_pretty(capture).expect("its keys are texts") + "\n"
 }
 
 /// The product that a capture declares; `None` where it declares none, as for SQL Server, or the text is not a capture.

@@ -2,8 +2,8 @@
 //! is fine, what is exempt and by which exception, and what cannot be determined and how to find out.
 //!
 //! ```text
-//!  a capture's file ─► capture ─► rules of its product ─► outcomes
-//!                      (here: how it is read)     (here: what they are, and how they are asked)
+//!  a capture's file ─► Captured ─► rules of its product ─► outcomes
+//!            (here: how it is read)     (here: what they are, and how they are asked)
 //! ```
 //!
 //! Products share no fact, only what a rule is. The rules themselves are in the crates of their products: one crate for all
@@ -19,6 +19,7 @@
 #![warn(missing_docs)]
 
 pub mod capture;
+mod captured;
 mod caught;
 mod change;
 mod outcome;
@@ -27,6 +28,7 @@ mod said;
 mod server;
 pub mod shown;
 
+pub use captured::{Captured, CapturedProduct};
 pub use caught::caught;
 pub use change::Change;
 pub use outcome::{Finding, Location, Outcome, Severity};

@@ -37,7 +37,7 @@ fn session(double: &Double<SqlServer>) -> Driver {
 }
 
 fn taken(session: &mut Driver) -> Capture {
-    capture::capture(session).expect("a capture").0
+    capture::capture(session).expect("a capture")
 }
 
 #[test]

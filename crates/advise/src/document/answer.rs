@@ -1,6 +1,6 @@
 //! The answer, in a sentence.
 
-use analysis::quantity::{percent, usd};
+use table::quantity::{percent, usd};
 use analysis::report::advice::document;
 
 use super::Described;

@@ -1,4 +1,4 @@
-//! Advice based on SQL Server's own wait types, as a sentence after the reason.
+//! Advice based on wait types by which a server itself counts what its sessions waited for, as a sentence after the reason.
 //!
 //! A latency counts only where a session waited for it: the shares are of the sessions' time, not of the disks'.
 
@@ -10,7 +10,7 @@ use table::quantity::percent;
 /// Share of the sessions' time from which on a wait is mentioned.
 const SHARE_LEAST: f64 = 0.10;
 
-/// The remedy for the wait that took most of the sessions' time; `None` where nothing stands out, or for other engines.
+/// The remedy for the wait that took most of the sessions' time; `None` where nothing stands out, or for other wait types.
 pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String> {
     let (event, share) = largest(trials)?;
     // Without a file placed by the run, the wait is attributed to its data.
@@ -69,17 +69,12 @@ pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String>
 
 /// The wait with the largest share of the sessions' time over all trials.
 fn largest<'a>(trials: &[&'a Record]) -> Option<(WaitEvent<'a>, f64)> {
-    let served = |record: &&&Record| {
-        let engine = record.engine.as_ref();
-        engine.is_some_and(|engine| engine.name == "sqlserver")
-    };
-    let trials: Vec<&&Record> = trials.iter().filter(served).collect();
     let times = trials
         .iter()
         .flat_map(|record| record.time_split_ns.values());
     let whole_ns = times.copied().fold(0, u64::saturating_add);
     let mut waits: std::collections::BTreeMap<&str, f64> = Default::default();
-    for record in &trials {
+    for record in trials {
         for (name, seconds) in &record.counters {
             if WaitEvent::of_counter(name).is_some() {
                 *waits.entry(name.as_str()).or_insert(0.0) += seconds;
@@ -99,14 +94,9 @@ mod tests {
     use super::super::disks::volumes;
     use super::*;
     use experiment::examples::{measured, split_of};
-    use experiment::record::EngineRecord;
 
     fn trial(event: &str, seconds: f64) -> Record {
         let mut record = measured("local-ssd", 0, 100.0);
-        record.engine = Some(EngineRecord {
-            name: "sqlserver".into(),
-            ..EngineRecord::default()
-        });
         record.time_split_ns = split_of(&[("cpu", 60_000), ("lock", 40_000)]);
         record.counters = [(format!("wait.{event}_s"), seconds)].into();
         record
@@ -149,8 +139,6 @@ mod tests {
     #[test]
     fn what_sessions_hardly_waited_for_is_left_out() {
         assert_eq!(of("PAGEIOLATCH_SH", 9.0), None);
-        let mut other = trial("WRITELOG", 40.0);
-        other.engine = None;
-        assert_eq!(sentence(&[&other], &[]), None);
+        assert_eq!(of("IO/DataFileRead", 40.0), None);
     }
 }

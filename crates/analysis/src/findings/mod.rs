@@ -181,7 +181,7 @@ pub struct PublishedPoint {
 /// The engine of the trials.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Engine {
-    /// `sqlite`, `postgres` or `raw`.
+    /// Its name, such as `sqlite` or `raw`.
     pub name: String,
     /// Its own version.
     pub version: String,

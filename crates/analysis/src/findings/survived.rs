@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A drill's findings for an arm, or for a layout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Survived {
-    /// The drill's experiment and its server: `wal-apart, PostgreSQL 15.20`.
+    /// The drill's experiment and its server: `wal-apart, SQLite 3.53`.
     pub drill: String,
     /// Crash states that were checked.
     pub states: u64,
@@ -21,7 +21,7 @@ impl Survived {
         format!("{} of {}", self.intact, self.states)
     }
 
-    /// What it survives: `apart, drilled (wal-apart, PostgreSQL 15): all of 200 states are intact.`
+    /// What it survives: `apart, drilled (wal-apart, SQLite 3.53): all of 200 states are intact.`
     pub(crate) fn sentence(&self, name: &str) -> String {
         format!("{name}, drilled ({}): {}.", self.drill, self.found)
     }

@@ -37,8 +37,11 @@ pub struct Server {
     pub capture: String,
     /// When it was taken, in server time.
     pub taken: String,
-    /// `sql-server`, `azure-sql-database`, `managed-instance`, `mariadb`, `mysql` or `other`.
+    /// Its product, as [`Identity::product`].
     pub product: String,
+    /// Its product in texts; not part of the JSON.
+    #[serde(skip)]
+    pub title: &'static str,
     /// Its version.
     pub version: String,
     /// Its edition.
@@ -198,6 +201,7 @@ pub fn document(
             capture: capture.to_owned(),
             taken: identity.taken,
             product: identity.product.to_owned(),
+            title: identity.title,
             version: identity.version,
             edition: identity.edition,
             platform: identity.platform,

@@ -34,7 +34,7 @@ fn changed(findings: &Findings) -> Option<String> {
     (!findings.changed.is_empty()).then(|| findings.changed.join("; "))
 }
 
-/// `postgres 17.2; "file" means: a tablespace`
+/// Its name and version, and what "file" means for it.
 fn engine(engine: &Engine) -> String {
     let file = match engine.file.as_str() {
         "" => String::new(),

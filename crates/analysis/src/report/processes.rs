@@ -1,4 +1,4 @@
-//! Which server processes read and wrote, where the server counts that (`pg_stat_io` of PostgreSQL 16 and later).
+//! Which server processes read and wrote, where the server counts that (`pg_stat_io`).
 
 use std::collections::BTreeMap;
 

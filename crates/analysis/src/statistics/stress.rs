@@ -25,7 +25,7 @@ pub struct StressAverages {
 /// `src/SqlQueryStressCLI/LoadRunner.cs`, `ProcessQueryOutput` and `UpdateUi`,
 /// and the same in `FormMain.cs` (read 2026-11-21).
 ///
-/// Assumed: SQL Server truncates to whole milliseconds, which its documentation does not specify. Not modelled:
+/// Assumed: the server truncates to whole milliseconds, which its documentation does not specify. Not modelled:
 /// SQLQueryStress adds up the times of all statements of a batch, each in whole milliseconds, with those of parsing and
 /// compiling, so that a batch of several loses more than is counted here.
 pub fn stress_averages(iterations: impl IntoIterator<Item = (Duration, u64)>) -> StressAverages {

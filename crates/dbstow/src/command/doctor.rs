@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use files::write_named;
 use profile::import::argument;
+use rules::Captured;
 
-use super::captured::Captured;
+use super::captured;
 use super::listing::ListFormat;
 use super::{ServerLogin, ServerTimeout, UsageError};
 
@@ -60,33 +61,27 @@ pub struct Args {
 /// When the server or capture does not exist, or the capture cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let captured = match (&args.capture, &args.server) {
-        (Some(file), _) => Captured::load(file)?,
-        (None, Some(server)) => Captured::take(server, &args.login, &args.timeout)?,
+        (Some(file), _) => captured::load(file)?,
+        (None, Some(server)) => captured::take(server, &args.login, &args.timeout)?,
         (None, None) => return Err(UsageError("give --server or a capture".to_owned()).into()),
     };
     // Done first, so that no output promises a file that does not exist.
     if let Some(file) = &args.out {
-        write_named(file, captured.json(args.plain)?.as_bytes())?;
+        write_named(file, captured.json(args.plain).as_bytes())?;
     }
     let text = match args.format {
-        ListFormat::Json => captured.json(args.plain)?,
-        ListFormat::Text => {
-            let report = match &captured {
-                Captured::SqlServer(capture, greeting) => capture.report(greeting.as_ref()),
-                Captured::MariaDb(capture, _) => capture.report(),
-            };
-            format!("{report}\n{}", next(args, &captured))
-        }
+        ListFormat::Json => captured.json(args.plain),
+        ListFormat::Text => format!("{}\n{}", captured.report(), next(args, &*captured)),
     };
     Ok(args.format.print(&text)?)
 }
 
 /// What was written, and the next step.
-fn next(args: &Args, captured: &Captured) -> String {
+fn next(args: &Args, captured: &dyn Captured) -> String {
     let shown = |file: &Path| argument(&file.display().to_string());
     match (&args.out, &args.capture, &args.server) {
         (Some(file), ..) => {
-            let names = match args.plain && !captured.redacted() {
+            let names = match args.plain && !captured.identity().redacted {
                 true => "real names; do not share it",
                 false => "stand-ins for names; review it before sharing it",
             };
@@ -95,7 +90,8 @@ fn next(args: &Args, captured: &Captured) -> String {
         }
         (None, Some(file), _) => format!("Next:    dbstow lint {}\n", shown(file)),
         (None, None, server) => {
-            let server = argument(captured.shown(server.as_deref().unwrap_or_default()));
+            let given = server.as_deref().unwrap_or_default();
+            let server = argument(captured.url().unwrap_or(given));
             format!(
                 "Next:    dbstow doctor --server {server} --out server.json\n         dbstow lint server.json\n"
             )

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use rules::{Host, RuleInfo, Selection, Severity, Unconfirmed};
+use rules::{Captured, CapturedProduct, Host, RuleInfo, Selection, Severity, Unconfirmed};
 
-use super::captured::Captured;
+use super::captured;
 use super::output::note;
 use super::{ExpectationFailed, ServerLogin, ServerTimeout, UsageError, listing};
-use crate::engines::{self, rule_profiles};
+use crate::engines::{self, CAPTURED, rule_profiles};
 use analysis::findings;
 use analysis::lint::{self, Document};
 use analysis::report::lint::{json, list, sarif, text};
@@ -112,22 +112,21 @@ pub fn run(args: &Args) -> Result<()> {
     match (&args.server, &args.capture) {
         (Some(server), _) => look(
             server,
-            Captured::take(server, &args.login, &args.timeout)?,
+            captured::take(server, &args.login, &args.timeout)?,
             args,
         ),
-        (None, Some(file)) => look(&file.display().to_string(), Captured::load(file)?, args),
+        (None, Some(file)) => look(&file.display().to_string(), captured::load(file)?, args),
         (None, None) => print_list(args.format),
     }
 }
 
 /// Checks a server, whatever the source of its capture, and prints the outcomes; `given` is the source.
-fn look(given: &str, mut captured: Captured, args: &Args) -> Result<()> {
-    let name = captured.shown(given).to_owned();
+fn look(given: &str, mut server: Box<dyn Captured>, args: &Args) -> Result<()> {
+    let name = server.url().unwrap_or(given).to_owned();
     let host = host(args)?;
     let opened: Result<Vec<Opened>> = args.results.iter().map(|folder| open(folder)).collect();
     let opened = opened?;
     let results: Vec<lint::Results> = opened.iter().map(Opened::as_results).collect();
-    let server = captured.server();
     let identity = server.identity();
     let known = server.rules();
     let selection = selection(args, &known)?;
@@ -256,7 +255,10 @@ fn selection(args: &Args, known: &[RuleInfo]) -> Result<Selection> {
 fn profiles(args: &Args, known: &[RuleInfo], product: &str) -> Result<BTreeSet<String>> {
     let has = |profile: &str| known.iter().any(|rule| rule.profile == Some(profile));
     if args.profile.iter().any(|profile| !has(profile)) {
-        let message = format!("--profile is for SQL Server, and this is {product}; leave it out");
+        let has_profiles = |known: &&&dyn CapturedProduct| !known.profiles().is_empty();
+        let with = CAPTURED.iter().find(has_profiles);
+        let with = with.map_or("no product", |known| known.title());
+        let message = format!("--profile is for {with}, and this is {product}; leave it out");
         return Err(UsageError(message).into());
     }
     Ok(args.profile.iter().cloned().collect())

@@ -182,7 +182,7 @@ fn files_are_written_where_docs_security_says() {
     assert_eq!(gone.count(), 0, "{allowed:?}");
 }
 
-/// Whether a line that [`lines_with`] found lies below its file's `#[cfg(test)]`.
+/// Whether a line that [`lines_with`] found lies below its file's `#[cfg(test)]`, unless that is for a module in another file.
 fn is_in_a_test(line: &str) -> bool {
     let mut parts = line.splitn(3, ':');
     let (Some(file), Some(number)) = (parts.next(), parts.next()) else {
@@ -190,10 +190,77 @@ fn is_in_a_test(line: &str) -> bool {
     };
     let number: usize = number.parse().expect("the number of a line");
     let text = fs::read_to_string(crates().join(file)).expect("a source is text");
-    let tests = text
-        .lines()
-        .position(|line| line.starts_with("#[cfg(test)]") || line.starts_with("#[cfg(all(test"));
+    let lines: Vec<&str> = text.lines().collect();
+    let tests = lines.windows(2).position(|pair| {
+        let is_test = pair[0].starts_with("#[cfg(test)]") || pair[0].starts_with("#[cfg(all(test");
+        is_test && !(pair[1].starts_with("mod ") && pair[1].ends_with(';'))
+    });
     tests.is_some_and(|tests| tests < number)
+}
+
+/// Crates that know no product: a new one touches none of them. SQLite does not count, as simulate executes SQL with it.
+const WITHOUT_PRODUCTS: [&str; 10] = [
+    "advise",
+    "analysis",
+    "catalogue",
+    "crash",
+    "files",
+    "model",
+    "reading",
+    "rules",
+    "table",
+    "volume",
+];
+
+/// Products, in lower case.
+const PRODUCTS: [&str; 8] = [
+    "babelfish",
+    "mariadb",
+    "mssql",
+    "mysql",
+    "postgres",
+    "sql server",
+    "sql-server",
+    "sqlserver",
+];
+
+/// Sources that name one all the same, each with the reason.
+const NAMING: [(&str, &str); 2] = [
+    (
+        "analysis/src/findings/one_writer.rs",
+        "the example of a server in a remedy",
+    ),
+    (
+        "analysis/src/report/drill/check.rs",
+        "the engines that the document of a drill may name",
+    ),
+];
+
+#[test]
+fn crates_for_all_products_name_none() {
+    let names_one = |code: &str| {
+        let code = code.to_lowercase();
+        PRODUCTS.iter().any(|product| code.contains(product))
+    };
+    let found = lines_with(|path, code| {
+        let is_neutral = |name: &&str| path.starts_with(Path::new(name).join("src"));
+        WITHOUT_PRODUCTS.iter().any(is_neutral) && !path.ends_with("tests.rs") && names_one(code)
+    });
+    let found: Vec<String> = found
+        .into_iter()
+        .filter(|line| !is_in_a_test(line))
+        .collect();
+    let is_known = |line: &String, file: &str| line.starts_with(&format!("{file}:"));
+    let unknown =
+        (found.iter()).filter(|line| !NAMING.iter().any(|(file, _)| is_known(line, file)));
+    let unknown: Vec<&String> = unknown.collect();
+    assert_eq!(
+        unknown, [""; 0],
+        "what is of a product belongs in its crate, behind a trait"
+    );
+    let needless =
+        (NAMING.iter()).filter(|(file, _)| !found.iter().any(|line| is_known(line, file)));
+    assert_eq!(needless.count(), 0, "{NAMING:?}");
 }
 
 /// Sources that start programs without `volume::child`, each with the reason.

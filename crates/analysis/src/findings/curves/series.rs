@@ -185,7 +185,7 @@ const OF_ENGINE: [OfEngine; 3] = [
         divisor: 1e6,
         level: true,
     },
-    // SQL Server; PostgreSQL from 17 on; PostgreSQL before.
+    // As each server counts them, or each version of it.
     OfEngine {
         title: "Pages written by checkpoints",
         unit: "1/s",

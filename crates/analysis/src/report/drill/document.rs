@@ -57,7 +57,7 @@ pub struct Took {
 /// The request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// What was drilled: `postgres` or `sqlite`.
+    /// The engine that was drilled, by its name.
     pub engine: String,
     /// States of each event.
     pub cuts: u32,

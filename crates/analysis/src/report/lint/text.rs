@@ -52,15 +52,6 @@ pub fn render(document: &Document) -> String {
 
 fn head(document: &Document) -> String {
     let server = &document.server;
-    let product = match &*server.product {
-        "sql-server" => "SQL Server",
-        "azure-sql-database" => "Azure SQL Database",
-        "managed-instance" => "Azure SQL Managed Instance",
-        "babelfish" => "Babelfish, not SQL Server",
-        "mariadb" => "MariaDB",
-        "mysql" => "MySQL",
-        _ => "a product that dbstow does not know",
-    };
     let parts = [&server.edition, &server.platform];
     let parts = parts.into_iter().filter(|part| !part.is_empty());
     let parts: Vec<&str> = parts.map(String::as_str).collect();
@@ -75,8 +66,8 @@ fn head(document: &Document) -> String {
     wrapped(
         "",
         &format!(
-            "{}: {product} {}{with}; captured {}{ladders}",
-            server.capture, server.version, server.taken
+            "{}: {} {}{with}; captured {}{ladders}",
+            server.capture, server.title, server.version, server.taken
         ),
     )
 }

@@ -5,6 +5,7 @@ mod kept;
 #[cfg(all(unix, feature = "driver"))]
 mod of_server;
 mod places;
+mod product;
 mod redact;
 mod report;
 #[cfg(feature = "driver")]
@@ -15,6 +16,7 @@ pub use of_server::of_server;
 #[cfg(all(unix, feature = "driver"))]
 pub(crate) use of_server::{is_here, process_of};
 pub use places::Places;
+pub use product::Captures;
 #[cfg(feature = "driver")]
 pub use take::{AskError, Process, Rows, process, take};
 
@@ -61,6 +63,9 @@ pub struct Capture {
     /// Why [`Capture::directories`] are missing or incomplete; empty if complete.
     #[serde(default)]
     pub unseen: String,
+    /// The URL that was queried, without a password, where that was just now; not part of the file.
+    #[serde(skip)]
+    pub url: Option<String>,
 }
 
 /// The product.

@@ -34,6 +34,7 @@ pub fn of_server(url: &ServerUrl) -> Result<Capture, EngineError> {
                     .to_owned();
         }
     }
+    capture.url = Some(url.to_string());
     Ok(capture)
 }
 

@@ -1,18 +1,30 @@
 //! A captured MariaDB or MySQL for a terminal: what it is, where its files are, on which storage, and its settings.
 
 use super::{Capture, Places};
+use rules::Captured;
+use rules::capture::to_json;
 use table::quantity::percent;
 use table::{Cell, Column, Table, Width, wrapped};
 
-impl Capture {
-    /// The whole report, with a line feed at its end.
-    pub fn report(&self) -> String {
+impl Captured for Capture {
+    fn report(&self) -> String {
         let sections = [heading(self), directories(self), settings(self)];
         let written: Vec<String> = sections
             .into_iter()
             .filter(|text| !text.is_empty())
             .collect();
         written.join("\n")
+    }
+
+    fn json(&self, plain: bool) -> String {
+        match plain {
+            true => to_json(self),
+            false => to_json(&self.redacted()),
+        }
+    }
+
+    fn url(&self) -> Option<&str> {
+        self.url.as_deref()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::capture::Product;
+use crate::capture::{Product, of_server};
 use volume::orphans::Registration;
 
 use crate::recorder::SERVERS;
@@ -23,6 +23,7 @@ use engine::{
 };
 use engine::{FrontKind, Options};
 use experiment::spec::{Arm, Mode, Role};
+use rules::Captured;
 use workload::Dialect;
 
 /// Option for the folder of its programs.
@@ -103,6 +104,21 @@ impl EngineProvider for Provider {
         _options: &ProductOptions,
     ) -> Result<Box<dyn Recorder>, EngineError> {
         Ok(Box::new(ServerUrl::parse(url)?))
+    }
+
+    fn capture(
+        &self,
+        server: &str,
+        options: &ProductOptions,
+        patience: Patience,
+    ) -> Result<Box<dyn Captured>, EngineError> {
+        if !options.is_empty() {
+            let text = "options of SQL Server's login have no effect on MariaDB and MySQL; leave them out, and give \
+                        ssl-mode and ssl-ca in the URL";
+            return Err(EngineError::Missing(text.to_owned()));
+        }
+        let url = ServerUrl::parse(server)?.with_patience(patience);
+        Ok(Box::new(of_server(&url)?))
     }
 
     fn options(&self) -> &'static [OptionSpec] {

@@ -3,6 +3,7 @@
 
 mod capability;
 mod host;
+mod product;
 mod redact;
 mod report;
 mod take;
@@ -11,6 +12,7 @@ pub use capability::{
     Can, Capability, MAKE_ADMINISTRATOR, MOVES_TEMPDB, Obstacle, obstacle_to_moving_tempdb,
 };
 pub use host::{HostTold, VolumeTold};
+pub use product::Captures;
 pub use rules::capture::CaptureError;
 pub use take::{
     AskError, Greeting, ask, buffer_pool, capture, file_statistics, files, identity,
@@ -80,6 +82,9 @@ pub struct Capture {
     /// Queries that the server did not answer.
     #[serde(default)]
     pub unanswered: Vec<Unanswered>,
+    /// The login that queried, where that was just now; not part of the file.
+    #[serde(skip)]
+    pub asked: Option<Greeting>,
 }
 
 /// Identity of a server.

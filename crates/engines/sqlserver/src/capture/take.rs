@@ -168,13 +168,14 @@ pub fn instant_file_initialization(services: &[Service]) -> Option<bool> {
 ///
 /// # Errors
 /// When the server does not report its identity, the connection is lost, or an amount is negative.
-pub fn capture(session: &mut dyn Session) -> Result<(Capture, Greeting), AskError> {
+pub fn capture(session: &mut dyn Session) -> Result<Capture, AskError> {
     let (identity, greeting, taken) = identity(session)?;
     let mut capture = Capture {
         format: FORMAT,
         dbstow: env!("CARGO_PKG_VERSION").to_owned(),
         taken,
         identity,
+        asked: Some(greeting),
         ..Capture::default()
     };
     let mut asking = Asking {
@@ -186,7 +187,7 @@ pub fn capture(session: &mut dyn Session) -> Result<(Capture, Greeting), AskErro
     asking.fill(&mut capture)?;
     capture.unanswered = asking.unanswered;
     check_amounts(&serde_json::to_value(&capture).expect("its keys are texts"))?;
-    Ok((capture, greeting))
+    Ok(capture)
 }
 
 struct Asking<'a> {

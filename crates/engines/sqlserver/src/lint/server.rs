@@ -31,7 +31,13 @@ impl Server for Capture {
                 Product::Babelfish => "babelfish",
                 Product::Other => "other",
             },
-            title: product_name(product),
+            title: match product {
+                Product::Babelfish => "Babelfish, not SQL Server",
+                Product::Other => "a product that dbstow does not know",
+                Product::Boxed | Product::AzureDatabase | Product::ManagedInstance => {
+                    product_name(product)
+                }
+            },
             version: self.identity.version.clone(),
             edition: self.identity.edition.clone(),
             platform: self.machine.platform.clone(),

@@ -7,19 +7,25 @@ use volume::site::Site;
 
 use super::options::{DRIVEN, ON_SERVER, OPTIONS};
 use super::{Access, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer, restore};
+use crate::capture;
 use crate::recorder::SERVERS;
 use engine::EngineError;
+use engine::Patience;
 use engine::recorder::{RecordedServers, Recorder};
 use engine::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Started, TrialVolumes, Users,
 };
 use engine::{FrontKind, OptionSpec, Options, ProductOptions};
 use experiment::spec::{Arm, Mode, Role, Settings, differ_in};
+use rules::Captured;
 use workload::{Dialect, Workload};
 
 /// The user that SQL Server's Linux packages create. Source: Microsoft, "Install SQL Server on Linux" (read
 /// 2026-11).
 const OWNER: &str = "mssql";
+
+/// The name under which a server lists the session of a capture.
+const CAPTURES: &str = "dbstow doctor";
 
 /// An existing SQL Server.
 pub struct Provider;
@@ -91,6 +97,20 @@ impl EngineProvider for Provider {
         options: &ProductOptions,
     ) -> Result<Box<dyn Recorder>, EngineError> {
         Ok(Box::new(Access::new(url, options)?))
+    }
+
+    fn capture(
+        &self,
+        server: &str,
+        options: &ProductOptions,
+        patience: Patience,
+    ) -> Result<Box<dyn Captured>, EngineError> {
+        let access = Access::new(server, options)?.with_patience(&patience);
+        let captured = capture::capture(&mut access.connect(CAPTURES)?);
+        let captured = captured.map_err(|error| {
+            EngineError::failed(format!("ask the SQL Server at {}", access.server()), error)
+        });
+        Ok(Box::new(captured?))
     }
 
     fn options(&self) -> &'static [OptionSpec] {

@@ -16,18 +16,20 @@ use super::{Capture, FileKind, Greeting, TEMPDB};
 const NAME_MAX: usize = 16;
 
 impl Capture {
-    /// The server without names. The same name has the same placeholder everywhere, including names of `greeting` in the server's
-    /// error texts. Names of SQL Server's own databases, files and folders are kept, and so are accounts that every machine has.
+    /// The server without names. The same name has the same placeholder everywhere, including names of [`Capture::asked`] in the
+    /// server's error texts. Names of SQL Server's own databases, files and folders are kept, and so are accounts that every machine has.
     ///
     /// The rest can still identify a server: sizes, counts, times, versions.
-    pub fn redacted(&self, greeting: &Greeting) -> Capture {
+    pub fn redacted(&self) -> Capture {
         if self.redacted {
             return self.clone();
         }
         let mut capture = self.clone();
         let mut names = Names::default();
         capture.redacted = true;
-        meet(&mut names, greeting);
+        if let Some(asked) = capture.asked.take() {
+            meet(&mut names, &asked);
+        }
         databases(&mut names, &mut capture);
         services(&mut names, &mut capture);
         files(&mut names, &mut capture);

@@ -77,7 +77,7 @@ fn folder_of(path: &str) -> &str {
 #[test]
 fn rules_say_the_same_of_a_redacted_capture() {
     for capture in captures() {
-        let redacted = capture.redacted(&Greeting::default());
+        let redacted = capture.redacted();
         assert_eq!(said(&redacted), said(&capture));
         assert_eq!(unnamed(&redacted), unnamed(&capture));
     }
@@ -86,9 +86,9 @@ fn rules_say_the_same_of_a_redacted_capture() {
 #[test]
 fn a_redacted_capture_stays_as_it_is() {
     for capture in captures() {
-        let once = capture.redacted(&Greeting::default());
+        let once = capture.redacted();
         assert!(once.redacted);
-        assert_eq!(once.redacted(&Greeting::default()), once);
+        assert_eq!(once.redacted(), once);
     }
 }
 
@@ -100,7 +100,7 @@ fn what_every_server_has_keeps_its_name() {
         account: r"NT Service\SQLAgent$PROD".into(),
         instant_file_initialization: None,
     });
-    let redacted = capture.redacted(&Greeting::default());
+    let redacted = capture.redacted();
     let databases: Vec<&str> = redacted
         .databases
         .iter()
@@ -148,7 +148,7 @@ prop_compose! {
 }
 
 /// A server whose owner named everything.
-fn named() -> impl Strategy<Value = (Capture, Greeting, BTreeSet<String>)> {
+fn named() -> impl Strategy<Value = (Capture, BTreeSet<String>)> {
     let places = prop::collection::vec(place(), 1..4);
     let names = prop::collection::vec(name(), 12..=12);
     (
@@ -225,6 +225,7 @@ fn named() -> impl Strategy<Value = (Capture, Greeting, BTreeSet<String>)> {
                     remedy: String::new(),
                 }));
             }
+            capture.asked = Some(greeting);
             let folders = places
                 .iter()
                 .flat_map(|place| place.split(['\\', '/', ':']));
@@ -232,14 +233,14 @@ fn named() -> impl Strategy<Value = (Capture, Greeting, BTreeSet<String>)> {
             let mut all: BTreeSet<String> = folders.map(str::to_owned).collect();
             // Those of no file are in error texts alone, in quotation marks first.
             all.extend(names);
-            (capture, greeting, all)
+            (capture, all)
         })
 }
 
 proptest! {
     #[test]
-    fn no_name_is_left_in_a_redacted_capture((capture, greeting, names) in named()) {
-        let json = serde_json::to_string(&capture.redacted(&greeting)).expect("its keys are texts");
+    fn no_name_is_left_in_a_redacted_capture((capture, names) in named()) {
+        let json = serde_json::to_string(&capture.redacted()).expect("its keys are texts");
         let met = ["database", "files"].map(|key| json.contains(key));
         prop_assert_eq!(met, [true, true]);
         for name in names {
@@ -248,8 +249,8 @@ proptest! {
     }
 
     #[test]
-    fn files_stay_together_and_on_their_volumes((capture, greeting, _) in named()) {
-        let redacted = capture.redacted(&greeting);
+    fn files_stay_together_and_on_their_volumes((capture, _) in named()) {
+        let redacted = capture.redacted();
         prop_assert_eq!(unnamed(&redacted), unnamed(&capture));
         for (file, was) in redacted.files.iter().zip(&capture.files) {
             for (other, other_was) in redacted.files.iter().zip(&capture.files) {

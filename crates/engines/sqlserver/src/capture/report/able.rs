@@ -1,10 +1,10 @@
 //! What dbstow can do with a server, and the statements that would let it do more.
 
-use super::super::{Can, Capability, Capture, Greeting};
+use super::super::{Can, Capability, Capture};
 use table::{Column, Table, Width, wrapped};
 
 /// One row per capability, with the statements below, where they can be copied.
-pub(super) fn table_of(capture: &Capture, asked: Option<&Greeting>) -> String {
+pub(super) fn table_of(capture: &Capture) -> String {
     let capabilities = capture.capabilities();
     let columns = [
         Column::text("what dbstow does", |can: &&Capability| can.what),
@@ -21,7 +21,7 @@ pub(super) fn table_of(capture: &Capture, asked: Option<&Greeting>) -> String {
     if grants.is_empty() {
         return text;
     }
-    let login = asked.map_or_else(String::new, |asked| {
+    let login = capture.asked.as_ref().map_or_else(String::new, |asked| {
         format!("; [login] is [{}]", asked.login.replace(']', "]]"))
     });
     text.push('\n');

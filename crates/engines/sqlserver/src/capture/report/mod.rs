@@ -6,19 +6,20 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use super::{Capture, Greeting, Machine, Product, Volume};
+use super::{Capture, Machine, Product, Volume};
+use rules::Captured;
+use rules::capture::to_json;
 use table::quantity::{bytes, percent};
 use table::{Cell, Column, Table, Width, wrapped};
 
 /// To what extent support for SQL Server has been verified.
 const CHECKED: &str = "SQL Server: T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server";
 
-impl Capture {
-    /// The whole report, ending in a line feed; `asked` is the login that queried, where known.
-    pub fn report(&self, asked: Option<&Greeting>) -> String {
+impl Captured for Capture {
+    fn report(&self) -> String {
         let sections = [
-            heading(self, asked),
-            able::table_of(self, asked),
+            heading(self),
+            able::table_of(self),
             files::all(self),
             files::tempdb(self),
             volumes(self),
@@ -32,9 +33,16 @@ impl Capture {
             .collect();
         written.join("\n")
     }
+
+    fn json(&self, plain: bool) -> String {
+        match plain {
+            true => to_json(self),
+            false => to_json(&self.redacted()),
+        }
+    }
 }
 
-fn heading(capture: &Capture, asked: Option<&Greeting>) -> String {
+fn heading(capture: &Capture) -> String {
     let identity = &capture.identity;
     let product = format!(
         "{} ({}), {}",
@@ -43,7 +51,7 @@ fn heading(capture: &Capture, asked: Option<&Greeting>) -> String {
         identity.edition
     );
     let mut text = wrapped("", &product);
-    if let Some(asked) = asked {
+    if let Some(asked) = &capture.asked {
         let who = format!("{} in {} of {}", asked.login, asked.database, asked.server);
         text.push_str(&wrapped("asked as: ", &who));
     }

@@ -1,7 +1,8 @@
 //! Doctor's output for scripted servers: no figure here was measured anywhere.
 
-use super::super::{Capture, Greeting, capture};
+use super::super::{Capture, capture};
 use crate::session::Scripted;
+use rules::Captured;
 
 /// An installed server whose login has every permission. A file of tempdb moves at the next start.
 const EVERYTHING: &str = r"
@@ -145,7 +146,7 @@ database_id | file_id | mount_point | label | file_system | total_bytes | availa
 name | account | instant_file_initialization
 ";
 
-fn asked(tables: &[&str]) -> (Capture, Greeting) {
+fn asked(tables: &[&str]) -> Capture {
     let mut session = Scripted::new();
     for table in tables {
         session.tables(table);
@@ -154,8 +155,7 @@ fn asked(tables: &[&str]) -> (Capture, Greeting) {
 }
 
 fn shown(tables: &[&str]) -> String {
-    let (capture, greeting) = asked(tables);
-    let text = capture.report(Some(&greeting));
+    let text = asked(tables).report();
     let wide = text.lines().filter(|line| line.chars().count() > 100);
     let wide: Vec<&str> = wide.collect();
     assert!(wide.is_empty(), "wider than 100 columns: {wide:?}");
@@ -361,8 +361,7 @@ fn a_missing_column_is_a_defect_and_the_rest_is_shown() {
 
 #[test]
 fn a_redacted_capture_shows_stand_ins() {
-    let (capture, greeting) = asked(&[EVERYTHING, NOTHING_ALLOWED]);
-    let text = capture.redacted(&greeting).report(None);
+    let text = asked(&[EVERYTHING, NOTHING_ALLOWED]).redacted().report();
     for name in ["Sales", "ACME", "eva", "DB1", "SQL2022"] {
         assert!(!text.contains(name), "{name} is in {text}");
     }
@@ -379,8 +378,8 @@ fn a_capture_keeps_to_its_schema_redacted_or_not() {
         &[EVERYTHING, NOTHING_ALLOWED],
         &[AZURE_DATABASE],
     ] {
-        let (capture, greeting) = asked(tables);
-        for capture in [capture.redacted(&greeting), capture] {
+        let capture = asked(tables);
+        for capture in [capture.redacted(), capture] {
             let value = serde_json::to_value(&capture).expect("its keys are texts");
             let wrong: Vec<String> = validator
                 .iter_errors(&value)
