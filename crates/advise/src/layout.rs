@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use catalogue::Catalogue;
 use model::{Bytes, VolumeSpec};
-use profile::Places;
 use reading::Role;
+use replay::Places;
 
 use super::bound::{OnVolume, governing, least_s};
 use super::group::{self, GROUPINGS, Group, Grouping, On};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use model::{Bytes, Duration, HostCacheMode, LimitSpec, Operation};
-use profile::DemandSeries;
+use replay::DemandSeries;
 
 use crate::plan_file::{Inputs, Named};
 use crate::trial::{Recording, Stage, Work};

@@ -6,7 +6,7 @@ use model::store::{
     BinlogSpec, Commit, DoublewriteSpec, FileSpec, ReadUnit, Store, StoreSpec, VersionSpec,
 };
 use model::{Burst, Bytes, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, Storage, VolumeSpec};
-use profile::Places;
+use replay::Places;
 use volume::virtual_time::CpuCosts;
 
 use catalogue::{Catalogue, CatalogueError, DiskEntry, MachineEntry, Provision};

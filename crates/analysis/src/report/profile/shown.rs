@@ -4,10 +4,10 @@ use super::super::table::{Column, Table};
 use crate::quantity::{duration, instant};
 use model::{Bytes, Duration};
 use profile::{
-    Answer, Interruption, Lost, Profile, Rates, RequestRates, Spread, Summary, Volume, Wait,
-    answers, summary,
+    Interruption, Lost, Profile, Rates, RequestRates, Spread, Summary, Volume, Wait, summary,
 };
 use reading::Role;
+use replay::{Answer, answers};
 
 const MEGABYTE: f64 = 1e6;
 
