@@ -3,8 +3,9 @@
 
 use analysis::report::profile::page;
 use model::Duration;
+use profile::Profile;
 use profile::import::{self, Options, Source};
-use profile::{DemandSeries, Profile};
+use replay::DemandSeries;
 
 use crate::meaning::{is_real, is_real_document};
 
@@ -55,7 +56,7 @@ fn means_something(profile: &Profile) {
     assert_eq!(twice, written, "a profile reads back as it was written");
     is_real_document(&written);
     is_real("its summary", &profile::summary(profile));
-    assert!(!profile::answers(profile).is_empty());
+    assert!(!replay::answers(profile).is_empty());
     let common = profile
         .clone()
         .busiest(Duration::from_secs(3_600))

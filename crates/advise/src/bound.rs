@@ -5,8 +5,8 @@
 //! is its demand on the busiest resource.
 
 use model::{Bytes, Counts, DiskSpec, LimitSpec, MachineSpec, Rate};
-use profile::Demand;
 use reading::Role;
+use replay::Demand;
 
 use super::load::{Asked, asked};
 

@@ -2,7 +2,7 @@
 
 use catalogue::CatalogueError;
 use model::Bytes;
-use profile::{DemandError, ReplayError};
+use replay::{DemandError, ReplayError};
 use thiserror::Error;
 
 use super::layout::NoLayout;

@@ -1,6 +1,6 @@
 //! How much more load a layout can carry.
 
-use profile::ReplayError;
+use replay::ReplayError;
 
 use super::load::Load;
 use super::simulate::{Effort, Placed};

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use catalogue::Catalogue;
 use model::{Bytes, VolumeSpec};
-use profile::Places;
 use reading::Role;
+use replay::Places;
 
 use super::group::{self, GROUPINGS, Group, Grouping, On};
 use super::load::{Load, Part};

@@ -20,7 +20,7 @@
 //! ```
 //! use advise::{Holding, Layouts, Limits, Load, Need, Search, System, TempOn};
 //! use model::Bytes;
-//! use profile::{Access, Demand, DemandSeries, Each, LogDemand};
+//! use replay::{Access, Demand, DemandSeries, Each, LogDemand};
 //! use reading::Role;
 //!
 //! // Eight sessions, each operation of which reads 4 pages.

@@ -4,8 +4,9 @@
 //! series in its order would take as long as its quiet hours. In return, the effects of one interval on the next are not simulated.
 
 use model::Bytes;
-use profile::{Access, Demand, DemandError, DemandSeries, Each, Profile};
+use profile::Profile;
 use reading::Role;
+use replay::{Access, Demand, DemandError, DemandSeries, Each};
 
 /// Number of parts that a profile's time is divided into, by how busy it was.
 const PARTS: u32 = 12;

@@ -8,8 +8,8 @@ use std::slice;
 
 use catalogue::{Catalogue, DiskEntry, Limit, LimitValue, Price, Provision, Rule, SizeRule};
 use model::{Bytes, DiskSpec, Iops, LatencySpec, Rate};
-use profile::Demand;
 use reading::Role;
+use replay::Demand;
 
 use super::bound::{OnVolume, longest};
 use super::load::{Load, Part};

@@ -7,7 +7,8 @@
 use analysis::report::advice::document::Advice;
 use catalogue::Catalogue;
 use experiment::spec::Settings;
-use profile::{BackTest, Profile};
+use profile::Profile;
+use replay::BackTest;
 
 use super::document::Described;
 use super::error::AdviseError;

@@ -4,7 +4,7 @@
 //! could drop one by chance. The bound needs no simulation, never drops a possible answer, and leaves about a hundred layouts
 //! to simulate.
 
-use profile::ReplayError;
+use replay::ReplayError;
 
 use super::layout::{Considered, Layout, Layouts};
 use super::load::Load;

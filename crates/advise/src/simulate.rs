@@ -6,8 +6,8 @@ use std::thread;
 use model::split::TimeSplit;
 use model::storage::{Usage, UsageOwner};
 use model::{Duration, HostCacheMode, LimitSpec, MachineSpec, Measure, VolumeSpec};
-use profile::{Arrivals, DemandSeries, Outcome, Places, Replay, ReplayError};
 use reading::Role;
+use replay::{Arrivals, DemandSeries, Outcome, Places, Replay, ReplayError};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::bound::{OnVolume, governing, least_s};
@@ -254,7 +254,7 @@ impl Placed {
 
 /// All requests of an operation, assuming one log request per commit.
 fn requests(part: &Part) -> f64 {
-    let of = |access: &profile::Access| {
+    let of = |access: &replay::Access| {
         let kinds = [
             access.reads,
             access.background_reads,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use model::Duration;
-use profile::DemandSeries;
+use replay::DemandSeries;
 
 use crate::plan_file::{Inputs, Named};
 use crate::trial::{Recording, Work};

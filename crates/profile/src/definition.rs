@@ -168,7 +168,7 @@ impl Profile {
     /// Reduces the profile to the `window` with the most requests, or the most operations if no requests were counted; a shorter
     /// profile is kept whole.
     pub fn busiest(self, window: Duration) -> Profile {
-        let intervals = super::series::busiest(&self.intervals, window).to_vec();
+        let intervals = busiest(&self.intervals, window).to_vec();
         Profile { intervals, ..self }
     }
 
@@ -231,4 +231,32 @@ impl Requests {
         let (waited, count) = (self.waited?, self.count?);
         (count > 0.0).then(|| Duration::from_secs_f64(waited.as_secs_f64() / count))
     }
+}
+
+/// Requests in an interval, or operations if none were counted.
+fn load(interval: &Interval) -> f64 {
+    let requests = interval.roles.values().filter_map(|io| {
+        let [reads, writes] = [io.reads.count, io.writes.count];
+        reads.or(writes)?;
+        Some(reads.unwrap_or(0.0) + writes.unwrap_or(0.0))
+    });
+    let requests = requests.reduce(|sum, one| sum + one);
+    requests.or(interval.operations).unwrap_or(0.0)
+}
+
+/// The consecutive intervals within `window` with the highest load.
+fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
+    let (mut first, mut sum) = (0, 0.0);
+    let mut best = (0..0, -1.0);
+    for (at, last) in intervals.iter().enumerate() {
+        sum += load(last);
+        while first < at && last.at + last.length > intervals[first].at + window {
+            sum -= load(&intervals[first]);
+            first += 1;
+        }
+        if sum > best.1 {
+            best = (first..at + 1, sum);
+        }
+    }
+    &intervals[best.0]
 }

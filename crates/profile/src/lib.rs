@@ -26,31 +26,20 @@
 //! assert_eq!(profile.total(|interval| interval.operations), Some(16_350.0));
 //! ```
 
-mod answers;
-mod backtest;
 mod check;
 mod columns;
 mod common;
 mod definition;
-mod demand;
 mod draft;
 pub mod import;
-mod log_writer;
-mod replay;
-mod series;
 mod summary;
 mod wire;
 
-pub use answers::{Answer, Question, answers};
-pub use backtest::{BackTest, Figure, Measure, Misfit, OFF_MAX, Replayed};
 pub use check::{INTERVALS_MAX, ProfileError};
 pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
 };
-pub use demand::{Access, Demand, DemandError, Each, LogDemand};
 pub use draft::{Draft, INTERVALS_MIN, Span, add};
 pub use jiff::Timestamp;
-pub use replay::{Arrivals, Follow, Outcome, Places, Replay, ReplayError};
-pub use series::{DemandSeries, Period};
 pub use summary::{Rates, RequestRates, RoleSummary, Spread, Summary, summary};
 pub use wire::{FORMAT, read, write};

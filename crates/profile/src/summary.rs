@@ -170,7 +170,7 @@ fn role_summary(profile: &Profile, role: Role) -> RoleSummary {
 
 impl Rates {
     /// Rates of requests in `length`.
-    pub(super) fn of(io: &Io, length: Duration) -> Rates {
+    pub fn of(io: &Io, length: Duration) -> Rates {
         let seconds = length.as_secs_f64();
         let one = |requests: &Requests| RequestRates {
             per_second: requests.count.map(|count| count / seconds),

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use model::Duration;
 use profile::import::{self, Format, ImportError, Imported, Options, Source};
-use profile::{Interval, Lost, Profile, Question, Wait};
+use profile::{Interval, Lost, Profile, Wait};
 use reading::Role;
+use replay::Question;
 
 #[path = "imports/cloudwatch.rs"]
 mod cloudwatch;
@@ -96,7 +97,7 @@ fn near(value: f64, expected: f64, tolerance: f64) {
 }
 
 fn can(profile: &Profile, question: Question) -> bool {
-    let answers = profile::answers(profile);
+    let answers = replay::answers(profile);
     let answer = answers.iter().find(|answer| answer.question == question);
     answer.expect("every question has an answer").is_known
 }

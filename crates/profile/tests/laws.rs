@@ -62,7 +62,7 @@ fn import(
         prop_assert!(text.is_ok(), "{name}: {text:?}");
         let read = text.and_then(|text| profile::read(name, &text));
         prop_assert!(read.is_ok(), "{name}: {read:?}");
-        profile::answers(&imported.profile);
+        replay::answers(&imported.profile);
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use analysis::report::advice::document::{self, Asked, Capacity, Counts, Figure, 
 use catalogue::{DiskEntry, MachineEntry};
 use experiment::spec::Volume;
 use model::HostCacheMode;
-use profile::BackTest;
 use reading::Role;
+use replay::BackTest;
 
 use super::error::AdviseError;
 use super::layout::Layouts;
@@ -152,7 +152,7 @@ impl Described<'_> {
 }
 
 fn backtest(backtest: &BackTest) -> document::BackTest {
-    let figure = |figure: &profile::Figure| Figure {
+    let figure = |figure: &replay::Figure| Figure {
         role: figure.role,
         figure: figure.measure.to_string(),
         recorded: figure.recorded,
@@ -162,7 +162,7 @@ fn backtest(backtest: &BackTest) -> document::BackTest {
     };
     document::BackTest {
         fits: backtest.fits(),
-        off_max: profile::OFF_MAX,
+        off_max: replay::OFF_MAX,
         figures: backtest.figures.iter().map(figure).collect(),
     }
 }

@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 
 use catalogue::Catalogue;
 use model::{Bytes, Duration};
-use profile::{Access, Demand, DemandSeries, Each, LogDemand};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use reading::Role;
+use replay::{Access, Demand, DemandSeries, Each, LogDemand};
 
 use super::*;
 use crate::need::{Holding, Need, System, TempOn};

@@ -1,7 +1,7 @@
 use model::{Bytes, DiskSpec, Iops, LatencySpec, LimitSpec, Throughput};
-use profile::{Access, Demand, Each, LogDemand};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use replay::{Access, Demand, Each, LogDemand};
 
 use super::*;
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use anyhow::Result;
-use profile::{BackTest, Figure};
+use replay::{BackTest, Figure};
 use serde_json::json;
 
 use super::asked::tell_idle;
@@ -128,7 +128,7 @@ pub(super) fn text(backtest: &BackTest) -> String {
     let verdict = match backtest.fits() {
         true => format!(
             "The profile fits this layout: no figure that sessions wait for is more than {} off.\n",
-            quantity::percent(profile::OFF_MAX)
+            quantity::percent(replay::OFF_MAX)
         ),
         false => String::new(),
     };
@@ -170,12 +170,12 @@ fn document(backtest: &BackTest) -> String {
     let misfit = backtest.misfit().map(|(misfit, _)| misfit);
     let document = json!({
         "schema": "dbstow.backtest/1",
-        "off_max": profile::OFF_MAX,
+        "off_max": replay::OFF_MAX,
         "fits": backtest.fits(),
         "figures": figures,
         "assumptions": backtest.assumptions,
-        "reason": misfit.map(profile::Misfit::reason),
-        "remedy": misfit.map(profile::Misfit::remedy),
+        "reason": misfit.map(replay::Misfit::reason),
+        "remedy": misfit.map(replay::Misfit::remedy),
     });
     format!("{document:#}\n")
 }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use files::{input, write_named};
-use profile::{Profile, Rates, RequestRates, Spread, answers, summary};
+use profile::{Profile, Rates, RequestRates, Spread, summary};
+use replay::answers;
 use serde_json::{Value, json};
 
 use super::UsageError;

@@ -3,8 +3,9 @@
 use std::thread;
 
 use predicates::str::contains;
-use profile::{Interval, Lost, Profile, Question, Wait};
+use profile::{Interval, Lost, Profile, Wait};
 use reading::Role;
+use replay::Question;
 use sqlserver::session::{Credentials, Driver, Encryption, Limits, Login, Secret, Server, Session};
 use sqlserver::tsql::question;
 use tds_double::Reply;
@@ -211,7 +212,7 @@ fn a_recording_holds_what_the_server_counted_while_clients_worked() {
     let most = sessions.flatten().fold(0.0, f64::max);
     assert!((1.0..=2.0).contains(&most), "{most}");
     let known = |question| {
-        let answers = profile::answers(&profile);
+        let answers = replay::answers(&profile);
         let answer = answers.iter().find(|answer| answer.question == question);
         answer.is_some_and(|answer| answer.is_known)
     };

@@ -6,7 +6,8 @@ use experiment::plan::{Plan, Trial};
 use experiment::question::{ArmQuestion, Question};
 use experiment::record::{Note, Record};
 use experiment::spec::{Arm, Arrival, Mode, Role};
-use profile::{BackTest, Profile, ReplayError};
+use profile::Profile;
+use replay::{BackTest, ReplayError};
 use workload::{Database, Workload};
 
 use crate::inventory::Inventory;
@@ -253,13 +254,13 @@ impl Prepared {
             };
             let recording = ready.work.recording().expect("the arm replays a profile");
             let outcome = replayed(&id, arm, ready, recording).run(cancelled, &tell)?;
-            Ok(profile::Replayed {
+            Ok(replay::Replayed {
                 operations_per_s: outcome.operations_per_s(),
                 roles: Role::COMMON.map(|role| (role, outcome.rates(role))).into(),
             })
         };
         let trials = self.plan.trials().iter().enumerate();
-        let replays: Vec<profile::Replayed> = trials.map(of_trial).collect::<Result<_, _>>()?;
+        let replays: Vec<replay::Replayed> = trials.map(of_trial).collect::<Result<_, _>>()?;
         let recording = self.arms[0].work.recording();
         let recording = recording.expect("the arm replays a profile");
         Ok(BackTest::of(

@@ -23,7 +23,8 @@ pub use stage::{Stage, StageError};
 
 use engine::EngineProvider;
 use experiment::spec::{Mode, Settings};
-use profile::{DemandError, DemandSeries, Profile};
+use profile::Profile;
+use replay::{DemandError, DemandSeries};
 use workload::Workload;
 
 /// Whether a simulated trial must end early. It is called often, even within statements.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::store::{Store, StoreSpec};
 use model::{Bytes, DiskSpec, MachineSpec, Storage, VolumeSpec};
-use profile::Places;
+use replay::Places;
 use volume::virtual_time::CpuCosts;
 
 use catalogue::{Catalogue, DiskEntry};

@@ -2,10 +2,11 @@
 
 use model::{Bytes, Duration};
 use profile::{
-    Answer, Interruption, Lost, Profile, Rates, RequestRates, Spread, Summary, Timestamp, Volume,
-    Wait, answers, summary,
+    Interruption, Lost, Profile, Rates, RequestRates, Spread, Summary, Timestamp, Volume, Wait,
+    summary,
 };
 use reading::Role;
+use replay::{Answer, answers};
 use table::quantity::duration;
 use table::{Column, Table};
 

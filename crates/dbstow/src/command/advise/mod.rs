@@ -25,3 +25,375 @@ use super::output::note;
 use super::pair::key_and_value;
 use super::progress::Progress;
 use super::{Asked, ResolvedRun, UsageError, backtest, drilled, names, plan};
+use table::quantity::usd;
+use analysis::report::advice::{Advice, Shown, page};
+use model::Bytes;
+use reading::Role;
+
+/// Steps of the progress bar.
+const STEPS: u64 = 1_000;
+
+/// Maximum price of a layout in dollars a month: more than all machines of a cloud.
+const BUDGET_MAX: f64 = 1e12;
+
+/// Arguments of `advise`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    dbstow advise shop.toml --today today.toml --cloud azure\n  \
+    dbstow advise shop.toml --today today.toml --cloud azure --not-slower 5% --budget 900\n  \
+    dbstow advise shop.toml --today today.toml --keep-machine --capacity data=2TiB --capacity log=100GiB\n  \
+    dbstow advise shop.toml --today today.toml --cloud aws --machine r6i --temp local --growth 1.5\n  \
+    dbstow advise shop.toml --today today.toml --cloud azure --drill finalists-drill\n  \
+    dbstow advise shop.toml --today today.toml --cloud azure --windows --prices own.csv --discount 30%")]
+pub struct Args {
+    /// Profile, as `dbstow record` and `dbstow import` write it
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub profile: PathBuf,
+    /// What the server has today: a file with machine, volumes and one placement [default: what the profile names]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub today: Option<String>,
+    /// Replay only the busiest time of this length, such as 1h
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    pub window: Option<String>,
+    /// Only of this cloud: azure, aws, gcp, or how names of an own catalogue begin [default: today's]
+    #[arg(long)]
+    pub cloud: Option<String>,
+    /// Only prices of this region
+    #[arg(long)]
+    pub region: Option<String>,
+    /// Only machines whose name has this in it
+    #[arg(long, value_name = "PATTERN")]
+    pub machine: Option<String>,
+    /// Only the machine of today
+    #[arg(long, conflicts_with = "machine")]
+    pub keep_machine: bool,
+    /// Machines with Arm processors too
+    #[arg(long)]
+    pub arm: bool,
+    /// Prices with Windows
+    #[arg(long)]
+    pub windows: bool,
+    /// Only this disk of the catalogue; may be given several times
+    #[arg(long, value_name = "NAME", add = names::of_disks())]
+    pub disk: Vec<String>,
+    /// Most disks to attach
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub disks_max: Option<u32>,
+    /// Where temporary files may be
+    #[arg(long, value_enum, default_value_t)]
+    pub temp: Temp,
+    /// Space that files need: data=2TiB, temp=100GiB, log=50GiB; may be given for each [default: the size of today's
+    /// volumes]
+    #[arg(long, value_name = "ROLE=SIZE", value_parser = key_and_value)]
+    pub capacity: Vec<(String, String)>,
+    /// Times today's sessions and space that the layout has to take
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = factor)]
+    pub growth: f64,
+    /// Most dollars a month
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub budget: Option<f64>,
+    /// How much longer than today operations may take
+    #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true, value_parser = longer)]
+    pub not_slower: f64,
+    /// Own prices in place of list prices: a CSV file with name,usd,per
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub prices: Option<PathBuf>,
+    /// Take this much off list prices
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = share)]
+    pub discount: Option<f64>,
+    /// Most layouts to simulate
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub simulations: u64,
+    /// Show what the drill in this folder found of the same layouts (`dbstow drill` of the finalists)
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub drill: Option<PathBuf>,
+    /// Continue with a profile that does not fit today's layout
+    #[arg(long)]
+    pub untested: bool,
+    /// Also read this catalogue file; may be given several times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub catalogue: Vec<PathBuf>,
+    /// Folder for the page, the document and the finalists [default: the profile's name with -advice]
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Replace an answer that is in the folder
+    #[arg(long)]
+    pub force: bool,
+    /// Write the simulated trials of the finalists, with the profile, as a plan to this file, to run on a cluster (`dbstow
+    /// submit`, `dbstow trial`)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plan_out: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: ListFormat,
+}
+
+/// A span of time, as it was written.
+fn span(text: &str) -> Result<String, String> {
+    let parsed = text.parse::<model::Duration>();
+    parsed
+        .map(|_| text.to_owned())
+        .map_err(|error| error.to_string())
+}
+
+/// Where temporary files may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Temp {
+    /// Wherever it is best
+    #[default]
+    Any,
+    /// On disks inside the machine, which come back empty after a stop
+    Local,
+    /// On disks that are attached
+    Remote,
+}
+
+/// Runs `dbstow advise`.
+///
+/// # Errors
+/// When an input has a mistake, the profile does not fit today's layout, or nothing within the budget is fast enough.
+pub fn run(args: &Args) -> Result<()> {
+    folder::check_free(args)?;
+    let drill = args.drill.as_deref().map(drilled::of_server).transpose()?;
+    let asked = today(args);
+    // Read once: it may be a pipe.
+    let (file, text_of_today) = asked.text_of_today(args.today.as_deref(), "")?;
+    let layout = asked.understand_layout(&file, &text_of_today)?;
+    let prepared = backtest::prepared(&layout)?;
+    let tested = backtest::of(&prepared)?;
+    if let Err(refused) = backtest::judge(&tested, args.untested) {
+        if args.format == ListFormat::Text {
+            super::print(&backtest::text(&tested))?;
+        }
+        return Err(refused);
+    }
+    let (arm, stage, recording) = prepared.first();
+    let recording = recording.expect("a back-test is of a profile");
+
+    let mut catalogue = layout.inventory.catalogue.clone();
+    price(args, &mut catalogue)?;
+    let wishes = args.wishes()?;
+    let today = Today {
+        settings: &arm.settings,
+        placed: Placed {
+            machine: stage.machine.clone(),
+            volumes: stage.volumes.clone(),
+            places: stage.replay_places(&arm.settings.placement),
+        },
+        notes: &stage.notes,
+        profile: &recording.profile,
+        backtest: &tested,
+    };
+    let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
+    let names = args.names();
+    let mut document = interruptible(|go_on| request.advice(&names, go_on)).map_err(mistake)?;
+    if let (Some(folder), Some(drill)) = (&args.drill, &drill) {
+        drilled::add_to_advice(folder, drill, &mut document);
+    }
+    let folder = folder::made(args)?;
+    let finalists = Finalists {
+        today: &text_of_today,
+        profile: folder::seen_from(folder.path(), &args.profile),
+        window: args.window.as_deref(),
+    };
+    let finalists = request.finalists(&finalists, &document).map_err(mistake)?;
+    folder::write(&folder, &document, &finalists, &page(&document))?;
+    args.format.print(&match args.format {
+        ListFormat::Text => text(&Shown::of(&document), folder.path()),
+        ListFormat::Json => document.json(),
+    })?;
+    if let Some(file) = &args.plan_out {
+        let ResolvedRun {
+            inventory, plan, ..
+        } = finalists_in(args, folder.path()).understand(false)?;
+        plan::write(file, plan, &inventory)?;
+    }
+    if document.cheapest.is_some() {
+        return Ok(());
+    }
+    Err(UsageError(document.answer).into())
+}
+
+fn mistake(error: AdviseError) -> UsageError {
+    UsageError(error.to_string())
+}
+
+impl Args {
+    /// What layouts may be bought, and what they have to keep.
+    ///
+    /// # Errors
+    /// When a capacity cannot be parsed, is 0, or is given twice.
+    fn wishes(&self) -> Result<Wishes, UsageError> {
+        Ok(Wishes {
+            cloud: self.cloud.clone(),
+            region: self.region.clone(),
+            machine_pattern: self.machine.clone(),
+            keep_machine: self.keep_machine,
+            arm: self.arm,
+            system: match self.windows {
+                true => System::Windows,
+                false => System::Linux,
+            },
+            disks: self.disk.clone(),
+            disks_max: self.disks_max,
+            temp: match self.temp {
+                Temp::Any => TempOn::Any,
+                Temp::Local => TempOn::Local,
+                Temp::Remote => TempOn::Remote,
+            },
+            capacity: capacity(&self.capacity)?,
+            growth: self.growth,
+            limits: Limits {
+                slower_max: self.not_slower,
+                budget: self.budget,
+                simulations_max: self.simulations,
+            },
+        })
+    }
+
+    /// The names of files, for the document.
+    fn names(&self) -> Names {
+        let finalists = folder::name(self).join(folder::FINALISTS);
+        let catalogues = self.catalogue.iter();
+        Names {
+            profile: self.profile.display().to_string(),
+            finalists: finalists.display().to_string(),
+            catalogues: catalogues.map(|file| file.display().to_string()).collect(),
+        }
+    }
+}
+
+/// The space that files need, by role.
+fn capacity(asked: &[(String, String)]) -> Result<BTreeMap<Role, Bytes>, UsageError> {
+    let mut capacity = BTreeMap::new();
+    for (name, size) in asked {
+        let at = |problem: String| UsageError(format!("--capacity {name}={size}: {problem}"));
+        let role = Role::COMMON.into_iter().find(|role| role.name() == name);
+        let role = role.ok_or_else(|| at("there are data, temp and log".to_owned()))?;
+        let bytes: Bytes = size.parse().map_err(|error| at(format!("{error}")))?;
+        if bytes == Bytes::ZERO {
+            return Err(at("it is 0; give what the files take".to_owned()));
+        }
+        if capacity.insert(role, bytes).is_some() {
+            return Err(at(format!("{name} is given twice; keep one")));
+        }
+    }
+    Ok(capacity)
+}
+
+/// The experiment of the finalists, in the form of arguments for `run`.
+fn finalists_in(args: &Args, own: &Path) -> Asked {
+    Asked {
+        experiment: Some(own.join(folder::FINALISTS).display().to_string()),
+        catalogue: args.catalogue.clone(),
+        ..Asked::simulated()
+    }
+}
+
+/// Today's layout, in the form of arguments for other commands.
+fn today(args: &Args) -> Asked {
+    let window = args
+        .window
+        .clone()
+        .map(|window| ("workload.window".to_owned(), window));
+    Asked {
+        profile: Some(args.profile.display().to_string()),
+        catalogue: args.catalogue.clone(),
+        set: window.into_iter().collect(),
+        ..Asked::simulated()
+    }
+}
+
+/// Replaces list prices by the user's prices.
+fn price(args: &Args, catalogue: &mut Catalogue) -> Result<()> {
+    if let Some(share) = args.discount {
+        catalogue.discount(share);
+    }
+    if let Some(file) = &args.prices {
+        let name = file.display().to_string();
+        let text = input::named(file).map_err(|error| {
+            UsageError(format!(
+                "--prices {name}: {error}; give a CSV file with the columns name,usd,per"
+            ))
+        })?;
+        catalogue
+            .add_prices(&text, &name)
+            .with_context(|| format!("--prices {name}"))?;
+    }
+    Ok(())
+}
+
+/// Runs a search; Ctrl-C interrupts it.
+fn interruptible(
+    search: impl FnOnce(&mut dyn FnMut(Step) -> bool) -> Result<Advice, AdviseError>,
+) -> Result<Advice, AdviseError> {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stopped);
+    // Without a handler Ctrl-C ends the program, which leaves nothing behind either.
+    let _ = ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed));
+    let progress = Progress::new(STEPS, "{wide_bar} {msg}");
+    let shown = Cell::new(0);
+    let advice = search(&mut |step: Step| {
+        let now = (step.done * STEPS as f64) as u64;
+        progress.step(now.saturating_sub(shown.replace(now)));
+        progress.set_message(&format!(
+            "{} simulated, at ${} a month",
+            step.simulated,
+            usd(step.usd_per_month)
+        ));
+        !stopped.load(Ordering::Relaxed)
+    });
+    progress.end();
+    if stopped.load(Ordering::Relaxed) {
+        note("dbstow: interrupted; this is the best so far");
+    }
+    advice
+}
+
+fn text(shown: &Shown, folder: &Path) -> String {
+    let mut text = format!("{}\n\n", shown.answer);
+    text.push_str(&listing::pairs(shown.facts.clone()));
+    text.push('\n');
+    text.push_str(&listing::report_table(&shown.answers));
+    text.push_str("\ntime: of an operation, as a share of today's; \"most used\": when the server is busiest\n\n");
+    text.push_str(&listing::report_table(&shown.prices));
+    for (title, sentences) in [
+        ("Why:", &shown.reasons),
+        ("Search:", &shown.search),
+        ("Assumed:", &shown.assumptions),
+    ] {
+        text.push_str(&super::profile::bullets(title, sentences));
+    }
+    text.push_str("\nNext:\n");
+    for (what, command) in &shown.next {
+        text.push_str(&format!("  {what}:\n    {command}\n"));
+    }
+    text.push_str(&format!("\nPage and document: {}\n", folder.display()));
+    text
+}
+
+/// Below 100 %.
+fn share(text: &str) -> Result<f64, String> {
+    experiment::spec::percentage(text, 1.0)
+}
+
+/// Below 900 %.
+fn longer(text: &str) -> Result<f64, String> {
+    experiment::spec::percentage(text, 9.0)
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(factor) if (0.1..=100.0).contains(&factor) => Ok(factor),
+        Ok(_) | Err(_) => Err("give a number from 0.1 to 100, such as 1.5".to_owned()),
+    }
+}
+
+fn dollars(text: &str) -> Result<f64, String> {
+    match text.trim().trim_start_matches('$').parse::<f64>() {
+        Ok(usd) if usd > 0.0 && usd <= BUDGET_MAX => Ok(usd),
+        Ok(_) | Err(_) => Err(format!(
+            "give dollars a month, such as 900, up to {BUDGET_MAX:e}"
+        )),
+    }
+}

@@ -1,7 +1,7 @@
 //! A trial that replays a profile, in virtual time.
 
 use model::{Duration, Instant, Observer};
-use profile::{Arrivals, DemandSeries, Follow, Outcome, Replay, ReplayError};
+use replay::{Arrivals, DemandSeries, Follow, Outcome, Replay, ReplayError};
 
 use super::super::collect::{self, Counted};
 use super::super::sessions::Tally;

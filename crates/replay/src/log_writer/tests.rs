@@ -85,7 +85,7 @@ fn assumption(origin: &str, write_ms: f64) -> Option<String> {
          [intervals.data]\nreads = [0.0]\nread_bytes = [0.0]\n\
          [intervals.log]\nwrites = [1000.0]\nwrite_bytes = [1e6]\nwrite_wait_s = [{write_ms:.3}]\n"
     );
-    let profile = crate::read("a.toml", &text).expect("a profile");
+    let profile = profile::read("a.toml", &text).expect("a profile");
     let series = crate::DemandSeries::of(&profile).expect("it has all that it takes");
     series.assumptions().first().cloned()
 }

@@ -1,8 +1,11 @@
-use model::{DiskSpec, Iops, LatencySpec, Throughput};
+use model::split::Spent;
+use model::store::Cause;
+use model::{Bytes, DiskSpec, Iops, LatencySpec, Throughput};
 use proptest::prelude::*;
 
 use super::*;
-use crate::demand::{Access, LogDemand, lock_hold};
+use crate::demand::{Access, Demand, Each, LogDemand, lock_hold};
+use crate::series::Period;
 
 fn disk(iops: u64, [read, write, flush]: [f64; 3]) -> DiskSpec {
     let latency = |ms: f64| LatencySpec::constant(Duration::from_secs_f64(ms / 1e3));

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use model::Duration;
+use profile::{Interval, Profile};
 use reading::Role;
 
-use super::definition::{Interval, Profile};
 use super::demand::{Demand, DemandError};
 use super::log_writer::LogWriter;
 
@@ -173,34 +173,6 @@ impl DemandSeries {
 fn log_writer_of(profile: &Profile) -> LogWriter {
     let origin = &profile.origin;
     LogWriter::of(origin.product.as_deref(), origin.version.as_deref())
-}
-
-/// Requests in an interval, or operations if none were counted.
-fn load(interval: &Interval) -> f64 {
-    let requests = interval.roles.values().filter_map(|io| {
-        let [reads, writes] = [io.reads.count, io.writes.count];
-        reads.or(writes)?;
-        Some(reads.unwrap_or(0.0) + writes.unwrap_or(0.0))
-    });
-    let requests = requests.reduce(|sum, one| sum + one);
-    requests.or(interval.operations).unwrap_or(0.0)
-}
-
-/// The consecutive intervals within `window` with the highest load.
-pub(super) fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
-    let (mut first, mut sum) = (0, 0.0);
-    let mut best = (0..0, -1.0);
-    for (at, last) in intervals.iter().enumerate() {
-        sum += load(last);
-        while first < at && last.at + last.length > intervals[first].at + window {
-            sum -= load(&intervals[first]);
-            first += 1;
-        }
-        if sum > best.1 {
-            best = (first..at + 1, sum);
-        }
-    }
-    &intervals[best.0]
 }
 
 /// Periods with enough operations each, or none; the rest at the end belongs to the last.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::definition::{Io, Requests};
+use profile::{Io, Requests};
 
 /// An interval of 10 s.
 fn interval(number: u64, operations: f64, reads: f64) -> Interval {
@@ -27,7 +27,7 @@ fn profile(intervals: Vec<Interval>) -> Profile {
                 at_s = [0.0]\nlength_s = [10.0]\noperations = [1.0]\n";
     Profile {
         intervals,
-        ..crate::read("a.toml", text).expect("a profile")
+        ..profile::read("a.toml", text).expect("a profile")
     }
 }
 

@@ -61,7 +61,7 @@ fn replayed(operations_per_s: f64, read_ms: f64, write_ms: f64) -> Replayed {
 }
 
 fn backtest(replays: &[Replayed]) -> BackTest {
-    let profile = crate::read("a.toml", TEXT).expect("a profile");
+    let profile = profile::read("a.toml", TEXT).expect("a profile");
     let demand = DemandSeries::of(&profile).expect("it has all that it takes");
     let waits: Vec<Each> = demand
         .periods()

@@ -28,9 +28,7 @@ flushes = [200.0, 200.0]
 
 fn demand(text: &str) -> Result<Demand, DemandError> {
     Demand::of(
-        &super::super::read("a.toml", text)
-            .expect("a profile")
-            .intervals,
+        &profile::read("a.toml", text).expect("a profile").intervals,
         LogWriter::of(None, None),
     )
 }

@@ -5,10 +5,10 @@
 //! (Mesnier et al., "Modeling the relative fitness of storage", 2007, has the idea).
 
 use model::{Bytes, Duration, Operation};
+use profile::{Interval, Io, Requests, Wait};
 use reading::Role;
 use thiserror::Error;
 
-use super::definition::{Interval, Io, Requests, Wait};
 use super::log_writer::{LogWriter, Recorded, SECTOR};
 
 /// Maximum number of sessions of a demand; more than that indicates a connection pool.

@@ -12,10 +12,10 @@
 //!   later versions or Azure was found.
 
 use model::Bytes;
-
-use super::definition::Profile;
-use super::series::Period;
+use profile::Profile;
 use reading::Role;
+
+use super::series::Period;
 
 /// The page of PostgreSQL's log, `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".
 const POSTGRES_PAGE: Bytes = Bytes::kib(8);

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use model::Duration;
+use profile::{Interval, Io, Profile};
 use reading::Role;
 
-use super::definition::{Interval, Io, Profile};
 use super::series::DemandSeries;
-use model::Duration;
 
 /// A question that placement advice depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn apart(profile: &Profile, role: Role) -> Result<String, String> {
     if profile.roles().contains(&role) {
         return Ok(format!("requests for {role} were counted separately"));
     }
-    let shares = |volume: &&super::Volume| volume.roles.contains(&role) && volume.roles.len() > 1;
+    let shares = |volume: &&profile::Volume| volume.roles.contains(&role) && volume.roles.len() > 1;
     Err(match profile.volumes.iter().find(shares) {
         Some(_) => format!("requests for {role} are among those for data"),
         None => format!("requests for {role} were not recorded"),
@@ -121,7 +121,7 @@ fn closed_loop(profile: &Profile) -> Result<String, String> {
 
 /// The median if there are several lengths.
 fn burst(profile: &Profile) -> Result<String, String> {
-    let usual = super::summary(profile).interval;
+    let usual = profile::summary(profile).interval;
     match profile.intervals.len() {
         0 | 1 => Err("one interval shows no burst".to_owned()),
         _ => Ok(format!("bursts of {} or longer", seconds(usual))),

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use model::Duration;
+use profile::{Profile, Rates, RequestRates, summary};
 use reading::Role;
 
-use super::definition::Profile;
 use super::demand::Demand;
 use super::series::{DemandSeries, Period};
-use super::summary::{Rates, RequestRates, summary};
 
 /// Maximum deviation of a figure, as a share of the recorded value.
 pub const OFF_MAX: f64 = 0.2;

@@ -1,0 +1,100 @@
+//! The log: commits that share a write and a flush.
+
+use std::collections::VecDeque;
+
+use model::store::Cause;
+use model::{Bytes, Completion, Duration, Instant, Request};
+use reading::Role;
+
+use super::{Event, Run};
+
+/// Offset at which a log wraps around: it is sequential, and its position on the disk does not matter.
+const LOG_WRAPS: u64 = 1 << 30;
+
+/// Group commit: a limited number of concurrent writes, each with its flush; commits in the meantime join the next.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    in_flight: u32,
+    pub(super) waiting: Vec<u32>,
+    /// Commit groups whose log is not durable yet, oldest first.
+    groups: VecDeque<Group>,
+    /// Number of the oldest group.
+    oldest: u64,
+    /// Bytes that are not written yet.
+    pub(super) bytes: f64,
+    /// Where the last write ended.
+    end: u64,
+}
+
+/// Commits that share a write.
+#[derive(Debug, Default)]
+pub(super) struct Group {
+    sessions: Vec<u32>,
+    /// Completions that they wait for: the write, and the flush after it.
+    pub(super) parts: Vec<Completion>,
+    /// Whether both are done: the log is durable once all older groups are done, too.
+    is_done: bool,
+}
+
+impl Run<'_> {
+    /// Writes the log for all waiting commits, if any and if another write may be in flight.
+    pub(super) fn write_log(&mut self, now: Instant) {
+        let is_full = self.log.in_flight >= self.demand().log.in_flight_max;
+        if is_full || self.log.waiting.is_empty() {
+            return;
+        }
+        let page = self.demand().log.page.0.max(1);
+        let bytes = std::mem::take(&mut self.log.bytes).ceil() as u64;
+        // From the page in which the previous write ended.
+        let from = self.log.end / page * page;
+        let end = self.log.end.saturating_add(bytes).max(from + 1);
+        let length = end.next_multiple_of(page) - from;
+        let request = Request::write(from, Bytes(length));
+        self.log.end = end % LOG_WRAPS;
+        let write = self.submit(now, Role::Log, self.replay.places.log, request);
+        let group = self.log.oldest + self.log.groups.len() as u64;
+        self.log.groups.push_back(Group {
+            sessions: std::mem::take(&mut self.log.waiting),
+            parts: vec![write],
+            is_done: false,
+        });
+        self.log.in_flight += 1;
+        self.push(write.done, Event::LogWritten(group));
+    }
+
+    /// A group's write and flush are done. A log has no gaps: commits behind an unfinished older write must wait.
+    pub(super) fn end_group(&mut self, now: Instant, group: u64) {
+        self.log.group(group).is_done = true;
+        while let Some(group) = self.log.groups.pop_front_if(|group| group.is_done) {
+            self.log.oldest += 1;
+            for session in group.sessions {
+                let waited = now.since(self.sessions[session as usize].waits_since);
+                self.wait_for_log(now, waited, &group.parts);
+                self.end(now, session);
+            }
+        }
+        self.log.in_flight -= 1;
+        self.write_log(now);
+    }
+
+    /// Splits a wait for the log: its flush, its write, and before that those of another group, which was delayed by the same
+    /// causes.
+    fn wait_for_log(&mut self, now: Instant, waited: Duration, parts: &[Completion]) {
+        let mut left = waited;
+        for part in parts.iter().rev() {
+            let part = part.tail(left);
+            left = left - part.latency();
+            self.wait(now, Cause::Log, part);
+        }
+        if let (Some(write), true) = (parts.first(), left > Duration::ZERO) {
+            self.wait(now, Cause::Log, write.in_proportion(left));
+        }
+    }
+}
+
+impl Log {
+    /// The group with this number, which is in flight.
+    pub(super) fn group(&mut self, number: u64) -> &mut Group {
+        &mut self.groups[(number - self.oldest) as usize]
+    }
+}

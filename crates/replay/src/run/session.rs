@@ -1,0 +1,187 @@
+//! A session: rests, issues an operation, waits for its requests, and rests again.
+
+use model::split::Spent;
+use model::store::Cause;
+use model::{Bytes, Duration, Instant, Operation};
+use rand::RngExt;
+use reading::Role;
+
+use super::{Event, Run};
+use crate::demand::{Demand, Each};
+use crate::replay::Arrivals;
+
+/// Background writes are batched, this many bytes at once: PostgreSQL's `checkpoint_flush_after`, on Linux. SQL
+/// Server's checkpoint has as many in flight.
+///
+/// Source: *PostgreSQL 18 documentation*, 19.5.2, <https://www.postgresql.org/docs/18/runtime-config-wal.html>.
+const WRITTEN_TOGETHER: u64 = 256 << 10;
+
+/// A session within an operation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Session {
+    began: Instant,
+    /// The period in which it began.
+    period: usize,
+    /// Requests that it must still wait for: role, kind and size; the last one is next.
+    left: Vec<(Role, Operation, Bytes)>,
+    commits: bool,
+    /// Whether it must still take the lock.
+    locks: bool,
+    /// Since when it waits for the log.
+    pub(super) waits_since: Instant,
+    /// Since when it rests, if it does.
+    pub(super) rests_since: Option<Instant>,
+    /// Number of delays drawn for it; the last one counts.
+    pub(super) draw: u32,
+}
+
+impl Run<'_> {
+    /// An idle session, or a new one.
+    pub(super) fn awake(&mut self) -> u32 {
+        self.dormant.pop().unwrap_or_else(|| {
+            self.sessions.push(Session::default());
+            self.sessions.len() as u32 - 1
+        })
+    }
+
+    /// A session's delay; exponential, as only its mean is known.
+    pub(super) fn rest(&mut self, now: Instant, session: u32) {
+        if session >= self.demand().sessions {
+            self.dormant.push(session);
+            return;
+        }
+        let delay = self.exponential(self.demand().delay);
+        let resting = &mut self.sessions[session as usize];
+        resting.rests_since = Some(now);
+        resting.draw = resting.draw.wrapping_add(1);
+        let draw = resting.draw;
+        self.push(now + delay, Event::Begins(session, draw));
+    }
+
+    pub(super) fn end_rest(&mut self, now: Instant, session: u32) {
+        let resting = &mut self.sessions[session as usize];
+        resting.draw = resting.draw.wrapping_add(1);
+        if let Some(since) = resting.rests_since.take() {
+            self.spend(now, Spent::Think, now.since(since));
+        }
+    }
+
+    pub(super) fn begin(&mut self, now: Instant, session: u32) {
+        let Demand {
+            data,
+            temp,
+            log,
+            processor,
+            lock,
+            ..
+        } = *self.demand();
+        // Its memory is reused.
+        let mut left = std::mem::take(&mut self.sessions[session as usize].left);
+        for (role, operation, each) in [
+            (Role::Data, Operation::Write, data.writes),
+            (Role::Temp, Operation::Read, temp.reads),
+            (Role::Temp, Operation::Write, temp.writes),
+            (Role::Data, Operation::Read, data.reads),
+        ] {
+            let count = self.count(each);
+            left.extend((0..count).map(|_| (role, operation, each.size)));
+        }
+        let commits = log.commits_per_operation.clamp(0.0, 1.0);
+        let commits = self.random.random_bool(commits);
+        let own = &mut self.sessions[session as usize];
+        *own = Session {
+            began: now,
+            period: self.period,
+            left,
+            commits,
+            locks: lock > Duration::ZERO,
+            waits_since: now,
+            rests_since: None,
+            draw: own.draw,
+        };
+        let burst = self.exponential(processor);
+        let end = self.cores.run(now, burst);
+        self.spend(end, Spent::Cpu, burst);
+        self.spend(end, Spent::CpuQueued, end.since(now) - burst);
+        if self.counts(end) {
+            self.processor += burst;
+        }
+        self.push(end, Event::GoesOn(session));
+    }
+
+    /// An integer whose mean is the number per operation.
+    fn count(&mut self, each: Each) -> u64 {
+        if each.per_operation == 0.0 {
+            return 0;
+        }
+        let whole = each.per_operation.floor();
+        let more = self.random.random_bool(each.per_operation - whole);
+        whole as u64 + u64::from(more)
+    }
+
+    pub(super) fn go_on(&mut self, now: Instant, session: u32) {
+        let own = &mut self.sessions[session as usize];
+        if std::mem::take(&mut own.locks) {
+            let hold = self.periods[own.period].demand.lock;
+            let hold = self.exponential(hold);
+            let end = self.lock.run(now, hold);
+            self.spend(end, Spent::Lock, end.since(now));
+            self.push(end, Event::GoesOn(session));
+            return;
+        }
+        if let Some((role, operation, size)) = self.sessions[session as usize].left.pop() {
+            let completion = self.request(now, role, operation, size);
+            let cause = match operation {
+                Operation::Read => Cause::Read,
+                Operation::Write | Operation::Flush => Cause::Write,
+            };
+            self.wait(completion.done, cause, completion);
+            self.push(completion.done, Event::GoesOn(session));
+            return;
+        }
+        let Session {
+            period, commits, ..
+        } = self.sessions[session as usize];
+        self.log.bytes += self.periods[period].demand.log.bytes_per_operation;
+        if commits {
+            self.sessions[session as usize].waits_since = now;
+            self.log.waiting.push(session);
+            self.write_log(now);
+        } else {
+            self.end(now, session);
+        }
+    }
+
+    /// Ends an operation; its changes are written in the background.
+    pub(super) fn end(&mut self, now: Instant, session: u32) {
+        let Session { began, period, .. } = self.sessions[session as usize];
+        self.follow.ended(began, now);
+        if now >= self.from {
+            self.operations += 1;
+            self.took += now.since(began);
+        }
+        let Demand { data, temp, .. } = self.periods[period].demand;
+        for (role, access) in [(Role::Data, data), (Role::Temp, temp)] {
+            for _ in 0..self.count(access.background_reads) {
+                self.request(now, role, Operation::Read, access.background_reads.size);
+            }
+            self.write_later(now, role, access.background_writes);
+        }
+        match self.replay.arrivals {
+            Arrivals::Closed => self.rest(now, session),
+            Arrivals::Open => self.dormant.push(session),
+        }
+    }
+
+    /// Queues background writes; issues them in a batch once there are enough.
+    fn write_later(&mut self, now: Instant, role: Role, each: Each) {
+        let size = each.size.0.max(1);
+        self.unwritten[role as usize] += self.count(each) * size;
+        if self.unwritten[role as usize] < WRITTEN_TOGETHER {
+            return;
+        }
+        for _ in 0..std::mem::take(&mut self.unwritten[role as usize]) / size {
+            self.request(now, role, Operation::Write, each.size);
+        }
+    }
+}
