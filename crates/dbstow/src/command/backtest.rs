@@ -7,14 +7,15 @@ use anyhow::Result;
 use profile::{BackTest, Figure};
 use serde_json::json;
 
-use super::asked::tell_idle;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::progress::Progress;
-use super::{ExpectationFailed, ResolvedRun, UsageError};
+use super::request::tell_idle;
+use super::{ExpectationFailed, UsageError};
 use analysis::quantity::{self, percent_signed};
 use engine::Options;
 use lab::Prepared;
+use lab::request::ResolvedRun;
 use lab::trial::Cancel;
 
 /// Steps of the progress bar.

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use mariadb::capture as mysql;
 use sqlserver::capture::{Capture, Greeting};
 
-use super::mistaken::Kind;
 use super::{ServerLogin, ServerTimeout, UsageError};
+use experiment::kind::Kind;
 use files::input;
 
 /// URL schemes of MariaDB and MySQL; everything else is a SQL Server.
@@ -57,9 +57,7 @@ impl Captured {
                  with --server"
             ))
         })?;
-        if let Some(message) = Kind::instead_of(Kind::Capture, &name, &text) {
-            return Err(UsageError(message).into());
-        }
+        Kind::Capture.check(&name, &text)?;
         // Captures of SQL Server name no product.
         Ok(match rules::capture::product(&text) {
             Some(_) => Captured::MariaDb(Box::new(mysql::Capture::from_json(&name, &text)?), None),
