@@ -10,8 +10,10 @@ use dbstow::command::{
     machines, man, output, plan, profile, record, report, run, submit, trial as one_by_one,
     workloads,
 };
+use experiment::kind::OtherKind;
 use experiment::spec;
 use files::FileError;
+use lab::request::{CatalogueFileError, RequestError};
 use lab::trial;
 use raw::RawError;
 
@@ -188,6 +190,9 @@ fn code(error: &anyhow::Error) -> u8 {
 fn is_mistake(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.is::<command::UsageError>()
+            || cause.is::<RequestError>() && !is_io(cause)
+            || cause.is::<CatalogueFileError>()
+            || cause.is::<OtherKind>()
             || cause.is::<spec::SpecError>()
             || cause.is::<catalogue::CatalogueError>()
             || cause.is::<::layout::LayoutError>()
@@ -228,6 +233,9 @@ fn is_io(cause: &(dyn std::error::Error + 'static)) -> bool {
     match (results, volumes) {
         (Some(File(error)), _) => file_io(error),
         (Some(Io { .. }), _) | (_, Some(trial::real::VolumesError::Io { .. })) => true,
-        _ => false,
+        _ => matches!(
+            cause.downcast_ref(),
+            Some(RequestError::CurrentDirectory(_))
+        ),
     }
 }

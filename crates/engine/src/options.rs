@@ -1,12 +1,14 @@
 //! User options of a run in real time.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 use model::Duration;
 
-use crate::EngineProvider;
 use crate::product_options::ProductOptions;
+use crate::{EngineProvider, Measured};
+use experiment::spec::Arm;
 
 /// Where a run in real time has its files, and on which server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,8 +68,30 @@ impl TransportKind {
 }
 
 impl Options {
-    /// The options that determine the outcome of a trial of `engine`, for the plan; without passwords.
-    pub fn facts(&self, engine: &dyn EngineProvider) -> BTreeMap<String, String> {
+    /// The options that determine the outcome of a trial of `engine`, for the plan: with absolute paths, except those of a
+    /// server that creates its own files, and without passwords.
+    ///
+    /// # Errors
+    /// When the current directory is not known.
+    pub fn facts(
+        &self,
+        engine: &dyn EngineProvider,
+        arms: &[Arm],
+    ) -> io::Result<BTreeMap<String, String>> {
+        let mut options = self.clone();
+        if engine.measured(arms) == Measured::Directories {
+            for directory in options.volumes.values_mut() {
+                *directory = std::path::absolute(&*directory)?;
+            }
+        }
+        if let Some(backing) = &mut options.backing {
+            *backing = std::path::absolute(&*backing)?;
+        }
+        options.of_product.make_absolute()?;
+        Ok(options.shown(engine))
+    }
+
+    fn shown(&self, engine: &dyn EngineProvider) -> BTreeMap<String, String> {
         let path = |path: &PathBuf| path.display().to_string();
         let volumes = self.volumes.iter();
         let volumes = volumes.map(|(name, directory)| (format!("volume {name}"), path(directory)));

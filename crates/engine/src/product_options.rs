@@ -122,7 +122,7 @@ impl ProductOptions {
     ///
     /// # Errors
     /// When the current directory is not known.
-    pub fn make_absolute(&mut self) -> std::io::Result<()> {
+    pub(crate) fn make_absolute(&mut self) -> std::io::Result<()> {
         for value in self.0.values_mut() {
             if let OptionValue::Path(path) = value {
                 *path = std::path::absolute(&*path)?;

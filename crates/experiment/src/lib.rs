@@ -9,6 +9,7 @@
 
 // What is asked.
 pub mod build;
+pub mod kind;
 pub mod question;
 pub mod spec;
 

@@ -1,14 +1,17 @@
 //! Runs trials: a placement at a setting, once, simulated or for real.
 //!
 //! ```text
-//! Plan ──run──> trial ──> Record
-//!                 │
-//!               engine      whatever implements its traits: an embedded one, a server, or plain reads and writes
+//! RunRequest ──resolve──> Plan ──run──> trial ──> Record
+//!                                         │
+//!                                       engine      whatever implements its traits: an embedded one, a server, or plain reads and writes
 //! ```
 
 // Resolves names in an experiment.
 pub mod inventory;
 pub mod plan_file;
+
+// A request, resolved to a plan.
+pub mod request;
 
 // Trials.
 pub mod trial;

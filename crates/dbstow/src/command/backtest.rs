@@ -7,13 +7,14 @@ use anyhow::Result;
 use replay::{BackTest, Figure};
 use serde_json::json;
 
-use super::asked::tell_idle;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::progress::Progress;
-use super::{ExpectationFailed, ResolvedRun, UsageError};
+use super::request::tell_idle;
+use super::{ExpectationFailed, UsageError};
 use engine::Options;
 use lab::Prepared;
+use lab::request::ResolvedRun;
 use lab::trial::Cancel;
 use table::quantity::{self, percent_signed};
 

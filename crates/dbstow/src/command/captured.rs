@@ -4,11 +4,11 @@ use std::path::Path;
 
 use anyhow::Result;
 use engine::EngineError;
+use experiment::kind::Kind;
 use experiment::spec::EngineName;
 use files::input;
 use rules::Captured;
 
-use super::mistaken::Kind;
 use super::{ServerLogin, ServerTimeout, UsageError};
 use crate::engines::{ENGINES, product_of_capture, product_of_server};
 
@@ -45,9 +45,7 @@ pub(crate) fn load(file: &Path) -> Result<Box<dyn Captured>> {
              with --server"
         ))
     })?;
-    if let Some(message) = Kind::instead_of(Kind::Capture, &name, &text) {
-        return Err(UsageError(message).into());
-    }
+    Kind::Capture.check(&name, &text)?;
     let declared = rules::capture::product(&text);
     Ok(product_of_capture(declared.as_deref()).load(&name, &text)?)
 }

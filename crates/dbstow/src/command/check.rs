@@ -3,12 +3,13 @@
 
 use anyhow::Result;
 
-use super::asked::tell_idle;
 use super::output::note;
-use super::{Asked, ResolvedRun, ready};
+use super::request::tell_idle;
+use super::{ExperimentArgs, ready};
 use catalogue::Catalogue;
 use experiment::plan::Plan;
 use experiment::spec::{Mode, Role, Settings, Volume};
+use lab::request::ResolvedRun;
 use lab::run::Rehearsed;
 use lab::{Prepared, RunInputs};
 use model::Bytes;
@@ -18,7 +19,7 @@ use model::Bytes;
 pub struct Args {
     /// Which experiment.
     #[command(flatten)]
-    pub asked: Asked,
+    pub request: ExperimentArgs,
 }
 
 /// Prints the success, the assumptions, and for simulated arms the size of the data.
@@ -30,8 +31,8 @@ pub fn run(args: &Args) -> Result<()> {
         inventory,
         plan,
         idle,
-    } = args.asked.understand(false)?;
-    let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
+    } = args.request.resolve(false)?;
+    let prepared = Prepared::new(&plan, &inventory, &args.request.real_time.options())?;
     if prepared.has_one_writer() {
         note(
             "dbstow: sessions write to one database: SQLite lets one of them write at a time, so that locks may limit \
@@ -39,14 +40,14 @@ pub fn run(args: &Args) -> Result<()> {
         );
     }
     let trials = prepared.plan().trials();
-    let ready = ready::check(&prepared, trials, &args.asked, RunInputs::default().jobs)?;
-    let experiment = args.asked.experiment.as_deref().unwrap_or_default();
+    let ready = ready::check(&prepared, trials, &args.request, RunInputs::default().jobs)?;
+    let experiment = args.request.experiment.as_deref().unwrap_or_default();
     let mut arms = ready.arms;
     tell_idle(&idle);
     for text in prepared.notes() {
         note(&format!("dbstow: {text}"));
     }
-    if args.asked.mode != Mode::Measure
+    if args.request.mode != Mode::Measure
         && let Some(text) = local_data(&plan, &inventory.catalogue)
     {
         note(&format!("dbstow: {text}"));

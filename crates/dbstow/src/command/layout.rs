@@ -7,16 +7,17 @@ use anyhow::Result;
 use files::{Folder, Readers};
 use model::Bytes;
 
-use super::asked::{idle_without_run, tell_idle};
+use super::UsageError;
 use super::choice::{self, SYSTEMS, one_of};
 use super::output::note;
 use super::pair::key_and_value;
-use super::{Asked, RealTimeArgs, UsageError};
+use super::request::{experiment_named, idle_without_run, resolved, tell_idle};
 use crate::engines::LAYOUTS;
 use catalogue::{AfterStop, Catalogue};
 use experiment::plan::Plan;
-use experiment::spec::{Arm, Disk, File, Idle, Mode, Role, remedy};
+use experiment::spec::{Arm, Disk, File, Idle, Role, remedy};
 use files::input;
+use lab::request::RunRequest;
 use layout::{CaptureFile, LayoutProvider, LayoutRequest, Platform, Script, scripts};
 
 /// Generate apply and rollback scripts for a placement
@@ -296,24 +297,12 @@ impl Args {
     }
 
     fn of_experiment(&self, experiment: &str) -> Result<LayoutRequest> {
-        let asked = Asked {
-            experiment: Some(experiment.to_owned()),
+        let resolved = resolved(&RunRequest {
             set: self.set.clone(),
-            workload: None,
-            profile: None,
-            allow_outside: false,
-            quick: false,
-            sustained: false,
-            mode: Mode::Simulate,
-            engine: None,
-            blocks: None,
-            seed: None,
             allow_large: true,
-            disk: Vec::new(),
-            catalogue: self.catalogue.clone(),
-            real_time: RealTimeArgs::default(),
-        };
-        let resolved = asked.understand(false)?;
+            catalogues: self.catalogue.clone(),
+            ..RunRequest::new(experiment_named(experiment)?)
+        })?;
         let plan = resolved.plan;
         let arm = self.arm_of(&plan)?;
         let arm = plan.arm(&arm).expect("it was found there");

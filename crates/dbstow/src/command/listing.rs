@@ -9,10 +9,9 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use model::{Counts, LimitSpec, Rate};
 use serde_json::{Value, json};
 
-use super::mistaken::Kind;
-use super::{UsageError, output};
+use super::output;
 use catalogue::{Catalogue, Latency, LimitValue, Source};
-use files::input;
+use lab::request::inputs;
 
 /// How a list is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -49,28 +48,8 @@ pub(super) fn catalogue(files: &[PathBuf]) -> anyhow::Result<Catalogue> {
 /// Adds the entries of a user's own file.
 pub(super) fn add(catalogue: &mut Catalogue, file: &Path) -> anyhow::Result<()> {
     let name = file.display().to_string();
-    let text = catalogue_text(file).with_context(|| format!("--catalogue {name}"))?;
+    let text = inputs::catalogue(file).with_context(|| format!("--catalogue {name}"))?;
     Ok(catalogue.add(&text, &name)?)
-}
-
-/// The text of a user's catalogue file; what is wrong with it is said without the file's name.
-pub(super) fn catalogue_text(file: &Path) -> Result<String, UsageError> {
-    let remedy = "give a file of disks and machines, such as `dbstow calibrate` writes";
-    let text = input::named(file).map_err(|error| UsageError(format!("{error}; {remedy}")))?;
-    let name = file.display().to_string();
-    match (
-        Kind::of(&text),
-        Kind::instead_of(Kind::Catalogue, &name, &text),
-    ) {
-        (Some(Kind::Empty), _) => Err(UsageError(format!("it is empty; {remedy}"))),
-        (_, Some(message)) => {
-            let message = message
-                .strip_prefix(&format!("{name}: "))
-                .unwrap_or(&message);
-            Err(UsageError(message.to_owned()))
-        }
-        (_, None) => Ok(text),
-    }
 }
 
 /// Whether one of the texts contains the pattern, case-insensitive.

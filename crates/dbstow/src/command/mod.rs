@@ -1,10 +1,9 @@
 //! The program's commands: one file per subcommand, and the only place that prints.
 
-mod asked;
 mod backtest;
 mod captured;
+mod experiment_args;
 mod listing;
-mod mistaken;
 mod names;
 pub mod output;
 mod pair;
@@ -14,6 +13,7 @@ mod publish;
 mod range;
 mod ready;
 mod real_time;
+mod request;
 #[cfg(feature = "live")]
 mod screen;
 mod server_timeout;
@@ -45,7 +45,7 @@ pub mod submit;
 pub mod trial;
 pub mod workloads;
 
-pub use asked::{Asked, ResolvedRun};
+pub use experiment_args::ExperimentArgs;
 pub use product_args::ServerLogin;
 pub use publish::PublishArgs;
 pub use real_time::RealTimeArgs;

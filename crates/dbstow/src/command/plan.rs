@@ -6,15 +6,16 @@ use anyhow::Result;
 use clap::ValueHint;
 use files::write_named;
 
-use super::asked::tell_idle;
 use super::output::note;
+use super::request::tell_idle;
 use super::run::default_folder;
-use super::{Asked, ResolvedRun, UsageError, ready};
+use super::{ExperimentArgs, UsageError, ready};
 use experiment::plan::{Estimate, Plan};
 use experiment::results::Results;
 use experiment::spec::Mode;
 use lab::inventory::Inventory;
 use lab::plan_file::PlanFile;
+use lab::request::ResolvedRun;
 use lab::{Prepared, RunInputs};
 
 /// Shows what would run: arms, files on volumes, blocks, seeds and order; executes simulated scripts on few rows to
@@ -28,7 +29,7 @@ use lab::{Prepared, RunInputs};
 pub struct Args {
     /// Which experiment.
     #[command(flatten)]
-    pub asked: Asked,
+    pub request: ExperimentArgs,
     /// Add the baseline once more, to measure the noise floor
     #[arg(long)]
     pub aa: bool,
@@ -50,7 +51,7 @@ pub fn run(args: &Args) -> Result<()> {
         inventory,
         plan,
         idle,
-    } = args.asked.understand(args.aa)?;
+    } = args.request.resolve(args.aa)?;
     tell_idle(&idle);
     if let Some(file) = &args.out {
         write(file, plan.clone(), &inventory)?;
@@ -60,8 +61,8 @@ pub fn run(args: &Args) -> Result<()> {
         return Ok(());
     }
     if plan.variant.mode == Mode::Simulate {
-        let prepared = Prepared::new(&plan, &inventory, &args.asked.real_time.options())?;
-        ready::preview(&prepared, &args.asked, RunInputs::default().jobs)?;
+        let prepared = Prepared::new(&plan, &inventory, &args.request.real_time.options())?;
+        ready::preview(&prepared, &args.request, RunInputs::default().jobs)?;
     }
     let mut text = plan.describe();
     if plan.variant.mode != Mode::Simulate {

@@ -1,18 +1,17 @@
 //! `dbstow profile`: shows a server's demand on its disks.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
-use files::{input, write_named};
+use files::write_named;
 use profile::{Profile, Rates, RequestRates, Spread, summary};
 use replay::answers;
 use serde_json::{Value, json};
 
-use super::UsageError;
 use super::listing::{self, ListFormat};
-use super::mistaken::Kind;
 use super::report;
 use analysis::report::profile::{Shown, page};
+use lab::request::inputs;
 
 /// Arguments of `profile`.
 #[derive(Clone, Debug, clap::Args)]
@@ -39,7 +38,7 @@ pub struct Args {
 /// # Errors
 /// When the file cannot be read or is not a profile, or a requested page cannot be written.
 pub fn run(args: &Args) -> Result<()> {
-    let profile = load(&args.file)?;
+    let profile = inputs::profile(&args.file)?;
     let text = match args.format {
         ListFormat::Text => text(&profile),
         ListFormat::Json => document(&profile),
@@ -52,20 +51,6 @@ pub fn run(args: &Args) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Reads a profile.
-pub(super) fn load(file: &Path) -> Result<Profile> {
-    let name = file.display().to_string();
-    let text = input::named(file).map_err(|error| {
-        UsageError(format!(
-            "{name}: {error}; give a profile, such as `dbstow import` writes"
-        ))
-    })?;
-    if let Some(message) = Kind::instead_of(Kind::Profile, &name, &text) {
-        return Err(UsageError(message).into());
-    }
-    Ok(profile::read(&name, &text)?)
 }
 
 fn text(profile: &Profile) -> String {

@@ -5,7 +5,7 @@ use model::{Bytes, Duration};
 use volume::virtual_time::temporary_space;
 
 use super::output::note;
-use super::{Asked, UsageError};
+use super::{ExperimentArgs, UsageError};
 use experiment::plan::Trial;
 use lab::Prepared;
 use lab::run::Rehearsed;
@@ -22,13 +22,13 @@ const LONG: Duration = Duration::from_secs(60);
 pub(super) fn check<'a>(
     prepared: &'a Prepared,
     trials: &[Trial],
-    asked: &Asked,
+    args: &ExperimentArgs,
     jobs: usize,
 ) -> Result<Ready<'a>> {
-    prepared.preflight(&asked.real_time.options())?;
-    let arms = rehearse(prepared, trials, asked.allow_large)?;
+    prepared.preflight(&args.real_time.options())?;
+    let arms = rehearse(prepared, trials, args.allow_large)?;
     let forecast = together(&arms);
-    if !asked.allow_large {
+    if !args.allow_large {
         fits(&forecast)?;
     }
     arms.iter()
@@ -50,7 +50,7 @@ pub(super) struct Ready<'a> {
 ///
 /// # Errors
 /// A script that fails.
-pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result<()> {
+pub(super) fn preview(prepared: &Prepared, args: &ExperimentArgs, jobs: usize) -> Result<()> {
     let trials = prepared.plan().trials();
     let arms = rehearse(prepared, trials, true)?;
     let forecast = together(&arms);
@@ -58,7 +58,7 @@ pub(super) fn preview(prepared: &Prepared, asked: &Asked, jobs: usize) -> Result
         .filter_map(reads_too_far)
         .for_each(|remark| note(&remark));
     if let Err(mistake) = fits(&forecast)
-        && !asked.allow_large
+        && !args.allow_large
     {
         note(&format!("dbstow: cannot run here: {mistake}"));
     }

@@ -1,17 +1,13 @@
 //! Options for the location of a real-time run's files, and their storage.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result};
+use std::path::PathBuf;
 
 use super::choice::{FRONTS, TRANSPORTS, one_of};
 use super::names;
 use super::pair::name_and_path;
 use super::product_args::{OfRun, ProductArgs, ServerLogin};
 use super::server_timeout::ServerTimeout;
-use engine::{EngineProvider, FrontKind, Measured, Options, TransportKind};
-use experiment::spec::Arm;
+use engine::{FrontKind, Options, TransportKind};
 
 /// Where a run in real time has its files, and on what.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -63,29 +59,5 @@ impl RealTimeArgs {
                 .clone()
                 .with(self.login.options.clone()),
         }
-    }
-
-    /// The options that affect the outcome of a trial, with absolute paths; those of a server that creates its own files
-    /// are the server's.
-    ///
-    /// # Errors
-    /// When the current directory is unknown.
-    pub(super) fn facts(
-        &self,
-        engine: &dyn EngineProvider,
-        arms: &[Arm],
-    ) -> Result<BTreeMap<String, String>> {
-        let whole = |path: &Path| std::path::absolute(path).context("the current directory");
-        let mut options = self.options();
-        if engine.measured(arms) == Measured::Directories {
-            for directory in options.volumes.values_mut() {
-                *directory = whole(directory)?;
-            }
-        }
-        if let Some(backing) = &mut options.backing {
-            *backing = whole(backing)?;
-        }
-        (options.of_product.make_absolute()).context("the current directory")?;
-        Ok(options.facts(engine))
     }
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::Context;
 use model::Duration;
 
-use super::asked::reach;
 use super::choice;
+use super::experiment_args::reach;
 use super::pair::key_and_value;
 use super::{UsageError, listing};
 use engine::Options;

@@ -24,11 +24,14 @@ use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
 use super::progress::Progress;
-use super::{Asked, ResolvedRun, UsageError, backtest, drilled, names, plan};
-use table::quantity::usd;
+use super::request::{experiment_named, layout_of_today, resolved};
+use super::{UsageError, backtest, drilled, names, plan};
 use analysis::report::advice::{Advice, Shown, page};
+use experiment::spec::ExperimentText;
+use lab::request::{ResolvedRun, RunRequest};
 use model::Bytes;
 use reading::Role;
+use table::quantity::usd;
 
 /// Steps of the progress bar.
 const STEPS: u64 = 1_000;
@@ -155,10 +158,10 @@ pub enum Temp {
 pub fn run(args: &Args) -> Result<()> {
     folder::check_free(args)?;
     let drill = args.drill.as_deref().map(drilled::of_server).transpose()?;
-    let asked = today(args);
+    let profile = args.profile.display().to_string();
     // Read once: it may be a pipe.
-    let (file, text_of_today) = asked.text_of_today(args.today.as_deref(), "")?;
-    let layout = asked.understand_layout(&file, &text_of_today)?;
+    let layout_text = layout_of_today(&profile, args.today.as_deref())?;
+    let layout = resolved(&today(args, layout_text.clone(), profile))?;
     let prepared = backtest::prepared(&layout)?;
     let tested = backtest::of(&prepared)?;
     if let Err(refused) = backtest::judge(&tested, args.untested) {
@@ -192,7 +195,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let folder = folder::made(args)?;
     let finalists = Finalists {
-        today: &text_of_today,
+        today: layout_text.text(),
         profile: folder::seen_from(folder.path(), &args.profile),
         window: args.window.as_deref(),
     };
@@ -205,7 +208,7 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(file) = &args.plan_out {
         let ResolvedRun {
             inventory, plan, ..
-        } = finalists_in(args, folder.path()).understand(false)?;
+        } = resolved(&finalists_in(args, folder.path())?)?;
         plan::write(file, plan, &inventory)?;
     }
     if document.cheapest.is_some() {
@@ -281,26 +284,25 @@ fn capacity(asked: &[(String, String)]) -> Result<BTreeMap<Role, Bytes>, UsageEr
     Ok(capacity)
 }
 
-/// The experiment of the finalists, in the form of arguments for `run`.
-fn finalists_in(args: &Args, own: &Path) -> Asked {
-    Asked {
-        experiment: Some(own.join(folder::FINALISTS).display().to_string()),
-        catalogue: args.catalogue.clone(),
-        ..Asked::simulated()
-    }
+/// A request for the experiment of the finalists.
+fn finalists_in(args: &Args, own: &Path) -> Result<RunRequest> {
+    let file = own.join(folder::FINALISTS).display().to_string();
+    Ok(RunRequest {
+        catalogues: args.catalogue.clone(),
+        ..RunRequest::new(experiment_named(&file)?)
+    })
 }
 
-/// Today's layout, in the form of arguments for other commands.
-fn today(args: &Args) -> Asked {
+/// A request for the profile on today's layout.
+fn today(args: &Args, layout: ExperimentText, profile: String) -> RunRequest {
     let window = args
         .window
         .clone()
         .map(|window| ("workload.window".to_owned(), window));
-    Asked {
-        profile: Some(args.profile.display().to_string()),
-        catalogue: args.catalogue.clone(),
+    RunRequest {
+        catalogues: args.catalogue.clone(),
         set: window.into_iter().collect(),
-        ..Asked::simulated()
+        ..RunRequest::back_test(layout, profile)
     }
 }
 

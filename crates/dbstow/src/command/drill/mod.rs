@@ -22,27 +22,29 @@ use engine::drilled::DrillProvider;
 use engine::hooks::HostHooks;
 use engine::{EngineProvider, Users};
 use experiment::spec::{
-    Disk, EngineName, Mode, SpecError, builtin_names, drill_names, drill_text, remedy,
+    Disk, EngineName, ExperimentText, Mode, SpecError, builtin_names, drill_names, drill_text,
+    remedy,
 };
 use files::{FileError, Folder, Readers};
 use lab::drill::{
     Atomic, DrillError, DrillSpec, Drilled, Origin, Placed, Power, SESSIONS_MAX, Step, Tools, drill,
 };
 use lab::inventory::Inventory;
+use lab::request::RunRequest;
 use lab::trial::Stage;
 use model::{Bytes, Duration, VolumeSpec};
 use volume::orphans::Registration;
 
 use crate::engines::ENGINES;
 
-use super::asked::{idle_without_run, is_path, tell_idle};
 use super::drilled::DOCUMENT;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::pair::key_and_value;
 use super::product_args::{OfDrill, ProductArgs};
 use super::progress::Progress;
-use super::{Asked, ExpectationFailed, UsageError, names};
+use super::request::{experiment_named, idle_without_run, is_path, resolved, tell_idle};
+use super::{ExpectationFailed, UsageError, names};
 use document::document;
 
 /// Arguments of `drill`.
@@ -387,23 +389,23 @@ impl Args {
 
     /// The experiment's name, and its placements.
     fn placed(&self, experiment: &str, engine: Engine) -> Result<(String, Vec<Placed>)> {
-        let asked = Asked {
-            experiment: Some(experiment.to_owned()),
-            set: self.set.clone(),
-            mode: Mode::Emulate,
-            engine: Some(EngineName::new(engine.name())),
-            catalogue: self.catalogue.clone(),
-            ..Asked::simulated()
-        };
-        let file = format!("drills/{experiment}.toml");
-        let known = drill_text(experiment).map(|text| (file.as_str(), text));
         let names: Vec<&str> = drill_names().into_iter().chain(builtin_names()).collect();
         if !is_path(experiment) && !names.contains(&experiment) {
             let remedy = remedy(experiment, "built in", names);
             let name = experiment.to_owned();
             return Err(SpecError::Unknown { name, remedy }.into());
         }
-        let resolved = asked.understand_placements(known)?;
+        let text = match drill_text(experiment) {
+            Some(text) => ExperimentText::of_file(format!("drills/{experiment}.toml"), text),
+            None => experiment_named(experiment)?,
+        };
+        let resolved = resolved(&RunRequest {
+            set: self.set.clone(),
+            mode: Mode::Emulate,
+            engine: Some(EngineName::new(engine.name())),
+            catalogues: self.catalogue.clone(),
+            ..RunRequest::placements(text)
+        })?;
         let Inventory { catalogue, .. } = &resolved.inventory;
         let mut placed = Vec::new();
         for arm in &resolved.plan.arms {

@@ -17,13 +17,13 @@ use volume::fuse::{
 
 use super::emulator;
 use super::find::{absolute, clear_leftovers};
-use crate::command::asked::tell_idle;
 use crate::command::listing;
-use crate::command::mistaken::Kind;
 use crate::command::names;
 use crate::command::output::note;
+use crate::command::request::tell_idle;
 use crate::command::{PublishArgs, UsageError};
 use catalogue::{Catalogue, SizeRule};
+use experiment::kind::Kind;
 use experiment::spec::{Machine, Override, Provision, Volume, Volumes};
 use files::input;
 use lab::inventory::Inventory;
@@ -189,9 +189,7 @@ fn asked(args: &Args, catalogue: &Catalogue) -> Result<Asked> {
             "{file}: {error}; give a TOML file with [volume.NAME] sections, or a disk of `dbstow disks`"
         ))
     })?;
-    if let Some(message) = Kind::instead_of(Kind::Volumes, &args.spec, &text) {
-        return Err(UsageError(message).into());
-    }
+    Kind::Volumes.check(&args.spec, &text)?;
     Ok(Asked {
         volumes: Volumes::parse(&args.spec, &text)?,
         many: true,

@@ -15,13 +15,13 @@ use clap::ValueHint;
 use interruption::Interruption;
 use watched::Watched;
 
-use super::asked::tell_idle;
 use super::listing::ListFormat;
 use super::output::note;
 use super::report::{Format, Output, all_completed, not_printed, show};
+use super::request::tell_idle;
 #[cfg(feature = "live")]
 use super::screen;
-use super::{Asked, PublishArgs, ResolvedRun, UsageError, drilled, ready};
+use super::{ExperimentArgs, PublishArgs, UsageError, drilled, ready};
 use analysis::findings::Findings;
 use analysis::report::slower::Slower;
 use engine::Measured;
@@ -29,6 +29,7 @@ use engine::hooks::HostHooks;
 use experiment::plan::{Plan, Trial};
 use experiment::results::{self, Results};
 use experiment::spec::Mode;
+use lab::request::ResolvedRun;
 use lab::trial::real::Orphans;
 use lab::{Prepared, RunError, RunInputs, run_into};
 
@@ -50,7 +51,7 @@ use lab::{Prepared, RunError, RunInputs, run_into};
 pub struct Args {
     /// The experiment
     #[command(flatten)]
-    pub asked: Asked,
+    pub request: ExperimentArgs,
     /// First replay the profile on the layout in this file (machine, volumes and one placement), which its server has today,
     /// and stop with exit code 3 where that is not what was recorded; without an experiment, that is all
     #[arg(long, value_name = "FILE", requires = "profile", value_hint = ValueHint::FilePath)]
@@ -93,13 +94,14 @@ pub fn run(args: &Args) -> Result<()> {
     if args.output.format == Format::Parquet {
         return Err(not_printed());
     }
-    if args.untested && args.today.is_none() && args.asked.experiment.is_some() {
+    if args.untested && args.today.is_none() && args.request.experiment.is_some() {
         let message = "--untested: nothing is tested; add --today FILE, or leave it out";
         return Err(UsageError(message.to_owned()).into());
     }
-    if args.asked.profile.is_some() && (args.today.is_some() || args.asked.experiment.is_none()) {
+    if args.request.profile.is_some() && (args.today.is_some() || args.request.experiment.is_none())
+    {
         backtest(args)?;
-        if args.asked.experiment.is_none() {
+        if args.request.experiment.is_none() {
             return Ok(());
         }
     }
@@ -107,13 +109,13 @@ pub fn run(args: &Args) -> Result<()> {
         inventory,
         plan,
         idle,
-    } = args.asked.understand(args.aa)?;
+    } = args.request.resolve(args.aa)?;
     let mode = plan.variant.mode;
     check(args, &plan)?;
     if let Some(folder) = &args.output.drill {
         drilled::of_experiment(folder, &plan.experiment)?;
     }
-    let options = args.asked.real_time.options();
+    let options = args.request.real_time.options();
     let prepared = Prepared::new(&plan, &inventory, &options)?;
     let defaults = RunInputs::default();
     let mut jobs = args.jobs.unwrap_or(defaults.jobs);
@@ -123,7 +125,7 @@ pub fn run(args: &Args) -> Result<()> {
         false => outstanding(&folder, &plan),
     };
     if !outstanding.is_empty() {
-        jobs = ready::check(&prepared, &outstanding, &args.asked, jobs)?.jobs;
+        jobs = ready::check(&prepared, &outstanding, &args.request, jobs)?.jobs;
     }
     tell_idle(&idle);
     #[cfg(feature = "live")]
@@ -176,12 +178,12 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Compares the profile with replays on its server's current disks.
 fn backtest(args: &Args) -> Result<()> {
-    let layout = args.asked.understand_today(args.today.as_deref())?;
+    let layout = args.request.resolve_today(args.today.as_deref())?;
     let format = match args.output.format {
         Format::Text => ListFormat::Text,
-        Format::Json if args.asked.experiment.is_none() => ListFormat::Json,
+        Format::Json if args.request.experiment.is_none() => ListFormat::Json,
         // Only one document is printed: the experiment's.
-        Format::Json | Format::Csv | Format::Markdown if args.asked.experiment.is_some() => {
+        Format::Json | Format::Csv | Format::Markdown if args.request.experiment.is_some() => {
             return super::backtest::quietly(&layout, args.untested);
         }
         Format::Json | Format::Csv | Format::Markdown | Format::Parquet => {

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::ValueHint;
 
-use super::mistaken::Kind;
 use super::output::print;
 use super::run::interruption::{self, Interruption};
 use super::run::shown::Shown;
 use super::run::{emulator, prompt, told};
 use super::{RealTimeArgs, UsageError};
 use engine::hooks::HostHooks;
+use experiment::kind::Kind;
 use experiment::plan::{Plan, Trial};
 use experiment::record::{Outcome, Record};
 use experiment::results::Results;
@@ -106,9 +106,7 @@ pub(super) fn load(path: &Path) -> Result<PlanFile> {
             "{shown}: it is not text in UTF-8; give a plan, as `dbstow plan --out` writes it"
         ))
     })?;
-    if let Some(message) = Kind::instead_of(Kind::Plan, &shown, &text) {
-        return Err(UsageError(message).into());
-    }
+    Kind::Plan.check(&shown, &text)?;
     PlanFile::from_json(&text).context(shown)
 }
 
@@ -180,7 +178,8 @@ fn check_place(args: &Args, plan: &Plan) -> Result<()> {
         return Ok(());
     }
     let engine = ENGINES.find(&plan.variant.engine)?;
-    let found = args.real_time.facts(engine, &plan.arms)?;
+    let found = args.real_time.options().facts(engine, &plan.arms);
+    let found = found.context("the current directory")?;
     if found == plan.place {
         return Ok(());
     }

@@ -1,28 +1,42 @@
 //! Identifies a file given in place of another: its own parser would only complain about a character in it.
 
 use serde_json::Value;
+use thiserror::Error;
 
 /// A dbstow file, by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Empty, or blank.
     Empty,
+    /// An experiment, or a server's layout in the same format.
     Experiment,
+    /// What a server asked of its disks.
     Profile,
+    /// A plan, as `dbstow plan --out` writes it.
     Plan,
+    /// Disks and machines.
     Catalogue,
     /// A JSON document of another kind.
     Document,
     /// Machine and volumes alone; only ever wanted, by `mount`.
-    #[cfg(target_os = "linux")]
     Volumes,
     /// What `doctor` wrote of a server; only ever wanted.
     Capture,
 }
 
+/// A file of another kind was given.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{file}: {why}")]
+pub struct OtherKind {
+    /// The file, as named by the user.
+    pub file: String,
+    /// What it is, what is wanted, and the remedy.
+    pub why: String,
+}
+
 impl Kind {
     /// The kind of `text`; `None` where it resembles no file of dbstow.
-    pub(super) fn of(text: &str) -> Option<Kind> {
+    pub fn of(text: &str) -> Option<Kind> {
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() {
             return Some(Kind::Empty);
@@ -47,15 +61,20 @@ impl Kind {
         }
     }
 
-    /// Why `file` is not `wanted`, where it is another kind of file, and what it is used for.
-    pub(super) fn instead_of(wanted: Kind, file: &str, text: &str) -> Option<String> {
-        let found = Kind::of(text).filter(|found| *found != wanted)?;
+    /// Refuses `text` of `file` that resembles a file of another kind. It need not be a valid file of this one.
+    ///
+    /// # Errors
+    /// What it is, and what it is used for.
+    pub fn check(self, file: &str, text: &str) -> Result<(), OtherKind> {
+        let wanted = self;
+        let Some(found) = Kind::of(text).filter(|found| *found != wanted) else {
+            return Ok(());
+        };
         let remedy = match (wanted, found) {
             (_, Kind::Empty) => wanted.made().to_owned(),
             (Kind::Plan, Kind::Experiment) => {
                 format!("`dbstow plan {file} --out plan.json` makes a plan of it")
             }
-            #[cfg(target_os = "linux")]
             (Kind::Volumes, Kind::Experiment) => {
                 "put its [machine] and [volume.NAME] in a file of their own".to_owned()
             }
@@ -66,12 +85,13 @@ impl Kind {
             (_, Kind::Profile) => format!("`dbstow profile {file}` shows it"),
             (_, Kind::Plan) => format!("`dbstow trial {file} --out FOLDER` runs its trials"),
             (_, Kind::Catalogue) => format!("give it with --catalogue {file}"),
-            (_, Kind::Document | Kind::Capture) => wanted.made().to_owned(),
-            #[cfg(target_os = "linux")]
-            (_, Kind::Volumes) => wanted.made().to_owned(),
+            (_, Kind::Document | Kind::Volumes | Kind::Capture) => wanted.made().to_owned(),
         };
         let (found, wanted) = (found.name(), wanted.name());
-        Some(format!("{file}: this is {found}, not {wanted}; {remedy}"))
+        Err(OtherKind {
+            file: file.to_owned(),
+            why: format!("this is {found}, not {wanted}; {remedy}"),
+        })
     }
 
     fn name(self) -> &'static str {
@@ -82,7 +102,6 @@ impl Kind {
             Kind::Plan => "a plan",
             Kind::Catalogue => "a catalogue file",
             Kind::Document => "another document of dbstow",
-            #[cfg(target_os = "linux")]
             Kind::Volumes => "a file of volumes",
             Kind::Capture => "a capture of a server",
         }
@@ -97,7 +116,6 @@ impl Kind {
             Kind::Profile => "`dbstow record` and `dbstow import` write one",
             Kind::Plan => "`dbstow plan EXPERIMENT --out FILE` writes one",
             Kind::Catalogue => "`dbstow calibrate` writes one",
-            #[cfg(target_os = "linux")]
             Kind::Volumes => "give a TOML file with [volume.NAME] sections",
             Kind::Capture => "`dbstow doctor --out FILE` writes one",
         }
@@ -106,14 +124,13 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
-    use experiment::spec::builtin_text;
-
     use super::*;
+    use crate::spec::builtin_text;
 
     #[test]
     fn each_kind_is_known_by_what_is_in_it() {
         let experiment = builtin_text("tempdb-scale-out").expect("built in");
-        let profile = include_str!("../../../../examples/shop.toml");
+        let profile = include_str!("../../../examples/shop.toml");
         for (text, kind) in [
             ("", Some(Kind::Empty)),
             (" \n", Some(Kind::Empty)),
@@ -135,17 +152,16 @@ mod tests {
     #[test]
     fn what_is_given_in_place_of_another_is_named_with_what_it_is_for() {
         let experiment = builtin_text("tempdb-scale-out").expect("built in");
+        let refused = |wanted: Kind, text: &str| {
+            let error = wanted.check("mine.toml", text);
+            error.expect_err("it is another kind").to_string()
+        };
         assert_eq!(
-            Kind::instead_of(Kind::Plan, "mine.toml", experiment).as_deref(),
-            Some(
-                "mine.toml: this is an experiment, not a plan; `dbstow plan mine.toml --out plan.json` makes a plan of it"
-            )
+            refused(Kind::Plan, experiment),
+            "mine.toml: this is an experiment, not a plan; `dbstow plan mine.toml --out plan.json` makes a plan of it"
         );
-        assert_eq!(
-            Kind::instead_of(Kind::Experiment, "mine.toml", experiment),
-            None
-        );
-        let empty = Kind::instead_of(Kind::Experiment, "mine.toml", "").expect("it is empty");
+        assert_eq!(Kind::Experiment.check("mine.toml", experiment), Ok(()));
+        let empty = refused(Kind::Experiment, "");
         assert!(empty.contains("an empty file"), "{empty}");
     }
 }

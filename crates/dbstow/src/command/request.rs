@@ -1,0 +1,142 @@
+//! Requests of the command line: what arguments name is read, and errors name the option that was given.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::UsageError;
+use super::output::note;
+use crate::engines::ENGINES;
+use experiment::kind::{Kind, OtherKind};
+use experiment::spec::{ExperimentText, Idle, Located, SpecError, builtin_names};
+use files::input;
+use lab::request::{RequestError, ResolvedRun, RunRequest, inputs, layout_of};
+
+/// Resolves `request` for the engines of this build.
+///
+/// # Errors
+/// When something cannot be read, has a mistake, or is inconsistent.
+pub(super) fn resolved(request: &RunRequest) -> Result<ResolvedRun> {
+    let resolved = request.resolve(ENGINES);
+    resolved.map_err(|error| in_options(request, error))
+}
+
+/// The error rewritten for the given option, where that is a shorthand for `--set`.
+fn in_options(request: &RunRequest, error: RequestError) -> anyhow::Error {
+    let RequestError::Spec(SpecError::Override {
+        key,
+        value,
+        message,
+    }) = &error
+    else {
+        return error.into();
+    };
+    let is_set = (request.set.iter()).any(|(set, to)| set == key && to == value);
+    let volume = key.strip_prefix("volume.");
+    let disk = (request.disks.iter()).find(|(name, _)| volume == Some(name.as_str()));
+    let option = match (key.as_str(), disk) {
+        _ if is_set => return error.into(),
+        ("workload.folder", _) => format!("--workload {value}"),
+        ("workload.profile", _) => match not_a_profile(value) {
+            Some(other) => return other.into(),
+            None => format!("--profile {value}"),
+        },
+        ("protocol.blocks", _) => format!("--blocks {value}"),
+        ("protocol.seed", _) => format!("--seed {value}"),
+        (_, Some((volume, file))) => format!("--disk {volume}={}", file.display()),
+        (_, None) => return error.into(),
+    };
+    UsageError(format!("{option}: {message}")).into()
+}
+
+/// What the file named by a user is, if it is not a profile but a file of another kind. A pipe was read already.
+fn not_a_profile(file: &str) -> Option<OtherKind> {
+    let text = input::regular(Path::new(file), input::BYTES_MAX).ok()?;
+    Kind::Profile.check(file, &text).err()
+}
+
+/// The built-in experiment `name`, or the one in the file of this name.
+///
+/// # Errors
+/// When there is none, or the file cannot be read.
+pub(super) fn experiment_named(name: &str) -> Result<ExperimentText, RequestError> {
+    match is_path(name) {
+        true => Ok(reported(name, inputs::experiment(name)?)),
+        false => Ok(ExperimentText::builtin(name)?),
+    }
+}
+
+/// The layout in the file `today`, or, without one, of the disks named in `profile`.
+///
+/// # Errors
+/// When there is no such layout.
+pub(super) fn layout_of_today(
+    profile: &str,
+    today: Option<&str>,
+) -> Result<ExperimentText, RequestError> {
+    match today {
+        Some(file) => Ok(reported(file, inputs::layout(file)?)),
+        None => layout_of(profile),
+    }
+}
+
+/// The text of `file`; prints what is to be noted of it.
+fn reported(file: &str, read: Located) -> ExperimentText {
+    for text in read.notes {
+        note(&format!("dbstow: {text}"));
+    }
+    ExperimentText::of_file(file, read.text)
+}
+
+/// A built-in name is always that experiment, whatever the current folder contains.
+pub(super) fn is_path(experiment: &str) -> bool {
+    !builtin_names().contains(&experiment)
+        && (experiment.contains(['/', '\\', '.']) || Path::new(experiment).exists())
+}
+
+/// Reports the keys that have no effect, grouped by reason.
+pub(super) fn tell_idle(idle: &[Idle]) {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for Idle { key, why } in idle {
+        by_reason.entry(why).or_default().push(key);
+    }
+    for (why, keys) in by_reason {
+        note(&format!(
+            "dbstow: without effect: {} ({why})",
+            keys.join(", ")
+        ));
+    }
+}
+
+/// Keys of `set` that only matter for runs, except those that are `used`, with the reason.
+pub(super) fn idle_without_run(set: &[(String, String)], used: &[&str], why: &str) -> Vec<Idle> {
+    let of_runs = ["workload", "engine", "protocol"];
+    let is_in = |key: &str, section: &str| {
+        let rest = key.strip_prefix(section);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let keys = set.iter().map(|(key, _)| key);
+    let idle = keys.filter(|key| {
+        of_runs.iter().any(|section| is_in(key, section))
+            && !used.iter().any(|used| is_in(key, used))
+    });
+    let idle = idle.map(|key| Idle {
+        key: key.clone(),
+        why: why.to_owned(),
+    });
+    idle.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_built_in_name_is_not_taken_for_a_path() {
+        assert!(!is_path("tempdb-spill"));
+        assert!(!is_path("tempdb-spil"));
+        assert!(is_path("mine.toml"));
+        assert!(is_path("experiments/tempdb-spill.toml"));
+    }
+}
