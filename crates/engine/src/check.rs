@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use crate::Engines;
 use crate::options::Options;
 use crate::provider::{EngineProvider, Measured, Modelled, Simulated};
-use experiment::spec::{Arm, Mariadb, Mode, Postgres};
+use experiment::spec::{Arm, Mode};
+use products::PRODUCTS;
 
 /// Incompatible options, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,27 +78,20 @@ impl Check<'_> {
                     .to_owned(),
             );
         }
-        let of_postgres = |arm: &&Arm| arm.settings.engine.postgres != Postgres::default();
-        if let Some(arm) = arms.iter().find(of_postgres).filter(|_| name != "postgres") {
-            return Err(format!(
-                "arm \"{}\" has settings of PostgreSQL itself (engine.postgres), which {name} does not have; add --engine \
-                 postgres with --mode emulate or --mode measure, or leave them out",
-                arm.name
-            ));
-        }
-        let of_mariadb = |arm: &&Arm| arm.settings.engine.mariadb != Mariadb::default();
         let is_modelled =
             self.mode == Mode::Simulate && self.engine.simulated() == Some(Simulated::Statements);
-        if let Some(arm) = arms
-            .iter()
-            .find(of_mariadb)
-            .filter(|_| name != "mariadb" && !is_modelled)
-        {
-            return Err(format!(
-                "arm \"{}\" has settings of MariaDB itself (engine.mariadb), which {name} does not have; add --engine \
-                 mariadb with --mode emulate or --mode measure, or leave them out",
-                arm.name
-            ));
+        let others = PRODUCTS.into_iter().filter(|product| product.name != name);
+        for product in others.filter(|product| product.simulated.is_none() || !is_modelled) {
+            let mut arms = arms.iter();
+            if let Some(arm) = arms.find(|arm| arm.settings.engine.own.has(product.name)) {
+                return Err(format!(
+                    "arm \"{arm}\" has settings of {title} itself (engine.{own}), which {name} does not have; add --engine {own} \
+                     with --mode emulate or --mode measure, or leave them out",
+                    arm = arm.name,
+                    title = product.title,
+                    own = product.name
+                ));
+            }
         }
         self.engine.check(self.options, arms)?;
         if self.mode == Mode::Simulate && self.engine.simulated().is_none() {

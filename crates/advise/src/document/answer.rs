@@ -1,7 +1,7 @@
 //! The answer, in a sentence.
 
-use table::quantity::{percent, usd};
 use analysis::report::advice::document;
+use table::quantity::{percent, usd};
 
 use super::Described;
 

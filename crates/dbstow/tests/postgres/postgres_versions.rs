@@ -16,13 +16,12 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use engine::{Engine, WaitKind};
-use experiment::spec::{self, IoMethod, Temperature};
-use model::Bytes;
+use experiment::spec::Temperature;
 use model::random::stream;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use postgres::{Binaries, Postgres};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use testing::server::{Folders, RUN, SessionContext, binaries, experiment, load, run, start_with};
 use testing::theirs::Theirs;
@@ -90,7 +89,7 @@ fn lives(binaries: &Binaries) {
     let major = binaries.major;
     let (mut settings, workload) = experiment("version-store", "postgres", 2, 1);
     let (asked, in_force) = reading(major);
-    settings.engine.postgres = asked;
+    settings.engine.own = serde_json::from_value(json!({ "postgres": asked })).unwrap();
     let site = Folders::new(2);
     let mut engine = start_with(binaries, &site, &settings, &workload);
     let record = engine.describe();
@@ -151,21 +150,18 @@ fn lives(binaries: &Binaries) {
 }
 
 /// No defaults: a version's keys of `[engine.postgres]`, and the settings that its server reports then.
-fn reading(major: u32) -> (spec::Postgres, Vec<(&'static str, &'static str)>) {
-    let all = spec::Postgres {
-        effective_io_concurrency: Some(32),
-        ..spec::Postgres::default()
-    };
+fn reading(major: u32) -> (Value, Vec<(&'static str, &'static str)>) {
+    let all = json!({ "effective_io_concurrency": 32 });
     let concurrency = ("effective_io_concurrency", "32");
     if major < 18 {
         return (all, vec![concurrency]);
     }
-    let asked = spec::Postgres {
-        io_method: Some(IoMethod::Sync),
-        io_workers: Some(5),
-        io_combine_limit: Some(Bytes::kib(256)),
-        ..all
-    };
+    let asked = json!({
+        "effective_io_concurrency": 32,
+        "io_method": "sync",
+        "io_workers": 5,
+        "io_combine_limit": "256 KiB",
+    });
     let in_force = [
         concurrency,
         ("io_method", "sync"),

@@ -10,7 +10,7 @@ use super::error::{Fault, listed, remedy, touches};
 use super::idle::Given;
 use super::settings::{Settings, Volume};
 use super::{Arm, Origin, Source, Spec, Variant};
-use super::{distribute, idle, mariadb, protocol, resolve, rules, wire};
+use super::{distribute, idle, own, protocol, resolve, rules, wire};
 
 /// Sections whose keys an arm may set; the others are common to all arms.
 pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
@@ -146,8 +146,8 @@ fn settings(
     let mode = variant.mode;
     let defined = text.in_order("volume", asked.volume.keys());
     let mut placement = distribute::placement(placement, &asked.placement[placement], &defined)?;
-    mariadb::check_like(&asked.engine, mode)?;
-    mariadb::place_binlog(&mut placement, asked.engine.mariadb.binlog);
+    own::check_like(&asked.engine, mode)?;
+    own::place_binlog(&mut placement, &asked.engine.own);
     let used = placement.volumes();
     let volumes = defined
         .iter()
@@ -162,7 +162,7 @@ fn settings(
         engine: resolve::engine(&asked.engine, has_memory)?,
         placement,
     };
-    mariadb::check_modelled(&settings.engine.mariadb, mode)?;
+    own::check_simulated(&settings.engine.own, mode)?;
     rules::together(&settings)?;
     Ok(settings)
 }

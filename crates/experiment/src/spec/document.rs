@@ -1,5 +1,9 @@
 //! The text of an experiment: the line of a key, and edits that set a key.
 
+use products::Own;
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::error::{listed, plain_words, remedy};
@@ -31,10 +35,7 @@ impl Text {
     /// # Errors
     /// The line, and what is not TOML or not an experiment.
     pub(crate) fn read(source: &str) -> Result<(Text, Experiment), LineError> {
-        let wire: Experiment = toml::from_str(source).map_err(|error| {
-            let start = error.span().map_or(0, |span| span.start);
-            (line_at(source, start), plain_words(error.message()))
-        })?;
+        let wire = wire(source)?;
         let document = Document::parse(source.to_owned())
             .map_err(|error| (1, error.message().trim().to_owned()))?;
         let text = Text {
@@ -136,12 +137,45 @@ impl Text {
 
     /// Its deserialized content.
     pub(crate) fn wire(&self) -> Experiment {
-        toml::from_str(&self.source).expect("a text is only made after it was read once")
+        wire(&self.source).expect("a text is only made after it was read once")
     }
 
     fn offset(&self, path: &[String]) -> usize {
         offset(self.document.as_item(), path)
     }
+}
+
+/// The content of `source`.
+fn wire(source: &str) -> Result<Experiment, LineError> {
+    let located = |error: toml::de::Error| {
+        let start = error.span().map_or(0, |span| span.start);
+        (line_at(source, start), plain_words(error.message()))
+    };
+    let mut table = DeTable::parse(source).map_err(located)?;
+    let engine = table.get_mut().get_mut("engine").map(Spanned::get_mut);
+    let own = match engine {
+        Some(DeValue::Table(engine)) => {
+            check_keys(source, engine)?;
+            let section = |name| engine.remove(name).map(ValueDeserializer::from);
+            Own::read(section).map_err(located)?
+        }
+        _ => Own::default(),
+    };
+    let mut wire = Experiment::deserialize(Deserializer::from(table)).map_err(located)?;
+    wire.engine.own = own;
+    Ok(wire)
+}
+
+/// Rejects a key that is neither of `[engine]` nor a product's section there.
+fn check_keys(source: &str, engine: &DeTable<'_>) -> Result<(), LineError> {
+    let known = keys::of_engine();
+    let is_unknown = |key: &&Spanned<_>| known.iter().all(|known| known != key.get_ref());
+    engine.keys().find(is_unknown).map_or(Ok(()), |key| {
+        let given = key.get_ref();
+        let hint = remedy(given, "known here", known.iter().map(String::as_str));
+        let message = format!("there is no key \"{given}\"{hint}");
+        Err((line_at(source, key.span().start), message))
+    })
 }
 
 /// The line in `source`, which is TOML of any shape, of the key at `path`, or of the nearest table that contains it.

@@ -1,5 +1,6 @@
 //! The valid keys, derived from the types that deserialize them: a separate list would become outdated.
 
+use products::{PRODUCTS, Product};
 use serde::de::DeserializeOwned;
 
 use super::error::{did_you_mean, near, remedy};
@@ -42,11 +43,15 @@ pub(super) fn unknown(path: &[&str], named: impl Fn(&str) -> Vec<String>) -> Opt
 }
 
 /// Sections and their keys, the most frequently set first.
-fn inner(named: impl Fn(&str) -> Vec<String>) -> Vec<(&'static str, String)> {
-    let sections = [
-        ("engine", of::<wire::Engine>()),
-        ("engine.postgres", of::<wire::Postgres>()),
-        ("engine.mariadb", of::<wire::Mariadb>()),
+fn inner(named: impl Fn(&str) -> Vec<String>) -> Vec<(String, String)> {
+    let of_product = |product: &'static Product| {
+        let keys = product
+            .settings
+            .iter()
+            .map(|setting| setting.key.to_owned());
+        (format!("engine.{}", product.name), keys.collect())
+    };
+    let others = [
         ("workload", of::<wire::Workload>()),
         ("workload.parameters", named("workload.parameters")),
         ("protocol", of::<wire::Protocol>()),
@@ -54,10 +59,19 @@ fn inner(named: impl Fn(&str) -> Vec<String>) -> Vec<(&'static str, String)> {
         ("volume", named("volume")),
         ("placement", named("placement")),
     ];
-    let keys = |(section, keys): (&'static str, Vec<String>)| {
-        keys.into_iter().map(move |key| (section, key))
+    let sections = [("engine".to_owned(), of_engine())].into_iter();
+    let sections = sections.chain(PRODUCTS.into_iter().map(of_product));
+    let sections = sections.chain(others.map(|(section, keys)| (section.to_owned(), keys)));
+    let keys = |(section, keys): (String, Vec<String>)| {
+        keys.into_iter().map(move |key| (section.clone(), key))
     };
-    sections.into_iter().flat_map(keys).collect()
+    sections.flat_map(keys).collect()
+}
+
+/// The keys of `[engine]`, with the sections of products.
+pub(super) fn of_engine() -> Vec<String> {
+    let sections = PRODUCTS.map(|product| product.name.to_owned());
+    of::<wire::Engine>().into_iter().chain(sections).collect()
 }
 
 /// The keys of a table that is deserialized as `T`, which rejects all others.

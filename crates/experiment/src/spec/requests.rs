@@ -61,7 +61,7 @@ fn is_of_store(engine: &Engine, role: Role, operation: Operation) -> bool {
         (Role::Data | Role::Temp | Role::Undo, Operation::Read) => true,
         (Role::Log | Role::Binlog | Role::Doublewrite, Operation::Read) => false,
         (Role::Log, Operation::Flush) => engine.log_flush && engine.commit == Commit::Durable,
-        (Role::Binlog, Operation::Flush) => engine.mariadb.sync_binlog > 0,
+        (Role::Binlog, Operation::Flush) => engine.binlog_sync(),
         (Role::Data | Role::Temp | Role::Undo | Role::Doublewrite, Operation::Flush) => false,
     }
 }

@@ -2,12 +2,11 @@
 
 use model::store::PageSize;
 use model::{Bytes, Duration, Iops};
+use products::Defaults;
 
 use super::bounds::not_zero;
-use super::engine_defaults::Like;
 use super::error::Fault;
-use super::mariadb;
-use super::postgres;
+use super::own;
 use super::rules::{self, MEMORY_MIN};
 use super::settings::{
     Amount, Arrival, Burst, Cpu, Disk, Engine, HostCache, Machine, Override, Provision, Script,
@@ -245,7 +244,7 @@ fn arrival(asked: &wire::Workload) -> Result<Arrival, Fault> {
     }
 }
 
-/// The engine; unspecified values are from [`Like::defaults`].
+/// The engine; unspecified values are the defaults of what it is `like`.
 ///
 /// `has_memory` is false for a profile, which was counted below its server's memory, and for plain I/O.
 pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, Fault> {
@@ -257,7 +256,7 @@ pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, F
              add [engine] with memory = \"512 MiB\" or as much as it is",
         ));
     };
-    let defaults = Like::defaults(asked.like);
+    let defaults = asked.like.map_or(&Defaults::GENERIC, |like| &like.defaults);
     let page_size = match asked.page_size {
         None => defaults.page_size,
         Some(size) => PageSize::try_from(size)
@@ -271,10 +270,10 @@ pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, F
         write_gather: asked.write_gather.unwrap_or(defaults.write_gather),
         writes_in_flight: asked.writes_in_flight.unwrap_or(defaults.writes_in_flight),
         checkpoint: checkpoint(asked.checkpoint.as_deref(), defaults.checkpoint)?,
-        log_capacity: mariadb::log_capacity(asked, defaults.log_capacity),
-        doublewrite_pages: mariadb::doublewrite_pages(asked, defaults.doublewrite_pages)?,
+        log_capacity: own::log_capacity(asked, defaults.log_capacity),
+        doublewrite_pages: own::doublewrite_pages(asked, defaults.doublewrite_pages)?,
         full_page_images: asked.full_page_images.unwrap_or(defaults.full_page_images),
-        commit: mariadb::commit(asked),
+        commit: own::commit(asked),
         log_gather: asked.log_gather.unwrap_or(defaults.log_gather),
         log_in_flight_max: defaults.log_in_flight_max,
         log_flush: asked.log_flush.unwrap_or(defaults.log_flush),
@@ -288,8 +287,7 @@ pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, F
             vm_step: span(asked.cpu.vm_step, Duration::from_nanos(50)),
         },
         versions: asked.versions.as_ref().map(versions),
-        postgres: postgres::resolve(&asked.postgres),
-        mariadb: mariadb::resolve(&asked.mariadb),
+        own: asked.own.resolved(),
     };
     rules::engine(&engine)?;
     Ok(engine)

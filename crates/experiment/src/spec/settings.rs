@@ -5,11 +5,10 @@ use std::fmt;
 
 use model::store::PageSize;
 use model::{Bytes, Duration, HostCacheMode, Iops, LatencySpec, Throughput};
+use products::{Meaning, Own, Value};
 use serde::{Deserialize, Serialize};
 
-use super::mariadb::{FlushLog, Mariadb};
 use super::placement::Placement;
-use super::postgres::Postgres;
 
 /// Everything a trial of one arm needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -329,31 +328,17 @@ pub struct Engine {
     pub cpu: Cpu,
     /// Row versions kept in temporary space; `None`: no versions.
     pub versions: Option<Versions>,
-    /// Settings specific to PostgreSQL.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub postgres: Postgres,
-    /// Settings specific to MariaDB.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub mariadb: Mariadb,
+    /// Settings by a product's own names.
+    #[serde(flatten)]
+    pub own: Own,
 }
 
 impl Engine {
-    /// What MariaDB does with the log at a commit. If unspecified: write and flush if a commit waits, and otherwise the setting
-    /// that preserves commits if the server is killed.
-    pub fn flush_log(&self) -> FlushLog {
-        let by_commit = match self.commit {
-            Commit::Durable => FlushLog::AtCommit,
-            Commit::Relaxed => FlushLog::WrittenAtCommit,
-        };
-        self.mariadb.flush_log_at_trx_commit.unwrap_or(by_commit)
-    }
-
-    /// Size of MariaDB's log: [`Engine::log_capacity`], or MariaDB's default if that is unlimited.
-    pub fn log_file_size(&self) -> Bytes {
-        match self.log_capacity {
-            Bytes::ZERO => Mariadb::LOG_FILE_SIZE_DEFAULT,
-            capacity => capacity,
-        }
+    /// Whether a group of commits flushes the binary log.
+    pub fn binlog_sync(&self) -> bool {
+        let is_never = |meaning, value| meaning == Meaning::BinlogSync && value == Value::Number(0);
+        let mut own = self.own.all();
+        !own.any(|(_, setting, value)| is_never(setting.meaning, value))
     }
 }
 

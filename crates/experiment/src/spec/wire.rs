@@ -6,13 +6,11 @@
 use std::collections::BTreeMap;
 
 use model::{Bytes, HostCacheMode, Throughput};
+use products::{Like, Own};
 use serde::Deserialize;
 
 use super::amount::{Latency, OneOrMany, Seed, Share, Span};
-use super::engine_defaults::Like;
-use super::mariadb::{FlushLog, FlushMethod};
 use super::mode::EngineName;
-use super::postgres::IoMethod;
 use super::settings::{Commit, Parameter, ReadUnit, Temperature};
 use crate::question::Published;
 
@@ -335,7 +333,7 @@ pub(crate) struct Engine {
     /// defaults](#engine-defaults)).
     ///
     /// Absent: as listed.
-    pub(crate) like: Option<Like>,
+    pub(crate) like: Option<&'static Like>,
     /// The engine it is meant for, unless `--engine` names another: `sqlite`, `postgres`, `mariadb`, `sqlserver` or `raw`.
     ///
     /// Absent: sqlite.
@@ -421,52 +419,9 @@ pub(crate) struct Engine {
     ///
     /// Absent: none.
     pub(crate) versions: Option<Versions>,
-    /// [Settings of PostgreSQL itself](#enginepostgres).
-    ///
-    /// Absent: as the server has them.
-    #[serde(default)]
-    pub(crate) postgres: Postgres,
-    /// [Settings of MariaDB itself](#enginemariadb).
-    ///
-    /// Absent: as there.
-    #[serde(default)]
-    pub(crate) mariadb: Mariadb,
-}
-
-/// Settings of MariaDB by its own names; absent ones have the defaults of [`super::Mariadb`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Mariadb {
-    /// What a commit does with the log.
-    pub(crate) flush_log_at_trx_commit: Option<FlushLog>,
-    /// Groups of commits after which the binary log is flushed; 0: never.
-    pub(crate) sync_binlog: Option<u32>,
-    /// Whether a binary log is written.
-    pub(crate) binlog: Option<bool>,
-    /// Whether pages are written twice.
-    pub(crate) doublewrite: Option<bool>,
-    /// How data files are written.
-    pub(crate) flush_method: Option<FlushMethod>,
-    /// Size of the log.
-    pub(crate) log_file_size: Option<Bytes>,
-    /// Page writes per second.
-    pub(crate) io_capacity: Option<u32>,
-}
-
-/// Settings that are passed to PostgreSQL unchanged; absent ones keep the server's defaults.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Postgres {
-    /// The method of asynchronous reads (18).
-    pub(crate) io_method: Option<IoMethod>,
-    /// Number of I/O worker processes (18).
-    pub(crate) io_workers: Option<u32>,
-    /// Concurrent reads of one scan.
-    pub(crate) effective_io_concurrency: Option<u32>,
-    /// Concurrent reads of maintenance such as `VACUUM`.
-    pub(crate) maintenance_io_concurrency: Option<u32>,
-    /// Largest read of neighbouring pages (17).
-    pub(crate) io_combine_limit: Option<Bytes>,
+    /// Settings by a product's own names, `[engine.PRODUCT]`: [`super::document`] reads them by the product's table.
+    #[serde(skip)]
+    pub(crate) own: Own,
 }
 
 /// Deterministic cost of work.

@@ -22,7 +22,7 @@ use crate::session::wire::Connection;
 use crate::trial::places::Places;
 use engine::EngineError;
 use engine::row::pairs;
-use experiment::spec::{Mariadb, Settings};
+use experiment::spec::{Commit, Engine, Settings};
 
 /// Connections besides those of the sessions: our own queries, and inspection with `mariadb`.
 const CONNECTIONS_SPARE: u32 = 20;
@@ -41,9 +41,51 @@ const LOG_MIN: Bytes = Bytes::mib(4);
 const ARIA_MIN: Bytes = Bytes::kib(128);
 const ARIA_DEFAULT: Bytes = Bytes::mib(128);
 
+/// Default size of the log: that of MariaDB since 10.5.
+const LOG_DEFAULT: Bytes = Bytes::mib(96);
+
+/// Settings of `[engine.mariadb]`.
+struct Own {
+    /// What a commit does with the log. If unspecified: write and flush if a commit waits, and otherwise the setting that
+    /// preserves commits if the server is killed.
+    flush_log: u64,
+    sync_binlog: u64,
+    doublewrite: bool,
+    flush_method: &'static str,
+    /// Size of the log, which [`Engine::log_capacity`] specifies too.
+    log_file_size: Bytes,
+    io_capacity: Option<u64>,
+}
+
+impl Own {
+    fn of(engine: &Engine) -> Own {
+        const HAS_DEFAULT: &str = "it has a default";
+        const NAME: &str = "mariadb";
+        let own = &engine.own;
+        let by_commit = match engine.commit {
+            Commit::Durable => 1,
+            Commit::Relaxed => 2,
+        };
+        let log_file_size = match engine.log_capacity {
+            Bytes::ZERO => LOG_DEFAULT,
+            capacity => capacity.max(LOG_MIN),
+        };
+        Own {
+            flush_log: own
+                .number(NAME, "flush_log_at_trx_commit")
+                .unwrap_or(by_commit),
+            sync_binlog: own.number(NAME, "sync_binlog").expect(HAS_DEFAULT),
+            doublewrite: own.is_on(NAME, "doublewrite").expect(HAS_DEFAULT),
+            flush_method: own.name(NAME, "flush_method").expect(HAS_DEFAULT),
+            log_file_size,
+            io_capacity: own.number(NAME, "io_capacity"),
+        }
+    }
+}
+
 /// Arguments that determine where files are and how they are written: required both for initialization and by the server.
 pub(crate) fn of_files(places: &Places, settings: &Settings) -> Vec<String> {
-    let own = &settings.engine.mariadb;
+    let own = Own::of(&settings.engine);
     let directory = |name: &str, place: &Path| format!("--{name}={}", place.display());
     let mut values = vec![
         directory("datadir", places.data_directory()),
@@ -51,10 +93,7 @@ pub(crate) fn of_files(places: &Places, settings: &Settings) -> Vec<String> {
         format!("--innodb-undo-tablespaces={UNDO_TABLESPACES}"),
         format!("--innodb-flush-method={}", own.flush_method),
         format!("--innodb-doublewrite={}", u8::from(own.doublewrite)),
-        format!(
-            "--innodb-log-file-size={}",
-            settings.engine.log_file_size().max(LOG_MIN).0
-        ),
+        format!("--innodb-log-file-size={}", own.log_file_size.0),
         format!("--tmpdir={}", list(&places.temp)),
         // The files of temporary tables are filled one after the other, so only the first volume is used.
         format!(
@@ -81,6 +120,7 @@ pub(crate) fn of_files(places: &Places, settings: &Settings) -> Vec<String> {
 /// Further arguments of a server.
 pub(crate) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
     let engine = &settings.engine;
+    let own = Own::of(engine);
     let sort = engine.sort_memory.max(SORT_MIN).0;
     let mut values = vec![
         format!(
@@ -94,10 +134,7 @@ pub(crate) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
         // Keeps a cold start cold: MariaDB would otherwise reload its previous buffer pool.
         "--innodb-buffer-pool-dump-at-shutdown=OFF".to_owned(),
         "--innodb-buffer-pool-load-at-startup=OFF".to_owned(),
-        format!(
-            "--innodb-flush-log-at-trx-commit={}",
-            engine.flush_log().number()
-        ),
+        format!("--innodb-flush-log-at-trx-commit={}", own.flush_log),
         format!("--sort-buffer-size={sort}"),
         format!("--tmp-table-size={sort}"),
         format!("--max-heap-table-size={sort}"),
@@ -113,17 +150,17 @@ pub(crate) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
         "--character-set-server=utf8mb4".to_owned(),
         "--collation-server=utf8mb4_bin".to_owned(),
     ];
-    if let Some(capacity) = engine.mariadb.io_capacity {
+    if let Some(capacity) = own.io_capacity {
         values.push(format!("--innodb-io-capacity={capacity}"));
         values.push(format!(
             "--innodb-io-capacity-max={}",
-            capacity.saturating_mul(2)
+            capacity.saturating_mul(2).min(u32::MAX.into())
         ));
     }
     if engine.read_ahead == Bytes::ZERO {
         values.push("--innodb-read-ahead-threshold=0".to_owned());
     }
-    values.extend(of_binlog(places, &engine.mariadb));
+    values.extend(of_binlog(places, &own));
     values.extend(OBSERVED.map(str::to_owned));
     values
 }
@@ -141,7 +178,7 @@ const OBSERVED: [&str; 6] = [
 ];
 
 /// The binary log, if the placement has one. Row format, not statements: it can replicate every workload.
-fn of_binlog(places: &Places, own: &Mariadb) -> Vec<String> {
+fn of_binlog(places: &Places, own: &Own) -> Vec<String> {
     let Some(place) = &places.binlog else {
         return vec!["--skip-log-bin".to_owned()];
     };
@@ -196,7 +233,8 @@ pub(crate) fn of_session(settings: &Settings, product: Product) -> Vec<String> {
 
 /// Expected values of variables that only the owner of a server can set; sizes in bytes.
 pub(crate) fn of_given(settings: &Settings, product: Product) -> Vec<(&'static str, String)> {
-    let (engine, own) = (&settings.engine, &settings.engine.mariadb);
+    let engine = &settings.engine;
+    let own = Own::of(engine);
     let switch = |is_on: bool| if is_on { "ON" } else { "OFF" }.to_owned();
     let has_binlog = settings.placement.binlog.is_some();
     let mut values = vec![
@@ -204,19 +242,16 @@ pub(crate) fn of_given(settings: &Settings, product: Product) -> Vec<(&'static s
             "innodb_buffer_pool_size",
             engine.memory.max(BUFFER_POOL_MIN).0.to_string(),
         ),
-        (
-            "innodb_flush_log_at_trx_commit",
-            engine.flush_log().number().to_string(),
-        ),
+        ("innodb_flush_log_at_trx_commit", own.flush_log.to_string()),
         (
             match product {
                 Product::MariaDb => "innodb_log_file_size",
                 Product::MySql => "innodb_redo_log_capacity",
             },
-            engine.log_file_size().max(LOG_MIN).0.to_string(),
+            own.log_file_size.0.to_string(),
         ),
         ("innodb_doublewrite", switch(own.doublewrite)),
-        ("innodb_flush_method", own.flush_method.name().to_owned()),
+        ("innodb_flush_method", own.flush_method.to_owned()),
         ("log_bin", switch(has_binlog)),
     ];
     if has_binlog {
@@ -310,4 +345,41 @@ pub(crate) fn in_force(
         .into_iter()
         .filter(|(name, _)| recorded(name))
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use experiment::spec::{Spec, Variant};
+
+    fn own(settings: &str) -> Own {
+        let text = format!(
+            "name = \"x\"\nquestion = \"?\"\n[machine]\ncores = 1\nmemory = \"1 GiB\"\n[volume.d]\ndisk = \"unlimited\"\n\
+             [placement.a]\ndata = {{ volumes = \"d\" }}\ntemp = {{ volumes = \"d\" }}\nlog = {{ volumes = \"d\" }}\n\
+             [workload]\nname = \"trade\"\noperations = 1\n[engine]\nlike = \"innodb\"\nmemory = \"64 MiB\"\n{settings}\n"
+        );
+        let spec = Spec::parse("x.toml", &text, &[], Variant::default());
+        let spec = spec.unwrap_or_else(|error| panic!("{error}"));
+        Own::of(&spec.arms[0].settings.engine)
+    }
+
+    #[test]
+    fn what_is_absent_is_safe() {
+        let default = own("log_capacity = 0");
+        assert_eq!((default.flush_log, default.sync_binlog), (1, 1));
+        assert!(default.doublewrite);
+        assert_eq!(default.flush_method, "O_DIRECT");
+        assert_eq!(default.log_file_size, Bytes::mib(96));
+        assert_eq!(default.io_capacity, None);
+    }
+
+    #[test]
+    fn keys_of_any_engine_say_what_its_own_do() {
+        assert_eq!(own("commit = \"relaxed\"").flush_log, 2);
+        assert_eq!(own("mariadb.flush_log_at_trx_commit = 0").flush_log, 0);
+        let size = |settings: &str| own(settings).log_file_size;
+        assert_eq!(size("log_capacity = \"30 GB\""), Bytes(30_000_000_000));
+        assert_eq!(size("log_capacity = \"1 MiB\""), Bytes::mib(4));
+        assert_eq!(size("mariadb.log_file_size = \"8 MiB\""), Bytes::mib(8));
+    }
 }

@@ -135,7 +135,7 @@ impl EngineProvider for Provider {
     }
 
     fn open(&self, opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {
-        let own = |arm: &Arm| arm.settings.engine.postgres != experiment::spec::Postgres::default();
+        let own = |arm: &Arm| arm.settings.engine.own.has("postgres");
         if opening.arms.iter().any(own) {
             match &opening.options.server {
                 Some(url) => check_server(&server(url, &opening.patience())?, opening.arms)?,

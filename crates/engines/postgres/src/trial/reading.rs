@@ -8,44 +8,46 @@ use volume::child;
 
 use crate::trial::find::Binaries;
 use engine::EngineError;
-use experiment::spec::{Arm, IoMethod, Postgres};
+use experiment::spec::{Arm, Engine};
+
+/// PostgreSQL among products.
+const NAME: &str = "postgres";
 
 /// Largest combined read of version 17.
 const COMBINE_MAX_17: Bytes = Bytes::kib(256);
 
 /// Settings that a private server must be started with; the user's own server is not changed.
-pub(crate) fn of_server(asked: &Postgres) -> Vec<(&'static str, String)> {
+pub(crate) fn of_server(engine: &Engine) -> Vec<(&'static str, String)> {
+    let asked = &engine.own;
     let mut values = Vec::new();
-    if let Some(method) = asked.io_method {
-        values.push(("io_method", method.name().to_owned()));
+    if let Some(method) = asked.name(NAME, "io_method") {
+        values.push(("io_method", method.to_owned()));
     }
-    if let Some(workers) = asked.io_workers {
+    if let Some(workers) = asked.number(NAME, "io_workers") {
         values.push(("io_workers", workers.to_string()));
     }
     values
 }
 
+/// Largest read of neighbouring pages, if specified.
+fn combine_limit(engine: &Engine) -> Option<Bytes> {
+    engine.own.number(NAME, "io_combine_limit").map(Bytes)
+}
+
 /// The server-wide cap of `io_combine_limit`, from 18 on.
-pub(crate) fn cap(asked: &Postgres, major: u32) -> Option<(&'static str, String)> {
-    let limit = asked.io_combine_limit.filter(|_| major >= 18)?;
+pub(crate) fn cap(engine: &Engine, major: u32) -> Option<(&'static str, String)> {
+    let limit = combine_limit(engine).filter(|_| major >= 18)?;
     Some(("io_max_combine_limit", pages(limit)))
 }
 
 /// Settings for every connection to the run's database.
-pub(crate) fn of_database(asked: &Postgres) -> Vec<(&'static str, String)> {
-    let concurrency = [
-        ("effective_io_concurrency", asked.effective_io_concurrency),
-        (
-            "maintenance_io_concurrency",
-            asked.maintenance_io_concurrency,
-        ),
-    ];
+pub(crate) fn of_database(engine: &Engine) -> Vec<(&'static str, String)> {
+    let asked = &engine.own;
+    let concurrency = ["effective_io_concurrency", "maintenance_io_concurrency"];
     let concurrency = concurrency
         .into_iter()
-        .filter_map(|(name, value)| Some((name, value?.to_string())));
-    let combined = asked
-        .io_combine_limit
-        .map(|limit| ("io_combine_limit", pages(limit)));
+        .filter_map(|name| Some((name, asked.number(NAME, name)?.to_string())));
+    let combined = combine_limit(engine).map(|limit| ("io_combine_limit", pages(limit)));
     concurrency.chain(combined).collect()
 }
 
@@ -61,7 +63,8 @@ pub(crate) fn check_version(
     remedy: &str,
 ) -> Result<(), String> {
     for arm in arms {
-        let asked = &arm.settings.engine.postgres;
+        let engine = &arm.settings.engine;
+        let asked = &engine.own;
         let since = |key: &str, value: String, version: u32| match major < version {
             true => Err(format!(
                 "arm \"{}\" sets engine.postgres.{key} to {value}, which PostgreSQL has since version {version}, and \
@@ -70,13 +73,13 @@ pub(crate) fn check_version(
             )),
             false => Ok(()),
         };
-        if let Some(method) = asked.io_method {
+        if let Some(method) = asked.name(NAME, "io_method") {
             since("io_method", format!("\"{method}\""), 18)?;
         }
-        if let Some(workers) = asked.io_workers {
+        if let Some(workers) = asked.number(NAME, "io_workers") {
             since("io_workers", workers.to_string(), 18)?;
         }
-        if let Some(limit) = asked.io_combine_limit {
+        if let Some(limit) = combine_limit(engine) {
             let version = if limit > COMBINE_MAX_17 { 18 } else { 17 };
             since("io_combine_limit", format!("\"{limit}\""), version)?;
         }
@@ -90,10 +93,11 @@ pub(crate) fn check_programs(binaries: &Binaries, arms: &[Arm]) -> Result<(), En
     let server = format!("{folder} has {}", binaries.version);
     let remedy = "name another with --postgres-bin, or leave the key out";
     check_version(arms, binaries.major, &server, remedy).map_err(EngineError::Missing)?;
-    let with_io_uring = arms
-        .iter()
-        .find(|arm| arm.settings.engine.postgres.io_method == Some(IoMethod::IoUring));
-    match with_io_uring {
+    let with_io_uring = |arm: &&Arm| {
+        let own = &arm.settings.engine.own;
+        own.name(NAME, "io_method") == Some("io_uring")
+    };
+    match arms.iter().find(with_io_uring) {
         Some(arm) if !has_io_uring(binaries)? => Err(EngineError::Missing(format!(
             "arm \"{}\" sets engine.postgres.io_method to \"io_uring\", and the PostgreSQL {} in {folder} was built \
              without it (--with-liburing); name one that was built with it with --postgres-bin, or use \"worker\" or \"sync\"",
@@ -133,7 +137,7 @@ fn has_io_uring(binaries: &Binaries) -> Result<bool, EngineError> {
 /// `server` names it in the error.
 pub(crate) fn check_combined(arms: &[Arm], allowed: Bytes, server: &str) -> Result<(), String> {
     for arm in arms {
-        if let Some(limit) = arm.settings.engine.postgres.io_combine_limit
+        if let Some(limit) = combine_limit(&arm.settings.engine)
             && limit > allowed
         {
             return Err(format!(
@@ -150,7 +154,7 @@ pub(crate) fn check_combined(arms: &[Arm], allowed: Bytes, server: &str) -> Resu
 /// Rejects what only the owner of a server can set.
 pub(crate) fn check_given(arms: &[Arm]) -> Result<(), String> {
     for arm in arms {
-        let of_server = of_server(&arm.settings.engine.postgres);
+        let of_server = of_server(&arm.settings.engine);
         if let Some((key, value)) = of_server.first() {
             return Err(format!(
                 "arm \"{}\" sets engine.postgres.{key} to {value}, and a server that is given with --server keeps its own; \
@@ -184,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_server_gets_what_is_asked_and_nothing_else() {
-        let asked = |text: &str| arms(text)[0].settings.engine.postgres.clone();
+        let asked = |text: &str| arms(text)[0].settings.engine.clone();
         let all = asked(
             "io_method = \"worker\"\nio_workers = 5\neffective_io_concurrency = 32\n\
              maintenance_io_concurrency = 8\nio_combine_limit = \"256 KiB\"",

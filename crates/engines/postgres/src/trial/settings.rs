@@ -66,8 +66,8 @@ pub(crate) fn of_server(settings: &Settings, major: u32) -> Vec<(&'static str, S
         // A crash ends the trial; there is no recovery during a trial.
         ("restart_after_crash", "off".to_owned()),
     ];
-    values.extend(reading::of_server(&engine.postgres));
-    values.extend(reading::cap(&engine.postgres, major));
+    values.extend(reading::of_server(engine));
+    values.extend(reading::cap(engine, major));
     if major >= 14 {
         values.push(("track_wal_io_timing", "on".to_owned()));
     }
@@ -103,7 +103,7 @@ pub(crate) fn of_database(settings: &Settings, workload: &Workload) -> Vec<(&'st
     if engine.read_ahead == Bytes::ZERO {
         values.push(("effective_io_concurrency", "0".to_owned()));
     }
-    values.extend(reading::of_database(&engine.postgres));
+    values.extend(reading::of_database(engine));
     let versions = engine
         .versions
         .map_or(0, |versions| versions.bytes_per_row.0);

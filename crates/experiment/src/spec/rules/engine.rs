@@ -7,8 +7,8 @@ use crate::spec::bounds::{
     size_at_most, span_at_most,
 };
 use crate::spec::error::Fault;
+use crate::spec::own;
 use crate::spec::settings::{Engine, Versions};
-use crate::spec::{mariadb, postgres};
 
 /// Smallest buffer pool: a smaller number probably has the wrong unit.
 pub(crate) const MEMORY_MIN: Bytes = Bytes::mib(1);
@@ -59,8 +59,7 @@ pub(crate) fn engine(engine: &Engine) -> Result<(), Fault> {
     if let Some(versions) = &engine.versions {
         row_versions(versions)?;
     }
-    postgres::check(&engine.postgres)?;
-    mariadb::check(engine)
+    own::check(engine)
 }
 
 fn times(engine: &Engine) -> Result<(), Fault> {

@@ -19,7 +19,7 @@ use model::Bytes;
 
 use super::Mode;
 use super::error::Fault;
-use super::mariadb;
+use super::own;
 use super::placement::{Placement, Role};
 use super::settings::{Engine, Script, Settings};
 
@@ -42,7 +42,7 @@ pub(crate) fn settings(settings: &Settings, mode: Mode) -> Result<(), Fault> {
         return Err(Fault::at(&["volume", idle], message));
     }
     engine(&settings.engine)?;
-    mariadb::check_modelled(&settings.engine.mariadb, mode)?;
+    own::check_simulated(&settings.engine.own, mode)?;
     workload(&settings.workload)?;
     together(settings)
 }

@@ -86,8 +86,9 @@ impl Spec {
     }
 }
 
-/// Keys of `engine` that are passed to servers that have such a setting. The others apply to the simulated store.
-const OF_SERVERS: [&str; 9] = [
+/// Keys of `engine` that are passed to servers that have such a setting, besides products' own. The others apply to the simulated
+/// store.
+const OF_SERVERS: [&str; 7] = [
     "memory",
     "sort_memory",
     "read_ahead",
@@ -95,14 +96,12 @@ const OF_SERVERS: [&str; 9] = [
     "commit",
     "start",
     "host_cache_start",
-    "postgres",
-    "mariadb",
 ];
 
 /// Rejects keys that have no effect in real time: all of their values would be equivalent.
 fn check_effect(key: &Key, variant: &Variant) -> Result<(), String> {
     let remedy = "so that all of these would be the same; sweep it in simulate";
-    let of_server = |key: &str| OF_SERVERS.contains(&key);
+    let of_server = |key: &str| OF_SERVERS.contains(&key) || products::find(key).is_some();
     match (variant.mode, key.section()) {
         (Mode::Measure, "machine" | "volume") => Err(format!(
             "measure has real disks on a real machine, {remedy} or emulate"

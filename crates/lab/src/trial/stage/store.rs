@@ -50,7 +50,7 @@ pub(super) fn store(settings: &Settings) -> StoreSpec {
         binlog: placement.binlog.as_ref().map(|binlog| BinlogSpec {
             file: file(binlog),
             // More than 1 is refused in simulate.
-            sync: engine.mariadb.sync_binlog > 0,
+            sync: engine.binlog_sync(),
         }),
         page_cache: engine.page_cache,
         versions: engine.versions.map(|versions| VersionSpec {

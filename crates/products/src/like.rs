@@ -1,0 +1,133 @@
+//! Defaults of a simulated engine for keys that an experiment does not set.
+
+use model::store::PageSize;
+use model::{Bytes, Duration};
+use serde::de::{Deserialize, Deserializer};
+
+use crate::LIKES;
+use crate::setting::OneOf;
+
+/// What a simulated engine can be like, and the defaults it has then.
+#[derive(Debug)]
+pub struct Like {
+    /// Its name as the value of `engine.like`.
+    pub name: &'static str,
+    /// Its name in sentences.
+    pub title: &'static str,
+    /// Its defaults.
+    pub defaults: Defaults,
+}
+
+/// Default values of the keys of `[engine]`.
+#[derive(Debug)]
+pub struct Defaults {
+    /// Size of a page.
+    pub page_size: PageSize,
+    /// How far a scan reads ahead; zero: not at all.
+    pub read_ahead: Bytes,
+    /// Largest write of neighbouring pages.
+    pub write_gather: Bytes,
+    /// Concurrent page writes; at least 1.
+    pub writes_in_flight: u32,
+    /// Time between checkpoints; `None`: no checkpoint during a run.
+    pub checkpoint: Option<Duration>,
+    /// Maximum log since the oldest unflushed change; 0: unlimited.
+    pub log_capacity: Bytes,
+    /// Maximum number of pages whose doublewrite copies are written together; 0: no doublewrite.
+    pub doublewrite_pages: u32,
+    /// Whether the first change of a page after a checkpoint logs the whole page.
+    pub full_page_images: bool,
+    /// Largest write of the log.
+    pub log_gather: Bytes,
+    /// Maximum number of log writes in flight; at least 1.
+    pub log_in_flight_max: u32,
+    /// Whether a log write is durable only once its volume was flushed.
+    pub log_flush: bool,
+}
+
+impl Defaults {
+    /// Without `like`: SQL Server's, with the largest write of 2014 and without read-ahead.
+    pub const GENERIC: Defaults = Defaults {
+        page_size: PageSize::DEFAULT,
+        read_ahead: Bytes::ZERO,
+        write_gather: Bytes::kib(256), // 32 pages, SQL Server to 2014
+        writes_in_flight: 32,
+        checkpoint: Some(Duration::from_secs(60)), // SQL Server's target recovery time since 2016
+        log_capacity: Bytes::ZERO,
+        doublewrite_pages: 0,
+        full_page_images: false,
+        log_gather: Bytes::kib(60), // SQL Server's largest log block
+        log_in_flight_max: 1,
+        log_flush: false, // SQL Server writes through
+    };
+}
+
+impl PartialEq for Like {
+    fn eq(&self, other: &Like) -> bool {
+        self.name == other.name
+    }
+}
+
+impl<'de> Deserialize<'de> for &'static Like {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<&'static Like, D::Error> {
+        let names = LIKES.map(|like| like.name);
+        OneOf(&names)
+            .read(deserializer)
+            .map(|position| LIKES[position])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The row of FORMAT.md's table for a key, with its value for each engine.
+    fn row(key: &str, value: impl Fn(&Defaults) -> String) -> String {
+        let values = LIKES.map(|like| value(&like.defaults));
+        format!("| `{key}` | {} |", values.join(" | "))
+    }
+
+    #[test]
+    fn the_table_in_format_md_has_these_values() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../FORMAT.md");
+        let format = std::fs::read_to_string(path).expect("it is in the repository");
+        let size = |bytes: Bytes| match bytes {
+            Bytes::ZERO => "0".to_owned(),
+            bytes => bytes.to_string(),
+        };
+        let thousands = |number: u32| match number {
+            0..1_000 => number.to_string(),
+            _ => format!("{},{:03}", number / 1_000, number % 1_000),
+        };
+        let seconds = |defaults: &Defaults| match defaults.checkpoint {
+            None => "none".to_owned(),
+            Some(interval) => format!("{} s", interval.as_secs_f64()),
+        };
+        for expected in [
+            row("page_size", |defaults| size(defaults.page_size.bytes())),
+            row("read_ahead", |defaults| size(defaults.read_ahead)),
+            row("write_gather", |defaults| size(defaults.write_gather)),
+            row("writes_in_flight", |defaults| {
+                thousands(defaults.writes_in_flight)
+            }),
+            row("checkpoint", seconds),
+            row("log_capacity", |defaults| size(defaults.log_capacity)),
+            row("doublewrite_pages", |defaults| {
+                thousands(defaults.doublewrite_pages)
+            }),
+            row("full_page_images", |defaults| {
+                defaults.full_page_images.to_string()
+            }),
+            row("log_gather", |defaults| size(defaults.log_gather)),
+            row("log_flush", |defaults| defaults.log_flush.to_string()),
+        ] {
+            assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");
+        }
+        // No key: the text below the table.
+        let [sql_server, others @ ..] = LIKES.map(|like| like.defaults.log_in_flight_max);
+        let expected = format!("With `sqlserver`, up to {sql_server} log writes are in flight");
+        assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");
+        assert_eq!(others, [Defaults::GENERIC.log_in_flight_max; 3]);
+        assert_eq!(Defaults::GENERIC.log_in_flight_max, 1);
+    }
+}

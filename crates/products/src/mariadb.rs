@@ -1,0 +1,103 @@
+//! MariaDB, and InnoDB, which MySQL has too.
+
+use model::Bytes;
+use model::store::PageSize;
+
+use crate::{Defaults, Kind, Like, Meaning, Product, Setting, Value};
+
+/// Sources: <https://dev.mysql.com/doc/refman/8.4/en/innodb-parameters.html>: `innodb_page_size` 16 KB,
+/// `innodb_flush_neighbors` 0, `innodb_write_io_threads` 4 with up to 256 pending requests each,
+/// `innodb_doublewrite_pages` 128, `innodb_redo_log_capacity` 100 MB; `innodb_log_buffer_size` 16 MB in 8.0,
+/// `innodb_flush_log_at_trx_commit` 1 with `innodb_flush_method` `fsync` or `O_DIRECT`. Pages are flushed by the age of the log and
+/// the share of dirty ones, not by the clock.
+pub(crate) const LIKE: Like = Like {
+    name: "innodb",
+    title: "InnoDB",
+    defaults: Defaults {
+        page_size: PageSize::INNODB,
+        write_gather: Bytes::kib(16),
+        writes_in_flight: 4 * 256,
+        checkpoint: None,
+        log_capacity: Bytes::mib(100),
+        doublewrite_pages: 128,
+        log_gather: Bytes::mib(16),
+        log_flush: true,
+        ..Defaults::GENERIC
+    },
+};
+
+/// Passed to a server unchanged; simulate has most of them.
+///
+/// Source of names, values and ranges: <https://mariadb.com/kb/en/innodb-system-variables/> and
+/// <https://mariadb.com/kb/en/replication-and-binary-log-system-variables/>, read 2026-11-25; the bounds are those that a 10.11
+/// server clamps values to.
+pub(crate) const PRODUCT: Product = Product {
+    name: "mariadb",
+    title: "MariaDB",
+    settings: &[
+        // What a commit does with the log. It is written and flushed (1); written to the operating system's cache, which is
+        // flushed once a second (2); or it is written and flushed once a second (0).
+        Setting {
+            meaning: Meaning::Commit {
+                durable: Value::Number(1),
+            },
+            ..Setting::passed(
+                "flush_log_at_trx_commit",
+                Kind::Choice {
+                    most: 2,
+                    taken: "1 (each commit waits until the log is flushed), 2 (until it is written), or 0 (for neither)",
+                },
+            )
+        },
+        // Groups of commits after which the binary log is flushed; 0: never. With 1, commits are in both logs; a server's own
+        // default is 0.
+        Setting {
+            default: Some(Value::Number(1)),
+            meaning: Meaning::BinlogSync,
+            not_simulated: |value| {
+                let is_seldom = matches!(value, Value::Number(2..));
+                is_seldom.then_some("is above 1, and simulate has 0 and 1 alone")
+            },
+            ..Setting::passed("sync_binlog", Kind::Number(0..=u32::MAX))
+        },
+        // Whether a binary log is written.
+        Setting {
+            meaning: Meaning::Binlog,
+            ..Setting::passed("binlog", Kind::Switch)
+        },
+        // Whether pages are written twice.
+        Setting {
+            default: Some(Value::Switch(true)),
+            meaning: Meaning::Doublewrite,
+            ..Setting::passed("doublewrite", Kind::Switch)
+        },
+        // How data files are written: past the operating system's cache, or through it and flushed.
+        Setting {
+            default: Some(Value::Name("O_DIRECT")),
+            not_simulated: |value| {
+                let is_cached = value == Value::Name("fsync");
+                is_cached.then_some("is \"fsync\", and simulate has O_DIRECT alone")
+            },
+            ..Setting::passed("flush_method", Kind::Name(&["O_DIRECT", "fsync"]))
+        },
+        // Size of the log.
+        Setting {
+            meaning: Meaning::LogCapacity,
+            ..Setting::passed(
+                "log_file_size",
+                Kind::Size {
+                    least: Bytes::mib(4),
+                    most: Bytes(u64::MAX),
+                    block: Bytes::kib(4),
+                    taken: "whole blocks of 4 KiB, 4 MiB or more",
+                },
+            )
+        },
+        // Page writes per second that the server plans with.
+        Setting {
+            not_simulated: |_| Some("is set, and simulate has no model of it"),
+            ..Setting::passed("io_capacity", Kind::Number(100..=u32::MAX))
+        },
+    ],
+    simulated: Some(&LIKE),
+};

@@ -1,0 +1,50 @@
+//! PostgreSQL.
+
+use model::{Bytes, Duration};
+
+use crate::{Defaults, Kind, Like, Product, Setting};
+
+/// Sources: <https://www.postgresql.org/docs/current/runtime-config-wal.html>: `checkpoint_timeout` 5 min,
+/// `checkpoint_flush_after` 256 kB, `full_page_writes` on, `wal_buffers` of up to one segment, 16 MB; `wal_sync_method`
+/// `fdatasync` on Linux.
+pub(crate) const LIKE: Like = Like {
+    name: "postgres",
+    title: "PostgreSQL",
+    defaults: Defaults {
+        checkpoint: Some(Duration::from_secs(300)),
+        full_page_images: true,
+        log_gather: Bytes::mib(16),
+        log_flush: true,
+        ..Defaults::GENERIC
+    },
+};
+
+/// How it reads, which dbstow does not model: a server gets these unchanged, or keeps its own.
+///
+/// Source of names and ranges: <https://www.postgresql.org/docs/18/runtime-config-resource.html>, "I/O", read 2026-11-25. Greatest
+/// values are those of its sources: `MAX_IO_WORKERS`, `MAX_IO_CONCURRENCY`, and `MAX_IO_COMBINE_LIMIT` of 128 pages (18).
+pub(crate) const PRODUCT: Product = Product {
+    name: "postgres",
+    title: "PostgreSQL",
+    settings: &[
+        // The method of asynchronous reads (18): by the session itself, by processes of the server, or by the kernel.
+        Setting::passed("io_method", Kind::Name(&["sync", "worker", "io_uring"])),
+        // Worker processes, if that is the method (18).
+        Setting::passed("io_workers", Kind::Number(1..=32)),
+        // Concurrent reads of one scan.
+        Setting::passed("effective_io_concurrency", Kind::Number(0..=1_000)),
+        // Concurrent reads of maintenance such as `VACUUM`.
+        Setting::passed("maintenance_io_concurrency", Kind::Number(0..=1_000)),
+        // Largest read of neighbouring pages (17).
+        Setting::passed(
+            "io_combine_limit",
+            Kind::Size {
+                least: Bytes::kib(8),
+                most: Bytes::mib(1),
+                block: Bytes::kib(8),
+                taken: "whole pages of 8 KiB, from one to 1 MiB",
+            },
+        ),
+    ],
+    simulated: None,
+};

@@ -1,0 +1,21 @@
+//! SQLite.
+
+use model::Bytes;
+use model::store::PageSize;
+
+use crate::{Defaults, Like};
+
+/// Sources: <https://www.sqlite.org/pragma.html#pragma_page_size>: 4,096 bytes since 3.12.0; pages are written one by
+/// one by the connection that commits or checkpoints (<https://www.sqlite.org/wal.html>), and the log is synced at a commit
+/// (`synchronous` `FULL`).
+pub(crate) const LIKE: Like = Like {
+    name: "sqlite",
+    title: "SQLite",
+    defaults: Defaults {
+        page_size: PageSize::SQLITE,
+        write_gather: Bytes::kib(4),
+        writes_in_flight: 1,
+        log_flush: true,
+        ..Defaults::GENERIC
+    },
+};
