@@ -202,8 +202,6 @@ const CASES: &[Case] = &[
         "engine.versions",
         "{ bytes_per_row = '45 KiB', retention = '1 s' }",
     ),
-    case("engine.postgres", "{ io_workers = 2 }"),
-    case("engine.mariadb", "{ io_capacity = 200 }"),
     case_with("engine.mariadb.flush_log_at_trx_commit", "2", INNODB),
     case_with("engine.mariadb.binlog", "true", INNODB),
     case_with(

@@ -1,9 +1,12 @@
-//! A sixth product, registered from outside: `sixth/engine.rs` is all of it, and no crate knows it.
+//! A sixth product, registered from outside: `sixth/engine.rs` and `sixth/checked.rs` are all of it, and no crate knows it.
 #![cfg(target_os = "linux")]
 
+#[path = "sixth/checked.rs"]
+mod checked;
 #[path = "sixth/engine.rs"]
 mod product;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -11,18 +14,21 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use checked::{Capture, Layout};
 use engine::hooks::HostHooks;
 use engine::recorder::{Recording, Watcher};
 use engine::{Engines, Options, Patience, ProductOptions};
 use experiment::build::{Experiment, Placement, Volume, Workload};
 use experiment::plan::Plan;
 use experiment::record::Outcome;
-use experiment::spec::{EngineName, Mode, Variant};
+use experiment::spec::{EngineName, File, Mode, Role, Variant};
 use lab::inventory::Inventory;
 use lab::{Event, RunInputs};
+use layout::LayoutRequest;
 use model::Duration;
 use product::{KeyValue, Store};
 use profile::Profile;
+use rules::{Selection, Server};
 
 const ENGINES: Engines = Engines {
     built: &[&KeyValue],
@@ -172,5 +178,50 @@ fn it_is_recorded_by_its_url() {
             .intervals
             .iter()
             .all(|interval| interval.commits > Some(0.0))
+    );
+}
+
+#[test]
+fn it_is_linted_by_its_rule() {
+    let found = |log: &str| {
+        let server = Capture {
+            data: "/kv".to_owned(),
+            log: log.to_owned(),
+        };
+        let (selection, profiles) = (Selection::default(), BTreeSet::new());
+        let checked = server.check(&selection, &profiles);
+        let about = ("kv.json", server.identity());
+        let document = analysis::lint::document(about, (&selection, &profiles), &checked, &[]);
+        analysis::report::lint::text::render(&document)
+    };
+    let text = found("/kv");
+    assert!(
+        text.contains("KeyValue") && text.contains("log and data share a folder"),
+        "{text}"
+    );
+    let text = found("/log");
+    assert!(text.contains("Fine: kv-log-beside-data"), "{text}");
+}
+
+#[test]
+fn it_is_laid_out_by_its_script() {
+    let on = |volume: &str| {
+        vec![File {
+            volume: volume.to_owned(),
+            size: None,
+        }]
+    };
+    let request = LayoutRequest {
+        files: [(Role::Data, on("d")), (Role::Log, on("l"))].into(),
+        folders: [("d", "/mnt/d"), ("l", "/mnt/l")]
+            .map(|(volume, folder)| (volume.to_owned(), folder.to_owned()))
+            .into(),
+        ..LayoutRequest::new("sixth")
+    };
+    let scripts = layout::scripts(&Layout, &request, None).expect("both have a folder");
+    let texts: Vec<&str> = scripts.iter().map(|script| script.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        ["#!/bin/sh\nset -eu\nmv -- kv.data /mnt/d\nmv -- kv.log /mnt/l\n"]
     );
 }

@@ -263,7 +263,6 @@ const USED: &[Used] = &[
         PLAIN_FILES,
         "engine.host_cache_start",
     ),
-    used("engine.postgres", POSTGRES, READS, "\"io_workers\""),
     used(
         "engine.postgres.io_method",
         POSTGRES,
@@ -294,7 +293,6 @@ const USED: &[Used] = &[
         READS,
         "\"io_combine_limit\"",
     ),
-    used("engine.mariadb", MARIADB, OWN_MARIADB, "own.io_capacity"),
     used(
         "engine.mariadb.io_capacity",
         MARIADB,

@@ -1,0 +1,100 @@
+//! The product from outside, linted by one rule and laid out by one script.
+
+use std::collections::BTreeSet;
+
+use experiment::spec::Role;
+use layout::{CaptureFile, LayoutError, LayoutProvider, LayoutRequest, Script, Style};
+use rules::{
+    Checked, Finding, Host, Identity, Outcome, Rule, RuleInfo, Selection, Server, Severity, Source,
+    Unconfirmed,
+};
+
+/// What a server of it said about itself.
+pub(crate) struct Capture {
+    pub(crate) data: String,
+    pub(crate) log: String,
+}
+
+static APART: Rule<Capture, ()> = Rule {
+    id: "kv-log-beside-data",
+    title: "The log is in the folder of the data",
+    severity: Severity::Medium,
+    why: "each put waits for the log, and shares its disk with pages",
+    says: "The log has a folder of its own.",
+    sources: &[Source {
+        name: "KeyValue, manual",
+        url: "https://example.org/kv",
+        read: "2026-11-27",
+    }],
+    applies: (),
+    judge: |capture| match capture.log == capture.data {
+        true => vec![Outcome::Finding(Finding::new(
+            Severity::Medium,
+            "log and data share a folder",
+        ))],
+        false => vec![Outcome::Fine {
+            value: capture.log.clone(),
+        }],
+    },
+};
+
+impl Server for Capture {
+    fn identity(&self) -> Identity {
+        Identity {
+            product: "kv",
+            title: "KeyValue",
+            ..Identity::default()
+        }
+    }
+    fn add_host(&mut self, _: &Host) -> Vec<Unconfirmed> {
+        Vec::new()
+    }
+    fn rules(&self) -> Vec<RuleInfo> {
+        vec![APART.info("KeyValue".to_owned())]
+    }
+    fn check(&self, selection: &Selection, _: &BTreeSet<String>) -> Vec<Checked> {
+        let rules = [&APART].into_iter().filter(|rule| selection.has(rule.id));
+        let judged = rules::judge(rules, self, |()| None);
+        let checked = judged.into_iter();
+        checked
+            .map(|judged| judged.checked(|rule| rule.info("KeyValue".to_owned())))
+            .collect()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Layout;
+
+impl LayoutProvider for Layout {
+    fn name(&self) -> &'static str {
+        "kv"
+    }
+    fn product(&self) -> &'static str {
+        "KeyValue"
+    }
+    fn about(&self) -> &'static str {
+        "KeyValue on Linux"
+    }
+    fn roles(&self) -> &'static [Role] {
+        &[Role::Data, Role::Log]
+    }
+    fn unused(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+    fn scripts(
+        &self,
+        request: &LayoutRequest,
+        _: Option<&CaptureFile>,
+    ) -> Result<Vec<Script>, LayoutError> {
+        let mut text = "#!/bin/sh\nset -eu\n".to_owned();
+        for (role, file) in [(Role::Data, "kv.data"), (Role::Log, "kv.log")] {
+            let volume = &request.files(role)[0].volume;
+            let folder = request.folder(volume, Style::Unix)?;
+            text.push_str(&format!("mv -- {file} {}\n", folder.text()));
+        }
+        Ok(vec![Script {
+            name: "1-move.sh".to_owned(),
+            text,
+        }])
+    }
+}
