@@ -85,7 +85,7 @@ pub use layout::{Layout, Layouts, NoLayout, Volume};
 pub use load::{Load, Part};
 pub use need::{Holding, Need, System, TempOn};
 pub use offer::Offer;
-pub use request::{Names, Request, Today};
+pub use request::{Names, Request, Scripts, Today};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use simulate::{Measured, Placed, Ratio, Utilisation};
 pub use wishes::Wishes;

@@ -8,6 +8,7 @@ use analysis::report::advice::document::Advice;
 use catalogue::Catalogue;
 use experiment::spec::Settings;
 use profile::Profile;
+use reading::Role;
 use replay::BackTest;
 
 use super::document::Described;
@@ -54,7 +55,37 @@ pub struct Names {
     pub finalists: String,
     /// Catalogues of the user's own.
     pub catalogues: Vec<String>,
+    /// The scripts for the profile's server; `None`: its product is not known, or has none.
+    pub scripts: Option<Scripts>,
 }
+
+/// What `dbstow layout` generates for a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scripts {
+    /// The product, as `--engine` calls it.
+    pub engine: &'static str,
+    /// The roles that they move.
+    pub roles: &'static [Role],
+    /// What these are together, where that is not everything: `tempdb`.
+    pub what: Option<&'static str>,
+    /// Arguments besides experiment, arm and volumes.
+    pub arguments: &'static [&'static str],
+}
+
+/// Where the product is not known, the user replaces its name.
+pub(crate) const UNKNOWN: Scripts = Scripts {
+    engine: "ENGINE",
+    roles: &Role::COMMON,
+    what: None,
+    arguments: &[
+        "--role",
+        "data,temp,log",
+        "--database",
+        "NAME",
+        "--data-directory",
+        "FOLDER",
+    ],
+};
 
 /// A request for advice, checked.
 #[derive(Debug)]

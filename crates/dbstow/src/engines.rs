@@ -59,6 +59,15 @@ pub const LAYOUTS: &[&dyn LayoutProvider] = &[
     &mariadb::layout::Layout,
 ];
 
+/// The product whose scripts are for servers that a profile calls `product`.
+pub fn layout_of(product: &str) -> Option<&'static dyn LayoutProvider> {
+    let product = product.to_lowercase();
+    let is_meant = |layout: &&dyn LayoutProvider| {
+        product.contains(layout.name()) || product.contains(&layout.product().to_lowercase())
+    };
+    LAYOUTS.iter().copied().find(is_meant)
+}
+
 /// The products whose captures are read, shown and checked, in every build.
 pub const CAPTURED: [&dyn CapturedProduct; 2] =
     [&sqlserver::capture::Captures, &mariadb::capture::Captures];

@@ -24,6 +24,9 @@ pub trait LayoutProvider: Debug + Sync {
         &[Role::Temp, Role::Log]
     }
 
+    /// What its scripts move on a server with databases.
+    fn moves(&self) -> Moves;
+
     /// Options of `dbstow layout` that its scripts do not use, each with the rest of the sentence that refuses it.
     fn unused(&self) -> &'static [(&'static str, &'static str)];
 
@@ -36,6 +39,17 @@ pub trait LayoutProvider: Debug + Sync {
         request: &LayoutRequest,
         capture: Option<&CaptureFile>,
     ) -> Result<Vec<Script>, LayoutError>;
+}
+
+/// What scripts move on a server that has databases already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moves {
+    /// The roles.
+    pub roles: &'static [Role],
+    /// What they are together, where that is not everything: `tempdb`.
+    pub what: Option<&'static str>,
+    /// Arguments of `dbstow layout` besides experiment, arm and volumes; what the user has to replace is in capitals.
+    pub arguments: &'static [&'static str],
 }
 
 /// What a server reported about itself, as a file that only its product can read.

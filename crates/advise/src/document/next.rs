@@ -1,16 +1,10 @@
 //! What to run next.
 
 use analysis::report::advice::document::{self, Next};
-use reading::Role;
 
 use super::Described;
 use crate::finalists::{CHEAPEST, volume_name};
-
-/// What `--engine` calls MariaDB.
-const MARIADB: &str = "mariadb";
-
-/// What `--engine` calls SQL Server.
-const SQL_SERVER: &str = "sqlserver";
+use crate::request::UNKNOWN;
 
 impl Described<'_> {
     /// Commands, each with its purpose.
@@ -30,7 +24,8 @@ impl Described<'_> {
         };
         let mut simulate = words(&["run", file]);
         simulate.extend(catalogues());
-        let engine = self.engine();
+        let scripts = self.names.scripts.unwrap_or(UNKNOWN);
+        let engine = scripts.engine;
         let mut emulate = words(&["run", file, "--mode", "emulate", "--engine", engine]);
         emulate.extend(words(&["--workload", "FOLDER"]));
         emulate.extend(words(&["--set", "workload.duration=60s"]));
@@ -45,52 +40,25 @@ impl Described<'_> {
         ];
         if let Some(cheapest) = cheapest.filter(|cheapest| self.kept_for(today, cheapest).is_none())
         {
-            let mut scripts = words(&["layout", file, "--arm", CHEAPEST]);
-            scripts.extend(words(&["--engine", engine]));
-            scripts.extend(words(match engine {
-                // Existing databases are moved by hand.
-                SQL_SERVER => &["--role", "temp"],
-                // The scripts query the server for the location of its files.
-                MARIADB => &["--role", "data,temp,log"],
-                _ => &[
-                    "--role",
-                    "data,temp,log",
-                    "--database",
-                    "NAME",
-                    "--data-directory",
-                    "FOLDER",
-                ],
-            }));
+            let mut layout = words(&["layout", file, "--arm", CHEAPEST]);
+            layout.extend(words(&["--engine", engine]));
+            layout.extend(words(scripts.arguments));
             let moved = |volume: &&document::Volume| {
-                engine != SQL_SERVER || volume.roles.contains(&Role::Temp)
+                volume.roles.iter().any(|role| scripts.roles.contains(role))
             };
             for volume in cheapest.volumes.iter().filter(moved) {
                 let name = volume_name(CHEAPEST, volume);
-                scripts.extend(["--volume".to_owned(), format!("{name}=FOLDER")]);
+                layout.extend(["--volume".to_owned(), format!("{name}=FOLDER")]);
             }
-            scripts.extend(catalogues());
-            all.push(next(
-                match engine {
-                    SQL_SERVER => {
-                        "generate apply and rollback scripts for tempdb on the cheapest layout"
-                    }
-                    _ => "generate apply and rollback scripts for the cheapest layout",
-                },
-                scripts,
-            ));
+            layout.extend(catalogues());
+            let of = scripts
+                .what
+                .map_or_else(String::new, |what| format!("{what} on "));
+            let purpose =
+                format!("generate apply and rollback scripts for {of}the cheapest layout");
+            all.push(next(&purpose, layout));
         }
         all
-    }
-
-    /// The server's product, as an engine.
-    fn engine(&self) -> &'static str {
-        let product = self.request.today.profile.origin.product.as_deref();
-        match product.unwrap_or_default().to_lowercase() {
-            product if product.contains("postgres") => "postgres",
-            product if product.contains("mariadb") => MARIADB,
-            product if product.contains("sql server") || product == SQL_SERVER => SQL_SERVER,
-            _ => "ENGINE",
-        }
     }
 }
 

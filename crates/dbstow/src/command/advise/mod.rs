@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use advise::{
-    AdviseError, Finalists, Limits, Names, Placed, Request, Step, System, TempOn, Today, Wishes,
+    AdviseError, Finalists, Limits, Names, Placed, Request, Scripts, Step, System, TempOn, Today,
+    Wishes,
 };
 use anyhow::{Context, Result};
 use catalogue::Catalogue;
@@ -26,6 +27,7 @@ use super::pair::key_and_value;
 use super::progress::Progress;
 use super::request::{experiment_named, layout_of_today, resolved};
 use super::{UsageError, backtest, drilled, names, plan};
+use crate::engines::layout_of;
 use analysis::report::advice::{Advice, Shown, page};
 use experiment::spec::ExperimentText;
 use lab::request::{ResolvedRun, RunRequest};
@@ -188,7 +190,8 @@ pub fn run(args: &Args) -> Result<()> {
         backtest: &tested,
     };
     let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
-    let names = args.names();
+    let product = recording.profile.origin.product.as_deref();
+    let names = args.names(product);
     let mut document = interruptible(|go_on| request.advice(&names, go_on)).map_err(mistake)?;
     if let (Some(folder), Some(drill)) = (&args.drill, &drill) {
         drilled::add_to_advice(folder, drill, &mut document);
@@ -254,14 +257,24 @@ impl Args {
         })
     }
 
-    /// The names of files, for the document.
-    fn names(&self) -> Names {
+    /// What the document calls files, and the scripts for a server of `product`.
+    fn names(&self, product: Option<&str>) -> Names {
+        let layout = product.and_then(layout_of);
         let finalists = folder::name(self).join(folder::FINALISTS);
         let catalogues = self.catalogue.iter();
         Names {
             profile: self.profile.display().to_string(),
             finalists: finalists.display().to_string(),
             catalogues: catalogues.map(|file| file.display().to_string()).collect(),
+            scripts: layout.map(|layout| {
+                let moves = layout.moves();
+                Scripts {
+                    engine: layout.name(),
+                    roles: moves.roles,
+                    what: moves.what,
+                    arguments: moves.arguments,
+                }
+            }),
         }
     }
 }

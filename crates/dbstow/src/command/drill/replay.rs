@@ -17,8 +17,9 @@ use files::Folder;
 use lab::drill::{Atomic, DrillSpec, Origin, Recorded, Verdict};
 use model::{Bytes, Duration};
 
+use super::args::WriteCache;
 use super::document::verdict_name;
-use super::{Args, Engine, WriteCache, close};
+use super::{Args, Engine, close};
 use crate::command::listing::ListFormat;
 use crate::command::{UsageError, drilled};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use experiment::spec::Role;
-use layout::{CaptureFile, LayoutError, LayoutProvider, LayoutRequest, Script, Style};
+use layout::{CaptureFile, LayoutError, LayoutProvider, LayoutRequest, Moves, Script, Style};
 use rules::{
     Checked, Finding, Host, Identity, Outcome, Rule, RuleInfo, Selection, Server, Severity, Source,
     Unconfirmed,
@@ -77,6 +77,13 @@ impl LayoutProvider for Layout {
     }
     fn roles(&self) -> &'static [Role] {
         &[Role::Data, Role::Log]
+    }
+    fn moves(&self) -> Moves {
+        Moves {
+            roles: self.roles(),
+            what: None,
+            arguments: &["--role", "data,log"],
+        }
     }
     fn unused(&self) -> &'static [(&'static str, &'static str)] {
         &[]

@@ -9,7 +9,7 @@ use askama::Template;
 
 use experiment::spec::Role;
 use layout::quote as filters;
-use layout::{CaptureFile, LayoutError, LayoutProvider, LayoutRequest, README, Script};
+use layout::{CaptureFile, LayoutError, LayoutProvider, LayoutRequest, Moves, README, Script};
 use placement::Placement;
 
 /// Undo tablespaces of a server that has none: MariaDB 11's default.
@@ -40,6 +40,15 @@ impl LayoutProvider for Layout {
     /// The data directory moves as a whole, and every other role has one place.
     fn roles_of_volumes(&self) -> &'static [Role] {
         self.roles()
+    }
+
+    /// The scripts query the server for the location of its files.
+    fn moves(&self) -> Moves {
+        Moves {
+            roles: &Role::COMMON,
+            what: None,
+            arguments: &["--role", "data,temp,log"],
+        }
     }
 
     fn unused(&self) -> &'static [(&'static str, &'static str)] {

@@ -11,7 +11,9 @@ mod start_up;
 use std::collections::BTreeSet;
 
 use experiment::spec::Role;
-use layout::{CaptureFile, Folder, LayoutError, LayoutProvider, LayoutRequest, Script, Style};
+use layout::{
+    CaptureFile, Folder, LayoutError, LayoutProvider, LayoutRequest, Moves, Script, Style,
+};
 
 /// A tablespace to create.
 struct Tablespace {
@@ -55,6 +57,21 @@ impl LayoutProvider for Layout {
 
     fn roles(&self) -> &'static [Role] {
         &Role::COMMON
+    }
+
+    fn moves(&self) -> Moves {
+        Moves {
+            roles: &Role::COMMON,
+            what: None,
+            arguments: &[
+                "--role",
+                "data,temp,log",
+                "--database",
+                "NAME",
+                "--data-directory",
+                "FOLDER",
+            ],
+        }
     }
 
     fn unused(&self) -> &'static [(&'static str, &'static str)] {

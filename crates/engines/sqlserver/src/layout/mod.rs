@@ -19,7 +19,7 @@ mod windows;
 use crate::tsql::tempdb::{PresentError, TempdbError};
 use crate::tsql::{NameError, PathError, SizeError};
 use experiment::spec::Role;
-use layout::{CaptureFile, LayoutError, LayoutProvider, LayoutRequest, Platform, Script};
+use layout::{CaptureFile, LayoutError, LayoutProvider, LayoutRequest, Moves, Platform, Script};
 use placement::Placement;
 use target::Target;
 
@@ -45,6 +45,15 @@ impl LayoutProvider for Layout {
 
     fn roles(&self) -> &'static [Role] {
         &Role::COMMON
+    }
+
+    /// Existing databases are moved by hand.
+    fn moves(&self) -> Moves {
+        Moves {
+            roles: &[Role::Temp],
+            what: Some("tempdb"),
+            arguments: &["--role", "temp"],
+        }
     }
 
     fn unused(&self) -> &'static [(&'static str, &'static str)] {
