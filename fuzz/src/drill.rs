@@ -1,14 +1,14 @@
 //! Documents of drills.
 
 use analysis::report::drill::document::Drill;
-use analysis::report::drill::{Shown, page};
+use analysis::report::drill::{View, page};
 
 /// A document is refused, or can be rendered, and reads back as written.
 pub(super) fn read(text: &str) -> Result<(), String> {
     let drill = Drill::parse(text)?;
     let again = Drill::parse(&drill.json()).expect("it is what a drill writes");
     assert_eq!(again, drill);
-    Shown::of(&drill);
+    View::of(&drill);
     page(&drill);
     for placement in &drill.placements {
         placement.sentence();

@@ -13,7 +13,7 @@ const DISKS_MAX: usize = 4;
 const ALIKE: f64 = 0.1;
 
 /// A row of a table, or a box of a page.
-pub(super) struct Shown<'a> {
+pub(super) struct DiskRow<'a> {
     /// The disk, or the mean of like disks.
     pub(super) disk: Cow<'a, Disk>,
     stands_for: StandsFor,
@@ -29,7 +29,7 @@ enum StandsFor {
     BusiestOf(usize),
 }
 
-impl Shown<'_> {
+impl DiskRow<'_> {
     /// `each of 10`; `None` for a disk that represents only itself.
     pub(super) fn note(&self) -> Option<String> {
         match self.stands_for {
@@ -43,7 +43,7 @@ impl Shown<'_> {
 struct Row<'a> {
     arm: &'a Arm,
     volume: &'a Volume,
-    shown: Shown<'a>,
+    shown: DiskRow<'a>,
 }
 
 /// One row per disk, and one for like disks of a volume.
@@ -113,9 +113,9 @@ fn columns<'a>(real: bool) -> [Column<'a, Row<'a>>; 9] {
 }
 
 /// The disks of a volume: like disks as one, others one by one, and if there are more than `disks_max`, the busiest.
-pub(super) fn shown(volume: &Volume, disks_max: usize) -> Vec<Shown<'_>> {
+pub(super) fn shown(volume: &Volume, disks_max: usize) -> Vec<DiskRow<'_>> {
     let all = volume.disks.len();
-    let shown = |disk, stands_for| Shown { disk, stands_for };
+    let shown = |disk, stands_for| DiskRow { disk, stands_for };
     if let Some(mean) = mean_of_like(volume) {
         return vec![shown(Cow::Owned(mean), StandsFor::Each(all))];
     }
@@ -298,7 +298,10 @@ mod tests {
         volume.disks.truncate(2);
         volume.disks[1].write_latency_ms = None;
 
-        let notes: Vec<_> = shown(&volume, DISKS_MAX).iter().map(Shown::note).collect();
+        let notes: Vec<_> = shown(&volume, DISKS_MAX)
+            .iter()
+            .map(DiskRow::note)
+            .collect();
 
         assert_eq!(notes, [None, None]);
     }

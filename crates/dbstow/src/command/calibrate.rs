@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> Result<()> {
         true => files::write_named(&out, text.as_bytes())?,
         false => files::write_new(&out, text.as_bytes(), files::Readers::Umask)?,
     }
-    let shown = Shown {
+    let shown = Outcome {
         args,
         out: &out,
         measured: &measured,
@@ -216,7 +216,7 @@ fn progress() -> Progress {
 }
 
 /// The output.
-struct Shown<'a> {
+struct Outcome<'a> {
     args: &'a Args,
     out: &'a Path,
     measured: &'a Measured,
@@ -225,7 +225,7 @@ struct Shown<'a> {
     agreements: &'a [Agreement],
 }
 
-impl Shown<'_> {
+impl Outcome<'_> {
     fn warnings(&self) -> Vec<String> {
         let far = self.agreements.iter().filter(|job| !job.is_close());
         let far = far.count();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::listing::{self, ListFormat};
 use super::report;
-use analysis::report::profile::{Shown, page};
+use analysis::report::profile::{View, page};
 use lab::request::inputs;
 
 /// Arguments of `profile`.
@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 fn text(profile: &Profile) -> String {
-    let shown = Shown::of(profile);
+    let shown = View::of(profile);
     let mut text = listing::pairs(shown.facts);
     text.push('\n');
     text.push_str(&listing::report_table(&shown.requests));

@@ -148,7 +148,7 @@ mod live {
             every: args.every,
         };
         let outlet = args.publish.open()?;
-        let shown = Shown::new(args.length, &args.out, title)?;
+        let shown = RecordProgress::new(args.length, &args.out, title)?;
         let publishing = outlet.map(|outlet| shown.publish(outlet)).transpose()?;
         let patience = args.timeout.patience(Arc::clone(&shown.stopped));
         let recorded = recorder.record(patience, recording, &shown);
@@ -185,7 +185,7 @@ mod live {
         }
     }
 
-    struct Shown {
+    struct RecordProgress {
         kept: Kept,
         length: Duration,
         progress: Progress,
@@ -195,8 +195,8 @@ mod live {
         metrics: Arc<ServerMetrics>,
     }
 
-    impl Shown {
-        fn new(length: Duration, out: &Path, product: &'static str) -> Result<Shown> {
+    impl RecordProgress {
+        fn new(length: Duration, out: &Path, product: &'static str) -> Result<RecordProgress> {
             let stopped = Arc::<AtomicBool>::default();
             let seen = Arc::clone(&stopped);
             let on_signal = move || {
@@ -207,7 +207,7 @@ mod live {
             };
             ctrlc::set_handler(on_signal).context("a handler for Ctrl-C")?;
             let steps = whole_seconds(length);
-            Ok(Shown {
+            Ok(RecordProgress {
                 kept: Kept::new(out),
                 length,
                 progress: Progress::new(steps, "recording {wide_bar} {msg}"),
@@ -254,7 +254,7 @@ mod live {
         }
     }
 
-    impl Watcher for Shown {
+    impl Watcher for RecordProgress {
         fn is_stopped(&self) -> bool {
             self.stopped.load(Ordering::Relaxed)
         }

@@ -42,7 +42,7 @@ static LEAVING: Mutex<()> = Mutex::new(());
 static AFTER: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 
 /// A shown screen; dropping it leaves it.
-pub(super) struct Shown(Option<JoinHandle<()>>);
+pub(super) struct AlternateScreen(Option<JoinHandle<()>>);
 
 /// What the keys do.
 enum Key {
@@ -73,7 +73,7 @@ pub(super) fn show(
     now: impl Fn() -> Screen + Send + 'static,
     interrupt: impl Fn() + Send + 'static,
     after: impl FnOnce() + Send + 'static,
-) -> Result<Shown> {
+) -> Result<AlternateScreen> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
@@ -119,7 +119,7 @@ pub(super) fn show(
     };
     let thread = thread::Builder::new().name("dbstow-live".to_owned());
     let thread = thread.spawn(work).inspect_err(|_| leave());
-    Ok(Shown(Some(thread.context("--live: a thread")?)))
+    Ok(AlternateScreen(Some(thread.context("--live: a thread")?)))
 }
 
 /// Leaves the screen, where one is shown, and restores the terminal.
@@ -214,7 +214,7 @@ fn key() -> io::Result<Key> {
     })
 }
 
-impl Drop for Shown {
+impl Drop for AlternateScreen {
     fn drop(&mut self) {
         leave();
         if let Some(thread) = self.0.take() {

@@ -15,8 +15,8 @@ use super::metrics::{NS_PER_MS, estimates, unit_of, value};
 use super::trials::Trials;
 use experiment::question::{Question, twin_of};
 use experiment::record::{Record, VolumeRecord, histogram};
+use series::{DrawnTrial, of_block, series};
 pub(crate) use series::{POINTS_MAX, extremes};
-use series::{Shown, of_block, series};
 
 /// Points of a percentile curve between one nine and the next.
 const POINTS_A_NINE: i32 = 10;
@@ -114,7 +114,7 @@ pub fn curves(question: &Question, records: &[Record], findings: &Findings) -> C
     let shown = block.map_or_else(Vec::new, |block| of_block(&arms, block));
     Curves {
         block,
-        spans: shown.iter().flat_map(Shown::spans).collect(),
+        spans: shown.iter().flat_map(DrawnTrial::spans).collect(),
         series: series(&shown),
         distributions: distributions(&arms),
         trials: dots(question, &trials, findings),

@@ -17,7 +17,7 @@ const LEAD_MAX: usize = 1 << 20;
 const LINES_MAX: usize = 4;
 
 /// A trial whose series is drawn.
-pub(super) struct Shown<'a> {
+pub(super) struct DrawnTrial<'a> {
     arm: usize,
     record: &'a Record,
     interval_s: f64,
@@ -27,16 +27,16 @@ pub(super) struct Shown<'a> {
     length: usize,
 }
 
-pub(super) fn of_block<'a>(arms: &[&[&'a Record]], block: u32) -> Vec<Shown<'a>> {
+pub(super) fn of_block<'a>(arms: &[&[&'a Record]], block: u32) -> Vec<DrawnTrial<'a>> {
     let of_arm = |(arm, trials): (usize, &&[&'a Record])| {
         let record = trials.iter().find(|record| record.block == block)?;
-        Shown::of(arm, record)
+        DrawnTrial::of(arm, record)
     };
     arms.iter().enumerate().filter_map(of_arm).collect()
 }
 
-impl<'a> Shown<'a> {
-    fn of(arm: usize, record: &'a Record) -> Option<Shown<'a>> {
+impl<'a> DrawnTrial<'a> {
+    fn of(arm: usize, record: &'a Record) -> Option<DrawnTrial<'a>> {
         let interval = record.series.interval_ns;
         let measured = record.phases.iter().find(|phase| phase.measured)?;
         let end = record.phases.iter().map(|phase| phase.end_ns).max()?;
@@ -50,7 +50,7 @@ impl<'a> Shown<'a> {
         if start > longest.max(LEAD_MAX) {
             return None;
         }
-        Some(Shown {
+        Some(DrawnTrial {
             arm,
             record,
             interval_s: interval as f64 / 1e9,
@@ -134,7 +134,7 @@ const OF_DISK: [(&str, &str, OfDisk); 4] = [
 ];
 
 /// The charts of these trials.
-pub(super) fn series(shown: &[Shown]) -> Vec<Chart> {
+pub(super) fn series(shown: &[DrawnTrial]) -> Vec<Chart> {
     let operations = shown.iter().map(|trial| {
         let rate = |interval| Some(trial.count("operations", interval)? / trial.interval_s);
         raw_line(trial, String::new(), &rate)
@@ -200,7 +200,7 @@ const OF_ENGINE: [OfEngine; 3] = [
 ];
 
 /// One line per disk; for a pool, the edges of the band that contains its disks.
-fn of_volume(trial: &Shown, volume: &VolumeRecord, of_disk: OfDisk) -> Vec<RawLine> {
+fn of_volume(trial: &DrawnTrial, volume: &VolumeRecord, of_disk: OfDisk) -> Vec<RawLine> {
     let at =
         |disk: &DiskRecord, interval| of_disk(&counts(trial, disk, interval)?, trial.interval_s);
     let disks = &volume.disks;
@@ -222,7 +222,7 @@ fn of_volume(trial: &Shown, volume: &VolumeRecord, of_disk: OfDisk) -> Vec<RawLi
     vec![edge("most", f64::max), least]
 }
 
-fn counts(trial: &Shown, disk: &DiskRecord, interval: usize) -> Option<DiskCounts> {
+fn counts(trial: &DrawnTrial, disk: &DiskRecord, interval: usize) -> Option<DiskCounts> {
     let count = |what: &str| trial.count(&format!("{}.{what}", disk.name), interval);
     let both = |read, write| Some(count(read)? + count(write)?);
     Some(DiskCounts {
@@ -243,7 +243,7 @@ struct RawLine {
     values: Vec<Option<f64>>,
 }
 
-fn raw_line(trial: &Shown, name: String, at: &dyn Fn(usize) -> Option<f64>) -> RawLine {
+fn raw_line(trial: &DrawnTrial, name: String, at: &dyn Fn(usize) -> Option<f64>) -> RawLine {
     RawLine {
         arm: trial.arm,
         name,

@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! Advice ──┬─> JSON
-//!          └─Shown──> tables, sentences ──┬─> terminal
+//!          └─View──> tables, sentences ──┬─> terminal
 //!                                         └─> page
 //! ```
 
 pub mod document;
 mod page;
-mod shown;
+mod view;
 
 pub use document::Advice;
 #[cfg(test)]
 pub(super) use page::SCRIPT;
 pub use page::page;
-pub use shown::Shown;
+pub use view::View;

@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Serialize;
 
 use super::document::{Advice, BackTest, Layout};
-use super::shown::Shown;
+use super::view::View;
 use crate::report::page::{CHARTS, STYLE, UPLOT, UPLOT_STYLE, embedded, policy};
 use table::quantity::percent;
 use table::{Cell, Table};
@@ -22,7 +22,7 @@ th[aria-sort="descending"] button::before { content: "▼ "; }
 struct Page {
     title: String,
     version: &'static str,
-    shown: Shown,
+    shown: View,
     /// How well the model fits; a sentence.
     fit: String,
     has_chart: bool,
@@ -65,7 +65,7 @@ struct Line {
 
 /// The whole page.
 pub fn page(advice: &Advice) -> String {
-    let shown = Shown::of(advice);
+    let shown = View::of(advice);
     let data = Data {
         chart: Chart::of(advice),
         keys: keys(&shown.frontier),

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::document::{
     Asked, BIT_FLIP, Control, Drill, Event, Finding, Placement, SCHEMA, Took, VolumeEvent,
 };
-use super::shown::FATES;
+use super::view::FATES;
 
 /// Longest duration accepted anywhere: 31 years, as in experiments.
 const SECONDS_MAX: f64 = 1e9;

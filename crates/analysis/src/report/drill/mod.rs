@@ -3,11 +3,11 @@
 mod check;
 pub mod document;
 mod page;
-mod shown;
 mod survived;
+mod view;
 
 pub use page::page;
-pub use shown::Shown;
+pub use view::View;
 
 #[cfg(test)]
 mod tests;

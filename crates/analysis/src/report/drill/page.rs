@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::document::Drill;
-use super::shown::{FATES, Shown};
+use super::view::{FATES, View};
 use crate::report::page::{STYLE, policy};
 
 #[derive(Template)]
@@ -11,7 +11,7 @@ use crate::report::page::{STYLE, policy};
 struct Page {
     title: String,
     version: &'static str,
-    shown: Shown,
+    shown: View,
     fates: [(&'static str, &'static str, &'static str); 5],
     policy: String,
     style: &'static str,
@@ -22,7 +22,7 @@ pub fn page(drill: &Drill) -> String {
     let page = Page {
         title: format!("What {} survives", drill.experiment),
         version: env!("CARGO_PKG_VERSION"),
-        shown: Shown::of(drill),
+        shown: View::of(drill),
         fates: FATES,
         policy: policy::of(&[STYLE], &[]),
         style: STYLE,

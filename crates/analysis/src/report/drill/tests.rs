@@ -2,7 +2,7 @@ use super::document::{
     Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
     Took, Volume, VolumeEvent,
 };
-use super::{Shown, page};
+use super::{View, page};
 use crate::findings::make;
 use crate::report::terminal;
 use experiment::examples::{question, records};
@@ -122,7 +122,7 @@ fn drill() -> Drill {
 
 #[test]
 fn a_cell_says_how_often_an_event_was_survived_and_nothing_where_it_cannot_happen() {
-    let shown = Shown::of(&drill());
+    let shown = View::of(&drill());
     assert_eq!(shown.matrix.head()[2], "snapshots 2 s apart");
     let rows = shown.matrix.lines();
     assert_eq!(rows[0][1..3], ["5 of 5", "-"]);
@@ -132,7 +132,7 @@ fn a_cell_says_how_often_an_event_was_survived_and_nothing_where_it_cannot_happe
 
 #[test]
 fn a_few_findings_are_told_and_the_others_counted() {
-    let shown = Shown::of(&drill());
+    let shown = View::of(&drill());
     assert_eq!(shown.examples.len(), 4);
     assert!(
         shown.examples[0].contains("wal at 1.250 s, 7 open writes, 2 missing, 1 torn"),
@@ -145,7 +145,7 @@ fn a_few_findings_are_told_and_the_others_counted() {
 
 #[test]
 fn the_last_requests_of_the_findings_that_are_told_are_drawn() {
-    let shown = Shown::of(&drill());
+    let shown = View::of(&drill());
     assert_eq!(shown.diagrams.len(), 3);
     let diagram = &shown.diagrams[0];
     assert!(diagram.title.contains("cut-0001"));
@@ -166,7 +166,7 @@ fn the_last_requests_of_the_findings_that_are_told_are_drawn() {
 #[test]
 fn faults_have_a_table_of_their_own_and_settings_stand_with_the_server() {
     let mut drill = drill();
-    assert_eq!(Shown::of(&drill).faults, None);
+    assert_eq!(View::of(&drill).faults, None);
     drill.asked.faults = true;
     drill.asked.settings = vec![("data_sync_retry".to_owned(), "on".to_owned())];
     drill.placements[1].events.push(event("bit-flip", 5, 1));
@@ -179,7 +179,7 @@ fn faults_have_a_table_of_their_own_and_settings_stand_with_the_server() {
         what: "intact".to_owned(),
         message: String::new(),
     });
-    let shown = Shown::of(&drill);
+    let shown = View::of(&drill);
     assert!(!shown.matrix.head().contains(&"a bit flips".to_owned()));
     let faults = shown.faults.expect("they were asked for");
     assert_eq!(
@@ -203,11 +203,11 @@ fn a_drill_whose_control_is_silent_says_that_it_proves_nothing() {
     let mut drill = drill();
     drill.proves = false;
     drill.controls[0].noticed = None;
-    let shown = Shown::of(&drill);
+    let shown = View::of(&drill);
     assert!(shown.controls[0].contains("not noticed in 3 states"));
     assert!(shown.notes[0].contains("proves nothing"));
     drill.complete = false;
-    let shown = Shown::of(&drill);
+    let shown = View::of(&drill);
     assert!(shown.notes[0].contains("is not complete"));
 }
 
@@ -305,7 +305,7 @@ fn a_sentence_says_which_events_were_not_survived() {
 #[test]
 fn the_legend_explains_a_cell_of_this_drill() {
     let mut drill = drill();
-    let legend = |drill: &Drill| Shown::of(drill).notes.pop().expect("there is one");
+    let legend = |drill: &Drill| View::of(drill).notes.pop().expect("there is one");
     assert!(legend(&drill).starts_with("\"5 of 5\": the server came up"));
     for event in drill.placements.iter_mut().flat_map(|one| &mut one.events) {
         (event.intact, event.lost) = (0, event.states);

@@ -1,6 +1,6 @@
 //! A placement's files on its disks, as boxes.
 
-use super::super::disks::{self, Shown};
+use super::super::disks::{self, DiskRow};
 use crate::findings::{Arm, Volume};
 use table::Cell;
 use table::quantity::{percent, used};
@@ -67,7 +67,7 @@ pub(super) fn disks(volume: &Volume) -> Vec<DiskBox> {
     shown.map(disk).collect()
 }
 
-fn disk(shown: Shown) -> DiskBox {
+fn disk(shown: DiskRow) -> DiskBox {
     let disk = &*shown.disk;
     let name = match shown.note() {
         Some(note) => format!("{}, {note}", disk.name),

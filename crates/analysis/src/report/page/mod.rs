@@ -66,7 +66,7 @@ struct Page<'a> {
     mode: String,
     facts: Vec<(&'static str, String)>,
     no_verdict: &'static str,
-    shown: Shown,
+    shown: Sections,
     /// The placements in order, and those that are folded away.
     placements: [(Table, Vec<&'a Arm>); 2],
     /// Names the order of the placements where it is not the experiment's.
@@ -92,7 +92,7 @@ struct Page<'a> {
 
 /// The sections that a page shows unchanged, each in its place.
 #[derive(Default)]
-struct Shown {
+struct Sections {
     cautions: Vec<Item>,
     placements: Table,
     processes: Table,
@@ -122,7 +122,7 @@ pub fn render(parts: Parts) -> String {
         when,
     } = parts;
     let ranked = Ranked::of(findings);
-    let shown = Shown::of(findings, &ranked.order());
+    let shown = Sections::of(findings, &ranked.order());
     let page = Page {
         findings,
         version: env!("CARGO_PKG_VERSION"),
@@ -161,10 +161,10 @@ pub fn render(parts: Parts) -> String {
         .expect("the template asks for nothing that can fail")
 }
 
-impl Shown {
+impl Sections {
     /// The verdicts in the order of their candidates.
-    fn of(findings: &Findings, order: &[usize]) -> Shown {
-        let mut shown = Shown::default();
+    fn of(findings: &Findings, order: &[usize]) -> Sections {
+        let mut shown = Sections::default();
         for section in sections(findings) {
             match section {
                 Section::Cautions(items) => shown.cautions = items,

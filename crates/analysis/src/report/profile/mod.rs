@@ -1,16 +1,16 @@
 //! Rendering of a profile: a server's demand on its disks.
 //!
 //! ```text
-//! Profile ──Shown──> facts, tables, sentences ──┬─> terminal
+//! Profile ──View──> facts, tables, sentences ──┬─> terminal
 //!         │                                     └─> page
 //!         └─series──> charts of the page
 //! ```
 
 mod page;
 mod series;
-mod shown;
+mod view;
 
 #[cfg(test)]
 pub(super) use page::SCRIPT;
 pub use page::page;
-pub use shown::{Shown, intervals};
+pub use view::{View, intervals};

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::series::Series;
-use super::shown::{Shown, server};
+use super::view::{View, server};
 use crate::report::page::{CHARTS, STYLE, UPLOT, UPLOT_STYLE, embedded, policy};
 use profile::Profile;
 
@@ -14,7 +14,7 @@ pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/prof
 struct Page {
     title: String,
     version: &'static str,
-    shown: Shown,
+    shown: View,
     has_charts: bool,
     /// Whether role names are shown for clicking.
     has_legend: bool,
@@ -37,7 +37,7 @@ pub fn page(profile: &Profile) -> String {
     let page = Page {
         title: format!("What {server} asked of its disks"),
         version: env!("CARGO_PKG_VERSION"),
-        shown: Shown::of(profile),
+        shown: View::of(profile),
         has_charts: !series.charts.is_empty(),
         has_legend: series.groups.len() > 1,
         is_thinned: Series::is_thinned(profile),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::shown::waiting_for;
+use super::view::waiting_for;
 use crate::findings::{POINTS_MAX, extremes};
 use model::Duration;
 use profile::{Interval, Io, Profile, Requests, Wait};

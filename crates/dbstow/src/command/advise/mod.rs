@@ -28,7 +28,7 @@ use super::progress::Progress;
 use super::request::{experiment_named, layout_of_today, resolved};
 use super::{UsageError, backtest, drilled, names, plan};
 use crate::engines::layout_of;
-use analysis::report::advice::{Advice, Shown, page};
+use analysis::report::advice::{Advice, View, page};
 use experiment::spec::ExperimentText;
 use lab::request::{ResolvedRun, RunRequest};
 use model::Bytes;
@@ -205,7 +205,7 @@ pub fn run(args: &Args) -> Result<()> {
     let finalists = request.finalists(&finalists, &document).map_err(mistake)?;
     folder::write(&folder, &document, &finalists, &page(&document))?;
     args.format.print(&match args.format {
-        ListFormat::Text => text(&Shown::of(&document), folder.path()),
+        ListFormat::Text => text(&View::of(&document), folder.path()),
         ListFormat::Json => document.json(),
     })?;
     if let Some(file) = &args.plan_out {
@@ -365,7 +365,7 @@ fn interruptible(
     advice
 }
 
-fn text(shown: &Shown, folder: &Path) -> String {
+fn text(shown: &View, folder: &Path) -> String {
     let mut text = format!("{}\n\n", shown.answer);
     text.push_str(&listing::pairs(shown.facts.clone()));
     text.push('\n');

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::report::drill::document::{Drill, Placement};
-use analysis::report::drill::{Shown, page};
+use analysis::report::drill::{View, page};
 use anyhow::{Context, Result, bail};
 use engine::hooks::HostHooks;
 use experiment::spec::{
@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> Result<()> {
     // Where the folder's disk is full, the findings are still printed.
     let written = own.write(&document);
     args.format.print(&match args.format {
-        ListFormat::Text => text(&Shown::of(&document), &folder),
+        ListFormat::Text => text(&View::of(&document), &folder),
         ListFormat::Json => document.json(),
     })?;
     written?;
@@ -313,7 +313,7 @@ fn with_progress(
     Ok(drilled?)
 }
 
-fn text(shown: &Shown, folder: &Path) -> String {
+fn text(shown: &View, folder: &Path) -> String {
     let mut text = format!("{}\n\n", shown.answer);
     text.push_str(&listing::pairs(shown.facts.clone()));
     text.push('\n');

@@ -15,7 +15,7 @@ use super::UsageError;
 use super::listing;
 use super::output::note;
 use super::profile::bullets;
-use analysis::report::profile::{Shown, intervals};
+use analysis::report::profile::{View, intervals};
 
 /// Arguments of `import`.
 #[derive(Clone, Debug, clap::Args)]
@@ -197,7 +197,7 @@ fn options(args: &Args) -> Options {
 
 /// What was imported, what it can answer, and what was assumed.
 fn shown(out: &str, from: &str, profile: &Profile) -> String {
-    let shown = Shown::of(profile);
+    let shown = View::of(profile);
     let intervals = intervals(profile);
     let broken = match profile.interruptions.len() {
         0 => String::new(),

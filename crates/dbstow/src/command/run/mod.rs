@@ -1,8 +1,8 @@
 //! `dbstow run`: runs an experiment and reports the results.
 
 pub(super) mod interruption;
+pub(super) mod progress;
 pub(super) mod prompt;
-pub(super) mod shown;
 mod watched;
 
 use crate::engines::ENGINES;

@@ -9,7 +9,7 @@ use lab::{Event, Observer};
 
 use super::Args;
 use super::interruption::Interruption;
-use super::shown::Shown;
+use super::progress::RunProgress;
 use crate::command::publish::{Outlet, Publishing};
 #[cfg(feature = "live")]
 use crate::command::screen;
@@ -20,9 +20,9 @@ use crate::metrics::RunMetrics;
 /// All observers. Dropping this leaves the screen and publishes metrics once more.
 pub(super) struct Watched {
     #[cfg(feature = "live")]
-    live: Option<(Arc<RunLive>, screen::Shown)>,
+    live: Option<(Arc<RunLive>, screen::AlternateScreen)>,
     metrics: Option<(Arc<RunMetrics>, Publishing)>,
-    pub(super) shown: Shown,
+    pub(super) shown: RunProgress,
 }
 
 impl Watched {
@@ -41,7 +41,7 @@ impl Watched {
         let _ = (args, question, interruption);
         let plan = &results.plan;
         let outstanding = results.outstanding().len();
-        let shown = Shown::new(&plan.experiment, plan.variant.mode, outstanding);
+        let shown = RunProgress::new(&plan.experiment, plan.variant.mode, outstanding);
         let recorded = plan.trials().len() - outstanding;
         let metrics = outlet.map(|outlet| {
             let metrics = Arc::new(RunMetrics::new(plan, recorded));
@@ -73,7 +73,7 @@ impl Observer for Watched {
     }
 }
 
-fn publish(outlet: Outlet, metrics: &Arc<RunMetrics>, shown: &Shown) -> Result<Publishing> {
+fn publish(outlet: Outlet, metrics: &Arc<RunMetrics>, shown: &RunProgress) -> Result<Publishing> {
     let line = shown.line();
     if let Some(address) = outlet.address() {
         line(&format!("metrics are at http://{address}/metrics"));
@@ -89,8 +89,8 @@ fn live(
     results: &Results,
     question: Question,
     interruption: &Interruption,
-    shown: &Shown,
-) -> Result<(Arc<RunLive>, screen::Shown)> {
+    shown: &RunProgress,
+) -> Result<(Arc<RunLive>, screen::AlternateScreen)> {
     let (records, _) = results.records();
     let live = Arc::new(RunLive::new(&results.plan, question, records));
     let (now, act) = (Arc::clone(&live), Arc::clone(&interruption.act));

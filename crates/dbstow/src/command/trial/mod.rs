@@ -11,7 +11,7 @@ use clap::ValueHint;
 
 use super::output::print;
 use super::run::interruption::{self, Interruption};
-use super::run::shown::Shown;
+use super::run::progress::RunProgress;
 use super::run::{emulator, prompt, told};
 use super::{RealTimeArgs, UsageError};
 use engine::hooks::HostHooks;
@@ -136,7 +136,7 @@ fn execute(args: &Args, file: &PlanFile, trials: &[Trial]) -> Result<()> {
     if mode != Mode::Simulate {
         super::emulated::clear_leftovers()?;
     }
-    let shown = Shown::new(&plan.experiment, mode, trials.len());
+    let shown = RunProgress::new(&plan.experiment, mode, trials.len());
     let interrupted = Arc::clone(&interruption.asked);
     let inputs = RunInputs {
         inventory,

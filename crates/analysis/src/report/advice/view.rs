@@ -16,7 +16,7 @@ const BINDS_FROM: f64 = 0.7;
 
 /// The content shown for advice.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct View {
     /// The answer, in a sentence.
     pub answer: String,
     /// The request.
@@ -39,10 +39,10 @@ pub struct Shown {
     pub next: Vec<(String, String)>,
 }
 
-impl Shown {
+impl View {
     /// The content for `advice`.
-    pub fn of(advice: &Advice) -> Shown {
-        Shown {
+    pub fn of(advice: &Advice) -> View {
+        View {
             answer: advice.answer.clone(),
             facts: facts(advice),
             answers: answers(advice),

@@ -18,7 +18,7 @@ const UNEVEN: f64 = 0.05;
 
 /// The content shown for a profile, except charts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct View {
     /// Its source, and when it was recorded.
     pub facts: Vec<(&'static str, String)>,
     /// Requests by role, on average and in the busiest interval.
@@ -33,11 +33,11 @@ pub struct Shown {
     pub assumptions: Vec<String>,
 }
 
-impl Shown {
+impl View {
     /// The content for `profile`.
-    pub fn of(profile: &Profile) -> Shown {
+    pub fn of(profile: &Profile) -> View {
         let summary = summary(profile);
-        Shown {
+        View {
             facts: facts(profile),
             requests: requests(&summary),
             sessions: sessions(&summary),
@@ -247,7 +247,7 @@ mod tests {
         let text = "format = \"dbstow.profile/1\"\nstart = \"2026-11-20T21:00:00.123456789Z\"\n\
             [origin]\ntool = \"test\"\n[intervals]\nat_s = [0.0]\nlength_s = [10.0]\n\
             [intervals.data]\nreads = [30.0]\n";
-        let shown = Shown::of(&profile::read("test.toml", text).unwrap());
+        let shown = View::of(&profile::read("test.toml", text).unwrap());
 
         let start = shown.facts.iter().find(|(name, _)| *name == "start");
         let expected = "2026-11-20T21:00:00Z, 1 interval of 10 s, 10 s in total";

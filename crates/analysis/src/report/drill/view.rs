@@ -13,7 +13,7 @@ const FINDINGS_SHOWN: usize = 3;
 
 /// The content shown for a drill.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct View {
     /// The answer, in a sentence.
     pub answer: String,
     /// What was done.
@@ -65,10 +65,10 @@ pub(super) const FATES: [(&str, &str, &str); 5] = [
     ("missing", "×", "one that is missing"),
 ];
 
-impl Shown {
+impl View {
     /// The content for `drill`.
-    pub fn of(drill: &Drill) -> Shown {
-        Shown {
+    pub fn of(drill: &Drill) -> View {
+        View {
             answer: drill.answer.clone(),
             facts: facts(drill),
             matrix: matrix(drill),

@@ -20,7 +20,7 @@ use crate::command::progress::Progress;
 use table::quantity::{self, number};
 
 /// A bar for the trials of a run, and permanent lines.
-pub(in crate::command) struct Shown {
+pub(in crate::command) struct RunProgress {
     experiment: String,
     pub(in crate::command) progress: Progress,
     /// The stage of the real-time trial, with its volumes.
@@ -50,9 +50,9 @@ struct Now {
     left: String,
 }
 
-impl Shown {
+impl RunProgress {
     /// The initial state, for `trials` trials.
-    pub(in crate::command) fn new(experiment: &str, mode: Mode, trials: usize) -> Shown {
+    pub(in crate::command) fn new(experiment: &str, mode: Mode, trials: usize) -> RunProgress {
         let (steps, template) = match mode {
             Mode::Simulate => (STEPS, "{bar:30} {prefix}, {eta} left: {msg}"),
             Mode::Emulate | Mode::Measure => (
@@ -60,7 +60,7 @@ impl Shown {
                 "{bar:20} {pos}/{len} trials, {elapsed} so far, left: {prefix}\n{wide_msg}",
             ),
         };
-        Shown {
+        RunProgress {
             experiment: experiment.to_owned(),
             progress: Progress::new(trials as u64 * steps, template),
             now: Mutex::default(),
@@ -145,7 +145,7 @@ impl Shown {
     }
 }
 
-impl Observer for Shown {
+impl Observer for RunProgress {
     fn on(&self, event: Event<'_>) {
         match event {
             Event::Planned { trials, left } => {
