@@ -60,7 +60,7 @@ pub const LAYOUTS: &[&dyn LayoutProvider] = &[
 ];
 
 /// The product whose scripts are for servers that a profile calls `product`.
-pub fn layout_of(product: &str) -> Option<&'static dyn LayoutProvider> {
+pub fn scripts_for(product: &str) -> Option<&'static dyn LayoutProvider> {
     let product = product.to_lowercase();
     let is_meant = |layout: &&dyn LayoutProvider| {
         product.contains(layout.name()) || product.contains(&layout.product().to_lowercase())
@@ -90,13 +90,12 @@ pub fn product_of_capture(declared: Option<&str>) -> &'static dyn CapturedProduc
 
 /// The rules of `lint`, product by product.
 pub fn rules() -> Vec<RuleInfo> {
-    [sqlserver::lint::listed(), mariadb::lint::listed()].concat()
+    CAPTURED.map(CapturedProduct::rules).concat()
 }
 
 /// The profiles that rules can be selected by, and what each is.
 pub fn rule_profiles() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let all = sqlserver::lint::Profile::ALL.into_iter();
-    all.map(|profile| (profile.name(), profile.about()))
+    CAPTURED.into_iter().flat_map(CapturedProduct::profiles)
 }
 
 #[cfg(test)]

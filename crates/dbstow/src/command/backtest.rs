@@ -10,7 +10,7 @@ use serde_json::json;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::progress::Progress;
-use super::request::tell_idle;
+use super::request::report_idle;
 use super::{ExpectationFailed, UsageError};
 use engine::Options;
 use lab::Prepared;
@@ -67,7 +67,7 @@ pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
         return Err(UsageError(message).into());
     }
     let prepared = Prepared::new(plan, inventory, &Options::default())?;
-    tell_idle(idle);
+    report_idle(idle);
     Ok(prepared)
 }
 

@@ -4,7 +4,7 @@
 use anyhow::Result;
 
 use super::output::note;
-use super::request::tell_idle;
+use super::request::report_idle;
 use super::{ExperimentArgs, ready};
 use catalogue::Catalogue;
 use experiment::plan::Plan;
@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> Result<()> {
     let ready = ready::check(&prepared, trials, &args.request, RunInputs::default().jobs)?;
     let experiment = args.request.experiment.as_deref().unwrap_or_default();
     let mut arms = ready.arms;
-    tell_idle(&idle);
+    report_idle(&idle);
     for text in prepared.notes() {
         note(&format!("dbstow: {text}"));
     }

@@ -11,7 +11,7 @@ use super::UsageError;
 use super::choice::{self, SYSTEMS, one_of};
 use super::output::note;
 use super::pair::key_and_value;
-use super::request::{experiment_named, idle_without_run, resolved, tell_idle};
+use super::request::{experiment_named, idle_without_run, report_idle, resolved};
 use crate::engines::LAYOUTS;
 use catalogue::{AfterStop, Catalogue};
 use experiment::plan::Plan;
@@ -311,7 +311,7 @@ impl Args {
         let idle = idle_without_run(&self.set, &USED, why);
         let of_places = |idle: &Idle| ["machine", "volume", "placement"].contains(&idle.section());
         self.tell_kept(arm, &resolved.inventory.catalogue);
-        tell_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());
+        report_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());
         Ok(LayoutRequest::of(
             title,
             &arm.settings,

@@ -7,7 +7,7 @@ use clap::ValueHint;
 use files::write_named;
 
 use super::output::note;
-use super::request::tell_idle;
+use super::request::report_idle;
 use super::run::default_folder;
 use super::{ExperimentArgs, UsageError, ready};
 use experiment::plan::{Estimate, Plan};
@@ -52,7 +52,7 @@ pub fn run(args: &Args) -> Result<()> {
         plan,
         idle,
     } = args.request.resolve(args.aa)?;
-    tell_idle(&idle);
+    report_idle(&idle);
     if let Some(file) = &args.out {
         write(file, plan.clone(), &inventory)?;
     }

@@ -96,7 +96,7 @@ pub(super) fn is_path(experiment: &str) -> bool {
 }
 
 /// Reports the keys that have no effect, grouped by reason.
-pub(super) fn tell_idle(idle: &[Idle]) {
+pub(super) fn report_idle(idle: &[Idle]) {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Idle { key, why } in idle {
         by_reason.entry(why).or_default().push(key);

@@ -213,7 +213,7 @@ fn it_is_laid_out_by_its_script() {
     };
     let request = LayoutRequest {
         files: [(Role::Data, on("d")), (Role::Log, on("l"))].into(),
-        folders: [("d", "/mnt/d"), ("l", "/mnt/l")]
+        folders: [("d", "/mnt/d"), ("l", "/mnt/l 1")]
             .map(|(volume, folder)| (volume.to_owned(), folder.to_owned()))
             .into(),
         ..LayoutRequest::new("sixth")
@@ -222,6 +222,6 @@ fn it_is_laid_out_by_its_script() {
     let texts: Vec<&str> = scripts.iter().map(|script| script.text.as_str()).collect();
     assert_eq!(
         texts,
-        ["#!/bin/sh\nset -eu\nmv -- kv.data /mnt/d\nmv -- kv.log /mnt/l\n"]
+        ["#!/bin/sh\nset -eu\nmv -- kv.data /mnt/d\nmv -- kv.log '/mnt/l 1'\n"]
     );
 }

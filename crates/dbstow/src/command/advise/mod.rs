@@ -27,7 +27,7 @@ use super::pair::key_and_value;
 use super::progress::Progress;
 use super::request::{experiment_named, layout_of_today, resolved};
 use super::{UsageError, backtest, drilled, names, plan};
-use crate::engines::layout_of;
+use crate::engines::scripts_for;
 use analysis::report::advice::{Advice, View, page};
 use experiment::spec::ExperimentText;
 use lab::request::{ResolvedRun, RunRequest};
@@ -259,7 +259,7 @@ impl Args {
 
     /// What the document calls files, and the scripts for a server of `product`.
     fn names(&self, product: Option<&str>) -> Names {
-        let layout = product.and_then(layout_of);
+        let layout = product.and_then(scripts_for);
         let finalists = folder::name(self).join(folder::FINALISTS);
         let catalogues = self.catalogue.iter();
         Names {

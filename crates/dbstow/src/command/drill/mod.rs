@@ -32,7 +32,7 @@ use super::drilled::DOCUMENT;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::progress::Progress;
-use super::request::{experiment_named, idle_without_run, is_path, resolved, tell_idle};
+use super::request::{experiment_named, idle_without_run, is_path, report_idle, resolved};
 use super::{ExpectationFailed, UsageError};
 use args::{Engine, FailOn};
 use document::document;
@@ -223,7 +223,7 @@ impl Args {
         }
         placed.retain(|placed| self.arm.is_empty() || self.arm.contains(&placed.name));
         let why = "a drill has clients and settings of its own; --setting sets the server's";
-        tell_idle(
+        report_idle(
             &[
                 resolved.idle,
                 idle_without_run(&self.set, engine.drill.keys(), why),

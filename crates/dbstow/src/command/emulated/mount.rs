@@ -20,7 +20,7 @@ use super::find::{absolute, clear_leftovers};
 use crate::command::listing;
 use crate::command::names;
 use crate::command::output::note;
-use crate::command::request::tell_idle;
+use crate::command::request::report_idle;
 use crate::command::{PublishArgs, UsageError};
 use catalogue::{Catalogue, SizeRule};
 use experiment::kind::Kind;
@@ -133,7 +133,7 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     }
     let asked = asked(args, &inventory.catalogue)?;
     let (machine, volumes, notes) = Stage::volumes(&asked.volumes, &inventory.catalogue)?;
-    tell_idle(&asked.volumes.idle(&inventory));
+    report_idle(&asked.volumes.idle(&inventory));
     for text in notes {
         note(&format!("dbstow: {text}"));
     }

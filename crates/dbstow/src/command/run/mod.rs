@@ -18,7 +18,7 @@ use watched::Watched;
 use super::listing::ListFormat;
 use super::output::note;
 use super::report::{Format, Output, all_completed, not_printed, show};
-use super::request::tell_idle;
+use super::request::report_idle;
 #[cfg(feature = "live")]
 use super::screen;
 use super::{ExperimentArgs, PublishArgs, UsageError, drilled, ready};
@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !outstanding.is_empty() {
         jobs = ready::check(&prepared, &outstanding, &args.request, jobs)?.jobs;
     }
-    tell_idle(&idle);
+    report_idle(&idle);
     #[cfg(feature = "live")]
     if args.live {
         screen::check()?;

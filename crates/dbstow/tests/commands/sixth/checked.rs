@@ -97,7 +97,8 @@ impl LayoutProvider for Layout {
         for (role, file) in [(Role::Data, "kv.data"), (Role::Log, "kv.log")] {
             let volume = &request.files(role)[0].volume;
             let folder = request.folder(volume, Style::Unix)?;
-            text.push_str(&format!("mv -- {file} {}\n", folder.text()));
+            let folder = shell_words::quote(folder.text());
+            text.push_str(&format!("mv -- {file} {folder}\n"));
         }
         Ok(vec![Script {
             name: "1-move.sh".to_owned(),
