@@ -1,4 +1,5 @@
-//! What dbstow must know about an engine before it runs. An engine is an [`EngineProvider`]; `engine/registry.rs` lists them.
+//! What dbstow must know about an engine before it runs. An engine is an [`EngineProvider`]; a program hands its own to
+//! [`crate::Engines`].
 
 use std::path::PathBuf;
 use std::sync::Arc;
