@@ -135,7 +135,7 @@ impl Slurm {
     ///
     /// Source: slurm.conf(5) of Slurm 22.05.
     fn configuration(&self) -> String {
-        let host = gethostname::gethostname().to_string_lossy().into_owned();
+        let host = sysinfo::System::host_name().unwrap();
         let host = host.split('.').next().unwrap_or_default();
         let user = Command::new("id").arg("-un").output().unwrap().stdout;
         let user = String::from_utf8(user).unwrap();

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time;
 
 use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
 use model::{Bytes, DiskSpec, Duration};
 use serde_json::json;
+use sysinfo::System;
 
 use super::listing::{self, ListFormat};
 use super::progress::Progress;
@@ -178,13 +179,13 @@ fn measure(
 fn about(args: &Args, fio: &Fio, each: Duration, measured: &Measured) -> Result<About> {
     let total =
         fs4::total_space(&args.directory).with_context(|| args.directory.display().to_string())?;
-    let ended = time::UNIX_EPOCH + time::Duration::from_secs(measured.ended_s);
-    let date = humantime::format_rfc3339_seconds(ended).to_string();
+    let ended = Timestamp::from_second(measured.ended_s.cast_signed());
+    let ended = ended.context("fio says when it ended, and that is no date")?;
     Ok(About {
         name: args.name.clone(),
         size: Bytes(total),
-        host: gethostname::gethostname().to_string_lossy().into_owned(),
-        date: date.chars().take("2026-01-31".len()).collect(),
+        host: System::host_name().unwrap_or_default(),
+        date: ended.strftime("%F").to_string(),
         fio: fio.version.clone(),
         note: too_short(args, each, measured),
     })

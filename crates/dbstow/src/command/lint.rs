@@ -14,7 +14,7 @@ use super::{ExpectationFailed, ServerLogin, ServerTimeout, UsageError, listing};
 use crate::engines::{self, CAPTURED, rule_profiles};
 use analysis::findings;
 use analysis::lint::{self, Document};
-use analysis::report::lint::{json, list, sarif, text};
+use analysis::report::lint::{json, list, text};
 use experiment::results::Results;
 use experiment::spec::near;
 use files::input;
@@ -144,10 +144,22 @@ fn look(given: &str, mut server: Box<dyn Captured>, args: &Args) -> Result<()> {
     let printed = match args.format {
         Format::Text => text::render(&document),
         Format::Json => json(&document),
-        Format::Sarif => sarif::render(&document),
+        Format::Sarif => sarif(&document)?,
     };
     print(&printed, args.format)?;
     held(&document, args.fail_on)
+}
+
+/// The document as SARIF, where this build has it.
+fn sarif(document: &Document) -> Result<String> {
+    #[cfg(feature = "sarif")]
+    return Ok(analysis::report::lint::sarif::render(document));
+    #[cfg(not(feature = "sarif"))]
+    {
+        let _ = document;
+        let message = "--format sarif: this build has no SARIF; build dbstow with --features sarif";
+        Err(UsageError(message.to_owned()).into())
+    }
 }
 
 fn print_list(format: Format) -> Result<()> {

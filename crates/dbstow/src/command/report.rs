@@ -325,5 +325,5 @@ fn write_page(
 /// # Errors
 /// When there is no browser.
 pub(super) fn open(page: &Path) -> Result<()> {
-    opener::open(page).with_context(|| format!("{}: no browser would show it", page.display()))
+    open::that(page).with_context(|| format!("{}: no browser would show it", page.display()))
 }

@@ -29,8 +29,8 @@ impl Results {
     pub fn finished(&self) -> Option<String> {
         let entries = self.folder.join(RECORDS).read_dir().ok()?.flatten();
         let written = entries.filter_map(|entry| entry.metadata().ok()?.modified().ok());
-        let text = humantime::format_rfc3339_seconds(written.max()?).to_string();
-        Some(text.replace('T', " ").replace('Z', " UTC"))
+        let finished = jiff::Timestamp::try_from(written.max()?).ok()?;
+        Some(finished.strftime("%F %T UTC").to_string())
     }
 
     /// Trials without a record. In real time, failed trials are retried: what was missing may be available now. In virtual time

@@ -1,6 +1,7 @@
 //! Rule outcomes for a server: for a terminal, and as SARIF. The JSON document is the value itself.
 
 pub mod list;
+#[cfg(feature = "sarif")]
 pub mod sarif;
 pub mod text;
 
