@@ -9,10 +9,10 @@ use workload::{Dialect, Driver, Names, Script, Statement, Value, Variables};
 
 /// Parses a script in each dialect, and runs two operations of it; it is refused when no dialect accepts it.
 pub(crate) fn read(text: &str) -> Result<(), String> {
-    let sqlite = executed(text, Dialect::Sqlite);
-    let postgres = executed(text, Dialect::Postgres);
-    let sqlserver = executed(text, Dialect::SqlServer);
-    let mariadb = executed(text, Dialect::Mariadb);
+    let sqlite = executed(text, Dialect::SQLITE);
+    let postgres = executed(text, Dialect::POSTGRES);
+    let sqlserver = executed(text, Dialect::TSQL);
+    let mariadb = executed(text, Dialect::MARIADB);
     sqlite.or(postgres).or(sqlserver).or(mariadb)
 }
 

@@ -66,7 +66,7 @@ pub struct Scripts {
     pub engine: &'static str,
     /// The roles that they move.
     pub roles: &'static [Role],
-    /// What these are together, where that is not everything: `tempdb`.
+    /// What these are together, where that is not everything.
     pub what: Option<&'static str>,
     /// Arguments besides experiment, arm and volumes.
     pub arguments: &'static [&'static str],

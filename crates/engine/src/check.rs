@@ -6,7 +6,7 @@ use crate::Engines;
 use crate::options::Options;
 use crate::provider::{EngineProvider, Measured, Modelled, Simulated};
 use experiment::spec::{Arm, Mode};
-use products::PRODUCTS;
+use products::{PASSWORDS, PRODUCTS};
 
 /// Incompatible options, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,12 +71,10 @@ impl Check<'_> {
             }
         }
         if self.options.server.as_deref().is_some_and(holds_password) {
-            return Err(
-                "--server holds a password, which everybody on this machine can read in the list of \
-                 processes; leave it out, and give it in the environment (PGPASSWORD, MYSQL_PWD for MariaDB, or \
-                 SQLCMDPASSWORD for SQL Server) or in a file (~/.pgpass for PostgreSQL, ~/.my.cnf for MariaDB)"
-                    .to_owned(),
-            );
+            return Err(format!(
+                "--server holds a password, which everybody on this machine can read in the list of processes; leave it \
+                 out, and give it {PASSWORDS}"
+            ));
         }
         let is_modelled =
             self.mode == Mode::Simulate && self.engine.simulated() == Some(Simulated::Statements);

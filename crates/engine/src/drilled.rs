@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use model::Bytes;
 use serde::{Deserialize, Serialize};
 use volume::orphans::Registration;
 use volume::site::Site;
@@ -150,6 +151,8 @@ pub struct ControlSpec {
     pub value: &'static str,
     /// What happens to its volumes.
     pub kind: Kind,
+    /// Its page: on a disk that writes as much atomically, it may survive.
+    pub page: Bytes,
     /// Whether the verdict is the expected one.
     pub is_noticed: fn(&Verdict) -> bool,
 }

@@ -116,7 +116,7 @@ impl Options {
     }
 }
 
-/// `postgresql://user:secret@host/database` as `postgresql://user@host/database`, and without the part
+/// `scheme://user:secret@host/database` as `scheme://user@host/database`, and without the part
 /// after a question mark.
 fn without_password(url: &str) -> String {
     let unclear = || "a server".to_owned();

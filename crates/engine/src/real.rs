@@ -116,7 +116,7 @@ pub trait Client: Driver<Error = String> + Send {
     /// Rolls back an operation that failed.
     fn roll_back(&mut self);
 
-    /// Statements executed so far: what SQL Server counts as batch requests.
+    /// Statements executed so far; a batch of statements that is sent at once counts as one.
     fn statements(&self) -> u64;
 
     /// The rows of a query of the workload: of its first statement that returns columns. It does not count as a

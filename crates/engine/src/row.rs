@@ -152,7 +152,7 @@ impl Row {
             .ok_or_else(|| unexpected(column, None, "a text"))
     }
 
-    /// Whether a column is true, as PostgreSQL shows it.
+    /// Whether a column is true: `t` or `f`.
     ///
     /// # Errors
     /// When the column does not exist, or is neither true nor false.

@@ -24,9 +24,9 @@ use crate::wait::{LOOK_EVERY, Task, Wait};
 ///
 /// It waits in `poll`, even where it could block in `recv`: Linux wakes a thread that is blocked there twice per
 /// request, when the other end takes the request, because there is room to write again, and when the answer comes. A
-/// thread in `poll` registers only for the answer, and is woken once, like clients with libpq and MariaDB's library
-/// (`scripts/bench-client` compares: a point select on MariaDB took 1.39 times sysbench's processor time when blocked in
-/// `recv`, 0.65 times in `poll`).
+/// thread in `poll` registers only for the answer, and is woken once, like clients with the servers' own libraries
+/// (`scripts/bench-client` compares: a point select took 1.39 times sysbench's processor time when blocked in `recv`, 0.65
+/// times in `poll`).
 /// Source: `unix_write_space` and `unix_stream_data_wait`,
 /// <https://github.com/torvalds/linux/blob/v6.12/net/unix/af_unix.c>, read 2026-11-26.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use crate::record::{
 };
 use crate::spec::Role;
 
-/// Two placements of tempdb, as in the first article.
+/// Two placements of temporary space, as in the first article.
 pub fn question() -> Question {
     Question {
         experiment: "tempdb-ssd-vs-premium".into(),
@@ -105,7 +105,7 @@ pub fn trial(arm: &str, block: u32, elapsed_s: f64) -> Record {
     }
 }
 
-/// One finished trial of PostgreSQL on modelled disks, without lag.
+/// One finished trial of a server on modelled disks, without lag.
 pub fn emulated(arm: &str, block: u32, elapsed_s: f64) -> Record {
     let mut error = histogram::empty();
     error.record_n(12_000, 980).expect("the histogram grows");
@@ -150,7 +150,7 @@ pub fn of_plan(plan: &Plan) -> Record {
     record
 }
 
-/// One finished trial of PostgreSQL on a real disk.
+/// One finished trial of a server on a real disk.
 pub fn measured(arm: &str, block: u32, elapsed_s: f64) -> Record {
     let mut record = trial(arm, block, elapsed_s);
     record.mode = "measure".into();

@@ -60,7 +60,7 @@ impl Inventory {
         Inventory {
             engines,
             catalogue: Catalogue::builtin(),
-            dialect: Dialect::Sqlite,
+            dialect: Dialect::SQLITE,
             reach: Reach::Beneath,
             own: Own::default(),
         }

@@ -297,6 +297,10 @@ impl Known for Remembering<'_> {
         self.inventory.roles(name, mode)
     }
 
+    fn engine_with(&self, role: Role, mode: Mode) -> Option<&str> {
+        self.inventory.engine_with(role, mode)
+    }
+
     fn machine(&self, machine: &Machine) -> Result<(), String> {
         self.inventory.machine(machine)
     }

@@ -7,10 +7,10 @@ use experiment::spec::Role;
 
 /// A database product whose files scripts place.
 pub trait LayoutProvider: Debug + Sync {
-    /// The name that the command line uses, and a capture of it: `postgres`.
+    /// The name that the command line uses, and a capture of it.
     fn name(&self) -> &'static str;
 
-    /// The product's own name: `PostgreSQL`.
+    /// The product's own name, as in sentences.
     fn product(&self) -> &'static str;
 
     /// A line of help.
@@ -46,7 +46,7 @@ pub trait LayoutProvider: Debug + Sync {
 pub struct Moves {
     /// The roles.
     pub roles: &'static [Role],
-    /// What they are together, where that is not everything: `tempdb`.
+    /// What they are together, where that is not everything.
     pub what: Option<&'static str>,
     /// Arguments of `dbstow layout` besides experiment, arm and volumes; what the user has to replace is in capitals.
     pub arguments: &'static [&'static str],

@@ -42,7 +42,7 @@ pub struct LayoutRequest {
 }
 
 impl LayoutRequest {
-    /// Default growth of files: the value that SQL Server's setup gives tempdb (2016 and later).
+    /// Default growth of files: the value that a server's setup gives its temporary space.
     ///
     /// Source: <https://learn.microsoft.com/sql/relational-databases/databases/tempdb-database>, read 2026-11.
     pub const GROWTH: Bytes = Bytes::mib(64);

@@ -5,7 +5,7 @@ use core::cmp::Reverse;
 
 use crate::time::{Duration, Instant};
 
-/// Longest burst before a session lets others run: SQL Server's scheduling quantum.
+/// Longest burst before a session lets others run: the scheduling quantum of a server with its own scheduler.
 ///
 /// Source: *Thread and task architecture guide*,
 /// <https://learn.microsoft.com/sql/relational-databases/thread-and-task-architecture-guide> (4 ms).

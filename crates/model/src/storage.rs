@@ -1,7 +1,7 @@
 //! All volumes of one machine: which limits a request passes, and which disks it reaches.
 //!
 //! How the caps of an Azure machine combine (virtual machine and disk performance, 2020-10-12;
-//! performance guidelines for SQL Server on Azure VMs, storage, 2023-10-06):
+//! *Performance guidelines for SQL Server on Azure VMs*, storage, 2023-10-06):
 //!
 //! | host cache | request | disk limits | uncached limits | cached limits | done when |
 //! |---|---|---|---|---|---|

@@ -3,7 +3,10 @@
 use model::Bytes;
 use model::store::PageSize;
 
-use crate::{Defaults, Kind, Like, Meaning, Product, Setting, Value};
+use crate::{
+    Defaults, Dialect, Grammar, Kind, Like, LogInFlight, LogWrites, Meaning, Placeholder, Product,
+    Setting, Value,
+};
 
 /// Sources: <https://dev.mysql.com/doc/refman/8.4/en/innodb-parameters.html>: `innodb_page_size` 16 KB,
 /// `innodb_flush_neighbors` 0, `innodb_write_io_threads` 4 with up to 256 pending requests each,
@@ -14,7 +17,7 @@ pub(crate) const LIKE: Like = Like {
     name: "innodb",
     title: "InnoDB",
     defaults: Defaults {
-        page_size: PageSize::INNODB,
+        page_size: PageSize::KIB_16,
         write_gather: Bytes::kib(16),
         writes_in_flight: 4 * 256,
         checkpoint: None,
@@ -100,4 +103,40 @@ pub(crate) const PRODUCT: Product = Product {
         },
     ],
     simulated: Some(&LIKE),
+};
+
+/// Its words are MySQL's too.
+pub(crate) const DIALECT: Dialect = Dialect {
+    engine: PRODUCT.name,
+    title: "MariaDB's SQL",
+    product: PRODUCT.title,
+    mode: "emulate",
+    words: &[
+        "AUTO_INCREMENT",
+        "ENGINE=INNODB",
+        "ENGINE = INNODB",
+        "ON DUPLICATE KEY",
+        "INSERT IGNORE",
+        "LAST_INSERT_ID(",
+        "GET_LOCK(",
+        "FROM SEQ_1_TO_",
+        "STRAIGHT_JOIN",
+        "/*!",
+        "/*M!",
+    ],
+    placeholder: Placeholder::InOrder("?"),
+    grammar: Grammar::Programs,
+};
+
+/// The redo log and the binary log. InnoDB has one write and one flush (`log_write_up_to`,
+/// <https://github.com/MariaDB/server/blob/1146e98/storage/innobase/log/log0sync.cc>; `log_writer` and `log_flusher`,
+/// <https://github.com/mysql/mysql-server/blob/08f46b3/storage/innobase/log/log0write.cc>, read 2026-11-26). A write that begins
+/// during the flush of the previous one is not modelled.
+///
+/// They write whole pages of Linux's cache, or blocks of the disk, as `dbstow record` counts them.
+pub(crate) const LOG_WRITES: LogWrites = LogWrites {
+    products: &["MariaDB", "MySQL"],
+    title: PRODUCT.title,
+    page: Bytes::kib(4),
+    in_flight: LogInFlight::One { logs: 2 },
 };

@@ -2,7 +2,9 @@
 
 use model::{Bytes, Duration};
 
-use crate::{Defaults, Kind, Like, Product, Setting};
+use crate::{
+    Defaults, Dialect, Grammar, Kind, Like, LogInFlight, LogWrites, Placeholder, Product, Setting,
+};
 
 /// Sources: <https://www.postgresql.org/docs/current/runtime-config-wal.html>: `checkpoint_timeout` 5 min,
 /// `checkpoint_flush_after` 256 kB, `full_page_writes` on, `wal_buffers` of up to one segment, 16 MB; `wal_sync_method`
@@ -48,3 +50,44 @@ pub(crate) const PRODUCT: Product = Product {
     ],
     simulated: None,
 };
+
+pub(crate) const DIALECT: Dialect = Dialect {
+    engine: PRODUCT.name,
+    title: "PostgreSQL's SQL",
+    product: PRODUCT.title,
+    mode: "emulate",
+    words: &[
+        "$$",
+        "::",
+        "ILIKE",
+        "BIGSERIAL",
+        "PLPGSQL",
+        "UNLOGGED",
+        "JSONB",
+        "PG_",
+        "FOR UPDATE",
+        "LATERAL",
+        "DISTINCT ON",
+        "ARRAY[",
+    ],
+    placeholder: Placeholder::Numbered("$"),
+    grammar: Grammar::Plain,
+};
+
+/// A session holds `WALWriteLock` while it writes and flushes, and commits in the meantime join the next group (`XLogFlush`,
+/// <https://github.com/postgres/postgres/blob/c360594/src/backend/access/transam/xlog.c>, read 2026-11-26). Babelfish is
+/// PostgreSQL that speaks T-SQL.
+///
+/// The page is `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".
+pub(crate) const LOG_WRITES: LogWrites = LogWrites {
+    products: &["PostgreSQL", "Babelfish"],
+    title: PRODUCT.title,
+    page: Bytes::kib(8),
+    in_flight: LogInFlight::One { logs: 1 },
+};
+
+/// Its counter of pages that checkpoints write, in `pg_stat_checkpointer` (17).
+pub(crate) const CHECKPOINT_PAGES: (&str, &str) = ("counter.checkpointer.buffers_written", "");
+
+/// The same until 16, in `pg_stat_bgwriter`.
+pub(crate) const CHECKPOINT_PAGES_TO_16: (&str, &str) = ("counter.bgwriter.buffers_checkpoint", "");

@@ -3,7 +3,7 @@
 use model::Bytes;
 use model::store::PageSize;
 
-use crate::{Defaults, Like};
+use crate::{Defaults, Dialect, Grammar, Like, Placeholder};
 
 /// Sources: <https://www.sqlite.org/pragma.html#pragma_page_size>: 4,096 bytes since 3.12.0; pages are written one by
 /// one by the connection that commits or checkpoints (<https://www.sqlite.org/wal.html>), and the log is synced at a commit
@@ -12,10 +12,20 @@ pub(crate) const LIKE: Like = Like {
     name: "sqlite",
     title: "SQLite",
     defaults: Defaults {
-        page_size: PageSize::SQLITE,
+        page_size: PageSize::KIB_4,
         write_gather: Bytes::kib(4),
         writes_in_flight: 1,
         log_flush: true,
         ..Defaults::GENERIC
     },
+};
+
+pub(crate) const DIALECT: Dialect = Dialect {
+    engine: LIKE.name,
+    title: "SQLite's SQL",
+    product: LIKE.title,
+    mode: "simulate",
+    words: &[],
+    placeholder: Placeholder::Numbered("?"),
+    grammar: Grammar::Plain,
 };

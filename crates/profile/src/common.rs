@@ -1,4 +1,4 @@
-//! Maps InnoDB-only roles to the roles that every engine has: layouts, replays and advice support only the latter.
+//! Maps roles of few engines to the roles that every engine has: layouts, replays and advice support only the latter.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ fn common(role: Role) -> Role {
 }
 
 impl Profile {
-    /// Adds the requests of InnoDB-only roles to those of the common roles: binlog to log, undo and doublewrite to data. A figure
+    /// Adds the requests of roles of few engines to those of the common roles: binlog to log, undo and doublewrite to data. A figure
     /// that one of them lacks is missing in the sum.
     pub fn in_common_roles(mut self) -> Profile {
         for volume in &mut self.volumes {

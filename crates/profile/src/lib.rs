@@ -11,7 +11,6 @@
 //!
 //! [origin]
 //! tool = "dbstow record"
-//! product = "PostgreSQL"
 //!
 //! [intervals]
 //! at_s = [0.0, 10.0]

@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The binary log of MySQL and MariaDB: read by replicas and by a point-in-time restore.
+    /// The binary log of a server that has one: read by replicas and by a point-in-time restore.
     Binlog,
     /// Tables and indexes.
     Data,
-    /// The doublewrite area of InnoDB: copies of pages, from which a torn one is restored.
+    /// The doublewrite area: copies of pages, from which a torn one is restored.
     Doublewrite,
     /// The log from which an engine recovers.
     Log,
     /// Temporary space.
     Temp,
-    /// Undo records of InnoDB: row versions before a change.
+    /// Undo records in files of their own: row versions before a change.
     Undo,
 }
 

@@ -1,35 +1,16 @@
-//! How database products write their log: in which units, and how many writes at the same time.
+//! How a server writes its log: in which units, and how many writes at the same time.
 //!
-//! Sources of the numbers, read 2026-11-26:
-//! - PostgreSQL holds `WALWriteLock` while it writes and flushes, and commits in the meantime join the next group
-//!   (`XLogFlush`, <https://github.com/postgres/postgres/blob/c360594/src/backend/access/transam/xlog.c>).
-//! - InnoDB has one write and one flush (`log_write_up_to`,
-//!   <https://github.com/MariaDB/server/blob/1146e98/storage/innobase/log/log0sync.cc>; `log_writer` and `log_flusher`,
-//!   <https://github.com/mysql/mysql-server/blob/08f46b3/storage/innobase/log/log0write.cc>). A write that begins during the
-//!   flush of the previous one is not modelled.
-//! - SQL Server has up to 32 writes for a database until 2008 R2, and up to 112 since 2012 (Paul Randal, "Trimming More
-//!   Transaction Log Fat", <https://sqlperformance.com/2013/01/io-subsystem/trimming-more-transaction-log-fat>). No statement about
-//!   later versions or Azure was found.
+//! What is known of each product, with its sources, is in the tables of [`products`].
 
 use model::Bytes;
+use products::{LogInFlight, LogLimit, LogWrites};
 use profile::Profile;
 use reading::Role;
 
 use super::series::Period;
 
-/// The page of PostgreSQL's log, `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".
-const POSTGRES_PAGE: Bytes = Bytes::kib(8);
-
-/// Write unit of InnoDB's redo log and the binary log, a page of Linux's cache or a block of the disk, as `dbstow record`
-/// counts it.
-const INNODB_PAGE: Bytes = Bytes::kib(4);
-
-/// Others write sectors. Source for SQL Server: *Transaction log architecture and management guide*, "log block" (a multiple
-/// of 512 bytes).
+/// Write unit of a log whose product is not known: a sector.
 pub(super) const SECTOR: Bytes = Bytes(512);
-
-/// The major version of SQL Server 2012.
-const SQL_SERVER_2012: u32 = 11;
 
 /// Share by which commits may exceed writes before commits are assumed to share writes, since both are not counted at the same
 /// instant; and by which recorded writes in flight may exceed a product's limit.
@@ -48,8 +29,13 @@ pub(crate) struct LogWriter {
 enum InFlight {
     /// One for each of this many logs; commits in the meantime share the next.
     One { logs: u32 },
-    /// One for each commit, up to this limit for a database; `is_known` if the version determined it.
-    UpTo { limit: u32, is_known: bool },
+    /// One for each commit, up to this limit of the product for a database.
+    UpTo {
+        limit: LogLimit,
+        title: &'static str,
+        /// That of older versions, if the version is unknown.
+        or: Option<LogLimit>,
+    },
     /// As many as recorded: the product is unknown.
     Recorded,
 }
@@ -66,21 +52,34 @@ pub(super) struct Recorded {
 impl LogWriter {
     /// How this product writes; a version is `major.minor..`.
     pub(crate) fn of(product: Option<&str>, version: Option<&str>) -> LogWriter {
-        let (page, in_flight) = match product {
-            // Babelfish is PostgreSQL that speaks T-SQL.
-            Some("PostgreSQL" | "Babelfish") => (POSTGRES_PAGE, InFlight::One { logs: 1 }),
-            // The redo log and the binary log.
-            Some("MariaDB" | "MySQL") => (INNODB_PAGE, InFlight::One { logs: 2 }),
-            Some("SQL Server" | "Azure SQL Managed Instance") => {
-                let major = version.and_then(|version| version.split('.').next()?.parse().ok());
+        let Some(LogWrites {
+            page,
+            in_flight,
+            title,
+            products: _,
+        }) = product.and_then(LogWrites::of).copied()
+        else {
+            return LogWriter {
+                page: SECTOR,
+                in_flight: InFlight::Recorded,
+            };
+        };
+        let in_flight = match in_flight {
+            LogInFlight::One { logs } => InFlight::One { logs },
+            LogInFlight::UpTo {
+                current,
+                since,
+                before,
+            } => {
+                let major =
+                    version.and_then(|version| version.split('.').next()?.parse::<u32>().ok());
                 let limit = match major {
-                    Some(0..SQL_SERVER_2012) => 32,
-                    Some(_) | None => 112,
+                    Some(major) if major < since => before,
+                    Some(_) | None => current,
                 };
-                let is_known = major.is_some();
-                (SECTOR, InFlight::UpTo { limit, is_known })
+                let or = major.is_none().then_some(before);
+                InFlight::UpTo { limit, title, or }
             }
-            Some(_) | None => (SECTOR, InFlight::Recorded),
         };
         LogWriter { page, in_flight }
     }
@@ -89,12 +88,12 @@ impl LogWriter {
     pub(super) fn in_flight_max(self, recorded: Recorded) -> u32 {
         match (self.in_flight, recorded.in_flight) {
             (InFlight::One { .. }, _) | (InFlight::Recorded, None) => 1,
-            (InFlight::UpTo { limit, .. }, None) => limit,
-            (InFlight::UpTo { limit, .. }, Some(mean)) if mean > f64::from(limit) => {
-                databases(mean, limit).saturating_mul(limit)
+            (InFlight::UpTo { limit, .. }, None) => limit.writes,
+            (InFlight::UpTo { limit, .. }, Some(mean)) if mean > f64::from(limit.writes) => {
+                databases(mean, limit.writes).saturating_mul(limit.writes)
             }
             (InFlight::UpTo { limit, .. }, Some(mean)) => {
-                shared(recorded.commits_per_write, mean, limit)
+                shared(recorded.commits_per_write, mean, limit.writes)
             }
             (InFlight::Recorded, Some(mean)) => (mean.round() as u32).max(1),
         }
@@ -129,21 +128,22 @@ impl LogWriter {
                      among them."
                 ))
             }
-            InFlight::UpTo { limit, is_known } => {
-                let since = match (is_known, limit) {
-                    (true, 32) => "until 2008 R2",
-                    (true, _) => "since 2012",
-                    (false, _) => {
-                        "since 2012; the version was not recorded, and until 2008 R2 it is 32"
-                    }
-                };
+            InFlight::UpTo { limit, title, or } => {
+                let LogLimit { writes, versions } = limit;
+                let or = or.map(|or| {
+                    format!(
+                        "; the version was not recorded, and {} it is {}",
+                        or.versions, or.writes
+                    )
+                });
+                let or = or.unwrap_or_default();
                 let why = match high {
-                    high if high > limit => ", of several databases",
-                    high if high < limit => ", as commits were recorded to share writes",
+                    high if high > writes => ", of several databases",
+                    high if high < writes => ", as commits were recorded to share writes",
                     _ => "",
                 };
                 Some(format!(
-                    "Up to {} are in flight{why}; {recorded}, and SQL Server's limit for a database is {limit} ({since}).",
+                    "Up to {} are in flight{why}; {recorded}, and {title}'s limit for a database is {writes} ({versions}{or}).",
                     log_writes(low, high)
                 ))
             }

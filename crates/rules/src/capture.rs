@@ -168,7 +168,7 @@ pub fn to_json(capture: &impl Serialize) -> String {
     serde_json::to_string_pretty(capture).expect("its keys are texts") + "\n"
 }
 
-/// The product that a capture declares; `None` where it declares none, as for SQL Server, or the text is not a capture.
+/// The product that a capture declares; `None` where it declares none, or the text is not a capture.
 pub fn product(text: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Named {

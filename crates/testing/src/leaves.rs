@@ -63,19 +63,19 @@ pub fn leaves_what_it_leaves_in_sqlite(
         // Temporary, so that it is private.
         execute(
             &mut seat,
-            Dialect::Mariadb,
+            Dialect::MARIADB,
             "CREATE TABLE seen AS SELECT * FROM test_rows",
         )
         .expect(name);
         execute(
             &mut seat,
-            Dialect::Mariadb,
+            Dialect::MARIADB,
             "DROP TEMPORARY TABLE test_rows",
         )
         .expect(name);
         execute(
             &mut seat,
-            Dialect::Mariadb,
+            Dialect::MARIADB,
             "RENAME TABLE seen TO test_rows",
         )
         .expect(name);

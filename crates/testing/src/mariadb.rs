@@ -24,7 +24,7 @@ impl Private for PrivateMariaDb {
     const ENGINE: &'static str = "mariadb";
     const PRODUCT: &'static str = "MariaDB";
     const READY: &'static str = "ready for connections";
-    const DIALECT: Dialect = Dialect::Mariadb;
+    const DIALECT: Dialect = Dialect::MARIADB;
 
     type Server = MariaDb;
 

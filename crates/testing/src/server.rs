@@ -207,7 +207,7 @@ impl Private for PrivatePostgres {
     const ENGINE: &'static str = "postgres";
     const PRODUCT: &'static str = "PostgreSQL";
     const READY: &'static str = "database system is ready";
-    const DIALECT: Dialect = Dialect::Postgres;
+    const DIALECT: Dialect = Dialect::POSTGRES;
 
     type Server = Postgres;
 

@@ -99,7 +99,7 @@ mod parent {
     /// The signal that a child gets when its parent is gone.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ParentDeath {
-        /// `SIGQUIT`: a PostgreSQL server stops at once, ends its sessions, and frees its shared memory.
+        /// `SIGQUIT`: a server of several processes stops at once, ends its sessions, and frees its shared memory.
         Quit,
         /// `SIGKILL`: no code of the child runs any more, such as cleanup in a directory that may belong to
         /// another run by then.

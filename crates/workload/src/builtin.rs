@@ -3,9 +3,9 @@
 use std::io;
 
 use include_dir::{Dir, include_dir};
+use products::Dialect;
 
 use super::definition::Workload;
-use super::dialect::Dialect;
 use super::error::WorkloadError;
 use super::folder::{self, Folder};
 use super::suggest;

@@ -6,9 +6,9 @@ use std::io;
 use std::path::Path;
 
 use files::input::Reach;
+use products::Dialect;
 
 use super::definition::Workload;
-use super::dialect::Dialect;
 use super::error::WorkloadError;
 use super::folder::{self, Folder, OnDisk};
 use super::settings_file::without_logins;
@@ -178,10 +178,10 @@ mod tests {
 
         for name in ["inner", "one.sql", "settings.json"] {
             for dialect in [
-                Dialect::Sqlite,
-                Dialect::Postgres,
-                Dialect::SqlServer,
-                Dialect::Mariadb,
+                Dialect::SQLITE,
+                Dialect::POSTGRES,
+                Dialect::TSQL,
+                Dialect::MARIADB,
             ] {
                 let path = at(name);
                 let here = Workload::from_path(&path, dialect, Reach::Beneath).expect("sound");
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn a_file_that_is_not_carried_is_missing() {
         let path = Path::new("away");
-        let error = Workload::from_files(path, &Files::new(), Dialect::Sqlite);
+        let error = Workload::from_files(path, &Files::new(), Dialect::SQLITE);
         let error = error.expect_err("there is none").to_string();
         assert!(error.contains("workload.toml"), "{error}");
     }

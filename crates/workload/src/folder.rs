@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use model::Duration;
+use products::Dialect;
 use toml::Spanned;
 
 use files::input::{self, Reach};
@@ -14,7 +15,6 @@ use files::input::{self, Reach};
 use super::definition::{
     LOOP_COUNT, LOOP_FIRST, Load, Run, RunLength, Setting, Weighted, Workload, holds,
 };
-use super::dialect::Dialect;
 use super::error::{WorkloadError, line_of};
 use super::script::{Command, Script, ScriptError, ScriptProblem};
 use super::suggest;
@@ -69,8 +69,8 @@ impl Folder for OnDisk<'_> {
 impl Workload {
     /// Reads a folder: its `workload.toml` and the scripts that it names.
     ///
-    /// In PostgreSQL's dialect, `load.postgres.sql` replaces `load.sql` if it exists, `load.sqlserver.sql` in SQL Server's, and
-    /// `load.mariadb.sql` in MariaDB's. Other files are ignored. `reach` controls whether scripts may be elsewhere.
+    /// In another dialect than SQLite's, `load.ENGINE.sql` replaces `load.sql` if it exists, with the name of the dialect's engine.
+    /// Other files are ignored. `reach` controls whether scripts may be elsewhere.
     ///
     /// # Errors
     /// The first mistake, with file, line, value and remedy.
@@ -344,15 +344,15 @@ impl<F: Folder + ?Sized> Reader<'_, F> {
         if !self.folder.scripts().contains(name) {
             return Err(self.missing(file));
         }
-        match Dialect::of(name) {
-            Dialect::Sqlite => {
-                return Err(wrong(
-                    self,
-                    "name it for the server whose SQL it is, such as `loop.sqlserver.sql`",
-                ));
-            }
-            dialect if dialect != self.dialect => return Ok(None),
-            Dialect::Postgres | Dialect::SqlServer | Dialect::Mariadb => {}
+        let dialect = Dialect::of(name);
+        if dialect == Dialect::SQLITE {
+            let example = Dialect::TSQL.engine;
+            let wanted =
+                format!("name it for the server whose SQL it is, such as `loop.{example}.sql`");
+            return Err(wrong(self, &wanted));
+        }
+        if dialect != self.dialect {
+            return Ok(None);
         }
         for variable in [LOOP_FIRST, LOOP_COUNT] {
             if parameters.contains_key(variable) {

@@ -9,8 +9,6 @@ mod builtin;
 mod carried;
 /// A workload, resolved and checked.
 mod definition;
-/// The SQL dialects of scripts.
-mod dialect;
 /// Errors in a workload.
 mod error;
 /// Expressions of `\set` and `\if`.
@@ -38,8 +36,8 @@ pub use definition::{
     Claim, Database, LOOP_COUNT, LOOP_FIRST, Length, Load, OperationKind, ParameterUse, Run,
     RunLength, Setting, Tables, Weighted, Workload,
 };
-pub use dialect::Dialect;
 pub use error::WorkloadError;
+pub use products::Dialect;
 pub use script::{
     Branch, Command, Driver, ExecutionError, Pause, PauseUnit, Script, ScriptError, ScriptProblem,
     Statement,

@@ -1,19 +1,19 @@
 //! Files of SQLQueryStress users: a settings file, or an SQL file with threads and iterations.
 //!
 //! In T-SQL the query is sent as SQLQueryStress sends it: whole, once per iteration, regardless of any `;` in it.
-//! SQLQueryStress would send a `GO` too, which no server understands; here it ends a batch, since files saved by SQL Server
-//! Management Studio contain them. For other engines the query is a normal script: they take one statement at a time.
+//! SQLQueryStress would send a `GO` too, which no server understands; here it ends a batch, since files saved by other
+//! tools contain them. For other engines the query is a normal script: they take one statement at a time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use model::Duration;
+use products::Dialect;
 
 use super::definition::{
     Database, Load, OperationKind, Run, RunLength, Tables, Weighted, Workload,
 };
-use super::dialect::Dialect;
 use super::error::WorkloadError;
 use super::folder::{LOG_BYTES_PER_ROW, check_defined};
 use super::script::{Script, ScriptError};

@@ -98,7 +98,7 @@ impl Driver for Notebook {
 
 /// A built-in workload, scaled down for tests.
 fn tiny(name: &str) -> Workload {
-    tiny_in(name, Dialect::Sqlite)
+    tiny_in(name, Dialect::SQLITE)
 }
 
 fn tiny_in(name: &str, dialect: Dialect) -> Workload {
@@ -216,7 +216,7 @@ const FOREIGN: [&str; 19] = [
 #[test]
 fn every_builtin_workload_is_there_in_tsql() {
     for name in Workload::builtin_names() {
-        let workload = tiny_in(name, Dialect::SqlServer);
+        let workload = tiny_in(name, Dialect::TSQL);
         let run = workload.run.scripts.iter().map(|weighted| &weighted.script);
         for script in workload.load.all().chain(run) {
             let own = script.name.ends_with(".sqlserver.sql");
@@ -257,7 +257,7 @@ const FOREIGN_TO_MARIADB: [&str; 14] = [
 #[test]
 fn every_builtin_workload_is_there_in_mariadbs_sql() {
     for name in Workload::builtin_names() {
-        let (load, run) = notes(&tiny_in(name, Dialect::Mariadb), 500);
+        let (load, run) = notes(&tiny_in(name, Dialect::MARIADB), 500);
         assert!(load.len() >= 2 && run.len() >= 500, "{name}");
         for text in load.iter().chain(&run) {
             let foreign: Vec<&str> = FOREIGN_TO_MARIADB
@@ -272,7 +272,7 @@ fn every_builtin_workload_is_there_in_mariadbs_sql() {
 #[test]
 fn operations_take_as_many_round_trips_in_other_dialects_as_in_sqlite() {
     for name in Workload::builtin_names() {
-        let counts = [Dialect::Sqlite, Dialect::SqlServer, Dialect::Mariadb].map(|dialect| {
+        let counts = [Dialect::SQLITE, Dialect::TSQL, Dialect::MARIADB].map(|dialect| {
             let (_, run) = notes(&tiny_in(name, dialect), 200);
             run.len()
         });
@@ -303,15 +303,15 @@ fn the_same_tables_are_spread_in_mariadb_as_in_postgresql() {
         let expected = match tiny(name).load.measured {
             // Temporary tables of MariaDB have no partitions.
             true => Vec::new(),
-            false => spread_tables(name, Dialect::Postgres),
+            false => spread_tables(name, Dialect::POSTGRES),
         };
-        assert_eq!(spread_tables(name, Dialect::Mariadb), expected, "{name}");
+        assert_eq!(spread_tables(name, Dialect::MARIADB), expected, "{name}");
     }
 }
 
 #[test]
 fn statements_of_mariadb_list_a_variable_as_often_as_it_comes() {
-    let workload = tiny_in("set-based", Dialect::Mariadb);
+    let workload = tiny_in("set-based", Dialect::MARIADB);
     let update = &workload.run.scripts[0].script.commands[1];
     let Command::Sql(statement) = update else {
         panic!("{update:?}");
@@ -325,7 +325,7 @@ fn statements_of_mariadb_list_a_variable_as_often_as_it_comes() {
 
 #[test]
 fn statements_of_tsql_name_their_parameters_in_order() {
-    let workload = tiny_in("set-based", Dialect::SqlServer);
+    let workload = tiny_in("set-based", Dialect::TSQL);
     let update = &workload.run.scripts[0].script.commands[1];
     let Command::Sql(statement) = update else {
         panic!("{update:?}");
@@ -340,10 +340,10 @@ fn statements_of_tsql_name_their_parameters_in_order() {
 #[test]
 fn loops_on_the_server_are_for_the_server_that_has_them() {
     for name in ["tempdb-oltp", "read-only", "write-only"] {
-        for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mariadb] {
+        for dialect in [Dialect::SQLITE, Dialect::POSTGRES, Dialect::MARIADB] {
             assert_eq!(tiny_in(name, dialect).run.server_loop, None, "{name}");
         }
-        let workload = tiny_in(name, Dialect::SqlServer);
+        let workload = tiny_in(name, Dialect::TSQL);
         let script = workload.run.server_loop.as_ref().expect(name);
         let mut variables = workload.variables(0, 1);
         assert!(variables.set(LOOP_FIRST, Value::Int(0)));
@@ -368,7 +368,7 @@ fn a_loop_that_does_not_fit_is_refused_with_its_remedy() {
         ] {
             fs::write(folder.path().join(name), text).expect("a file");
         }
-        Workload::from_folder(folder.path(), Dialect::SqlServer, Reach::Beneath)
+        Workload::from_folder(folder.path(), Dialect::TSQL, Reach::Beneath)
     };
     let with = |file: &str| format!("{SOUND}server_loop = \"{file}\"\n");
     let sound = with("a.sqlserver.sql");
@@ -542,7 +542,7 @@ fn folder(files: &[(&str, &str)]) -> Result<Workload, WorkloadError> {
     for (name, text) in files {
         fs::write(folder.path().join(name), text).expect("a file");
     }
-    Workload::from_folder(folder.path(), Dialect::Sqlite, Reach::Beneath)
+    Workload::from_folder(folder.path(), Dialect::SQLITE, Reach::Beneath)
 }
 
 #[test]
@@ -677,12 +677,12 @@ fn a_mistake_in_a_folder_is_told_with_file_line_and_remedy() {
 
 #[test]
 fn an_unknown_builtin_names_the_near_one() {
-    let error = Workload::builtin("tempdb-olpt", Dialect::Sqlite)
+    let error = Workload::builtin("tempdb-olpt", Dialect::SQLITE)
         .expect_err("unknown")
         .to_string();
     assert!(error.contains("did you mean `tempdb-oltp`?"), "{error}");
-    assert!(Workload::builtin("../workloads/trade", Dialect::Sqlite).is_err());
-    assert!(Workload::builtin("", Dialect::Sqlite).is_err());
+    assert!(Workload::builtin("../workloads/trade", Dialect::SQLITE).is_err());
+    assert!(Workload::builtin("", Dialect::SQLITE).is_err());
 }
 
 /// What `from_sqlquerystress` makes of `json`.
@@ -690,7 +690,7 @@ fn imported(json: &str) -> Result<Workload, WorkloadError> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("stress.json");
     fs::write(&path, json).expect("a file");
-    Workload::from_sqlquerystress(&path, Dialect::Sqlite)
+    Workload::from_sqlquerystress(&path, Dialect::SQLITE)
 }
 
 #[test]
@@ -754,14 +754,14 @@ fn a_single_sql_file_runs_with_threads_and_iterations() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("query.sql");
     fs::write(&path, "SELECT 1;\nSELECT 2;\n").expect("a file");
-    let workload = Workload::from_sql_file(&path, 2, 50, Dialect::Sqlite).expect("sound");
+    let workload = Workload::from_sql_file(&path, 2, 50, Dialect::SQLITE).expect("sound");
     assert_eq!(workload.name, "query");
     assert_eq!(
         workload.length(2).expect("a length"),
         Length::Operations(100)
     );
-    assert!(Workload::from_sql_file(&path, 0, 50, Dialect::Sqlite).is_err());
-    assert!(Workload::from_sql_file(&path.join("none"), 1, 1, Dialect::Sqlite).is_err());
+    assert!(Workload::from_sql_file(&path, 0, 50, Dialect::SQLITE).is_err());
+    assert!(Workload::from_sql_file(&path.join("none"), 1, 1, Dialect::SQLITE).is_err());
 }
 
 /// What the first article ran in SQLQueryStress, abbreviated: one batch.
@@ -781,7 +781,7 @@ fn a_query_in_tsql_is_sent_whole_as_sqlquerystress_sends_it() {
         ("SELECT 1;\nGO\nSELECT 2;\nSELECT 3\nGO\n".to_owned(), 2),
     ] {
         fs::write(&path, &text).expect("a file");
-        let workload = Workload::from_sql_file(&path, 2, 50, Dialect::SqlServer).expect("sound");
+        let workload = Workload::from_sql_file(&path, 2, 50, Dialect::TSQL).expect("sound");
         let (_, sent) = notes(&workload, 3);
         assert_eq!(sent.len(), 3 * statements, "{text}");
         if statements == 1 {
@@ -798,7 +798,7 @@ fn mapped_parameters_of_sqlquerystress_are_variables_in_tsql() {
          \"ParamQuery\": \"SELECT id, name FROM t\", \"ParamMappings\": [{\"Key\": \"@id\", \"Value\": \"id\"}, \
          {\"Key\": \"name\", \"Value\": \"name\"}, {\"Key\": \"@a\", \"Value\": null}]}";
     fs::write(&path, settings).expect("a file");
-    let workload = Workload::from_sqlquerystress(&path, Dialect::SqlServer).expect("sound");
+    let workload = Workload::from_sqlquerystress(&path, Dialect::TSQL).expect("sound");
     let stress = workload.stress.as_ref().expect("it is one");
     let query = stress.parameter_query.as_ref().expect("kept");
     assert!(query.mappings.keys().eq(["@id", "@name"]));
@@ -829,10 +829,10 @@ fn mapped_parameters_of_sqlquerystress_are_variables_in_every_dialect_and_others
     let path = folder.path().join("stress.json");
     fs::write(&path, settings).expect("a file");
     for (dialect, first) in [
-        (Dialect::Sqlite, "?1 + ?2"),
-        (Dialect::Postgres, "$1 + $2"),
-        (Dialect::SqlServer, "@p1 + @p2"),
-        (Dialect::Mariadb, "? + ?"),
+        (Dialect::SQLITE, "?1 + ?2"),
+        (Dialect::POSTGRES, "$1 + $2"),
+        (Dialect::TSQL, "@p1 + @p2"),
+        (Dialect::MARIADB, "? + ?"),
     ] {
         let workload = Workload::from_sqlquerystress(&path, dialect).expect("sound");
         let Command::Sql(statement) = &workload.run.scripts[0].script.commands[0] else {
@@ -907,7 +907,7 @@ fn every_size_of_a_workload_that_is_built_in_has_a_range() {
         "think_ms",
     ];
     for name in Workload::builtin_names() {
-        let workload = Workload::builtin(name, Dialect::Sqlite).expect("it is built in");
+        let workload = Workload::builtin(name, Dialect::SQLITE).expect("it is built in");
         for (parameter, value) in workload.parameters() {
             let is_size = matches!(value, Value::Int(_)) && !others.contains(&parameter.as_str());
             assert_eq!(

@@ -38,7 +38,7 @@ pub(super) struct WorkloadFile {
     #[serde(default)]
     pub(super) operation: OperationKind,
     /// What every statement of the run has to do, or there is no verdict: `spill` (write to temporary files) or `parallel` (run
-    /// on several threads, where its hint `MAXDOP` is above 1). Checked on SQL Server; other engines do not report it.
+    /// on several threads, where its hint `MAXDOP` is above 1). Checked where the engine reports it.
     ///
     /// Absent: none.
     pub(super) claim: Option<Claim>,
@@ -100,7 +100,7 @@ pub(super) struct RunFile {
     /// Absent: 300.
     pub(super) log_bytes_per_row: Option<Spanned<i64>>,
     /// The mix as one statement that runs operations `:first` to `:first + :count - 1` of a session on the server, in a file of
-    /// one dialect such as `mixed.loop.sqlserver.sql`.
+    /// one dialect such as `mixed.loop.ENGINE.sql`.
     ///
     /// Absent: none.
     pub(super) server_loop: Option<Spanned<String>>,

@@ -5,6 +5,7 @@
 use super::Volume;
 use experiment::record::{Record, WaitEvent, WaitsOn};
 use experiment::spec::Role;
+use products::{WaitAdvice, Waited};
 use table::quantity::percent;
 
 /// Share of the sessions' time from which on a wait is mentioned.
@@ -13,11 +14,13 @@ const SHARE_LEAST: f64 = 0.10;
 /// The remedy for the wait that took most of the sessions' time; `None` where nothing stands out, or for other wait types.
 pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String> {
     let (event, share) = largest(trials)?;
-    // Without a file placed by the run, the wait is attributed to its data.
-    let role = match event.on {
-        Some(WaitsOn::Files(role)) => role,
-        Some(WaitsOn::AllocationPage) | None => Role::Data,
+    let object = match event.on {
+        Some(WaitsOn::Object(object)) => Some(object),
+        Some(WaitsOn::Files(_)) | None => None,
     };
+    let WaitAdvice {
+        is, files, helps, ..
+    } = WaitAdvice::on(event.name, object)?;
     let on = |role: Role| {
         let holds = volumes
             .iter()
@@ -29,42 +32,15 @@ pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String>
             several => format!(" (volumes {})", several.join(", ")),
         }
     };
+    let on = match (files, event.on) {
+        (Waited::NoFiles, _) => String::new(),
+        (Waited::Of(role), _) => on(*role),
+        (Waited::OfEvent, Some(WaitsOn::Files(role))) => on(role),
+        // Without a file placed by the run, the wait is attributed to its data.
+        (Waited::OfEvent, Some(WaitsOn::Object(_)) | None) => on(Role::Data),
+    };
     let share = percent(share);
-    // Source: Microsoft, "sys.dm_os_wait_stats", and KB2154845 on allocation pages (read 2026-11).
-    Some(match event.name {
-        name if name.starts_with("PAGELATCH_") && event.on == Some(WaitsOn::AllocationPage) => {
-            format!("{event}, {share} of session time: more data files for tempdb, not other disks")
-        }
-        name if name.starts_with("PAGELATCH_") => format!(
-            "{event}, {share} of session time: pages in memory that sessions change at once; no disk helps"
-        ),
-        name if name.starts_with("PAGEIOLATCH_") => format!(
-            "{event}, {share} of session time: reads{}; a disk with more to give, or more memory",
-            on(role)
-        ),
-        "IO_COMPLETION" | "ASYNC_IO_COMPLETION" => format!(
-            "{event}, {share} of session time: sorts and hashes that spill into tempdb{}; a faster disk there, or \
-             larger memory grants",
-            on(Role::Temp)
-        ),
-        "WRITELOG" | "LOGBUFFER" => format!(
-            "{event}, {share} of session time: commits wait for the log{}; a disk with faster small writes there",
-            on(Role::Log)
-        ),
-        "ASYNC_NETWORK_IO" => format!(
-            "{event}, {share} of session time: the server waits for its client to take rows; a faster client or \
-             network, or a loop on the server"
-        ),
-        name if name.starts_with("LCK_") => {
-            format!("{event}, {share} of session time: sessions lock each other out; no disk helps")
-        }
-        "RESOURCE_SEMAPHORE" => {
-            format!(
-                "{event}, {share} of session time: queries queue for memory grants; no disk helps"
-            )
-        }
-        _ => return None,
-    })
+    Some(format!("{event}, {share} of session time: {is}{on}{helps}"))
 }
 
 /// The wait with the largest share of the sessions' time over all trials.

@@ -5,6 +5,7 @@ use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Warning};
 use experiment::question::Question;
+use products::EXAMPLE_SERVER;
 use table::quantity::percent;
 
 /// Share of the sessions' time from which waiting for the lock decides.
@@ -39,7 +40,9 @@ pub(super) fn warnings(
             comparison.candidate, comparison.baseline
         ))
     }));
-    let remedy = "A server lets sessions write at the same time: run it on one (--engine postgres), or in simulate.";
+    let remedy = format!(
+        "A server lets sessions write at the same time: run it on one (--engine {EXAMPLE_SERVER}), or in simulate."
+    );
     Some(match of_lock {
         Some(pairs) => warning(
             "one-writer",

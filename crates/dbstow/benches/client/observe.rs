@@ -155,7 +155,7 @@ fn measure(engine: &MariaDb, arm: &Arm, transaction: &Transaction) -> Seen {
                 }
             });
         }
-        execute(engine, Dialect::Mariadb, transaction, SESSIONS_MAX);
+        execute(engine, Dialect::MARIADB, transaction, SESSIONS_MAX);
         ended.store(true, Ordering::Relaxed);
         clock.now().as_secs_f64()
     });

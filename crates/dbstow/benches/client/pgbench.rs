@@ -57,6 +57,6 @@ pub(crate) fn run() {
         },
     };
     let asked = (&TRANSACTIONS[..], site.parent());
-    compare(&engine, Dialect::Postgres, &peer, asked);
+    compare(&engine, Dialect::POSTGRES, &peer, asked);
     engine.stop().expect("nothing left");
 }

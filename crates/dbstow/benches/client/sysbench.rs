@@ -73,7 +73,7 @@ pub(crate) fn run() {
         },
     };
     let asked = (&TRANSACTIONS[..], site.parent());
-    compare(&engine, Dialect::Mariadb, &peer, asked);
+    compare(&engine, Dialect::MARIADB, &peer, asked);
     engine.stop().expect("nothing left");
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn asked() -> (Settings, Workload) {
 /// Makes and fills the tables.
 pub(crate) fn load(engine: &dyn Engine) {
     let mut names = Names::new();
-    let script = Script::parse("load.sql", LOAD, Dialect::Mariadb, &mut names);
+    let script = Script::parse("load.sql", LOAD, Dialect::MARIADB, &mut names);
     let script = script.unwrap_or_else(|error| panic!("{error}"));
     let mut seat = SessionContext(engine.connect(0).expect("a connection"));
     let mut variables = Variables::new(Arc::new(names), 0, 1);

@@ -103,7 +103,7 @@ fn experiments() -> Vec<CompletionCandidate> {
 
 fn workloads() -> Vec<CompletionCandidate> {
     let about = |name| {
-        let workload = Workload::builtin(name, Dialect::Sqlite);
+        let workload = Workload::builtin(name, Dialect::SQLITE);
         workload.map_or_else(|_| String::new(), |workload| workload.about)
     };
     Workload::builtin_names()

@@ -130,7 +130,7 @@ fn size(name: &str, parameters: &[(String, String)], args: &Args) -> anyhow::Res
 
 fn list() -> anyhow::Result<String> {
     let row = |name: &str| {
-        let about = Workload::builtin(name, Dialect::Sqlite)?.about;
+        let about = Workload::builtin(name, Dialect::SQLITE)?.about;
         Ok(vec![name.to_owned(), about])
     };
     let rows: anyhow::Result<Vec<_>> = Workload::builtin_names().into_iter().map(row).collect();

@@ -453,7 +453,7 @@ fn no_parameter_of_a_workload_is_ignored() {
         let asked =
             format!("{{ name = '{name}', sessions = 2, operations = 40, parameters = {small} }}");
         let base = base(STATEMENTS, &[("workload", asked.as_str())]);
-        let known = workload::Workload::builtin(name, workload::Dialect::Sqlite);
+        let known = workload::Workload::builtin(name, workload::Dialect::SQLITE);
         let known = known.expect("it is built in");
         for (parameter, default) in known.parameters() {
             let key = format!("workload.parameters.{parameter}");

@@ -79,7 +79,7 @@ fn right_texts_are_accepted() {
 fn every_statement_of_the_workloads_is_tsql() {
     let mut texts = Vec::new();
     for name in Workload::builtin_names() {
-        let workload = Workload::builtin(name, Dialect::SqlServer).expect(name);
+        let workload = Workload::builtin(name, Dialect::TSQL).expect(name);
         let run = &workload.run;
         let mix = run.scripts.iter().map(|weighted| &weighted.script);
         for script in workload.load.all().chain(mix).chain(&run.server_loop) {
@@ -113,7 +113,7 @@ fn a_query_of_sqlquerystress_is_tsql_as_it_is_sent() {
     let settings = "{\"MainQuery\": \"DECLARE @n int = 0;\\nWHILE @n < 10 BEGIN\\nSELECT @id; SET @n += 1; END\", \
          \"ParamQuery\": \"SELECT id FROM dbo.t;\", \"ParamMappings\": [{\"Key\": \"@id\", \"Value\": \"id\"}]}";
     std::fs::write(&path, settings).expect("a file");
-    let workload = Workload::from_sqlquerystress(&path, Dialect::SqlServer).expect("sound");
+    let workload = Workload::from_sqlquerystress(&path, Dialect::TSQL).expect("sound");
     let mut texts = sent(&workload.run.scripts[0].script);
     assert_eq!(texts.len(), 1);
     let stress = workload.stress.expect("it is one");

@@ -16,7 +16,7 @@ use testing::server::{self, Folders, SessionContext, experiment, experiment_with
 use workload::{Dialect, Names, Script, Value, Variables, Workload};
 
 fn execute(seat: &mut SessionContext<'_>, sql: &str) -> Result<(), String> {
-    server::execute(seat, Dialect::Mariadb, sql)
+    server::execute(seat, Dialect::MARIADB, sql)
 }
 
 /// Paths of the files under `folder`, as seen from there, in order.
@@ -364,7 +364,7 @@ fn an_argument_that_is_larger_than_a_packet_arrives() {
     let mut seat = SessionContext(engine.connect(0).expect("a connection"));
     let text = "CREATE TABLE t (text LONGTEXT); INSERT INTO t VALUES (:text)";
     let mut names = Names::new();
-    let script = Script::parse("test.sql", text, Dialect::Mariadb, &mut names).expect(text);
+    let script = Script::parse("test.sql", text, Dialect::MARIADB, &mut names).expect(text);
     let mut variables = Variables::new(Arc::new(names), 0, 1);
     assert!(variables.set("text", Value::Text("x".repeat(LENGTH))));
     script

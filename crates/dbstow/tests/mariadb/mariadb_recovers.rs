@@ -144,7 +144,7 @@ fn a_killed_server_recovers(front: &str) {
             let script = Script::parse(
                 "test.sql",
                 text,
-                Dialect::Mariadb,
+                Dialect::MARIADB,
                 std::sync::Arc::get_mut(&mut names).expect("it is ours alone"),
             );
             let script = script.expect("it is right");

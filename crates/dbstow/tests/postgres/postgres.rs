@@ -13,7 +13,7 @@ use testing::server::{
 use workload::{Database, Dialect, Workload};
 
 fn execute(seat: &mut SessionContext<'_>, sql: &str) -> Result<(), String> {
-    server::execute(seat, Dialect::Postgres, sql)
+    server::execute(seat, Dialect::POSTGRES, sql)
 }
 
 /// Bytes of all files under `folder`.

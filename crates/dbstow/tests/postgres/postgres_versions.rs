@@ -259,7 +259,7 @@ fn sees_a_wait(engine: &Postgres, major: u32) {
         let sleeper = scope.spawn(|| {
             let mut names = Names::new();
             let sql = "SELECT pg_sleep(120);";
-            let script = Script::parse("test.sql", sql, Dialect::Postgres, &mut names).unwrap();
+            let script = Script::parse("test.sql", sql, Dialect::POSTGRES, &mut names).unwrap();
             let mut seat = SessionContext(engine.connect(0).unwrap());
             seat.0.enter(2 * RUN);
             let mut variables = Variables::new(Arc::new(names), 0, 1);

@@ -1,6 +1,6 @@
 //! Limits a managed server's memory, so that the machine's page cache does not act as a second buffer pool.
 //!
-//! A server without direct I/O, such as PostgreSQL, reads and writes through the operating system's page cache, which
+//! A server without direct I/O reads and writes through the operating system's page cache, which
 //! takes all free memory: on a machine with much of it, data of the experiment's size would reach its disks only once.
 //! A control group counts the pages that its processes bring in, together with their own memory, and reclaims them at
 //! the limit.
@@ -97,8 +97,8 @@ impl Memory {
         self.write("cgroup.procs", process.to_string());
     }
 
-    /// Applies the limit. Not before the load is done: PostgreSQL's `ANALYZE` takes as much memory as
-    /// 30,000 rows are long, which is not part of any trial.
+    /// Applies the limit. Not before the load is done: gathering statistics may take as much memory as 30,000 rows are
+    /// long, which is not part of any trial.
     pub(crate) fn tighten(&mut self) {
         if let Memory::Limited(group) = self {
             let (file, limit) = (group.file, group.limit.0.to_string());

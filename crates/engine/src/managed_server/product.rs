@@ -5,9 +5,9 @@ use nix::sys::signal::Signal;
 
 /// How servers of a product are run.
 pub struct Product {
-    /// Its name in messages, such as `PostgreSQL`.
+    /// Its name in messages.
     pub name: &'static str,
-    /// Name of its server's program, for messages about processes left by a killed dbstow: `ended postgres (..)`.
+    /// Name of its server's program, for messages about processes left by a killed dbstow: `ended NAME (..)`.
     pub process: &'static str,
     /// Users that a server can run as if dbstow is root: the first existing one is taken.
     pub users: [&'static str; 2],

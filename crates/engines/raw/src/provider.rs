@@ -20,7 +20,7 @@ impl EngineProvider for Provider {
     }
 
     fn dialect(&self) -> Dialect {
-        Dialect::Sqlite
+        Dialect::SQLITE
     }
 
     fn simulated(&self) -> Option<Simulated> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::store::PAGE;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use volume::orphans::Registration;
@@ -56,6 +57,7 @@ const CONTROLS: [ControlSpec; 1] = [ControlSpec {
     setting: "synchronous",
     value: "off",
     kind: Kind::Power,
+    page: PAGE,
     is_noticed: |verdict| matches!(verdict, Verdict::Lost { .. } | Verdict::Corrupt { .. }),
 }];
 

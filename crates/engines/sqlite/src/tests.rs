@@ -93,7 +93,7 @@ fn directories(root: &Path) -> Vec<PathBuf> {
 }
 
 fn small(name: &str) -> Workload {
-    let mut workload = Workload::builtin(name, workload::Dialect::Sqlite).expect("it is built in");
+    let mut workload = Workload::builtin(name, workload::Dialect::SQLITE).expect("it is built in");
     let sizes = [
         ("rows", 3_000),
         ("customers", 50),

@@ -97,7 +97,7 @@ pub struct Record {
 /// The engine of a trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineRecord {
-    /// `sqlite`, `postgres`, `sqlserver` or `raw`.
+    /// Its name, as `--engine` takes it.
     pub name: String,
     /// Its own version.
     pub version: String,

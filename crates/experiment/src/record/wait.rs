@@ -10,19 +10,17 @@ pub struct WaitEvent<'a> {
     /// The engine's name: `PAGEIOLATCH_SH`, `IO/DataFileRead`.
     pub name: &'a str,
     /// What it waited for, if known.
-    pub on: Option<WaitsOn>,
+    pub on: Option<WaitsOn<'a>>,
 }
 
 /// What a session waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WaitsOn {
+pub enum WaitsOn<'a> {
     /// A file of this role.
     Files(Role),
-    /// An allocation page of a tempdb file, which tracks free space.
-    AllocationPage,
+    /// Something in memory, as the engine's crate describes it.
+    Object(&'a str),
 }
-
-const ALLOCATION_PAGE: &str = " of an allocation page in tempdb";
 
 impl fmt::Display for WaitEvent<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,30 +28,25 @@ impl fmt::Display for WaitEvent<'_> {
         match self.on {
             None => Ok(()),
             Some(WaitsOn::Files(role)) => write!(f, " of {role} files"),
-            Some(WaitsOn::AllocationPage) => f.write_str(ALLOCATION_PAGE),
+            Some(WaitsOn::Object(object)) => write!(f, " of {object}"),
         }
     }
 }
 
 impl<'a> From<&'a str> for WaitEvent<'a> {
     fn from(text: &'a str) -> WaitEvent<'a> {
-        if let Some(name) = text.strip_suffix(ALLOCATION_PAGE) {
-            let on = Some(WaitsOn::AllocationPage);
-            return WaitEvent { name, on };
-        }
-        let of_role = |role: Role| {
-            let name = text.strip_suffix(" files")?.strip_suffix(role.name())?;
-            let on = Some(WaitsOn::Files(role));
-            Some(WaitEvent {
-                name: name.strip_suffix(" of ")?,
-                on,
-            })
+        let Some((name, object)) = text.split_once(" of ") else {
+            return WaitEvent {
+                name: text,
+                on: None,
+            };
         };
-        let named = Role::ALL.into_iter().find_map(of_role);
-        named.unwrap_or(WaitEvent {
-            name: text,
-            on: None,
-        })
+        let role = object.strip_suffix(" files");
+        let role = Role::ALL
+            .into_iter()
+            .find(|known| role == Some(known.name()));
+        let on = role.map_or(WaitsOn::Object(object), WaitsOn::Files);
+        WaitEvent { name, on: Some(on) }
     }
 }
 
@@ -78,7 +71,7 @@ mod tests {
     fn an_event_reads_back_from_its_counter() {
         for (name, on) in [
             ("PAGEIOLATCH_SH", Some(WaitsOn::Files(Role::Temp))),
-            ("PAGELATCH_UP", Some(WaitsOn::AllocationPage)),
+            ("PAGELATCH_UP", Some(WaitsOn::Object("a page"))),
             ("IO/DataFileRead", None),
         ] {
             let event = WaitEvent { name, on };

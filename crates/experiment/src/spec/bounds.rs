@@ -28,7 +28,7 @@ pub(crate) const TRIALS_MAX: usize = 100_000;
 /// Maximum length of a name.
 pub(crate) const NAME_MAX: usize = 64;
 
-/// Largest file: 2^32 extents of 64 KiB, which is how the store numbers them. (SQL Server allows 16 TB.)
+/// Largest file: 2^32 extents of 64 KiB, which is how the store numbers them.
 pub(crate) const FILE_MAX: Bytes = Bytes::gib(256 << 10);
 
 /// Maximum total size of files on one volume, so no offset overflows, even with growing files after the last one.
@@ -40,13 +40,13 @@ pub(crate) const MEMORY_MAX: Bytes = Bytes::gib(31 << 10);
 /// Largest unit of I/O: a gathered write, a read-ahead, an interleave.
 pub(crate) const GATHER_MAX: Bytes = Bytes::gib(1);
 
-/// Maximum number of pages in a doublewrite batch; InnoDB allows up to 512 (`innodb_doublewrite_pages`).
+/// Maximum number of pages in a doublewrite batch; servers allow up to 512.
 pub(crate) const DOUBLEWRITE_MAX: u32 = 4096;
 
 /// Largest memory of one sort; SQLite counts it in KiB in 32 bits.
 pub(crate) const SORT_MAX: Bytes = Bytes::gib(1 << 10);
 
-/// Maximum size of row versions for a changed row; SQL Server's rows have up to 8,060 bytes in a page.
+/// Maximum size of row versions for a changed row; servers' rows have up to about a page of 8 KiB.
 pub(crate) const VERSION_MAX: Bytes = Bytes::mib(1);
 
 /// Maximum log bytes for a changed row, including all its indexes.

@@ -87,12 +87,16 @@ fn roles(placement: &Placement, variant: &Variant, known: &dyn Known) -> Result<
         return Ok(());
     };
     let remedy = match mode {
-        Mode::Simulate => "leave --engine out",
-        Mode::Emulate | Mode::Measure => "add --engine mariadb",
+        Mode::Simulate => Some("leave --engine out".to_owned()),
+        Mode::Emulate | Mode::Measure => {
+            let other = known.engine_with(role, *mode);
+            other.map(|other| format!("add --engine {other}"))
+        }
     };
+    let remedy = remedy.map_or_else(String::new, |remedy| format!("{remedy}, or "));
     let had: Vec<&str> = had.iter().map(|role| role.name()).collect();
     let message = format!(
-        "placement \"{}\" says where {role} lives, and {engine} in {mode} has {} alone; {remedy}, or remove {role}",
+        "placement \"{}\" says where {role} lives, and {engine} in {mode} has {} alone; {remedy}remove {role}",
         placement.name,
         had.join(", ")
     );

@@ -8,13 +8,13 @@ use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::error::{listed, plain_words, remedy};
 use super::keys;
-use super::wire::Experiment;
+use super::wire::{Experiment, QUICK, REAL_TIME, REAL_TIME_OF_ENGINE};
 
 /// Sections whose entries have names chosen by the author: an unknown name in an override is a typo.
 const NAMED: [&str; 4] = ["volume", "placement", "arm", "published"];
 
 /// Sections that set keys of others: they are applied to the file before arms and overrides set theirs.
-const APPLIED_FIRST: [&str; 3] = ["quick", "real-time", "real-time-sqlserver"];
+const APPLIED_FIRST: [&str; 3] = [QUICK, REAL_TIME, REAL_TIME_OF_ENGINE];
 
 /// Keys whose edit removes others, since the old workload's do not apply to the new one.
 const OF_ANOTHER_WORKLOAD: [&str; 2] = ["workload.folder", "workload.profile"];

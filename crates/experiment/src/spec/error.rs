@@ -131,7 +131,7 @@ pub fn near<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option
 
 /// The known names that contain `given` as words, or else the nearest one, if close enough.
 ///
-/// Words are separated by "-", "_" and "."; so "tempdb-scale" finds "tempdb-scale-out". Close enough: one edit per three letters
+/// Words are separated by "-", "_" and "."; so "log-size" finds "log-size-limit". Close enough: one edit per three letters
 /// (Damerau-Levenshtein), so that "sesions" finds "sessions", and "disk" does not find "data".
 fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();

@@ -11,7 +11,7 @@ use crate::build::Experiment;
 /// ```
 /// use experiment::spec::ExperimentText;
 ///
-/// let experiment = ExperimentText::builtin("tempdb-scale-out")?;
+/// let experiment = ExperimentText::builtin("files-times-disks")?;
 /// assert!(experiment.text().contains("[workload]"));
 /// # Ok::<(), experiment::spec::SpecError>(())
 /// ```

@@ -26,6 +26,12 @@ pub trait Known {
         &Role::ALL
     }
 
+    /// The first engine that has files of `role` in `mode`, in the order in which they are listed; `None`: unknown.
+    fn engine_with(&self, role: Role, mode: Mode) -> Option<&str> {
+        let _ = (role, mode);
+        None
+    }
+
     /// Checks the machine's type.
     ///
     /// # Errors

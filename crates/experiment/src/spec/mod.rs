@@ -234,16 +234,17 @@ fn sections<'a>(
     variant: &Variant,
 ) -> [(&'static str, &'a BTreeMap<String, toml::Value>, bool); 3] {
     let is_real = variant.mode != Mode::Simulate;
-    let is_sqlserver = variant.engine.as_str() == "sqlserver";
+    let of_engine = wire::REAL_TIME_OF_ENGINE.strip_prefix("real-time-");
+    let is_of_engine = of_engine == Some(variant.engine.as_str());
     [
-        ("real-time", &asked.real_time, is_real),
+        (wire::REAL_TIME, &asked.real_time, is_real),
         (
-            "real-time-sqlserver",
-            &asked.real_time_sqlserver,
+            wire::REAL_TIME_OF_ENGINE,
+            &asked.real_time_of_engine,
             // Loading the amount of data that a server needs is not quick.
-            is_real && is_sqlserver && !variant.quick,
+            is_real && is_of_engine && !variant.quick,
         ),
-        ("quick", &asked.quick, variant.quick),
+        (wire::QUICK, &asked.quick, variant.quick),
     ]
 }
 

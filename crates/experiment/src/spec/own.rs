@@ -60,7 +60,7 @@ pub(super) fn log_capacity(asked: &wire::Engine, by_default: Bytes) -> Bytes {
     asked.log_capacity.or(size).unwrap_or(by_default)
 }
 
-/// Places a requested binary log beside the first data file, MariaDB's default location; or removes one that must not be written.
+/// Places a requested binary log beside the first data file, as servers do by default; or removes one that must not be written.
 pub(super) fn place_binlog(placement: &mut Placement, own: &Own) {
     let mut asked = own.all();
     let asked = asked.find(|(_, setting, _)| setting.meaning == Meaning::Binlog);

@@ -362,7 +362,7 @@ pub enum ReadUnit {
     /// The requested page.
     #[default]
     Page,
-    /// The page's extent, 64 KiB, as SQL Server does while its buffer pool is being filled.
+    /// The page's extent, 64 KiB, as some servers do while their buffer pool is being filled.
     Extent,
 }
 
@@ -373,7 +373,7 @@ pub enum Commit {
     /// It does.
     #[default]
     Durable,
-    /// It does not; the log is written when a buffer is full, as for SQL Server's tempdb.
+    /// It does not; the log is written when a buffer is full, as for temporary space.
     Relaxed,
 }
 
@@ -399,7 +399,7 @@ pub struct Cpu {
     pub vm_step: Duration,
 }
 
-/// Row versions written to temporary space, as under SQL Server's read committed snapshot.
+/// Row versions written to temporary space, as under read committed snapshot isolation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
     /// Bytes written per changed row.

@@ -72,6 +72,10 @@ impl Known for Little {
         }
     }
 
+    fn engine_with(&self, _: Role, _: Mode) -> Option<&str> {
+        Some("mariadb")
+    }
+
     fn machine(&self, machine: &Machine) -> Result<(), String> {
         match machine.kind.as_deref() {
             Some("azure.DS2") | None => Ok(()),

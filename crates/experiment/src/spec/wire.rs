@@ -16,6 +16,15 @@ use crate::question::Published;
 
 pub(crate) use engine::{Engine, Versions};
 
+/// The section for emulate and measure mode, of any engine.
+pub(crate) const REAL_TIME: &str = "real-time";
+
+/// The section for these modes and one engine, whose name it ends in.
+pub(crate) const REAL_TIME_OF_ENGINE: &str = "real-time-sqlserver";
+
+/// The section for `--quick`.
+pub(crate) const QUICK: &str = "quick";
+
 /// The whole file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,9 +73,9 @@ pub(crate) struct Experiment {
     /// Settings for emulate and measure mode, where a trial takes real time: dotted keys and values.
     #[serde(default, rename = "real-time")]
     pub(crate) real_time: BTreeMap<String, toml::Value>,
-    /// Further settings if SQL Server runs the workload, which takes more memory: dotted keys and values.
+    /// Further settings if that engine runs the workload, which takes more memory: dotted keys and values.
     #[serde(default, rename = "real-time-sqlserver")]
-    pub(crate) real_time_sqlserver: BTreeMap<String, toml::Value>,
+    pub(crate) real_time_of_engine: BTreeMap<String, toml::Value>,
     /// Settings for `--quick`: dotted keys and values.
     #[serde(default)]
     pub(crate) quick: BTreeMap<String, toml::Value>,

@@ -133,9 +133,6 @@ pub struct Control {
     pub noticed: Option<Verdict>,
 }
 
-/// A page of PostgreSQL: a disk that writes it atomically needs no `full_page_writes`.
-const PAGE: Bytes = Bytes::kib(8);
-
 /// Most states checked for a control.
 const CONTROL_CUTS: u32 = 200;
 
@@ -249,12 +246,13 @@ fn look_at(
         setting,
         value,
         kind,
+        page,
         is_noticed,
     } = *control;
     // On disks on which it would survive, it proves nothing.
     let spec = &DrillSpec {
         atomic: match spec.atomic {
-            Atomic::Bytes(unit) if unit < PAGE => spec.atomic,
+            Atomic::Bytes(unit) if unit < page => spec.atomic,
             Atomic::Bytes(_) | Atomic::OfDisk => Atomic::Bytes(Placed::ATOMIC_DEFAULT),
         },
         ..spec.clone()

@@ -30,6 +30,12 @@ impl Known for Inventory {
         engine.map_or(&Role::ALL, |engine| engine.roles(mode))
     }
 
+    fn engine_with(&self, role: Role, mode: Mode) -> Option<&str> {
+        let mut built = self.engines.built.iter();
+        let found = built.find(|engine| engine.roles(mode).contains(&role));
+        found.map(|engine| engine.name())
+    }
+
     fn machine(&self, machine: &Machine) -> Result<(), String> {
         match &machine.kind {
             Some(kind) => self

@@ -9,7 +9,7 @@
 //! let request = RunRequest {
 //!     set: vec![("engine.memory".to_owned(), "8 MiB".to_owned())],
 //!     blocks: Some(3),
-//!     ..RunRequest::new(ExperimentText::builtin("tempdb-spill")?)
+//!     ..RunRequest::new(ExperimentText::builtin("files-times-disks")?)
 //! };
 //! let plan = request.resolve(EMBEDDED)?.plan;
 //! assert_eq!(plan.arms[0].settings.engine.memory, Bytes::mib(8));

@@ -5,11 +5,10 @@
 //!             shared by all that wait        shared by all that wait
 //! ```
 //!
-//! With a binary log, MySQL and MariaDB commit in two phases: a transaction is *prepared* in InnoDB, where its redo log
-//! is made durable; then its events are written to the binary log; then it is committed in InnoDB, without a flush, as
-//! recovery finds in the binary log what was committed. That makes two flushes, each shared by all transactions waiting
-//! for it. Sources: <https://mariadb.com/kb/en/group-commit-for-the-binary-log/>,
-//! it. Sources: <https://mariadb.com/kb/en/group-commit-for-the-binary-log/>,
+//! With a binary log, a server commits in two phases: a transaction is *prepared* in its storage engine, where the redo
+//! log is made durable; then its events are written to the binary log; then it is committed in the storage engine,
+//! without a flush, as recovery finds in the binary log what was committed. That makes two flushes, each shared by all
+//! transactions waiting for it. Sources: <https://mariadb.com/kb/en/group-commit-for-the-binary-log/>,
 //! <https://mariadb.com/kb/en/binary-log-group-commit-and-innodb-flushing-performance/>, read 2026-11-25.
 //!
 //! A transaction's events are written when it commits, not while it runs. Here they take as many bytes as its records

@@ -1,6 +1,6 @@
 //! The doublewrite area: pages are gathered, written there sequentially, and only then written in place.
 //!
-//! InnoDB does this to keep an intact copy of a page whose write was torn; not for temporary pages, which are never
+//! Engines do this to keep an intact copy of a page whose write was torn; not for temporary pages, which are never
 //! recovered. The copies of a batch are one sequential write: the bytes are written twice, the I/Os are not.
 //! Source: <https://dev.mysql.com/doc/refman/8.4/en/innodb-doublewrite-buffer.html>.
 
@@ -15,7 +15,7 @@ use crate::request::Request;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
 
-/// Longest that a page waits for others to be copied with: InnoDB's page cleaner runs once a second
+/// Longest that a page waits for others to be copied with: the page cleaner runs once a second
 /// (<https://dev.mysql.com/blog-archive/page-cleaner-tuning/>).
 const WAIT_MAX: Duration = Duration::SECOND;
 

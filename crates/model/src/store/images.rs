@@ -1,7 +1,7 @@
 //! Full-page images: which pages have changed since the last checkpoint.
 //!
-//! PostgreSQL "writes the entire content of each disk page to WAL during the first modification of that page after a
-//! checkpoint" (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-FULL-PAGE-WRITES>).
+//! An engine that does this "writes the entire content of each disk page to WAL during the first modification of that
+//! page after a checkpoint" (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-FULL-PAGE-WRITES>).
 
 use hashbrown::HashSet;
 

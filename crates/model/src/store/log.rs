@@ -9,18 +9,18 @@ use crate::request::{Completion, Request};
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// Largest log write of SQL Server: 60 KiB.
+/// Largest log write unless a store says otherwise, and most bytes of a block of the buffer: 60 KiB.
 ///
 /// Source: *SQL Server transaction log architecture and management guide*,
 /// <https://learn.microsoft.com/sql/relational-databases/sql-server-transaction-log-architecture-and-management-guide>.
 pub const LOG_BLOCK: Bytes = Bytes::kib(60);
 /// Log writes are whole sectors.
 const SECTOR: u64 = 512;
-/// Records that no session waits for are written once this many have gathered, or a block:
-/// PostgreSQL's `wal_writer_flush_after`, 1 MB
+/// Records that no session waits for are written once this many have gathered, or a block: 1 MB, as the default of
+/// `wal_writer_flush_after`
 /// (<https://www.postgresql.org/docs/current/runtime-config-wal.html>).
 const STREAMED: u64 = 1 << 20;
-/// Full blocks in flight at the same time, at least: 32 in SQL Server before 2012 (same source).
+/// Full blocks in flight at the same time, at least: what a server had before 2012 (same source).
 const WRITES_MAX: usize = 32;
 
 /// Whether a commit waits for its log records.
@@ -30,7 +30,7 @@ pub enum Commit {
     /// It waits.
     #[default]
     Durable,
-    /// It does not wait: records are written when a block is full, as in tempdb.
+    /// It does not wait: records are written when a block is full, as in temporary space.
     Relaxed,
 }
 
@@ -139,7 +139,7 @@ impl Log {
     }
 
     /// How far the log must be written for all records up to `end` to fit its buffer: the buffer is as large as what
-    /// may be in flight, but no larger than SQL Server's, whatever the largest write is.
+    /// may be in flight, of blocks of at most [`LOG_BLOCK`], whatever the largest write is.
     fn buffered(&self, end: u64) -> u64 {
         let buffer = self.block.min(LOG_BLOCK.0) * WRITES_MAX as u64;
         end.saturating_sub(buffer.max(self.block))

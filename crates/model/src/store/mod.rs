@@ -13,9 +13,8 @@
 //! A session that must wait receives the time and the cause; it then returns and retries. The store
 //! never calls back: [`Store::advance`] executes what became due in the meantime.
 //!
-//! Engines differ in the settings of [`StoreSpec`]: the size of a page, pages that are written twice (InnoDB) or
-//! logged whole (PostgreSQL) so that a torn one can be restored, a second log (MySQL, MariaDB), row versions in temp
-//! space (SQL Server).
+//! Engines differ in the settings of [`StoreSpec`]: the size of a page, pages that are written twice or logged
+//! whole so that a torn one can be restored, a second log, row versions in temp space.
 //!
 //! Not modelled: latches and allocation contention, recovery, reads of row versions.
 

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Bytes;
 
-/// The unit of space allocation for tables, as in SQL Server; a page of that size is its own extent.
+/// The unit of space allocation for tables; a page of that size is its own extent.
 ///
 /// Source: <https://learn.microsoft.com/sql/relational-databases/pages-and-extents-architecture-guide>.
 pub const EXTENT: Bytes = Bytes::kib(64);
 
 /// Size of a page: a power of two, 4 to 64 KiB.
 ///
-/// SQL Server and PostgreSQL have 8 KiB, InnoDB 16 KiB unless configured otherwise
+/// Most servers have 8 or 16 KiB
 /// (<https://dev.mysql.com/doc/refman/8.4/en/innodb-parameters.html#sysvar_innodb_page_size>), SQLite 4 KiB
 /// (<https://www.sqlite.org/pgszchng2016.html>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,14 +56,14 @@ impl From<PageSize> for Bytes {
 }
 
 impl PageSize {
-    /// 8 KiB, as in SQL Server and PostgreSQL.
+    /// 8 KiB.
     pub const DEFAULT: PageSize = PageSize(Bytes::kib(8));
 
-    /// 16 KiB, InnoDB's default.
-    pub const INNODB: PageSize = PageSize(Bytes::kib(16));
+    /// 16 KiB.
+    pub const KIB_16: PageSize = PageSize(Bytes::kib(16));
 
-    /// 4 KiB, SQLite's default.
-    pub const SQLITE: PageSize = PageSize(Bytes::kib(4));
+    /// 4 KiB.
+    pub const KIB_4: PageSize = PageSize(Bytes::kib(4));
 
     /// Bytes of one page.
     pub const fn bytes(self) -> Bytes {

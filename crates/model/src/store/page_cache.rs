@@ -1,4 +1,4 @@
-//! The operating system's cache of files, behind the buffer pool of an engine that reads through it (PostgreSQL).
+//! The operating system's cache of files, behind the buffer pool of an engine that reads through it.
 //!
 //! What is read or written is cached, with LRU replacement. Writes reach the volume when the engine writes them: the
 //! operating system's own write-back is not modelled.

@@ -1,6 +1,6 @@
 //! The buffer pool: frames of pages, replaced by a clock with one reference bit.
 //!
-//! SQL Server's lazy writer sweeps its pool with a clock hand in the same way (Kalen Delaney,
+//! A lazy writer sweeps its pool with a clock hand in the same way (Kalen Delaney,
 //! *SQL Server Internals*); a page that was used since the hand last passed stays.
 
 use alloc::vec::Vec;

@@ -41,11 +41,11 @@ pub struct StoreSpec {
     pub full_page_images: bool,
     /// Whether a commit waits for its log records.
     pub commit: Commit,
-    /// Largest write of the log ([`LOG_BLOCK`] in SQL Server).
+    /// Largest write of the log.
     pub log_block: Bytes,
     /// Log writes in flight from which on commits share the next one; at least 1. Of full blocks at least 32 may be in flight.
     pub log_in_flight_max: u32,
-    /// Whether a log write is durable only after a flush of its volume; false if it is written through (SQL Server).
+    /// Whether a log write is durable only after a flush of its volume; false if it is written through.
     pub log_flush: bool,
     /// The binary log, which a commit must reach after the log; `None`: disabled.
     pub binlog: Option<BinlogSpec>,
@@ -101,6 +101,6 @@ pub enum ReadUnit {
     /// That page.
     #[default]
     Page,
-    /// Its whole extent, as SQL Server does while its buffer pool fills.
+    /// Its whole extent, as some servers do while their buffer pool fills.
     Extent,
 }

@@ -1,6 +1,6 @@
 //! Row versions: what an engine with snapshots writes to temp space for every changed row.
 //!
-//! Under SQL Server's read committed snapshot isolation the old image of a row goes to tempdb and stays
+//! Under read committed snapshot isolation the old image of a row goes to temporary space and stays
 //! until no transaction can need it. Versions are appended page by page and dropped by the extent, after a
 //! retention drawn anew for each extent. One dropped while its pages are still dirty in the buffer pool
 //! never reaches a disk: this is how a slow disk can end up writing fewer bytes for the same work.

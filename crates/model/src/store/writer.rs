@@ -2,8 +2,8 @@
 //!
 //! Three reasons to write: frames are needed (the lazy writer: pages in the order of the pool's clock), or a page of a
 //! data file has been dirty for too long or for too much log (the checkpoint: in the order they became dirty). If the
-//! log still gets nearly full, sessions that change pages wait for the writer. Temporary pages have no checkpoint, as
-//! in SQL Server's tempdb: one dropped in time costs no write.
+//! log still gets nearly full, sessions that change pages wait for the writer. Temporary pages have no checkpoint: one
+//! dropped in time costs no write.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use alloc::vec::Vec;
@@ -20,12 +20,12 @@ use crate::time::{Duration, Instant};
 
 /// Share of the pool that the lazy writer keeps free: one frame in this many.
 ///
-/// SQL Server does not publish its target; a bound on free frames only shifts when writing begins.
+/// No product publishes its target; a bound on free frames only shifts when writing begins.
 const FREE_SHARE: usize = 64;
 
 /// Shares of the log's capacity from which pages are written because of it, and from which sessions wait for that, in
-/// sixteenths. Source: `log_calc_max_ages` in storage/innobase/log/log0log.cc of MySQL 5.7: 7/8 (`async`) and 15/16
-/// (`sync`) of the largest age of a change that is not written in place.
+/// sixteenths: 7/8 (`async`) and 15/16 (`sync`) of the largest age of a change that is not written in place. Source:
+/// `log_calc_max_ages`, <https://github.com/mysql/mysql-server/blob/5.7/storage/innobase/log/log0log.cc>.
 const LOG_WRITES_AT: u64 = 14;
 const LOG_WAITS_AT: u64 = 15;
 

@@ -39,7 +39,7 @@ fn sql_server_has_as_many_log_writes_in_flight_as_its_version_allows() {
 fn babelfish_writes_its_log_as_postgresql_does() {
     let babelfish = LogWriter::of(Some("Babelfish"), Some("4.4.0"));
     assert_eq!(babelfish.in_flight_max(recorded(16.0, 0.95)), 1);
-    assert_eq!(babelfish.page, POSTGRES_PAGE);
+    assert_eq!(babelfish.page, Bytes::kib(8));
 }
 
 #[test]

@@ -10,10 +10,10 @@ use super::{Event, Run};
 use crate::demand::{Demand, Each};
 use crate::replay::Arrivals;
 
-/// Background writes are batched, this many bytes at once: PostgreSQL's `checkpoint_flush_after`, on Linux. SQL
-/// Server's checkpoint has as many in flight.
+/// Background writes are batched, this many bytes at once: `checkpoint_flush_after`, on Linux. Products that write
+/// through have as many in flight at a checkpoint.
 ///
-/// Source: *PostgreSQL 18 documentation*, 19.5.2, <https://www.postgresql.org/docs/18/runtime-config-wal.html>.
+/// Source: <https://www.postgresql.org/docs/18/runtime-config-wal.html>.
 const WRITTEN_TOGETHER: u64 = 256 << 10;
 
 /// A session within an operation.

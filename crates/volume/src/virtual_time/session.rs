@@ -20,7 +20,7 @@ use super::world::World;
 
 pub(super) use database::VFS;
 
-/// Bytes of log that an open transaction writes at once: a block of SQL Server's.
+/// Bytes of log that an open transaction writes at once: a block.
 const STREAMED: u64 = LOG_BLOCK.0;
 
 /// A session in virtual time.

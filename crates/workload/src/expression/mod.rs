@@ -1,7 +1,7 @@
 //! Expressions of `\set` and `\if`: a tree in which variables are slots.
 //!
 //! Operators, their precedence and the functions are pgbench's.
-//! Source: PostgreSQL, `src/bin/pgbench/exprparse.y` and `doc/src/sgml/ref/pgbench.sgml`, "Built-In
+//! Source: `src/bin/pgbench/exprparse.y` and `doc/src/sgml/ref/pgbench.sgml`, "Built-In
 //! Operators" and "Built-In Functions", read 2026-11-21.
 
 mod error;

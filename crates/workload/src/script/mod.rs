@@ -1,12 +1,12 @@
 //! Scripts: SQL statements with branches, variables and waits, in pgbench's language.
 //!
-//! Source: PostgreSQL, `doc/src/sgml/ref/pgbench.sgml`, "Custom Scripts".
+//! Source: `doc/src/sgml/ref/pgbench.sgml`, "Custom Scripts".
 //! Unsupported commands (`\gset`, `\shell`, pipelines, ..) are errors that say what to do instead; nothing is skipped silently.
 
 mod error;
 mod execute;
-mod mariadb;
 mod parse;
+mod programs;
 mod scan;
 mod split;
 mod statement;
@@ -88,10 +88,10 @@ pub enum Command {
 /// An SQL statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// The SQL, with `?1`, `?2`, .. (PostgreSQL: `$1`, `$2`, ..) where `:name` stood, and without the `;`.
-    /// T-SQL has `@p1`, `@p2`, .., and keeps its `;`; MariaDB has `?` for each.
+    /// The SQL, with the dialect's parameters where `:name` stood (`?1`, `?2`, ..; `$1`, ..; `@p1`, ..; or `?` for each), and
+    /// without the `;`, which T-SQL keeps.
     pub text: String,
-    /// The variables for these parameters, in order. As MariaDB's have no numbers, a variable that occurs twice is listed twice.
+    /// The variables for these parameters, in order. Where they have no numbers, a variable that occurs twice is listed twice.
     pub parameters: Vec<String>,
     /// Line in the file, from 1.
     pub line: u32,

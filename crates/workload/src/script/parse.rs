@@ -1,6 +1,7 @@
 //! Parses the text of a script into a [`Script`].
 
-use super::super::dialect::Dialect;
+use products::{Dialect, Grammar};
+
 use super::super::expression::Expression;
 use super::super::suggest;
 use super::super::value::Value;
@@ -49,9 +50,9 @@ impl Script {
         mapped: &[String],
         names: &mut Names,
     ) -> Result<Script, ScriptError> {
-        let unit = match dialect {
-            Dialect::SqlServer => Unit::Batch,
-            Dialect::Sqlite | Dialect::Postgres | Dialect::Mariadb => Unit::Statement,
+        let unit = match dialect.grammar {
+            Grammar::Batches => Unit::Batch,
+            Grammar::Plain | Grammar::Programs => Unit::Statement,
         };
         let builder = Builder {
             mapped,

@@ -1,17 +1,17 @@
 //! SQL as a sequence of lexemes: enough to find the ends of statements and the `:names` within them.
 //!
 //! It is not an SQL parser: it recognises quotes, comments and words. Dialects share most of them; T-SQL also has
-//! `[names]`, comments inside one another, and words that begin with `#`. MariaDB has comments that begin
-//! with `#`, and backslashes in texts; its `--` must be followed by a blank, and the content of `/*! .. */` is SQL.
+//! `[names]`, comments inside one another, and words that begin with `#`. Those with [`Grammar::Programs`] have comments that begin
+//! with `#`, and backslashes in texts; their `--` must be followed by a blank, and the content of `/*! .. */` is SQL.
 
-use super::super::dialect::Dialect;
+use products::Grammar;
 
 /// Kind of a lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Blanks, line ends included.
     Blank,
-    /// `-- ..`, `/* .. */` or MariaDB's `# ..`
+    /// `-- ..`, `/* .. */` or `# ..`
     Comment,
     /// `'..'`, `".."`, and `` `..` `` or T-SQL's `[..]`
     Quoted,
@@ -42,15 +42,15 @@ pub(super) struct Lexeme<'a> {
 pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,
     pub(super) position: usize,
-    dialect: Dialect,
+    grammar: Grammar,
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a str, dialect: Dialect) -> Scanner<'a> {
+    pub(super) fn new(text: &'a str, grammar: Grammar) -> Scanner<'a> {
         Scanner {
             text,
             position: 0,
-            dialect,
+            grammar,
         }
     }
 }
@@ -62,20 +62,20 @@ impl<'a> Iterator for Scanner<'a> {
         let start = self.position;
         let rest = &self.text[start..];
         let first = rest.chars().next()?;
-        let tsql = self.dialect == Dialect::SqlServer;
-        let mariadb = self.dialect == Dialect::Mariadb;
+        let tsql = self.grammar == Grammar::Batches;
+        let programs = self.grammar == Grammar::Programs;
         let (kind, length) = match first {
             ';' => (Kind::Semicolon, 1),
             '\\' => (Kind::Backslash, 1),
-            '\'' | '"' if mariadb => escaped(rest, first),
+            '\'' | '"' if programs => escaped(rest, first),
             '\'' | '"' => quoted(rest, first),
             '`' if !tsql => quoted(rest, first),
             '[' if tsql => quoted(rest, ']'),
-            '#' if mariadb => line_comment(rest),
-            '-' if mariadb && is_minus_of_minus(rest) => (Kind::Other, 2),
+            '#' if programs => line_comment(rest),
+            '-' if programs && is_minus_of_minus(rest) => (Kind::Other, 2),
             _ if rest.starts_with("--") => line_comment(rest),
-            _ if mariadb && rest.starts_with("/*!") => (Kind::Other, 3),
-            _ if mariadb && rest.starts_with("/*M!") => (Kind::Other, 4),
+            _ if programs && rest.starts_with("/*!") => (Kind::Other, 3),
+            _ if programs && rest.starts_with("/*M!") => (Kind::Other, 4),
             _ if rest.starts_with("/*") && tsql => nested_comment(rest),
             _ if rest.starts_with("/*") => block_comment(rest),
             _ if rest.starts_with("::") => (Kind::Other, 2),
@@ -133,7 +133,7 @@ fn line_comment(rest: &str) -> (Kind, usize) {
     (Kind::Comment, rest.find('\n').unwrap_or(rest.len()))
 }
 
-/// Whether a text begins with two minus signs that MariaDB does not treat as a comment: `5--1` is 6 there.
+/// Whether a text begins with two minus signs that are not a comment in [`Grammar::Programs`]: `5--1` is 6 there.
 ///
 /// Source: <https://mariadb.com/kb/en/comment-syntax/> (read 2026-11-25).
 fn is_minus_of_minus(rest: &str) -> bool {
@@ -178,7 +178,7 @@ fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Including MariaDB's `@@variable`, which is not one of ours.
+/// Including a server's `@@variable`, which is not one of ours.
 fn continues_variable(c: char) -> bool {
     continues_name(c) || c == '@'
 }

@@ -1,8 +1,9 @@
 //! Splits the text of a script into statements and backslash commands.
 
-use super::super::dialect::Dialect;
+use products::{Dialect, Grammar};
+
 use super::ScriptProblem;
-use super::mariadb;
+use super::programs;
 use super::scan::{Kind, Lexeme, Scanner};
 use super::tsql::{self, BlockEnd, Separator};
 use super::unsupported::unsupported;
@@ -39,8 +40,8 @@ pub(super) fn pieces(
     unit: Unit,
 ) -> Result<Vec<Piece<'_>>, (u32, ScriptProblem)> {
     let mut splitter = Splitter {
-        scanner: Scanner::new(text, dialect),
-        dialect,
+        scanner: Scanner::new(text, dialect.grammar),
+        grammar: dialect.grammar,
         unit,
         line: 1,
         open: None,
@@ -56,7 +57,7 @@ pub(super) fn pieces(
 
 struct Splitter<'a> {
     scanner: Scanner<'a>,
-    dialect: Dialect,
+    grammar: Grammar,
     unit: Unit,
     line: u32,
     open: Option<Open>,
@@ -74,7 +75,7 @@ struct Open {
 enum End {
     Trigger(TriggerEnd),
     Block(BlockEnd),
-    Program(mariadb::BlockEnd),
+    Program(programs::BlockEnd),
     /// A `GO` or a command, which may only follow a `;`.
     Batch {
         after_semicolon: bool,
@@ -95,7 +96,7 @@ impl<'a> Splitter<'a> {
                 let open = self.open.get_or_insert_with(|| Open {
                     start: lexeme.start,
                     line,
-                    end: End::of(self.dialect, self.unit),
+                    end: End::of(self.grammar, self.unit),
                 });
                 open.end.take(lexeme, line);
             }
@@ -110,19 +111,19 @@ impl<'a> Splitter<'a> {
             None => false,
             Some(open) => open.end.semicolon_ends(),
         };
-        match (ends, self.dialect) {
+        match (ends, self.grammar) {
             (false, _) => Ok(()),
-            (true, Dialect::Sqlite | Dialect::Postgres | Dialect::Mariadb) => self.close(start),
-            (true, Dialect::SqlServer) => self.close(start + 1),
+            (true, Grammar::Plain | Grammar::Programs) => self.close(start),
+            (true, Grammar::Batches) => self.close(start + 1),
         }
     }
 
     /// Whether the lexeme is not SQL, but for the client program.
     fn of_the_client(&mut self, lexeme: Lexeme<'_>) -> Result<bool, (u32, ScriptProblem)> {
-        match self.dialect {
-            Dialect::Sqlite | Dialect::Postgres => Ok(false),
-            Dialect::SqlServer => self.separated(lexeme),
-            Dialect::Mariadb => match self.open.is_none() && mariadb::is_delimiter(lexeme) {
+        match self.grammar {
+            Grammar::Plain => Ok(false),
+            Grammar::Batches => self.separated(lexeme),
+            Grammar::Programs => match self.open.is_none() && programs::is_delimiter(lexeme) {
                 false => Ok(false),
                 true => Err((
                     self.line,
@@ -228,16 +229,14 @@ fn unclosed(text: &str) -> ScriptProblem {
 }
 
 impl End {
-    fn of(dialect: Dialect, unit: Unit) -> End {
-        match (unit, dialect) {
+    fn of(grammar: Grammar, unit: Unit) -> End {
+        match (unit, grammar) {
             (Unit::Batch, _) => End::Batch {
                 after_semicolon: false,
             },
-            (Unit::Statement, Dialect::SqlServer) => End::Block(BlockEnd::default()),
-            (Unit::Statement, Dialect::Mariadb) => End::Program(mariadb::BlockEnd::default()),
-            (Unit::Statement, Dialect::Sqlite | Dialect::Postgres) => {
-                End::Trigger(TriggerEnd::default())
-            }
+            (Unit::Statement, Grammar::Batches) => End::Block(BlockEnd::default()),
+            (Unit::Statement, Grammar::Programs) => End::Program(programs::BlockEnd::default()),
+            (Unit::Statement, Grammar::Plain) => End::Trigger(TriggerEnd::default()),
         }
     }
 

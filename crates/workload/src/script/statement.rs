@@ -1,6 +1,7 @@
 //! Replaces the `:names` of a statement by positional parameters.
 
-use super::super::dialect::{Dialect, Placeholder};
+use products::{Dialect, Placeholder};
+
 use super::Statement;
 use super::scan::{Kind, Scanner};
 use crate::variables::Slot;
@@ -19,10 +20,10 @@ impl Statement {
     ) -> Statement {
         let mut text = String::with_capacity(sql.len());
         let mut parameters = Parameters {
-            placeholder: dialect.placeholder(),
+            placeholder: dialect.placeholder,
             names: Vec::new(),
         };
-        for lexeme in Scanner::new(sql, dialect) {
+        for lexeme in Scanner::new(sql, dialect.grammar) {
             let name = match lexeme.kind {
                 Kind::Parameter => Some(&lexeme.text[1..]),
                 Kind::Word => mapped_name(lexeme.text, mapped),

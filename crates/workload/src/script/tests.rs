@@ -8,7 +8,7 @@ use model::random::stream;
 use proptest::prelude::*;
 
 use super::*;
-use crate::dialect::Dialect;
+use crate::Dialect;
 use crate::value::Value;
 use crate::variables::{Names, Variables};
 
@@ -40,13 +40,13 @@ impl Driver for Notebook {
 
 fn parse(text: &str) -> (Script, Names) {
     let mut names = Names::new();
-    let script = Script::parse("test.sql", text, Dialect::Sqlite, &mut names).expect(text);
+    let script = Script::parse("test.sql", text, Dialect::SQLITE, &mut names).expect(text);
     (script, names)
 }
 
 fn error(text: &str) -> String {
     let mut names = Names::new();
-    let error = Script::parse("test.sql", text, Dialect::Sqlite, &mut names).expect_err(text);
+    let error = Script::parse("test.sql", text, Dialect::SQLITE, &mut names).expect_err(text);
     error.to_string()
 }
 
@@ -255,7 +255,7 @@ fn tsql(text: &str) -> Vec<String> {
     statements(Script::parse(
         "test.sql",
         text,
-        Dialect::SqlServer,
+        Dialect::TSQL,
         &mut Names::new(),
     ))
 }
@@ -267,7 +267,7 @@ fn batches(text: &str) -> Vec<String> {
     statements(Script::parse_query(
         "test.sql",
         text,
-        Dialect::SqlServer,
+        Dialect::TSQL,
         &["@id".to_owned()],
         &mut names,
     ))
@@ -378,7 +378,7 @@ fn mariadb(text: &str) -> Vec<String> {
     statements(Script::parse(
         "test.sql",
         text,
-        Dialect::Mariadb,
+        Dialect::MARIADB,
         &mut names,
     ))
 }
@@ -387,7 +387,7 @@ fn mariadb(text: &str) -> Vec<String> {
 fn a_name_of_mariadb_is_a_parameter_each_time_it_comes() {
     let text = "\\set b 2\n\\set a 1\nSELECT :b, :a, :b, @c := :a";
     let mut names = Names::new();
-    let script = Script::parse("test.sql", text, Dialect::Mariadb, &mut names).expect(text);
+    let script = Script::parse("test.sql", text, Dialect::MARIADB, &mut names).expect(text);
     let mut notebook = Notebook::default();
     let mut variables = Variables::new(Arc::new(names), 0, 1);
     script
@@ -528,17 +528,17 @@ proptest! {
     #[test]
     fn no_text_makes_the_parser_panic(text in ".*", words in scriptish()) {
         for text in [&text, &words] {
-            for dialect in [Dialect::Sqlite, Dialect::SqlServer, Dialect::Mariadb] {
+            for dialect in [Dialect::SQLITE, Dialect::TSQL, Dialect::MARIADB] {
                 let _ = Script::parse("test.sql", text, dialect, &mut Names::new());
             }
-            let _ = Script::parse_query("test.sql", text, Dialect::SqlServer, &["@a".to_owned()], &mut Names::new());
+            let _ = Script::parse_query("test.sql", text, Dialect::TSQL, &["@a".to_owned()], &mut Names::new());
         }
     }
 
     #[test]
     fn whatever_parses_runs_without_panic(words in scriptish()) {
         let mut names = Names::new();
-        if let Ok(script) = Script::parse("test.sql", &words, Dialect::Sqlite, &mut names) {
+        if let Ok(script) = Script::parse("test.sql", &words, Dialect::SQLITE, &mut names) {
             let mut variables = Variables::new(Arc::new(names), 0, 1);
             let _ = script.execute(&mut variables, &mut stream(1, "keys"), &mut Notebook::default());
         }

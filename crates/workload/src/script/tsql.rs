@@ -85,7 +85,7 @@ pub(super) enum Separator<'a> {
 
 /// Whether the word at `start` is the batch separator: `GO`, in any case, alone on its line.
 ///
-/// It is not T-SQL: `sqlcmd` and SQL Server Management Studio interpret it, and a server never sees it. Source:
+/// It is not T-SQL: clients such as `sqlcmd` interpret it, and a server never sees it. Source:
 /// <https://learn.microsoft.com/sql/t-sql/language-elements/sql-server-utilities-statements-go> (read 2026-11-21).
 pub(super) fn separator<'a>(text: &'a str, lexeme: Lexeme<'_>) -> Option<Separator<'a>> {
     if !lexeme.text.eq_ignore_ascii_case("go") {

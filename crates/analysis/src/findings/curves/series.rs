@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::super::metrics::NS_PER_MS;
 use super::{Chart, Line, Span, short};
 use experiment::record::{DiskRecord, Record, VolumeRecord};
+use products::{CHECKPOINT_PAGES, TEMP_SPACE};
 
 /// Points per line; a longer series keeps the minimum and the maximum of every stretch.
 pub(crate) const POINTS_MAX: usize = 400;
@@ -181,19 +182,14 @@ const OF_ENGINE: [OfEngine; 3] = [
     OfEngine {
         title: "Space in temporary files, by use",
         unit: "MB",
-        names: &[("level.tempdb.", "_bytes")],
+        names: &TEMP_SPACE,
         divisor: 1e6,
         level: true,
     },
-    // As each server counts them, or each version of it.
     OfEngine {
         title: "Pages written by checkpoints",
         unit: "1/s",
-        names: &[
-            ("counter.performance.buffer_manager.checkpoint_pages", ""),
-            ("counter.checkpointer.buffers_written", ""),
-            ("counter.bgwriter.buffers_checkpoint", ""),
-        ],
+        names: &CHECKPOINT_PAGES,
         divisor: 1.0,
         level: false,
     },

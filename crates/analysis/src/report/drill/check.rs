@@ -89,7 +89,7 @@ impl TryFrom<Unchecked> for Drill {
 }
 
 fn asked(asked: &Asked) -> Result<(), String> {
-    known("engine", &asked.engine, &["postgres", "sqlite"])?;
+    known("engine", &asked.engine, &products::DRILLED)?;
     known(
         "write_cache",
         &asked.write_cache,

@@ -40,7 +40,7 @@ impl EngineProvider for KeyValue {
         "A key-value store"
     }
     fn dialect(&self) -> Dialect {
-        Dialect::Sqlite
+        Dialect::SQLITE
     }
     fn modelled(&self) -> Modelled {
         Modelled::Mounted {

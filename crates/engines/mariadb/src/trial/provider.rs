@@ -52,7 +52,7 @@ impl EngineProvider for Provider {
     }
 
     fn dialect(&self) -> Dialect {
-        Dialect::Mariadb
+        Dialect::MARIADB
     }
 
     /// `read_ahead` applies to the volumes too.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use model::Bytes;
 use volume::orphans::Registration;
 use volume::site::Site;
 
@@ -52,6 +53,9 @@ impl PostgresProduct {
     }
 }
 
+/// Its page: a disk that writes it atomically needs no `full_page_writes`.
+const PAGE: Bytes = Bytes::kib(8);
+
 /// Settings under which PostgreSQL must not survive.
 /// <https://www.postgresql.org/docs/current/runtime-config-wal.html> (`fsync`, `full_page_writes`), read 2026-11-24.
 const CONTROLS: [ControlSpec; 2] = [
@@ -59,12 +63,14 @@ const CONTROLS: [ControlSpec; 2] = [
         setting: "fsync",
         value: "off",
         kind: Kind::Power,
+        page: PAGE,
         is_noticed: |verdict| matches!(verdict, Verdict::Lost { .. }),
     },
     ControlSpec {
         setting: "full_page_writes",
         value: "off",
         kind: Kind::Torn,
+        page: PAGE,
         is_noticed: |verdict| match verdict {
             Verdict::Corrupt { .. } => true,
             Verdict::DoesNotStart { why } => why.contains("invalid page"),

@@ -49,7 +49,7 @@ impl EngineProvider for Provider {
     }
 
     fn dialect(&self) -> Dialect {
-        Dialect::Postgres
+        Dialect::POSTGRES
     }
 
     /// `read_ahead` applies to the volumes too.

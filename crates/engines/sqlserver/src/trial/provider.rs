@@ -40,7 +40,7 @@ impl EngineProvider for Provider {
     }
 
     fn dialect(&self) -> Dialect {
-        Dialect::SqlServer
+        Dialect::TSQL
     }
 
     /// `read_ahead` applies to mounted volumes.

@@ -7,6 +7,7 @@ use crate::trial::run::Files;
 use crate::trial::sampler::Sampler;
 use engine::{EngineError, WaitKind, WaitSampler, Waiting};
 use experiment::record::{WaitEvent, WaitsOn};
+use products::ALLOCATION_PAGE;
 
 impl WaitSampler for Sampler<'_> {
     fn sample(&mut self) -> Result<Vec<Waiting>, EngineError> {
@@ -60,7 +61,7 @@ fn waiting(status: Option<&str>, wait: &str, page: Option<Page>, files: &Files) 
     };
     let on = match page {
         Some(page) if wait.starts_with("PAGELATCH_") && page.is_of_allocation() => {
-            Some(WaitsOn::AllocationPage)
+            Some(WaitsOn::Object(ALLOCATION_PAGE))
         }
         Some(page) if wait.starts_with("PAGEIOLATCH_") => {
             let filed = files.get(&page.file);

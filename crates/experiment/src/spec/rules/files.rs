@@ -10,7 +10,7 @@ use crate::spec::error::{Fault, listed};
 use crate::spec::placement::{Placement, Role};
 use crate::spec::settings::Volume;
 
-/// Maximum number of files of a role: SQL Server's limit for a database (32,767).
+/// Maximum number of files of a role: the largest limit for a database of a server's (32,767).
 ///
 /// Source: <https://learn.microsoft.com/sql/sql-server/maximum-capacity-specifications-for-sql-server>.
 const FILES_MAX: u32 = 32_767;

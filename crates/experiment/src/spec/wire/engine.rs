@@ -12,12 +12,12 @@ use crate::spec::settings::{Commit, ReadUnit, Temperature};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Engine {
-    /// Whose defaults the keys below have where they are absent: `sqlserver`, `postgres`, `innodb` or `sqlite` ([engine
-    /// defaults](#engine-defaults)).
+    /// Whose defaults the keys below have where they are absent: one of the names in the table of [engine
+    /// defaults](#engine-defaults).
     ///
     /// Absent: as listed.
     pub(crate) like: Option<&'static Like>,
-    /// The engine it is meant for, unless `--engine` names another: `sqlite`, `postgres`, `mariadb`, `sqlserver` or `raw`.
+    /// The engine it is meant for, by a name that `--engine` takes, unless that names another.
     ///
     /// Absent: sqlite.
     pub(crate) name: Option<EngineName>,
@@ -63,7 +63,7 @@ pub(crate) struct Engine {
     ///
     /// Absent: false.
     pub(crate) full_page_images: Option<bool>,
-    /// `durable`: waits for the log; `relaxed`: does not, as in tempdb.
+    /// `durable`: waits for the log; `relaxed`: does not, as in temporary space.
     ///
     /// Absent: `durable`.
     pub(crate) commit: Option<Commit>,
@@ -71,12 +71,12 @@ pub(crate) struct Engine {
     ///
     /// Absent: 60 KiB.
     pub(crate) log_gather: Option<Bytes>,
-    /// Whether a log write counts as durable only once its volume was flushed (not with `commit = "relaxed"`); SQL Server
-    /// writes through instead.
+    /// Whether a log write counts as durable only once its volume was flushed (not with `commit = "relaxed"`);
+    /// false: it is written through.
     ///
     /// Absent: false.
     pub(crate) log_flush: Option<bool>,
-    /// Pages that the operating system keeps besides the buffer pool, of an engine that reads through its cache (PostgreSQL);
+    /// Pages that the operating system keeps besides the buffer pool, of an engine that reads through its cache;
     /// in simulate.
     ///
     /// Absent: 0: none.

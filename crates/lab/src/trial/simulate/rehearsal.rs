@@ -56,7 +56,7 @@ const OF_SQL: [&str; 8] = [
 pub struct RehearsalError {
     workload: String,
     error: String,
-    hint: &'static str,
+    hint: String,
     over: Option<Over>,
 }
 
@@ -136,7 +136,10 @@ pub fn rehearse(subject: &Subject<'_>) -> Result<Forecast, RehearsalError> {
         with_rows(subject, rows, &budget).map_err(|error| RehearsalError {
             workload: subject.settings.workload.script.to_string(),
             error: budget.over.get().map_or(error, Over::told),
-            hint: budget.over.get().map_or(hint(subject.workload()), |_| ""),
+            hint: budget
+                .over
+                .get()
+                .map_or_else(|| hint(subject.workload()), |_| String::new()),
             over: budget.over.get(),
         })
     };
@@ -370,37 +373,46 @@ impl<'a> Scripts<'a> {
     }
 }
 
-/// The remedy for a settings file of SQLQueryStress that fails.
-const SETTINGS: &str = "; a settings file of SQLQueryStress has T-SQL, and simulate executes SQLite's SQL in a database without \
-                        tables: write it so, or run it on SQL Server (--mode measure --engine sqlserver), with the database \
-                        before the name of each table that is there already (DATABASE.SCHEMA.TABLE)";
-
 /// The remedy if the scripts look like those of another dialect.
-fn hint(workload: &Workload) -> &'static str {
+fn hint(workload: &Workload) -> String {
+    let is_settings = |stress: &Stress| stress.iterations.is_some();
+    if workload.stress.as_ref().is_some_and(is_settings) {
+        let tsql = Dialect::TSQL;
+        return format!(
+            "; a settings file of SQLQueryStress has {}, and simulate executes SQLite's SQL in a database without tables: \
+             write it so, or run it on {}, with the database before the name of each table that is there already \
+             (DATABASE.SCHEMA.TABLE)",
+            tsql.title,
+            runs_on(tsql)
+        );
+    }
     let scripts = workload.run.scripts.iter().map(|weighted| &weighted.script);
     let mut scripts = scripts
         .chain(&workload.load.schema)
         .chain(&workload.load.scripts);
-    // SQLQueryStress is a tool for SQL Server.
-    let is_settings = |stress: &Stress| stress.iterations.is_some();
-    if workload.stress.as_ref().is_some_and(is_settings) {
-        return SETTINGS;
-    }
-    match scripts.find_map(|script| dialect_of(&script.commands)) {
-        Some(Dialect::SqlServer) => {
-            "; this looks like T-SQL, and simulate executes SQLite's SQL: write it so, or run it on SQL Server \
-             (--mode measure --engine sqlserver)"
-        }
-        Some(Dialect::Postgres) => {
-            "; this looks like PostgreSQL's SQL, and simulate executes SQLite's: write it so, or run it on PostgreSQL \
-             (--mode emulate --engine postgres)"
-        }
-        Some(Dialect::Mariadb) => {
-            "; this looks like MariaDB's SQL, and simulate executes SQLite's: write it so, or run it on MariaDB \
-             (--mode emulate --engine mariadb)"
-        }
-        Some(Dialect::Sqlite) | None => "",
-    }
+    let Some(dialect) = scripts.find_map(|script| dialect_of(&script.commands)) else {
+        return String::new();
+    };
+    let title = dialect.title;
+    let sqlites = match title.ends_with(" SQL") {
+        true => "SQLite's",
+        false => "SQLite's SQL",
+    };
+    format!(
+        "; this looks like {title}, and simulate executes {sqlites}: write it so, or run it on {}",
+        runs_on(dialect)
+    )
+}
+
+/// What executes a dialect, and the arguments for it.
+fn runs_on(dialect: Dialect) -> String {
+    let Dialect {
+        product,
+        mode,
+        engine,
+        ..
+    } = dialect;
+    format!("{product} (--mode {mode} --engine {engine})")
 }
 
 fn dialect_of(commands: &[Command]) -> Option<Dialect> {

@@ -118,7 +118,7 @@ pub fn replay(
     let counted = Counted {
         elapsed: length,
         operations: tally.operations,
-        // SQL Server counts batch requests as operations.
+        // Products that count batches of statements count operations.
         statements: tally.operations,
         logical_reads: None,
         physical_reads: transfers.map(|transfers| transfers.reads as f64),

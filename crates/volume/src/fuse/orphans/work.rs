@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) fn end(work: &Work) -> io::Result<Vec<String>> {
     // By process id: one that just started changes its name in between.
     let mut seen = BTreeMap::new();
-    // `SIGQUIT` stops a PostgreSQL server at once, with its sessions; then `SIGKILL`.
+    // `SIGQUIT` stops a server of several processes at once, with its sessions; then `SIGKILL`.
     let steps = [
         (None, BY_THEMSELVES),
         (Some(Signal::QUIT), PATIENCE),

@@ -1,4 +1,4 @@
-//! Finds the ends of MariaDB's statements.
+//! Finds the ends of statements where stored programs contain others.
 
 use super::scan::{Kind, Lexeme};
 
@@ -101,7 +101,7 @@ impl BlockEnd {
     }
 }
 
-/// Whether the first word of a statement is `DELIMITER`, which only the client `mariadb` knows.
+/// Whether the first word of a statement is `DELIMITER`, which only a client knows.
 pub(super) fn is_delimiter(lexeme: Lexeme<'_>) -> bool {
     lexeme.text.eq_ignore_ascii_case("delimiter")
 }

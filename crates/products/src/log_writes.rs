@@ -1,0 +1,59 @@
+//! How products write their log: in which units, and how many writes at the same time.
+
+use model::Bytes;
+
+use crate::{mariadb, postgres, sqlserver};
+
+/// How a product writes its log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogWrites {
+    /// Its names in profiles, with those of its kin.
+    pub products: &'static [&'static str],
+    /// Its name in sentences.
+    pub title: &'static str,
+    /// It writes whole pages of this size; above 0.
+    pub page: Bytes,
+    /// How many writes it keeps in flight.
+    pub in_flight: LogInFlight,
+}
+
+/// How many log writes a product keeps in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogInFlight {
+    /// One for each of this many logs; commits in the meantime share the next.
+    One {
+        /// Logs that a commit must reach; at least 1.
+        logs: u32,
+    },
+    /// One for each commit of a database, up to a limit.
+    UpTo {
+        /// That of current versions, also assumed where the version is unknown.
+        current: LogLimit,
+        /// The first major version that has it.
+        since: u32,
+        /// That of all versions before.
+        before: LogLimit,
+    },
+}
+
+/// Most log writes of a database in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogLimit {
+    /// How many; at least 1.
+    pub writes: u32,
+    /// The versions that have it, in sentences: `since 2012`.
+    pub versions: &'static str,
+}
+
+impl LogWrites {
+    /// Those of the product that a profile calls `product`; `None`: not known.
+    pub fn of(product: &str) -> Option<&'static LogWrites> {
+        const ALL: [&LogWrites; 3] = [
+            &postgres::LOG_WRITES,
+            &mariadb::LOG_WRITES,
+            &sqlserver::LOG_WRITES,
+        ];
+        ALL.into_iter()
+            .find(|writes| writes.products.contains(&product))
+    }
+}

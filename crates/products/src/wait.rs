@@ -1,0 +1,45 @@
+//! What helps against the waits that a server counts by its own names.
+
+use reading::Role;
+
+use crate::sqlserver;
+
+/// What helps against a wait event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitAdvice {
+    /// The server's names of the event; one that ends in `*` is the beginning of several.
+    pub events: &'static [&'static str],
+    /// What sessions waited for, where the advice is about that alone.
+    pub object: Option<&'static str>,
+    /// What the wait is, in a sentence; the volumes follow.
+    pub is: &'static str,
+    /// The files whose volumes are named.
+    pub files: Waited,
+    /// What helps, behind the volumes.
+    pub helps: &'static str,
+}
+
+/// The files that sessions waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waited {
+    /// Not files.
+    NoFiles,
+    /// Those of the event itself.
+    OfEvent,
+    /// Those of a role.
+    Of(Role),
+}
+
+impl WaitAdvice {
+    /// What helps against `event`, of `object` where that is known; `None`: no advice.
+    pub fn on(event: &str, object: Option<&str>) -> Option<&'static WaitAdvice> {
+        sqlserver::WAITS.iter().find(|advice| {
+            let is_meant = |name: &&str| match name.strip_suffix('*') {
+                Some(start) => event.starts_with(start),
+                None => event == *name,
+            };
+            advice.events.iter().any(is_meant)
+                && (advice.object.is_none() || advice.object == object)
+        })
+    }
+}
