@@ -37,7 +37,7 @@ pub const DISKS_MAX: usize = u16::MAX as usize;
 /// Generic over the observer, so that storage with a `Send` observer is `Send` too.
 pub struct Storage<O: Observer + ?Sized = dyn Observer> {
     machine: Machine,
-    volumes: Vec<Volume>,
+    volumes: Vec<Stripe>,
     observer: Box<O>,
 }
 
@@ -99,7 +99,8 @@ pub enum UsageOwner {
     },
 }
 
-struct Volume {
+/// The disks of a volume.
+struct Stripe {
     disks: Vec<Attached>,
     interleave: u64,
 }
@@ -163,7 +164,7 @@ impl<O: Observer + ?Sized> Storage<O> {
                     "volume {} has no disk",
                     volume.name
                 );
-                Volume {
+                Stripe {
                     disks: volume
                         .disks
                         .iter()
@@ -285,7 +286,7 @@ fn usage(owner: UsageOwner, limit: &Limit, now: Instant) -> Usage {
     }
 }
 
-impl Volume {
+impl Stripe {
     /// Passes each disk its part of `request`.
     ///
     /// ```text

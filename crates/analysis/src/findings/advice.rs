@@ -2,7 +2,7 @@
 //!
 //! A latency counts only where a session waited for it: the shares are of the sessions' time, not of the disks'.
 
-use super::Volume;
+use super::ArmVolume;
 use experiment::record::{Record, WaitEvent, WaitsOn};
 use experiment::spec::Role;
 use products::{WaitAdvice, Waited};
@@ -12,7 +12,7 @@ use table::quantity::percent;
 const SHARE_LEAST: f64 = 0.10;
 
 /// The remedy for the wait that took most of the sessions' time; `None` where nothing stands out, or for other wait types.
-pub(super) fn sentence(trials: &[&Record], volumes: &[Volume]) -> Option<String> {
+pub(super) fn sentence(trials: &[&Record], volumes: &[ArmVolume]) -> Option<String> {
     let (event, share) = largest(trials)?;
     let object = match event.on {
         Some(WaitsOn::Object(object)) => Some(object),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::trials::Trials;
 use super::warnings::{list, warning};
-use super::{Arm, Findings, Volume, Warning, no_write_back};
+use super::{Arm, ArmVolume, Findings, Warning, no_write_back};
 use experiment::record::{NOT_LIMITED, Note, PAGE_CACHE, Record};
 use reading::fact;
 use table::quantity::percent;
@@ -167,7 +167,7 @@ fn shared_device(trials: &Trials, findings: &Findings) -> Option<Warning> {
     ))
 }
 
-fn holds_files(volume: &Volume) -> bool {
+fn holds_files(volume: &ArmVolume) -> bool {
     volume.files.values().any(|files| *files > 0)
 }
 

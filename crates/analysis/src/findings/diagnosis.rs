@@ -6,7 +6,7 @@ use super::bound::{Bottleneck, Bound, By};
 use super::limits::{LimitUse, limits};
 use super::reason::{self, Seen};
 use super::split::{Family, Split};
-use super::{BoundBy, Disk, Volume};
+use super::{ArmVolume, BoundBy, Disk};
 use experiment::record::{Limit, Record};
 use experiment::spec::Role;
 use reading::cause::{Io, Measure, Owner};
@@ -29,7 +29,7 @@ pub(super) struct Diagnosis {
 }
 
 /// What limited the arm of these trials, with their disks' figures in `volumes`.
-pub(super) fn diagnose(trials: &[&Record], split: &Split, volumes: &[Volume]) -> Diagnosis {
+pub(super) fn diagnose(trials: &[&Record], split: &Split, volumes: &[ArmVolume]) -> Diagnosis {
     let limits = limits(trials, split);
     let Some(mut bound) = bound(split, &limits) else {
         return Diagnosis {
@@ -136,7 +136,7 @@ fn next(bound: &Bound, split: &Split, limits: &[LimitUse]) -> Option<Bound> {
 }
 
 /// Where a wait for I/O was spent: at the volume whose requests of that kind took the most time in total.
-fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Bottleneck> {
+fn place(bound: &BoundBy, volumes: &[ArmVolume]) -> Option<Bottleneck> {
     let BoundBy::Cause(cause) = bound else {
         return None;
     };
@@ -145,7 +145,7 @@ fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Bottleneck> {
         Io::Read | Io::Write => &[Role::Data, Role::Temp, Role::Undo, Role::Doublewrite],
         Io::Log => &[Role::Log, Role::Binlog],
     };
-    let holds = |volume: &&Volume| {
+    let holds = |volume: &&ArmVolume| {
         let files = |role: &Role| volume.files.get(role).is_some_and(|files| *files > 0);
         roles.iter().any(files)
     };
@@ -158,7 +158,7 @@ fn place(bound: &BoundBy, volumes: &[Volume]) -> Option<Bottleneck> {
 }
 
 /// Latency of a disk's requests of a kind, summed per second, and the place.
-fn spent(io: Io, volume: &Volume, disk: &Disk) -> Option<(f64, Bottleneck)> {
+fn spent(io: Io, volume: &ArmVolume, disk: &Disk) -> Option<(f64, Bottleneck)> {
     let counted = disk.counted?;
     let (rate, mean_ms) = match io {
         Io::Read => (disk.read_iops, counted.read_mean_ms?),

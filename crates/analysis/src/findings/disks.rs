@@ -1,7 +1,7 @@
 //! What an arm's disks did: means over its trials, latencies over all their requests.
 
 use super::metrics::NS_PER_MS;
-use super::{Counted, Disk, Latency, Utilisation, Volume};
+use super::{ArmVolume, Counted, Disk, Latency, Utilisation};
 use experiment::record::{DiskRecord, DiskTimes, Limit, LimitRecord, Record, histogram};
 use reading::cause::Measure;
 
@@ -9,14 +9,14 @@ use reading::cause::Measure;
 const BYTES_PER_MB: f64 = 1e6;
 
 /// The volumes of an arm, as its first trial lists them.
-pub(super) fn volumes(trials: &[&Record]) -> Vec<Volume> {
+pub(super) fn volumes(trials: &[&Record]) -> Vec<ArmVolume> {
     let Some(first) = trials.first() else {
         return Vec::new();
     };
     first
         .volumes
         .iter()
-        .map(|volume| Volume {
+        .map(|volume| ArmVolume {
             name: volume.name.clone(),
             disk: volume.disk.clone(),
             files: volume.files.clone(),

@@ -226,7 +226,7 @@ pub struct Arm {
     /// Whether a parameter was fitted to this arm's published figures.
     pub fitted: bool,
     /// What its disks did.
-    pub volumes: Vec<Volume>,
+    pub volumes: Vec<ArmVolume>,
     /// Used share of each of the machine's own limits, by name (`cached.throughput`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub machine_limits: BTreeMap<String, f64>,
@@ -266,7 +266,7 @@ pub struct Metric {
 
 /// One volume of an arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Volume {
+pub struct ArmVolume {
     /// The experiment's name for it.
     pub name: String,
     /// Catalogue name of its disks.

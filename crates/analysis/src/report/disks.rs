@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::findings::{Arm, Disk, Findings, Latency, Utilisation, Volume};
+use crate::findings::{Arm, ArmVolume, Disk, Findings, Latency, Utilisation};
 use table::quantity::percent;
 use table::{Cell, Column, Table};
 
@@ -42,7 +42,7 @@ impl DiskRow<'_> {
 
 struct Row<'a> {
     arm: &'a Arm,
-    volume: &'a Volume,
+    volume: &'a ArmVolume,
     shown: DiskRow<'a>,
 }
 
@@ -113,7 +113,7 @@ fn columns<'a>(real: bool) -> [Column<'a, Row<'a>>; 9] {
 }
 
 /// The disks of a volume: like disks as one, others one by one, and if there are more than `disks_max`, the busiest.
-pub(super) fn shown(volume: &Volume, disks_max: usize) -> Vec<DiskRow<'_>> {
+pub(super) fn shown(volume: &ArmVolume, disks_max: usize) -> Vec<DiskRow<'_>> {
     let all = volume.disks.len();
     let shown = |disk, stands_for| DiskRow { disk, stands_for };
     if let Some(mean) = mean_of_like(volume) {
@@ -153,7 +153,7 @@ const FIGURES: [Figure; 16] = [
 ];
 
 /// The mean of a volume's disks, where there are several and all are alike.
-fn mean_of_like(volume: &Volume) -> Option<Disk> {
+fn mean_of_like(volume: &ArmVolume) -> Option<Disk> {
     let mut disks = volume.disks.clone();
     let mut mean = disks.get(1).and(disks.first()).cloned()?;
     mean.name = format!("{}.1-{}", volume.name, disks.len());
@@ -192,7 +192,7 @@ fn busy(disk: &Disk) -> f64 {
 }
 
 /// The roles on a volume: `data, 4 temp`.
-pub(super) fn files(volume: &Volume) -> String {
+pub(super) fn files(volume: &ArmVolume) -> String {
     let roles = volume.files.iter().filter(|(_, files)| **files > 0);
     let named = roles.map(|(role, files)| match files {
         1 => role.to_string(),
@@ -239,7 +239,7 @@ mod tests {
     use experiment::examples;
 
     /// A volume of ten disks that read `iops` each.
-    fn pool(iops: [f64; 10]) -> Volume {
+    fn pool(iops: [f64; 10]) -> ArmVolume {
         let findings = make(&examples::question(), &examples::records());
         let mut volume = findings.arms[0].volumes[0].clone();
         let one = volume.disks[0].clone();

@@ -16,7 +16,9 @@ use std::collections::BTreeMap;
 use experiment::spec::{File, Role};
 use layout::{CaptureFile, LayoutProvider, LayoutRequest, Script, scripts};
 use model::Bytes;
-use sqlserver::capture::{Capture, Database, FileInUse, FileKind, Growth, Service, TEMPDB, Volume};
+use sqlserver::capture::{
+    Capture, Database, FileInUse, FileKind, Growth, MountedVolume, Service, TEMPDB,
+};
 
 /// `count` temp files on `volumes` in turn.
 pub(crate) fn request(
@@ -158,7 +160,7 @@ pub(crate) fn database(capture: &mut Capture, id: i64, name: &str) {
 }
 
 pub(crate) fn volume(capture: &mut Capture, mount_point: &str, free: Bytes) {
-    capture.volumes.push(Volume {
+    capture.volumes.push(MountedVolume {
         mount_point: mount_point.to_owned(),
         label: String::new(),
         file_system: "NTFS".to_owned(),

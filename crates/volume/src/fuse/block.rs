@@ -35,7 +35,7 @@ use super::orphans::Registration;
 use super::orphans::mounts::{self, UnmountError};
 use super::prepare;
 use super::setup::{Filesystem, Front, MountSpec, READ_AHEAD};
-use super::transport::{self, MountPoint, Session, Transport as _};
+use super::transport::{self, MountPoint, MountedFilesystem, Transport as _};
 use data::Data;
 use filesystem::OneFile;
 
@@ -44,7 +44,7 @@ struct Block {
     directory: PathBuf,
     mounted: bool,
     device: Option<LoopDevice>,
-    session: Option<Box<dyn Session>>,
+    session: Option<Box<dyn MountedFilesystem>>,
     /// Directory where FUSE exposes the image.
     shown: PathBuf,
     filesystem: Filesystem,

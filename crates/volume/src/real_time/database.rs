@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::activity::{Activity, Status};
 use super::disks::{Disks, VolumeCount};
-use super::files::{Inodes, Session as OwnSession, SessionFiles};
+use super::files::{Inodes, SessionFiles, SessionState};
 use super::members::Members;
 use super::pace::Pacer;
 use super::pool::{Pool, PoolError};
@@ -80,7 +80,7 @@ impl Database {
     /// SQLite's error.
     pub fn open(&self, session: u32, name: &str, tables: Role) -> rusqlite::Result<Session> {
         let status = Status::new(session, &self.interrupts);
-        let own = Arc::new(OwnSession::new(status, self.clock));
+        let own = Arc::new(SessionState::new(status, self.clock));
         let number = NAMES.fetch_add(1, Relaxed);
         let vfs = CString::new(format!("dbstow-{number}")).expect("there is no zero in it");
         let files = SessionFiles {

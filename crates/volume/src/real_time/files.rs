@@ -111,11 +111,11 @@ impl Inodes {
 pub(super) struct SessionFiles {
     pub(super) database: Arc<Shared>,
     pub(super) inodes: Arc<Inodes>,
-    pub(super) session: Arc<Session>,
+    pub(super) session: Arc<SessionState>,
 }
 
 /// A session as its files and its busy handler see it.
-pub(super) struct Session {
+pub(super) struct SessionState {
     pub(super) status: Status,
     /// The lock that SQLite could not take.
     busy: Mutex<Option<Busy>>,
@@ -130,9 +130,9 @@ struct Busy {
     releases: u64,
 }
 
-impl Session {
-    pub(super) fn new(status: Status, clock: Clock) -> Session {
-        Session {
+impl SessionState {
+    pub(super) fn new(status: Status, clock: Clock) -> SessionState {
+        SessionState {
             status,
             busy: Mutex::default(),
             clock,
@@ -210,7 +210,7 @@ impl FileSystem for SessionFiles {
 /// An open file of a session.
 pub(super) struct Open {
     inode: Arc<Inode>,
-    session: Arc<Session>,
+    session: Arc<SessionState>,
     level: Level,
     held: Held,
 }

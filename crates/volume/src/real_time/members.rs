@@ -6,19 +6,19 @@ use parking_lot::Mutex;
 use rusqlite::InterruptHandle;
 
 use super::activity::Activity;
-use super::files::Session;
+use super::files::SessionState;
 
 /// Open sessions, as seen from any thread.
 #[derive(Default)]
 pub(super) struct Members(Mutex<Vec<Member>>);
 
 struct Member {
-    session: Arc<Session>,
+    session: Arc<SessionState>,
     interrupt: InterruptHandle,
 }
 
 impl Members {
-    pub(super) fn add(&self, session: Arc<Session>, interrupt: InterruptHandle) {
+    pub(super) fn add(&self, session: Arc<SessionState>, interrupt: InterruptHandle) {
         self.0.lock().push(Member { session, interrupt });
     }
 

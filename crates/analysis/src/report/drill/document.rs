@@ -187,7 +187,7 @@ pub struct Finding {
     /// The same as text.
     pub what: String,
     /// What was missing from each volume.
-    pub volumes: Vec<Volume>,
+    pub volumes: Vec<VolumeLoss>,
     /// SHA-256 of the volumes' contents before the server was started, in hexadecimal digits: for every block of 4 KiB
     /// that is not all zero, the index of its volume and its own index as little-endian 64-bit numbers, and its bytes.
     pub digest: String,
@@ -219,7 +219,7 @@ pub struct Request {
 
 /// What was missing from a volume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Volume {
+pub struct VolumeLoss {
     /// Its name.
     pub name: String,
     /// When it stopped, in milliseconds after clients began.

@@ -3,7 +3,7 @@
 use model::Bytes;
 
 use super::document::{BIT_FLIP, Drill, Event, OnVolume, Placement};
-use crate::findings::{Findings, Survived, Volume};
+use crate::findings::{ArmVolume, Findings, Survived};
 use crate::report::advice::{
     self,
     document::{Advice, Layout},
@@ -85,7 +85,7 @@ impl Drill {
 }
 
 /// Whether a placement was drilled on the volumes of an arm, where these are known.
-fn is_on(placement: &Placement, volumes: &[Volume]) -> bool {
+fn is_on(placement: &Placement, volumes: &[ArmVolume]) -> bool {
     volumes.iter().all(|volume| {
         let mut drilled = placement.layout.iter();
         drilled.any(|drilled| {

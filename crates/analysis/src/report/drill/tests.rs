@@ -1,6 +1,6 @@
 use super::document::{
     Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
-    Took, Volume, VolumeEvent,
+    Took, VolumeEvent, VolumeLoss,
 };
 use super::{View, page};
 use crate::findings::make;
@@ -73,7 +73,7 @@ fn drill() -> Drill {
             event: "snapshots".to_owned(),
             verdict: "does-not-start".to_owned(),
             what: "does not start: PANIC: <no> checkpoint".to_owned(),
-            volumes: vec![Volume {
+            volumes: vec![VolumeLoss {
                 name: "wal".to_owned(),
                 at_ms: 1_250,
                 open: 7,

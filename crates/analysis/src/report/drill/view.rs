@@ -3,7 +3,7 @@
 use model::Bytes;
 
 use super::document::{
-    BIT_FLIP, Control, Drill, Event, Finding, Placement, Request, Took, Volume, VolumeEvent,
+    BIT_FLIP, Control, Drill, Event, Finding, Placement, Request, Took, VolumeEvent, VolumeLoss,
 };
 use table::quantity::count;
 use table::{Column, Table};
@@ -422,7 +422,7 @@ fn volumes_told(finding: &Finding) -> String {
     volumes.join("; ")
 }
 
-fn volume_told(volume: &Volume) -> String {
+fn volume_told(volume: &VolumeLoss) -> String {
     let parts = [(volume.missing, "missing"), (volume.torn, "torn")];
     let parts: Vec<String> = parts
         .into_iter()

@@ -1,7 +1,7 @@
 //! A placement's files on its disks, as boxes.
 
 use super::super::disks::{self, DiskRow};
-use crate::findings::{Arm, Volume};
+use crate::findings::{Arm, ArmVolume};
 use table::Cell;
 use table::quantity::{percent, used};
 
@@ -62,7 +62,7 @@ pub(super) fn machine(arm: &Arm) -> Vec<Gauge> {
 }
 
 /// The disks of a volume, below its files.
-pub(super) fn disks(volume: &Volume) -> Vec<DiskBox> {
+pub(super) fn disks(volume: &ArmVolume) -> Vec<DiskBox> {
     let shown = disks::shown(volume, DISKS_MAX).into_iter();
     shown.map(disk).collect()
 }

@@ -2,7 +2,7 @@
 
 use analysis::report::drill::document::{
     Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
-    Took, Volume, VolumeEvent,
+    Took, VolumeEvent, VolumeLoss,
 };
 use experiment::spec::Role;
 use lab::drill::{
@@ -202,7 +202,7 @@ fn volume_event(outcome: &FaultOutcome) -> VolumeEvent {
 }
 
 fn finding(outcome: &Outcome) -> Finding {
-    let volumes = outcome.missing.iter().map(|missing| Volume {
+    let volumes = outcome.missing.iter().map(|missing| VolumeLoss {
         name: missing.volume.clone(),
         at_ms: missing.at_ms,
         open: missing.open,

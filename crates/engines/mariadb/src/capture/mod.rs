@@ -56,7 +56,7 @@ pub struct Capture {
     pub directories: Vec<Directory>,
     /// The volumes of these directories.
     #[serde(default)]
-    pub volumes: Vec<Volume>,
+    pub volumes: Vec<MountedVolume>,
     /// Properties that neither the server nor its machine exposes, supplied by the user; not part of the file.
     #[serde(skip)]
     pub told: Vec<VolumeTold>,
@@ -118,7 +118,7 @@ pub struct Directory {
 
 /// A volume with a directory of the server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Volume {
+pub struct MountedVolume {
     /// Where it is mounted.
     pub mount_point: String,
     /// `ext4`, `xfs`, `tmpfs`, `nfs4`.
@@ -148,7 +148,7 @@ pub struct VolumeTold {
     pub iops: Option<u64>,
     /// Whether it is solid-state.
     pub solid_state: Option<bool>,
-    /// As [`Volume::atomic_write_bytes`].
+    /// As [`MountedVolume::atomic_write_bytes`].
     pub atomic_write_bytes: Option<u64>,
 }
 
@@ -193,7 +193,7 @@ impl Capture {
     }
 
     /// The volume of a directory.
-    pub fn volume(&self, path: &str) -> Option<&Volume> {
+    pub fn volume(&self, path: &str) -> Option<&MountedVolume> {
         let mut directories = self.directories.iter();
         let mount = &directories.find(|known| known.path == path)?.volume;
         let mut volumes = self.volumes.iter();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use crate::capture::{self, Capture, Directory, Places, Process, Volume};
+use crate::capture::{self, Capture, Directory, MountedVolume, Places, Process};
 use volume::plain::DeviceInfo;
 
 use crate::session::url::ServerUrl;
@@ -88,8 +88,8 @@ fn look(capture: &mut Capture) {
     capture.unseen = unseen.join("; ");
 }
 
-fn volume(device_info: DeviceInfo) -> Volume {
-    Volume {
+fn volume(device_info: DeviceInfo) -> MountedVolume {
+    MountedVolume {
         mount_point: device_info.mount_point.display().to_string(),
         file_system: device_info.file_system,
         disks: device_info.disks,

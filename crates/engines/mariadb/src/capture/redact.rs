@@ -131,7 +131,7 @@ fn plain(part: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::{Directory, Places, Volume};
+    use crate::capture::{Directory, MountedVolume, Places};
 
     #[test]
     fn folders_become_stand_ins_and_stay_the_same_ones() {
@@ -153,9 +153,9 @@ mod tests {
             path: "/srv/acme/mysql".into(),
             volume: "/srv/acme".into(),
         }];
-        capture.volumes = vec![Volume {
+        capture.volumes = vec![MountedVolume {
             mount_point: "/srv/acme".into(),
-            ..Volume::default()
+            ..MountedVolume::default()
         }];
         let redacted = capture.redacted();
         let text = serde_json::to_string(&redacted).expect("its keys are texts");

@@ -2,7 +2,7 @@
 
 use rules::{Location, Outcome};
 
-use crate::capture::{Capture, Places, Volume};
+use crate::capture::{Capture, MountedVolume, Places};
 
 /// The shortest time that rates are computed from. Our choice: the first hour is warm-up.
 pub(super) const HOURS_MIN: f64 = 1.0;
@@ -29,18 +29,18 @@ const LAYERS: [&str; 3] = ["overlay", "aufs", "fuse.fuse-overlayfs"];
 const VIRTUAL: [&str; 2] = ["vd", "xvd"];
 
 /// Whether a volume is in memory.
-pub(super) fn in_memory(volume: &Volume) -> bool {
+pub(super) fn in_memory(volume: &MountedVolume) -> bool {
     MEMORY.contains(&volume.file_system.as_str())
 }
 
 /// Whether a volume is on another machine.
-pub(super) fn over_network(volume: &Volume) -> bool {
+pub(super) fn over_network(volume: &MountedVolume) -> bool {
     let kind = volume.file_system.as_str();
     NETWORK.iter().any(|start| kind.starts_with(start))
 }
 
 /// Whether a volume is a container's writable layer.
-pub(super) fn is_layer(volume: &Volume) -> bool {
+pub(super) fn is_layer(volume: &MountedVolume) -> bool {
     LAYERS.contains(&volume.file_system.as_str())
 }
 

@@ -9,7 +9,7 @@ use super::sources::{
     MARIADB_TEMP_LIMITS, MARIADB_TEMP_TABLESPACE, MYSQL_TEMPORARY_FILES, MYSQLTUNER,
 };
 use super::{Applies, Rule};
-use crate::capture::{Capture, Places, Volume};
+use crate::capture::{Capture, MountedVolume, Places};
 
 /// Above this share of temporary tables on disk there are many. MySQLTuner's.
 const ON_DISK_MAX: f64 = 0.25;
@@ -57,7 +57,7 @@ pub(super) const RULES: &[Rule] = &[
 ///
 /// # Errors
 /// With the outcome to report, if they or their volumes are unknown.
-fn temp(capture: &Capture) -> Result<Vec<(String, &Volume)>, Outcome> {
+fn temp(capture: &Capture) -> Result<Vec<(String, &MountedVolume)>, Outcome> {
     let places = Places::of(capture);
     if places.temp.is_empty() {
         return Err(variable_missing("tmpdir"));
@@ -87,7 +87,7 @@ fn memory(capture: &Capture) -> Vec<Outcome> {
     outcomes
 }
 
-fn of_memory(capture: &Capture, path: &str, volume: &Volume) -> Outcome {
+fn of_memory(capture: &Capture, path: &str, volume: &MountedVolume) -> Outcome {
     let limit = capture.number("max_tmp_total_space_usage");
     if let Some(limit) = limit.filter(|limit| *limit > 0 && *limit <= volume.total_bytes) {
         let why = format!(

@@ -5,7 +5,7 @@ use rules::{Finding, Outcome, Severity};
 use super::known::{at, in_memory, is_layer, over_network, volumes_missing};
 use super::sources::{DOCKER_DRIVERS, MYSQL_DIRECTORIES};
 use super::{Applies, Rule};
-use crate::capture::{Capture, Places, Volume};
+use crate::capture::{Capture, MountedVolume, Places};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -53,8 +53,8 @@ fn lasting(places: &Places) -> Vec<(&str, Vec<&'static str>)> {
 /// A finding for each directory whose volume matches; `found` creates it from the contents, the path and the volume.
 fn each(
     capture: &Capture,
-    so: fn(&Volume) -> bool,
-    found: impl Fn(&str, &str, &Volume) -> Outcome,
+    so: fn(&MountedVolume) -> bool,
+    found: impl Fn(&str, &str, &MountedVolume) -> Outcome,
 ) -> Vec<Outcome> {
     let places = Places::of(capture);
     let held = lasting(&places);
@@ -98,7 +98,7 @@ fn network(capture: &Capture) -> Vec<Outcome> {
 }
 
 fn volatile(capture: &Capture) -> Vec<Outcome> {
-    let so = |volume: &Volume| in_memory(volume) || is_layer(volume);
+    let so = |volume: &MountedVolume| in_memory(volume) || is_layer(volume);
     each(capture, so, |what, path, volume| {
         let kind = match in_memory(volume) {
             true => "a file system in memory",

@@ -58,7 +58,7 @@ const SESSIONS_WITHOUT_SCHEMA: &str =
 const LOOK_WITHOUT_SCHEMA: &str = "SELECT id, command, state, NULL, NULL FROM information_schema.processlist \
      WHERE command <> 'Sleep' AND id <> CONNECTION_ID()";
 
-pub(super) struct Session {
+pub(super) struct RecorderSession {
     connection: Connection,
     number: u32,
     own_id: u32,
@@ -71,11 +71,11 @@ pub(super) struct Session {
     waiting_for_rows: BTreeSet<u32>,
 }
 
-impl Session {
+impl RecorderSession {
     /// Connects; `number` distinguishes connections.
-    pub(super) fn open(server: &ServerUrl, number: u32) -> Result<Session, EngineError> {
+    pub(super) fn open(server: &ServerUrl, number: u32) -> Result<RecorderSession, EngineError> {
         let connection = server.connect()?;
-        let mut session = Session {
+        let mut session = RecorderSession {
             own_id: connection.number,
             connection,
             number,

@@ -1,7 +1,7 @@
 //! A server without findings, changes to it, and a rule's outcome as text.
 
 use ::rules::{Outcome, Selection};
-use mariadb::capture::{Capture, Directory, Product, Volume, VolumeTold};
+use mariadb::capture::{Capture, Directory, MountedVolume, Product, VolumeTold};
 use mariadb::lint;
 
 pub(crate) const MIB: u64 = 1 << 20;
@@ -73,7 +73,7 @@ pub(crate) fn good() -> Capture {
             path: path.to_owned(),
             volume: mount.to_owned(),
         });
-        capture.volumes.push(Volume {
+        capture.volumes.push(MountedVolume {
             mount_point: mount.to_owned(),
             file_system: "ext4".to_owned(),
             disks: vec![disk.to_owned()],
@@ -125,7 +125,11 @@ pub(crate) fn counted(mut capture: Capture, counters: &[(&str, u64)]) -> Capture
 }
 
 /// With a volume of the capture changed.
-pub(crate) fn on(mut capture: Capture, mount: &str, change: impl Fn(&mut Volume)) -> Capture {
+pub(crate) fn on(
+    mut capture: Capture,
+    mount: &str,
+    change: impl Fn(&mut MountedVolume),
+) -> Capture {
     let mut volumes = capture.volumes.iter_mut();
     let volume = volumes.find(|volume| volume.mount_point == mount);
     change(volume.expect("it is there"));

@@ -18,7 +18,7 @@ use engine::recorder::{
 };
 use engine::{EngineError, Patience};
 use host::Host;
-use session::Session;
+use session::RecorderSession;
 use snapshot::Snapshot;
 
 /// Servers that can be recorded.
@@ -63,18 +63,18 @@ impl Server<'_> {
 }
 
 impl Recorded for Server<'_> {
-    type Session = Session;
+    type Session = RecorderSession;
     type Snapshot = Snapshot;
 
     fn name(&self) -> String {
         self.url.to_string()
     }
 
-    fn connect(&self, number: u32) -> Result<Session, EngineError> {
-        Session::open(self.url, number)
+    fn connect(&self, number: u32) -> Result<RecorderSession, EngineError> {
+        RecorderSession::open(self.url, number)
     }
 
-    fn snapshot(&self, session: &mut Session, clock: &Clock) -> Result<Snapshot, String> {
+    fn snapshot(&self, session: &mut RecorderSession, clock: &Clock) -> Result<Snapshot, String> {
         let snapshot = session.snapshot(clock);
         snapshot
             .map(|snapshot| self.with_host(snapshot))
@@ -85,7 +85,7 @@ impl Recorded for Server<'_> {
         snapshot.at
     }
 
-    fn sample(&self, session: &mut Session, samples: &mut Samples) -> Result<(), String> {
+    fn sample(&self, session: &mut RecorderSession, samples: &mut Samples) -> Result<(), String> {
         session
             .sample(samples)
             .map_err(|failure| failure.to_string())
@@ -93,7 +93,7 @@ impl Recorded for Server<'_> {
 
     fn describe(
         &mut self,
-        session: &mut Session,
+        session: &mut RecorderSession,
         first: &mut Snapshot,
         draft: &mut Draft,
     ) -> Timestamp {

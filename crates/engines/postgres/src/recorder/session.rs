@@ -18,7 +18,7 @@ use engine::row::{Row, Unexpected, first};
 /// Views that not every version has.
 const VIEWS: [&str; 3] = ["pg_stat_wal", "pg_stat_io", "pg_stat_checkpointer"];
 
-pub(super) struct Session {
+pub(super) struct RecorderSession {
     connection: Connection,
     number: u32,
     snapshot: String,
@@ -28,9 +28,9 @@ pub(super) struct Session {
     own: f64,
 }
 
-impl Session {
+impl RecorderSession {
     /// Connects; `number` distinguishes connections.
-    pub(super) fn open(server: &ServerUrl, number: u32) -> Result<Session, EngineError> {
+    pub(super) fn open(server: &ServerUrl, number: u32) -> Result<RecorderSession, EngineError> {
         let mut connection = login::open(server.target(), OBSERVER)?;
         let told = connection.query(queries::RIGHTS).and_then(|rows| {
             let row = first(&rows)?;
@@ -45,7 +45,7 @@ impl Session {
                 "{server}: the login may not see what other sessions wait for; run GRANT pg_monitor TO \"{user}\" on the server"
             )));
         }
-        let mut session = Session {
+        let mut session = RecorderSession {
             connection,
             number,
             snapshot: String::new(),

@@ -16,7 +16,7 @@ pub struct HostTold {
 /// Facts about one volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VolumeTold {
-    /// As in [`super::Volume::mount_point`].
+    /// As in [`super::MountedVolume::mount_point`].
     pub mount_point: String,
     /// Allocation unit of its file system.
     #[serde(default)]

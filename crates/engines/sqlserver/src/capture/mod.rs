@@ -61,7 +61,7 @@ pub struct Capture {
     pub tempdb_in_use: Vec<FileInUse>,
     /// Volumes that hold a file.
     #[serde(default)]
-    pub volumes: Vec<Volume>,
+    pub volumes: Vec<MountedVolume>,
     /// I/O of each file since the service started.
     #[serde(default)]
     pub file_io: Vec<FileIo>,
@@ -283,7 +283,7 @@ pub struct FileInUse {
 
 /// A volume with database files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Volume {
+pub struct MountedVolume {
     /// Where it is mounted, such as `D:\` or `C:\mnt\data\`, or a mount point of Linux.
     pub mount_point: String,
     /// Its label.
@@ -420,7 +420,7 @@ impl Capture {
     }
 
     /// The volume that a file is on.
-    pub fn volume_of(&self, file: &File) -> Option<&Volume> {
+    pub fn volume_of(&self, file: &File) -> Option<&MountedVolume> {
         let key = (file.database_id, file.id);
         self.volumes
             .iter()

@@ -6,7 +6,7 @@ use rules::capture::{NegativeAmount, check_amounts};
 
 use super::{
     Cached, Capture, Database, FORMAT, File, FileInUse, FileIo, FileKind, Growth, Identity,
-    Machine, Product, Service, TempdbSpace, Unanswered, Volume, Wait,
+    Machine, MountedVolume, Product, Service, TempdbSpace, Unanswered, Wait,
 };
 use crate::session::{Batch, Failure, Missing, Row, Session};
 use crate::tsql::question::{self, Needs, Question};
@@ -277,10 +277,10 @@ impl Asking<'_> {
         Ok(flags.into_iter().flatten().collect())
     }
 
-    fn volumes(&mut self) -> Result<Vec<Volume>, AskError> {
+    fn volumes(&mut self) -> Result<Vec<MountedVolume>, AskError> {
         let rows = self.rows(&question::VOLUMES, |row| {
             let file = (row.count("database_id")?, row.count("file_id")?);
-            let volume = Volume {
+            let volume = MountedVolume {
                 mount_point: row.word("mount_point")?,
                 label: row.word("label")?,
                 file_system: row.word("file_system")?,
@@ -290,7 +290,7 @@ impl Asking<'_> {
             };
             Ok((file, volume))
         })?;
-        let mut volumes: Vec<Volume> = Vec::new();
+        let mut volumes: Vec<MountedVolume> = Vec::new();
         for (file, volume) in rows {
             let known = volumes
                 .iter()

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::capture::{Capture, File, FileKind, TEMPDB, Unanswered, Volume, VolumeTold};
+use crate::capture::{Capture, File, FileKind, MountedVolume, TEMPDB, Unanswered, VolumeTold};
 use crate::tsql::question::{self, Question};
 
 use rules::{Location, Outcome};
@@ -109,7 +109,7 @@ pub(super) fn is_ephemeral(capture: &Capture, mount: &str) -> Option<bool> {
 }
 
 /// The captured volume of a mount point.
-pub(super) fn volume<'a>(capture: &'a Capture, mount: &str) -> Option<&'a Volume> {
+pub(super) fn volume<'a>(capture: &'a Capture, mount: &str) -> Option<&'a MountedVolume> {
     let mut volumes = capture.volumes.iter();
     volumes.find(|volume| folder(&volume.mount_point) == folder(mount))
 }

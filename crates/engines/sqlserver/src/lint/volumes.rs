@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::capture::{Capture, File, FileKind, TEMPDB, Volume};
+use crate::capture::{Capture, File, FileKind, MountedVolume, TEMPDB};
 
 use super::files::next_step;
 use super::locations::{
@@ -209,11 +209,11 @@ fn nearly_full(capture: &Capture) -> Vec<Outcome> {
     if capture.volumes.is_empty() {
         return vec![volumes_missing(capture)];
     }
-    let room = |volume: &Volume| room_of(capture, volume);
+    let room = |volume: &MountedVolume| room_of(capture, volume);
     capture.volumes.iter().map(room).collect()
 }
 
-fn room_of(capture: &Capture, volume: &Volume) -> Outcome {
+fn room_of(capture: &Capture, volume: &MountedVolume) -> Outcome {
     let mount = &*volume.mount_point;
     let files: Vec<&File> = capture
         .files

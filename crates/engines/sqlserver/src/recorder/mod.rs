@@ -16,7 +16,7 @@ use engine::recorder::{
     self, RecordError, Recorded, RecordedServers, Recorder, Recording, Samples, Watcher,
 };
 use engine::{EngineError, Patience};
-use session::Session;
+use session::RecorderSession;
 
 /// Servers that can be recorded.
 pub(crate) const SERVERS: RecordedServers = RecordedServers {
@@ -42,18 +42,18 @@ struct Server<'a> {
 }
 
 impl Recorded for Server<'_> {
-    type Session = Session;
+    type Session = RecorderSession;
     type Snapshot = Snapshot;
 
     fn name(&self) -> String {
         self.access.server()
     }
 
-    fn connect(&self, number: u32) -> Result<Session, EngineError> {
-        Session::open(self.access, number)
+    fn connect(&self, number: u32) -> Result<RecorderSession, EngineError> {
+        RecorderSession::open(self.access, number)
     }
 
-    fn snapshot(&self, session: &mut Session, clock: &Clock) -> Result<Snapshot, String> {
+    fn snapshot(&self, session: &mut RecorderSession, clock: &Clock) -> Result<Snapshot, String> {
         session.snapshot(clock).map_err(|error| error.to_string())
     }
 
@@ -61,13 +61,13 @@ impl Recorded for Server<'_> {
         snapshot.at
     }
 
-    fn sample(&self, session: &mut Session, samples: &mut Samples) -> Result<(), String> {
+    fn sample(&self, session: &mut RecorderSession, samples: &mut Samples) -> Result<(), String> {
         session.sample(samples).map_err(|error| error.to_string())
     }
 
     fn describe(
         &mut self,
-        session: &mut Session,
+        session: &mut RecorderSession,
         first: &mut Snapshot,
         draft: &mut Draft,
     ) -> Timestamp {

@@ -30,7 +30,7 @@ const LOG_FILE: i64 = 2;
 /// Permissions each of which shows the state of the server, the first from 2022 on.
 const STATE_PERMISSIONS: [&str; 2] = ["VIEW SERVER PERFORMANCE STATE", "VIEW SERVER STATE"];
 
-pub(super) struct Session {
+pub(super) struct RecorderSession {
     driver: Driver,
     identity: Identity,
     number: u32,
@@ -38,9 +38,9 @@ pub(super) struct Session {
     own: f64,
 }
 
-impl Session {
+impl RecorderSession {
     /// Connects; `number` distinguishes connections.
-    pub(super) fn open(access: &Access, number: u32) -> Result<Session, EngineError> {
+    pub(super) fn open(access: &Access, number: u32) -> Result<RecorderSession, EngineError> {
         let mut driver = access.connect(OBSERVER)?;
         let asked = || format!("ask the SQL Server at {} what it is", access.server());
         let failed = |error: AskError| EngineError::failed(asked(), error);
@@ -58,7 +58,7 @@ impl Session {
                 &greeting.login,
             )));
         }
-        Ok(Session {
+        Ok(RecorderSession {
             driver,
             identity,
             number,

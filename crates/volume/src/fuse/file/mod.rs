@@ -27,7 +27,7 @@ use super::error::EmulationError;
 use super::mounted::{Mounted, Parts};
 use super::prepare;
 use super::setup::MountSpec;
-use super::transport::{MountPoint, Session, Transport};
+use super::transport::{MountPoint, MountedFilesystem, Transport};
 use files::Folder;
 use filesystem::Front;
 use handles::Handles;
@@ -69,7 +69,7 @@ pub(super) fn mount(
         .transport
         .mount(&at, front, tree, &parts.pace)
         .map_err(failed)?;
-    Ok(Box::new(Volume {
+    Ok(Box::new(MountedTree {
         name: mount.volume.name.clone(),
         session,
         _lock: lock,
@@ -104,16 +104,16 @@ fn tree(mount: &MountSpec, place: usize, files: &Path, parts: &Parts) -> std::io
 }
 
 /// A mounted tree.
-struct Volume {
+struct MountedTree {
     name: String,
-    session: Box<dyn Session>,
+    session: Box<dyn MountedFilesystem>,
     // After the session: others may use the files once nothing is mounted.
     _lock: File,
 }
 
-impl Mounted for Volume {
+impl Mounted for MountedTree {
     fn stop(self: Box<Self>) -> Result<(), EmulationError> {
-        let Volume {
+        let MountedTree {
             name,
             session,
             _lock,

@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 
 use super::super::front::DataPath;
 use super::super::pace::{Answers, Pace};
-use super::{MountPoint, Session, Transport};
+use super::{MountPoint, MountedFilesystem, Transport};
 use crate::child;
 use crate::clock::Clock;
 
@@ -45,7 +45,7 @@ impl Transport for Fuser {
         // The filesystem calls its own data path, and `Replies` keeps its replies.
         _: Arc<dyn DataPath>,
         _: &Arc<Pace>,
-    ) -> io::Result<Box<dyn Session>> {
+    ) -> io::Result<Box<dyn MountedFilesystem>> {
         let mut config = at.config();
         config.n_threads = Some(THREADS);
         config.clone_fd = true;
@@ -109,7 +109,7 @@ impl Device {
     }
 }
 
-impl Session for Device {
+impl MountedFilesystem for Device {
     fn unmount(mut self: Box<Self>) -> io::Result<()> {
         let result = Device::unmount(&mut self);
         if result.is_err() {

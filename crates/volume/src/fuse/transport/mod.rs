@@ -49,11 +49,11 @@ pub(crate) trait Transport {
         filesystem: F,
         data: Arc<dyn DataPath>,
         pace: &Arc<Pace>,
-    ) -> io::Result<Box<dyn Session>>;
+    ) -> io::Result<Box<dyn MountedFilesystem>>;
 }
 
 /// A mounted filesystem with its threads; dropping it unmounts, even while programs use it.
-pub(crate) trait Session: Send + Sync {
+pub(crate) trait MountedFilesystem: Send + Sync {
     /// Unmounts and waits for the threads to end.
     ///
     /// When a program still uses it, in which case it is unmounted all the same, or when it cannot
@@ -138,7 +138,7 @@ impl Transport for Chosen {
         filesystem: F,
         data: Arc<dyn DataPath>,
         pace: &Arc<Pace>,
-    ) -> io::Result<Box<dyn Session>> {
+    ) -> io::Result<Box<dyn MountedFilesystem>> {
         match &self.0 {
             Kind::Fuser(fuser) => fuser.mount(at, filesystem, data, pace),
             Kind::IoUring(uring) => uring.mount(at, filesystem, data, pace),

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::super::{Database, File, FileInUse, Growth, Service, Unanswered, Volume};
+use super::super::{Database, File, FileInUse, Growth, MountedVolume, Service, Unanswered};
 use super::*;
 use crate::lint::{self, Asked, Outcome};
 
@@ -178,7 +178,7 @@ fn named() -> impl Strategy<Value = (Capture, BTreeSet<String>)> {
             });
             for (number, place) in (0..).zip(&places) {
                 let separator = if place.starts_with('/') { '/' } else { '\\' };
-                capture.volumes.push(Volume {
+                capture.volumes.push(MountedVolume {
                     mount_point: format!("{place}{separator}"),
                     label: names[6].clone(),
                     file_system: "NTFS".into(),

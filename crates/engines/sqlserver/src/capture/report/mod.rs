@@ -6,7 +6,7 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use super::{Capture, Machine, Product, Volume};
+use super::{Capture, Machine, MountedVolume, Product};
 use rules::Captured;
 use rules::capture::to_json;
 use table::quantity::{bytes, percent};
@@ -102,17 +102,23 @@ fn host(machine: &Machine) -> String {
 
 fn volumes(capture: &Capture) -> String {
     let columns = [
-        Column::text("volume", |volume: &&Volume| volume.mount_point.clone()),
-        Column::text("label", |volume: &&Volume| volume.label.clone()),
-        Column::text("file system", |volume: &&Volume| volume.file_system.clone()),
-        Column::figure("size", |volume: &&Volume| Cell::Bytes(volume.total_bytes)),
-        Column::figure("free", |volume: &&Volume| {
+        Column::text("volume", |volume: &&MountedVolume| {
+            volume.mount_point.clone()
+        }),
+        Column::text("label", |volume: &&MountedVolume| volume.label.clone()),
+        Column::text("file system", |volume: &&MountedVolume| {
+            volume.file_system.clone()
+        }),
+        Column::figure("size", |volume: &&MountedVolume| {
+            Cell::Bytes(volume.total_bytes)
+        }),
+        Column::figure("free", |volume: &&MountedVolume| {
             Cell::Bytes(volume.available_bytes)
         }),
-        Column::figure("free", |volume: &&Volume| {
+        Column::figure("free", |volume: &&MountedVolume| {
             percent(volume.available_bytes as f64 / volume.total_bytes.max(1) as f64)
         }),
-        Column::figure("files", |volume: &&Volume| {
+        Column::figure("files", |volume: &&MountedVolume| {
             Cell::Count(volume.files.len() as u64)
         }),
     ];

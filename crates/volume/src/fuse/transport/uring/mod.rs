@@ -30,7 +30,7 @@ use ::fuser::{Filesystem, InitFlags, SessionACL};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::fuser::Device;
-use super::{MountPoint, REQUEST_MAX, Session, Transport};
+use super::{MountPoint, MountedFilesystem, REQUEST_MAX, Transport};
 use crate::fuse::front::DataPath;
 use crate::fuse::pace::{self, Answers, Pace};
 use gate::Gate;
@@ -108,7 +108,7 @@ impl Transport for Uring {
         filesystem: F,
         data: Arc<dyn DataPath>,
         pace: &Arc<Pace>,
-    ) -> io::Result<Box<dyn Session>> {
+    ) -> io::Result<Box<dyn MountedFilesystem>> {
         let offered = Arc::new(OnceLock::new());
         let gate = Gate {
             filesystem: filesystem.clone(),
@@ -223,7 +223,7 @@ fn serve<F: Filesystem>(
     }
 }
 
-impl Session for Mounted {
+impl MountedFilesystem for Mounted {
     fn unmount(mut self: Box<Self>) -> io::Result<()> {
         let unmounted = self.device.unmount();
         if unmounted.is_err() {
