@@ -32,6 +32,7 @@ mod common;
 mod definition;
 mod draft;
 pub mod import;
+mod observed;
 mod summary;
 mod wire;
 
@@ -41,5 +42,6 @@ pub use definition::{
 };
 pub use draft::{Draft, INTERVALS_MIN, Span, add};
 pub use jiff::Timestamp;
+pub use observed::{Latency, Observed};
 pub use summary::{Rates, RequestRates, RoleSummary, Spread, Summary, summary};
 pub use wire::{FORMAT, read, write};
