@@ -70,6 +70,9 @@ impl Kind {
         let Some(found) = Kind::of(text).filter(|found| *found != wanted) else {
             return Ok(());
         };
+        if (wanted, found) == (Kind::Volumes, Kind::Experiment) && is_layout(text) {
+            return Ok(());
+        }
         let remedy = match (wanted, found) {
             (_, Kind::Empty) => wanted.made().to_owned(),
             (Kind::Plan, Kind::Experiment) => {
@@ -122,6 +125,13 @@ impl Kind {
     }
 }
 
+/// Whether `text` has machine, volumes and placements alone: the layout of a server.
+fn is_layout(text: &str) -> bool {
+    let table: toml::Table = toml::from_str(text).unwrap_or_default();
+    let known = ["machine", "volume", "placement"];
+    table.keys().all(|key| known.contains(&key.as_str()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +171,9 @@ mod tests {
             "mine.toml: this is an experiment, not a plan; `dbstow plan mine.toml --out plan.json` makes a plan of it"
         );
         assert_eq!(Kind::Experiment.check("mine.toml", experiment), Ok(()));
+        assert!(refused(Kind::Volumes, experiment).contains("not a file of volumes"));
+        let layout = include_str!("../../../examples/today.toml");
+        assert_eq!(Kind::Volumes.check("today.toml", layout), Ok(()));
         let empty = refused(Kind::Experiment, "");
         assert!(empty.contains("an empty file"), "{empty}");
     }

@@ -254,7 +254,7 @@ fn check(arm: &Arm, variant: &Variant, known: &dyn Known) -> Result<(), PlanFile
     {
         let found = match disk {
             Disk::Catalogue(disk) => known.entry(disk),
-            Disk::Local | Disk::Unlimited => None,
+            Disk::Local | Disk::Unlimited | Disk::Recorded => None,
         };
         differs(format!("disk {disk} of volume {name}"), &found, entry)?;
     }

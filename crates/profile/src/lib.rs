@@ -31,6 +31,7 @@ mod common;
 mod definition;
 mod draft;
 pub mod import;
+mod observed;
 mod summary;
 mod wire;
 
@@ -40,5 +41,6 @@ pub use definition::{
 };
 pub use draft::{Draft, INTERVALS_MIN, Span, add};
 pub use jiff::Timestamp;
+pub use observed::{Latency, Observed};
 pub use summary::{Rates, RequestRates, RoleSummary, Spread, Summary, summary};
 pub use wire::{FORMAT, read, write};

@@ -62,6 +62,14 @@ impl Described<'_> {
             .iter()
             .map(|volume| volume.name.clone())
             .collect();
+        let measured = measured(
+            &self.found.today,
+            Ratio {
+                mean: 1.0,
+                half: 0.0,
+            },
+            &names,
+        );
         document::Layout {
             machine: machine.map(|machine| machine.name.clone()),
             machine_usd_per_month: machine_usd,
@@ -70,14 +78,8 @@ impl Described<'_> {
                 .zip(disks_usd)
                 .map(|(machine, disks)| machine + disks),
             headroom: None,
-            ..measured(
-                &self.found.today,
-                Ratio {
-                    mean: 1.0,
-                    half: 0.0,
-                },
-                &names,
-            )
+            used: known_limits(measured.used, &settings.volumes),
+            ..measured
         }
     }
 
@@ -181,20 +183,35 @@ fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> document::L
     }
 }
 
+/// `used` without the limits of recorded disks, which are the most that was asked for and not the most that is possible.
+fn known_limits(used: Vec<Used>, volumes: &[Volume]) -> Vec<Used> {
+    let recorded = volumes
+        .iter()
+        .filter(|volume| volume.disk == Disk::Recorded);
+    let owners: Vec<String> = recorded.map(|volume| of_volume(&volume.name)).collect();
+    let is_known = |used: &Used| !owners.iter().any(|owner| used.limit.ends_with(owner));
+    used.into_iter().filter(is_known).collect()
+}
+
+/// The owner of a volume's limits.
+fn of_volume(name: &str) -> String {
+    format!(" of volume {name}")
+}
+
 fn limit(used: &Utilisation, volumes: &[String]) -> Used {
     let measure = match used.measure {
         Measure::Iops => "IOPS",
         Measure::Throughput => "throughput",
     };
     let owner = match &used.owner {
-        UsageOwner::Machine(name) => format!("the machine ({name})"),
+        UsageOwner::Machine(name) => format!(" of the machine ({name})"),
         UsageOwner::Disk { volume, .. } => match volumes.get(*volume) {
-            Some(name) => format!("volume {name}"),
-            None => "a volume".to_owned(),
+            Some(name) => of_volume(name),
+            None => " of a volume".to_owned(),
         },
     };
     Used {
-        limit: format!("{measure} of {owner}"),
+        limit: format!("{measure}{owner}"),
         share: used.share,
     }
 }

@@ -129,6 +129,9 @@ impl Described<'_> {
         all.extend(self.request.today.profile.assumptions.iter().cloned());
         all.extend(self.request.today.backtest.assumptions.iter().cloned());
         let mut assume = |text: &str| all.push(text.to_owned());
+        if document.today.usd_per_month.is_none() {
+            assume("Today's price: not known; the answer does not compare with it.");
+        }
         if self.request.wishes.capacity.is_empty() {
             assume(
                 "The files take as much as today's volumes hold (--capacity says what they need).",

@@ -26,8 +26,13 @@ const STEPS: u64 = 500;
 ///
 /// # Errors
 /// When the layout or the profile has a mistake, or, unless `untested`, the profile does not fit.
-pub(super) fn run(layout: &ResolvedRun, format: ListFormat, untested: bool) -> Result<()> {
-    let backtest = replayed(layout)?;
+pub(super) fn run(
+    layout: &ResolvedRun,
+    today: Option<&str>,
+    format: ListFormat,
+    untested: bool,
+) -> Result<()> {
+    let backtest = replayed(layout, today)?;
     format.print(&match format {
         ListFormat::Text => text(&backtest),
         ListFormat::Json => document(&backtest),
@@ -39,19 +44,23 @@ pub(super) fn run(layout: &ResolvedRun, format: ListFormat, untested: bool) -> R
 ///
 /// # Errors
 /// As [`run`].
-pub(super) fn quietly(layout: &ResolvedRun, untested: bool) -> Result<()> {
-    judge(&replayed(layout)?, untested)
+pub(super) fn quietly(layout: &ResolvedRun, today: Option<&str>, untested: bool) -> Result<()> {
+    judge(&replayed(layout, today)?, untested)
 }
 
-fn replayed(layout: &ResolvedRun) -> Result<BackTest> {
-    of(&prepared(layout)?)
+fn replayed(layout: &ResolvedRun, today: Option<&str>) -> Result<BackTest> {
+    let prepared = prepared(layout, today)?;
+    for text in prepared.notes() {
+        note(&format!("dbstow: {text}"));
+    }
+    of(&prepared)
 }
 
-/// The layout, with everything resolved; it has one placement.
+/// The layout of the file `today`, with everything resolved; it has one placement.
 ///
 /// # Errors
 /// When it has several, or contains a mistake.
-pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
+pub(super) fn prepared(layout: &ResolvedRun, today: Option<&str>) -> Result<Prepared> {
     let ResolvedRun {
         inventory,
         plan,
@@ -60,7 +69,8 @@ pub(super) fn prepared(layout: &ResolvedRun) -> Result<Prepared> {
     let names: Vec<&str> = plan.arms.iter().map(|arm| arm.name.as_str()).collect();
     if names.len() != 1 {
         let message = format!(
-            "the layout has {} arms ({}), and a server has one placement of its files; keep that one",
+            "{}the layout has {} arms ({}), and a server has one placement of its files; keep that one",
+            today.map_or_else(String::new, |file| format!("--today {file}: ")),
             names.len(),
             names.join(", ")
         );

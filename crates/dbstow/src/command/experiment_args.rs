@@ -13,6 +13,9 @@ use experiment::spec::{EngineName, ExperimentText, Mode};
 use files::input::Reach;
 use lab::request::{RequestError, ResolvedRun, RunRequest};
 
+/// The key with the part of a profile that is replayed.
+const WINDOW: &str = "workload.window";
+
 /// Which experiment, and what of it is changed.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ExperimentArgs {
@@ -90,7 +93,14 @@ impl ExperimentArgs {
     /// When there is no such layout, or it has a mistake.
     pub fn resolve_today(&self, today: Option<&str>) -> Result<ResolvedRun> {
         let profile = self.profile.as_deref().unwrap_or_default();
-        let layout = layout_of_today(profile, today);
+        let window = (self.set.iter().rev()).find(|(key, _)| key == WINDOW);
+        let window = window.map(|(_, window)| window.as_str());
+        // With an experiment, the others are its own.
+        let set = match self.experiment {
+            None => self.set.as_slice(),
+            Some(_) => &[],
+        };
+        let layout = layout_of_today(profile, today, window, set);
         let layout = layout.map_err(|error| match error {
             RequestError::DisksUnknown { .. } => {
                 UsageError(format!("{error}, or name an experiment to run it in")).into()
@@ -106,7 +116,7 @@ impl ExperimentArgs {
     /// When it has a mistake.
     fn resolve_layout(&self, layout: ExperimentText, profile: &str) -> Result<ResolvedRun> {
         // A modified demand cannot be compared with the recorded one.
-        let is_window = |(key, _): &&(String, String)| key == "workload.window";
+        let is_window = |(key, _): &&(String, String)| key == WINDOW;
         let is_other = |set: &&(String, String)| set.0.starts_with("workload.") && !is_window(set);
         let other = self.set.iter().find(is_other);
         if let Some((key, value)) = other.filter(|_| self.experiment.is_none()) {

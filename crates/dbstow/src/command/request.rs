@@ -11,7 +11,9 @@ use crate::engines::ENGINES;
 use experiment::kind::{Kind, OtherKind};
 use experiment::spec::{ExperimentText, Idle, Located, SpecError, builtin_names};
 use files::input;
-use lab::request::{RequestError, ResolvedRun, RunRequest, inputs, layout_of};
+use lab::request::{
+    RequestError, ResolvedRun, RunRequest, inputs, layout_of, recorded_layout, with_recorded_disks,
+};
 
 /// Resolves `request` for the engines of this build.
 ///
@@ -67,16 +69,35 @@ pub(super) fn experiment_named(name: &str) -> Result<ExperimentText, RequestErro
     }
 }
 
-/// The layout in the file `today`, or, without one, of the disks named in `profile`.
+/// What `--today` names in place of a file: the disks as the profile shows them.
+const RECORDED: &str = "recorded";
+
+/// The layout in the file `today`, as `profile` shows it, or, without either, of the disks named in `profile`; `window` is the
+/// part of it that is replayed, and `set` are keys that the user sets.
 ///
 /// # Errors
 /// When there is no such layout.
 pub(super) fn layout_of_today(
     profile: &str,
     today: Option<&str>,
+    window: Option<&str>,
+    set: &[(String, String)],
 ) -> Result<ExperimentText, RequestError> {
+    // One that is no time is refused with its option.
+    let window = window.and_then(|window| window.parse().ok());
     match today {
-        Some(file) => Ok(reported(file, inputs::layout(file)?)),
+        Some(RECORDED) => {
+            let recorded = recorded_layout(profile, window, set)?;
+            for text in recorded.notes {
+                note(&format!("dbstow: {text}"));
+            }
+            Ok(recorded.text)
+        }
+        Some(file) => {
+            let read = inputs::layout(file)?;
+            let text = with_recorded_disks(read.text, profile, window)?;
+            Ok(reported(file, Located { text, ..read }))
+        }
         None => layout_of(profile),
     }
 }

@@ -509,6 +509,101 @@ fn what_cannot_be_is_refused_with_the_remedy() {
     assert!(error.contains("give them with --today FILE"), "{error}");
 }
 
+/// The profile of the example names neither machine nor disks.
+#[test]
+fn counters_alone_give_advice_without_limits_or_a_price_of_today() {
+    let place = Place::new();
+    let machine = ["--set", "machine.cores=2", "--set", "machine.memory=16GiB"];
+    let all = [
+        &[
+            "advise",
+            "shop.toml",
+            "--today",
+            "recorded",
+            "--format",
+            "json",
+        ],
+        &USUAL[..],
+        &machine,
+        &["--budget", "500"],
+    ]
+    .concat();
+    let advice = json(&place.dbstow(&all).assert().success());
+    assert!(
+        advice["today"]["usd_per_month"].is_null(),
+        "{:#}",
+        advice["today"]
+    );
+    let volumes = advice["today"]["volumes"].as_array().expect("a list");
+    assert!(
+        volumes.iter().all(|volume| volume["disk"] == "recorded"),
+        "{volumes:?}"
+    );
+    assert!(
+        advice["cheapest"]["usd_per_month"].is_number(),
+        "{advice:#}"
+    );
+    let assumptions = advice["assumptions"].as_array().expect("a list").iter();
+    let mut assumptions = assumptions.filter_map(Value::as_str);
+    let taken = |text: &str| {
+        text.starts_with("Today: volume data is as recorded: reads take ")
+            && text.ends_with("whether its disks could do more is not known, nor is their price.")
+    };
+    assert!(assumptions.any(taken), "{:#}", advice["assumptions"]);
+    let mut assumptions = advice["assumptions"].as_array().expect("a list").iter();
+    let no_price = "Today's price: not known; the answer does not compare with it.";
+    assert!(
+        assumptions.any(|text| text == no_price),
+        "{:#}",
+        advice["assumptions"]
+    );
+    // They are in the file, so that it runs without the profile's help.
+    let finalists = place.read("shop-advice/finalists.toml");
+    assert!(
+        finalists.contains("disk = \"recorded\"") && finalists.contains("memory = \"16GiB\""),
+        "{finalists}"
+    );
+    place.stdout(&["plan", "shop-advice/finalists.toml", "--json"]);
+
+    let without_size = [
+        "advise",
+        "shop.toml",
+        "--today",
+        "recorded",
+        "--cloud",
+        "azure",
+    ];
+    let error = place.fails(&[&without_size[..], &machine, &["--force"]].concat(), 2);
+    assert!(
+        error.contains("volume \"data\" has no size, so that what has to fit is not known; give --capacity data=SIZE"),
+        "{error}"
+    );
+    let other = [
+        &without_size[..],
+        &machine,
+        &["--force", "--set", "workload.sessions=3"],
+    ]
+    .concat();
+    let error = place.fails(&other, 2);
+    assert!(
+        error.contains("--set workload.sessions=3: it sets keys of today's layout, which are in machine, volume and placement"),
+        "{error}"
+    );
+}
+
+/// Before anything is replayed.
+#[test]
+fn a_capacity_without_a_unit_is_refused_with_one() {
+    let place = Place::new();
+    let error = place.refused(&["--capacity", "temp=20"], 2);
+    assert!(
+        error.contains(
+            "--capacity temp=20: `20` is not a size such as \"64 KiB\", \"512 MiB\" or \"2 GB\""
+        ),
+        "{error}"
+    );
+}
+
 #[test]
 fn an_idle_server_is_none_to_advise() {
     let place = Place::new();

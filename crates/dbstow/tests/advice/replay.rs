@@ -92,6 +92,12 @@ fn without_operations(profile: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
+/// `profile` without the columns that begin so.
+fn without(profile: &str, column: &str) -> String {
+    let lines = profile.lines().filter(|line| !line.starts_with(column));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
 /// A folder with a layout, an experiment and profiles.
 fn folder() -> Folder {
     // 8 sessions at two reads of 4 ms, 2 ms of log and half a millisecond of processor, with 4.5 ms of delay.
@@ -346,7 +352,7 @@ fn bad_input_gets_one_message_with_place_and_remedy() {
         ),
         (
             vec!["--profile", "p30.toml", "--today", "wal-apart.toml"],
-            "2 arms (together, apart)",
+            "--today wal-apart.toml: the layout has 2 arms (together, apart)",
         ),
         (
             vec![
@@ -376,6 +382,101 @@ fn a_profile_that_names_machine_and_disks_needs_no_layout() {
     folder.write("named.toml", named);
     let said = stdout(&run(&folder, &["--profile", "named.toml"]).success());
     assert!(said.contains("The profile fits this layout"), "{said}");
+}
+
+/// What a layout of on-premises disks needs besides the profile.
+const MACHINE: [&str; 4] = ["--set", "machine.cores=2", "--set", "machine.memory=8GiB"];
+
+/// The profile's log has a latency of 2 ms, its data of 4 ms; 1,000 reads and 350 writes a second.
+#[test]
+fn disks_that_the_catalogue_does_not_have_are_as_the_profile_shows_them() {
+    let folder = folder();
+    let recorded = ["--profile", "p30.toml", "--today", "recorded"];
+    let error = fails(&folder, 2, &recorded);
+    assert!(
+        error.contains(
+            "--today recorded: p30.toml does not say what its server's machine has (processors, memory); give it with --set \
+             machine.cores=16 --set machine.memory=128GiB, or in [machine] of p30.toml"
+        ),
+        "{error}"
+    );
+    let assert = run(&folder, &[&recorded[..], &MACHINE].concat()).success();
+    assert!(stdout(&assert).contains("The profile fits this layout"));
+    let noted = said(&assert);
+    for taken in [
+        "volume data is as recorded: reads take 4 ms on average, ",
+        "at most 1000 IOPS and 8.2 MB/s, the highest rates that were seen; whether its disks could do more is not known, nor is",
+        "volume log is as recorded: writes take 2 ms on average, at most 350 IOPS",
+    ] {
+        assert!(noted.contains(taken), "no {taken:?} in {noted}");
+    }
+    // Read from the profile, nothing is asked for.
+    let named = folder.read("p30.toml").replace(
+        "[intervals]\n",
+        "[machine]\nprocessors = 2\nmemory = \"8 GiB\"\n[intervals]\n",
+    );
+    folder.write("named.toml", named);
+    run(&folder, &["--profile", "named.toml", "--today", "recorded"]).success();
+}
+
+#[test]
+fn a_recorded_disk_stands_beside_one_of_the_catalogue_in_a_file_of_today() {
+    let folder = folder();
+    let recorded = LAYOUT.replace("azure.premium.p30", "recorded");
+    let apart = recorded
+        .replace(
+            "[placement.today]",
+            "[volume.e]\ndisk = \"azure.premium.p30\"\n[placement.today]",
+        )
+        .replace("log = { volumes = \"d\" }", "log = { volumes = \"e\" }");
+    folder.write("apart.toml", apart);
+    let assert = run(&folder, &["--profile", "p30.toml", "--today", "apart.toml"]).success();
+    let noted = said(&assert);
+    assert!(
+        noted.contains("volume d is as recorded: reads take 4 ms"),
+        "{noted}"
+    );
+    assert!(!noted.contains("volume e"), "{noted}");
+
+    folder.write(
+        "several.toml",
+        recorded
+            .replace(
+                "[placement.today]",
+                "[volume.e]\ndisk = \"recorded\"\n[placement.today]",
+            )
+            .replace(
+                "data = { volumes = \"d\" }",
+                "data = { volumes = [\"d\", \"e\"] }",
+            ),
+    );
+    folder.write("recorded.toml", recorded);
+    folder.write(
+        "untimed.toml",
+        without(&folder.read("p30.toml"), "read_wait_s ="),
+    );
+    for (profile, today, part) in [
+        (
+            "p30.toml",
+            "several.toml",
+            "volume \"d\" is to be as recorded, and files for data are on other volumes too, whose requests p30.toml does not tell \
+             apart; make one volume of them",
+        ),
+        (
+            "untimed.toml",
+            "recorded.toml",
+            "volume \"d\" is to be as recorded, and untimed.toml does not have how long its reads took; ",
+        ),
+    ] {
+        let error = fails(&folder, 2, &["--profile", profile, "--today", today]);
+        assert!(error.contains(part), "no {part:?} in {error}");
+    }
+    // Without a profile there is nothing to take.
+    let error = folder.fails(&["mount", "recorded.toml", "here"], 2);
+    assert!(
+        error.contains("is as a recording shows it, and there is none"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn settings(settings: &mut Settings, known: &dyn Known) -> Result<(), Fault> {
     for volume in &mut settings.volumes {
         volume.entry = match &volume.disk {
             Disk::Catalogue(name) => known.entry(name),
-            Disk::Local | Disk::Unlimited => None,
+            Disk::Local | Disk::Unlimited | Disk::Recorded => None,
         };
         let size = known
             .disk(&settings.machine, volume)

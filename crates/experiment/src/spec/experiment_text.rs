@@ -3,6 +3,7 @@
 use toml_edit::{DocumentMut, Item};
 
 use super::builtin::builtin_text;
+use super::document::{Text, typed};
 use super::error::SpecError;
 use crate::build::Experiment;
 
@@ -61,6 +62,32 @@ impl ExperimentText {
     pub fn sections(&self) -> Option<Vec<String>> {
         let table: toml::Table = toml::from_str(&self.text).ok()?;
         Some(table.keys().cloned().collect())
+    }
+
+    /// The same with `set`, dotted keys and their values as a user types them.
+    ///
+    /// # Errors
+    /// What is wrong with the text, with its line, or with a key.
+    pub fn with(self, set: &[(String, String)]) -> Result<ExperimentText, SpecError> {
+        if set.is_empty() {
+            return Ok(self);
+        }
+        let (text, _) = Text::read(&self.text)
+            .map_err(|(line, message)| self.source.error(&self.text, line, &[], message))?;
+        let edits = set.iter().map(|(key, value)| (key.as_str(), typed(value)));
+        let edited = text.edited(&edits.collect::<Vec<_>>());
+        let edited = edited.map_err(|(at, message)| {
+            let (key, value) = set[at].clone();
+            SpecError::Override {
+                key,
+                value,
+                message,
+            }
+        })?;
+        Ok(ExperimentText {
+            text: edited.source().to_owned(),
+            ..self
+        })
     }
 
     /// The same without its workload, if that replays a profile.

@@ -180,6 +180,7 @@ impl Volumes {
                 let volume = volumes.find(|volume| volume.name == name)?;
                 idle_of_volume(&self.machine, volume, key, known)
             }
+            ["placement", ..] => Some("programs place their own files".to_owned()),
             _ => None,
         };
         let idle = self.given.iter().filter_map(|key| {
@@ -227,6 +228,9 @@ fn idle_of_volume(
         }
         "iops" | "throughput" | "bursting" if volume.disk == Disk::Unlimited => {
             "an unlimited disk has no limits to provision"
+        }
+        "iops" | "throughput" | "bursting" if volume.disk == Disk::Recorded => {
+            "a recorded disk has the limits of its override"
         }
         "iops" | "throughput" | "bursting" | "size" if volume.disk == Disk::Local => {
             "the local disk is as the machine has it"

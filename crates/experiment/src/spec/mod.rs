@@ -54,6 +54,7 @@ pub use percentage::percentage;
 pub use placement::{File, Placement, Role};
 pub(crate) use protocol::errors_max_default;
 pub use protocol::{Fitted, Protocol, Source};
+pub use resolve::profile_window;
 pub use settings::{
     Amount, Arrival, Burst, Commit, Cpu, Disk, Engine, HostCache, Machine, Override, Parameter,
     Provision, ReadUnit, Script, Settings, Temperature, Versions, Volume, Workload,

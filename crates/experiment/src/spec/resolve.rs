@@ -144,8 +144,8 @@ pub(crate) fn workload(asked: &wire::Workload, mode: Mode) -> Result<Workload, F
     Ok(workload)
 }
 
-/// Default length of the replayed part of a profile.
-fn window(mode: Mode) -> Duration {
+/// Default length of the replayed part of a profile, its busiest.
+pub fn profile_window(mode: Mode) -> Duration {
     match mode {
         Mode::Simulate => Duration::from_secs(3_600),
         // Each trial takes this long.
@@ -187,7 +187,7 @@ fn profile(file: &str, asked: &wire::Workload, mode: Mode) -> Result<Workload, F
     Ok(Workload {
         script: Script::Profile {
             file: file.to_owned(),
-            window: span(asked.window, window(mode)),
+            window: span(asked.window, profile_window(mode)),
         },
         sessions: asked.sessions.unwrap_or(0),
         amount: Amount::Duration(span(asked.duration, Duration::ZERO)),

@@ -103,6 +103,8 @@ pub enum Disk {
     Local,
     /// `unlimited`: without limits and latency, except for those of the volume's override.
     Unlimited,
+    /// `recorded`: as a recording shows it, without limits and latency except for those of the volume's override.
+    Recorded,
     /// A product of the catalogue.
     Catalogue(String),
 }
@@ -112,6 +114,7 @@ impl From<String> for Disk {
         match name.as_str() {
             "local" => Disk::Local,
             "unlimited" => Disk::Unlimited,
+            "recorded" => Disk::Recorded,
             _ => Disk::Catalogue(name),
         }
     }
@@ -128,6 +131,7 @@ impl fmt::Display for Disk {
         f.write_str(match self {
             Disk::Local => "local",
             Disk::Unlimited => "unlimited",
+            Disk::Recorded => "recorded",
             Disk::Catalogue(name) => name,
         })
     }

@@ -86,7 +86,7 @@ impl Known for Little {
     fn disk(&self, _: &Machine, volume: &Volume) -> Result<Option<model::Bytes>, String> {
         match &volume.disk {
             Disk::Catalogue(name) if name == "azure.premium.p30" => Ok(Some(model::Bytes::gib(2))),
-            Disk::Local | Disk::Unlimited | Disk::Catalogue(_) => {
+            Disk::Local | Disk::Unlimited | Disk::Recorded | Disk::Catalogue(_) => {
                 Err(format!("there is no disk \"{}\"", volume.disk))
             }
         }

@@ -1,9 +1,10 @@
-//! Standalone volumes: the `[machine]` and `[volume.NAME]` sections, without an experiment.
+//! Standalone volumes: the `[machine]` and `[volume.NAME]` sections, without an experiment. Placements are checked, and have no
+//! effect: the file is also the layout that `--today` names.
 
 use super::document::{line_at, line_of};
 use super::error::{Fault, plain_words};
 use super::settings::{Machine, Volume};
-use super::{SpecError, idle, resolve, rules, wire};
+use super::{SpecError, distribute, idle, resolve, rules, wire};
 
 /// Volumes that share a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +52,10 @@ fn meaning(asked: &wire::Volumes) -> Result<(Machine, Vec<Volume>), Fault> {
     let volume = |(name, volume): (&String, &wire::Volume)| resolve::volume(name, volume);
     let volumes: Vec<Volume> = asked.volume.iter().map(volume).collect::<Result<_, _>>()?;
     rules::check_disks(&volumes)?;
+    let there: Vec<&String> = asked.volume.keys().collect();
+    for (name, placement) in &asked.placement {
+        distribute::placement(name, placement, &there)?;
+    }
     let machine = match &asked.machine {
         Some(machine) => resolve::machine(machine)?,
         None => Machine::default(),
@@ -80,6 +85,27 @@ mod tests {
             .collect();
         assert_eq!(named, [("d", 1), ("f", 2)]);
         assert_eq!(read.machine.kind.as_deref(), Some("azure.DS14_v2"));
+    }
+
+    #[test]
+    fn a_layout_of_today_is_read_and_its_placement_is_checked() {
+        let today = |log: &str| {
+            format!(
+                "[volume.d]\ndisk = \"azure.premium.p30\"\n[placement.today]\ndata = {{ volumes = \"d\" }}\n\
+                 temp = {{ volumes = \"d\" }}\nlog = {{ volumes = \"{log}\" }}\n"
+            )
+        };
+        let read = Volumes::parse("v.toml", &today("d")).expect("it makes sense");
+        assert_eq!(read.volumes.len(), 1);
+        assert!(
+            read.given
+                .contains(&"placement.today.log.volumes".to_owned())
+        );
+        let error = refused(&today("e"));
+        assert!(
+            error.starts_with("v.toml:6: ") && error.contains("\"e\", which is not defined"),
+            "{error}"
+        );
     }
 
     #[test]

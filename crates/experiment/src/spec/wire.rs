@@ -90,6 +90,9 @@ pub(crate) struct Volumes {
     /// The volumes, by name.
     #[serde(default)]
     pub(crate) volume: BTreeMap<String, Volume>,
+    /// Placements of files, which have no effect: programs place their own.
+    #[serde(default)]
+    pub(crate) placement: BTreeMap<String, Placement>,
 }
 
 /// Where the published figures come from.
@@ -149,7 +152,9 @@ pub(crate) struct HostCache {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Volume {
-    /// A disk of the catalogue (`dbstow disks`); `local`: one inside the machine; `unlimited`: no limit, no latency.
+    /// A disk of the catalogue (`dbstow disks`); `local`: one inside the machine; `unlimited`: no limit, no latency; `recorded`:
+    /// in a file for `--today`, as the profile beside it shows it: no limit and no latency but those of `override`, which is taken
+    /// from the profile where it is absent.
     ///
     /// Required.
     pub(crate) disk: String,
@@ -167,7 +172,7 @@ pub(crate) struct Volume {
     pub(crate) host_cache: Option<HostCacheMode>,
     /// Provisioned size.
     ///
-    /// Absent: the only one, or the entry's default.
+    /// Absent: the only one, or the entry's default; none of `unlimited` and `recorded`.
     pub(crate) size: Option<Bytes>,
     /// Provisioned requests per second of each disk.
     ///

@@ -57,6 +57,10 @@ impl About {
         match Disk::from(owned()) {
             Disk::Local => Err(EntryError::Reserved(owned(), "the machine's own disk")),
             Disk::Unlimited => Err(EntryError::Reserved(owned(), "a disk without limits")),
+            Disk::Recorded => Err(EntryError::Reserved(
+                owned(),
+                "a disk as a recording shows it",
+            )),
             Disk::Catalogue(_) if catalogue.disk(name).is_ok() => Err(EntryError::Taken(owned())),
             Disk::Catalogue(_) => Ok(()),
         }

@@ -5,6 +5,7 @@ use std::io;
 use model::Bytes;
 use thiserror::Error;
 
+use super::recorded::RecordedError;
 use catalogue::CatalogueError;
 use engine::{OptionsError, UnknownEngine};
 use experiment::kind::OtherKind;
@@ -54,12 +55,15 @@ pub enum RequestError {
     /// A profile does not name its server's disks, and no layout was given.
     #[error(
         "{file}: it does not name the machine and the disks of its server; give them with --today FILE (machine, volumes and \
-         one placement)"
+         one placement), or take the disks as the profile shows them (--today recorded)"
     )]
     DisksUnknown {
         /// The profile, as named by the user.
         file: String,
     },
+    /// A profile does not describe its server's disks.
+    #[error(transparent)]
+    Recorded(#[from] RecordedError),
     /// A catalogue file cannot be read.
     #[error("--catalogue {file}: {why}")]
     CatalogueFile {

@@ -19,9 +19,11 @@
 
 mod error;
 pub mod inputs;
+mod recorded;
 mod today;
 
 pub use error::{CatalogueFileError, DiskFileError, RequestError};
+pub use recorded::{RecordedError, RecordedLayout, recorded_layout, with_recorded_disks};
 pub use today::layout_of;
 
 use std::collections::{BTreeMap, BTreeSet};

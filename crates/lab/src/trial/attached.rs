@@ -3,6 +3,7 @@
 
 use catalogue::{Catalogue, DiskEntry, MachineEntry, Published};
 use experiment::spec::{self, Disk};
+use model::LatencySpec;
 
 /// A disk whose limits do not hold on the machine.
 #[derive(Debug, thiserror::Error)]
@@ -142,6 +143,41 @@ fn unknown_local(disk: &DiskEntry, machine: &MachineEntry) -> String {
     }
 }
 
+/// What is taken of a recorded disk, and what a recording cannot show.
+fn as_recorded(volume: &spec::Volume) -> String {
+    let by = &volume.replaced;
+    let latency = |what: &str, latency: Option<LatencySpec>| {
+        let mean = latency?.mean();
+        Some(format!("{what} take {mean} on average"))
+    };
+    let limits = [
+        by.iops_limit.map(|limit| limit.to_string()),
+        by.throughput_limit.map(|limit| limit.to_string()),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    let most = (!limits.is_empty()).then(|| {
+        format!(
+            "at most {}, the highest rates that were seen",
+            limits.join(" and ")
+        )
+    });
+    let parts = [
+        latency("reads", by.read_latency),
+        latency("writes", by.write_latency),
+        latency("flushes", by.flush_latency),
+        by.write_latency
+            .is_none()
+            .then(|| "no time of writes was recorded, and they take none".to_owned()),
+        most,
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!(
+        "volume {} is as recorded: {}; whether its disks could do more is not known, nor is their price",
+        volume.name,
+        parts.join(", ")
+    )
+}
+
 /// Disks of a machine that an entry of the catalogue describes.
 enum Named {
     /// All those that `local` means, so many.
@@ -261,19 +297,20 @@ impl<'a> Attached<'a> {
                     local = local.saturating_add(volume.count);
                     (local, entry.local_disks.unwrap_or(0))
                 }
-                (Disk::Catalogue(_) | Disk::Unlimited, Some(disk)) => match self.named(disk, entry)
-                {
-                    Named::AsLocal(most) => {
-                        local = local.saturating_add(most);
-                        (local, most)
+                (Disk::Catalogue(_) | Disk::Unlimited | Disk::Recorded, Some(disk)) => {
+                    match self.named(disk, entry) {
+                        Named::AsLocal(most) => {
+                            local = local.saturating_add(most);
+                            (local, most)
+                        }
+                        Named::Besides(most) => {
+                            named = named.saturating_add(volume.count);
+                            (named, most)
+                        }
+                        Named::Other => continue,
                     }
-                    Named::Besides(most) => {
-                        named = named.saturating_add(volume.count);
-                        (named, most)
-                    }
-                    Named::Other => continue,
-                },
-                (Disk::Catalogue(_) | Disk::Unlimited, None) => continue,
+                }
+                (Disk::Catalogue(_) | Disk::Unlimited | Disk::Recorded, None) => continue,
             };
             if count > most {
                 return Err(Box::new(AttachedError::FewerLocalDisks {
@@ -306,6 +343,9 @@ impl<'a> Attached<'a> {
     pub(super) fn notes(&self, volumes: &[&spec::Volume]) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         for volume in volumes {
+            if volume.disk == Disk::Recorded {
+                notes.push(as_recorded(volume));
+            }
             let Some(disk) = self.disk(volume) else {
                 continue;
             };
@@ -326,7 +366,7 @@ impl<'a> Attached<'a> {
         let is_replaced = given.iops_limit.is_some() && given.throughput_limit.is_some();
         match &volume.disk {
             Disk::Catalogue(name) if !is_replaced => self.catalogue.disk(name).ok(),
-            Disk::Catalogue(_) | Disk::Local | Disk::Unlimited => None,
+            Disk::Catalogue(_) | Disk::Local | Disk::Unlimited | Disk::Recorded => None,
         }
     }
 

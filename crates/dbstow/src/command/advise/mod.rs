@@ -48,15 +48,21 @@ const BUDGET_MAX: f64 = 1e12;
     dbstow advise shop.toml --today today.toml --cloud azure --not-slower 5% --budget 900\n  \
     dbstow advise shop.toml --today today.toml --keep-machine --capacity data=2TiB --capacity log=100GiB\n  \
     dbstow advise shop.toml --today today.toml --cloud aws --machine r6i --temp local --growth 1.5\n  \
+    dbstow advise shop.toml --today recorded --set machine.cores=16 --set machine.memory=128GiB --cloud azure \\\n      \
+    --capacity data=2TiB --capacity log=100GiB --capacity temp=200GiB\n  \
     dbstow advise shop.toml --today today.toml --cloud azure --drill finalists-drill\n  \
     dbstow advise shop.toml --today today.toml --cloud azure --windows --prices own.csv --discount 30%")]
 pub struct Args {
     /// Profile, as `dbstow record` and `dbstow import` write it
     #[arg(value_hint = ValueHint::FilePath)]
     pub profile: PathBuf,
-    /// What the server has today: a file with machine, volumes and one placement [default: what the profile names]
+    /// What the server has today: a file with machine, volumes and one placement; `recorded`: disks as the profile shows
+    /// them [default: what the profile names]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub today: Option<String>,
+    /// Set a key of today's machine, volumes or placement, such as machine.memory=128GiB; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
+    pub set: Vec<(String, String)>,
     /// Replay only the busiest time of this length, such as 1h
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub window: Option<String>,
@@ -159,12 +165,13 @@ pub enum Temp {
 /// When an input has a mistake, the profile does not fit today's layout, or nothing within the budget is fast enough.
 pub fn run(args: &Args) -> Result<()> {
     folder::check_free(args)?;
+    let wishes = args.wishes()?;
     let drill = args.drill.as_deref().map(drilled::of_server).transpose()?;
     let profile = args.profile.display().to_string();
     // Read once: it may be a pipe.
-    let layout_text = layout_of_today(&profile, args.today.as_deref())?;
+    let layout_text = args.layout_of_today(&profile)?;
     let layout = resolved(&today(args, layout_text.clone(), profile))?;
-    let prepared = backtest::prepared(&layout)?;
+    let prepared = backtest::prepared(&layout, args.today.as_deref())?;
     let tested = backtest::of(&prepared)?;
     if let Err(refused) = backtest::judge(&tested, args.untested) {
         if args.format == ListFormat::Text {
@@ -177,7 +184,6 @@ pub fn run(args: &Args) -> Result<()> {
 
     let mut catalogue = layout.inventory.catalogue.clone();
     price(args, &mut catalogue)?;
-    let wishes = args.wishes()?;
     let today = Today {
         settings: &arm.settings,
         placed: Placed {
@@ -255,6 +261,25 @@ impl Args {
                 simulations_max: self.simulations,
             },
         })
+    }
+
+    /// Today's layout, with the keys that are set.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a key has a mistake or is none of a layout.
+    fn layout_of_today(&self, profile: &str) -> Result<ExperimentText> {
+        let sections = ["machine.", "volume.", "placement."];
+        let is_other =
+            |(key, _): &&(String, String)| !sections.iter().any(|of| key.starts_with(of));
+        if let Some((key, value)) = self.set.iter().find(is_other) {
+            let message = format!(
+                "--set {key}={value}: it sets keys of today's layout, which are in machine, volume and placement; leave it out"
+            );
+            return Err(UsageError(message).into());
+        }
+        let today = self.today.as_deref();
+        let layout = layout_of_today(profile, today, self.window.as_deref(), &self.set)?;
+        Ok(layout.with(&self.set)?)
     }
 
     /// What the document calls files, and the scripts for a server of `product`.

@@ -185,7 +185,7 @@ impl Args {
                 let disk = &volumes.find(|known| known.name == volume.name)?.disk;
                 match disk {
                     Disk::Catalogue(name) => catalogue.disk(name).ok()?.class.atomic_write,
-                    Disk::Local | Disk::Unlimited => None,
+                    Disk::Local | Disk::Unlimited | Disk::Recorded => None,
                 }
             };
             let atomic: Vec<Bytes> = stage

@@ -38,7 +38,8 @@ use lab::trial::Stage;
     dbstow mount unlimited /mnt/free --front file --trace requests.jsonl --foreground\n  \
     dbstow mount azure.premium.p30 /mnt/p30 --size 20GiB --listen 127.0.0.1:9187\n\n\
     A file such as disks.toml has [machine] and [volume.NAME] sections as an experiment has; each volume\n\
-    is mounted at DIR/NAME, and all share the machine's limits.")]
+    is mounted at DIR/NAME, and all share the machine's limits. It may be the file that --today of `run` and\n\
+    `advise` names: its placement has no effect here.")]
 pub struct Args {
     /// A disk of the catalogue (`dbstow disks`), `unlimited`, or a TOML file of several volumes
     #[arg(add = names::disk_or_file())]

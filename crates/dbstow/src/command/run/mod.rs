@@ -53,7 +53,8 @@ pub struct Args {
     #[command(flatten)]
     pub request: ExperimentArgs,
     /// First replay the profile on the layout in this file (machine, volumes and one placement), which its server has today,
-    /// and stop with exit code 3 where that is not what was recorded; without an experiment, that is all
+    /// and stop with exit code 3 where that is not what was recorded; without an experiment, that is all. `recorded`: on disks
+    /// as the profile shows them
     #[arg(long, value_name = "FILE", requires = "profile", value_hint = ValueHint::FilePath)]
     pub today: Option<String>,
     /// Continue with a profile that does not fit the layout of today
@@ -178,13 +179,14 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Compares the profile with replays on its server's current disks.
 fn backtest(args: &Args) -> Result<()> {
-    let layout = args.request.resolve_today(args.today.as_deref())?;
+    let today = args.today.as_deref();
+    let layout = args.request.resolve_today(today)?;
     let format = match args.output.format {
         Format::Text => ListFormat::Text,
         Format::Json if args.request.experiment.is_none() => ListFormat::Json,
         // Only one document is printed: the experiment's.
         Format::Json | Format::Csv | Format::Markdown if args.request.experiment.is_some() => {
-            return super::backtest::quietly(&layout, args.untested);
+            return super::backtest::quietly(&layout, today, args.untested);
         }
         Format::Json | Format::Csv | Format::Markdown | Format::Parquet => {
             let message =
@@ -192,7 +194,7 @@ fn backtest(args: &Args) -> Result<()> {
             return Err(UsageError(message.to_owned()).into());
         }
     };
-    super::backtest::run(&layout, format, args.untested)
+    super::backtest::run(&layout, today, format, args.untested)
 }
 
 /// The trials of `plan` without a record in `folder`.

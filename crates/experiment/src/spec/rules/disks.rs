@@ -84,8 +84,22 @@ pub(crate) fn volume(volume: &Volume) -> Result<(), Fault> {
     replaced(&volume.name, &volume.replaced)?;
     match volume.disk {
         Disk::Local => local(volume),
+        Disk::Recorded => recorded(volume),
         Disk::Unlimited | Disk::Catalogue(_) => Ok(()),
     }
+}
+
+/// Rejects a recorded disk of which nothing is known.
+fn recorded(volume: &Volume) -> Result<(), Fault> {
+    if volume.replaced != Override::default() {
+        return Ok(());
+    }
+    let name = &volume.name;
+    let message = format!(
+        "volume \"{name}\" is as a recording shows it, and there is none; give this file with --today beside a profile, which \
+         has its latencies, or give them in [volume.{name}.override]"
+    );
+    Err(Fault::at(&["volume", name, "disk"], message))
 }
 
 /// Checks a local disk alone; how many the machine has is checked with the catalogue.

@@ -29,7 +29,11 @@ pub(super) fn disk(
         source: Box::new(source),
     };
     let (disk, usd) = match &volume.disk {
-        Disk::Unlimited => (DiskSpec::unlimited(), None),
+        Disk::Unlimited | Disk::Recorded => {
+            let unlimited = DiskSpec::unlimited();
+            let size = volume.provision.size.unwrap_or(unlimited.size);
+            (DiskSpec { size, ..unlimited }, None)
+        }
         Disk::Local => {
             let local = machine.local_disk.clone();
             let machine = asked.kind.clone().unwrap_or_else(|| "this machine".into());

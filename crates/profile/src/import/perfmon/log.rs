@@ -142,8 +142,9 @@ impl Log {
 }
 
 /// What to do about names in another language.
-pub(super) const ENGLISH_USER: &str = "names cannot be translated: collect with logman or typeperf, as a user whose \
-                                       Windows language is English";
+pub(super) const ENGLISH_USER: &str = "names in another language are not read, and relog does not translate them: collect \
+                                       again with logman or typeperf, as a user whose Windows language is English, or record \
+                                       the server itself (`dbstow record --server sqlserver://..`), whatever its language";
 
 /// Rejects a counter that occurs twice with different values.
 fn check_repeated(counters: &[Counter]) -> Result<(), String> {
