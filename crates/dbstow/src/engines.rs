@@ -153,6 +153,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_tables_of_products_agree_with_the_engines() {
+        for engine in ENGINES.built {
+            let name = engine.name();
+            let dialect = engine.dialect();
+            assert!([name, "sqlite"].contains(&dialect.engine), "{name}");
+            #[cfg(target_os = "linux")]
+            assert_eq!(
+                engine.drilled().is_some(),
+                products::DRILLED.contains(&name),
+                "{name}"
+            );
+            assert!(name != products::EXAMPLE_SERVER || engine.takes_server());
+        }
+    }
+
     fn checked(options: &Options, mode: Mode, engine: &'static str) -> Result<(), OptionsError> {
         let engine = ENGINES
             .find(&EngineName::new(engine))

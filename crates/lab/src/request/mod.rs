@@ -8,12 +8,12 @@
 //!
 //! let request = RunRequest {
 //!     set: vec![("engine.memory".to_owned(), "8 MiB".to_owned())],
-//!     blocks: Some(3),
+//!     blocks: Some(5),
 //!     ..RunRequest::new(ExperimentText::builtin("files-times-disks")?)
 //! };
 //! let plan = request.resolve(EMBEDDED)?.plan;
 //! assert_eq!(plan.arms[0].settings.engine.memory, Bytes::mib(8));
-//! assert_eq!(plan.protocol.blocks, 3);
+//! assert_eq!(plan.protocol.blocks, 5);
 //! # Ok::<(), lab::request::RequestError>(())
 //! ```
 
