@@ -16,6 +16,17 @@ pub enum Headroom {
     Beyond(f64),
 }
 
+impl Headroom {
+    /// The factor, 0 where it is too slow already, and whether higher ones were not tried.
+    pub(crate) fn factor(self) -> (f64, bool) {
+        match self {
+            Headroom::None => (0.0, false),
+            Headroom::Up(factor) => (factor, false),
+            Headroom::Beyond(factor) => (factor, true),
+        }
+    }
+}
+
 /// Factors that are tried.
 const FACTORS: [f64; 8] = [1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0];
 

@@ -161,7 +161,8 @@ impl<'a> Layouts<'a> {
         all.counts.layouts = all.count(need);
         if !every {
             let machines = std::mem::take(&mut all.machines);
-            all.machines = machine::without_beaten(machines, &all.of_use(need));
+            let today = need.today.as_deref();
+            all.machines = machine::without_beaten(machines, &all.of_use(need), today);
             for (_, offers) in &mut all.offers {
                 *offers = offer::without_beaten(std::mem::take(offers), load);
             }
@@ -202,6 +203,11 @@ impl<'a> Layouts<'a> {
     pub fn machine(&self, layout: &Layout) -> (&str, f64) {
         let machine = self.machine_of(layout);
         (&machine.name, machine.usd_per_month)
+    }
+
+    /// Purchasable machines.
+    pub(crate) fn machines(&self) -> &[Machine] {
+        &self.machines
     }
 
     /// Number of local disks of a layout's machine.
@@ -268,7 +274,7 @@ impl<'a> Layouts<'a> {
         (layout.machine, disks.collect())
     }
 
-    fn machine_of(&self, layout: &Layout) -> &Machine {
+    pub(crate) fn machine_of(&self, layout: &Layout) -> &Machine {
         &self.machines[layout.machine as usize]
     }
 
@@ -276,7 +282,8 @@ impl<'a> Layouts<'a> {
         self.groupings[layout.grouping as usize]
     }
 
-    fn offers_for(&self, roles: &[Role]) -> &[Offer] {
+    /// Purchasable volumes for files of these roles, by price.
+    pub(crate) fn offers_for(&self, roles: &[Role]) -> &[Offer] {
         let found = self.offers.iter().find(|(own, _)| *own == roles);
         found.map_or(&[], |(_, offers)| offers)
     }

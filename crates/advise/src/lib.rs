@@ -42,6 +42,7 @@
 //!     cloud: Some("aws".into()),
 //!     region: None,
 //!     machine: None,
+//!     today: None,
 //!     machine_pattern: Some("r6i.large".into()),
 //!     arm: false,
 //!     disks: ["aws.gp3.2025".into()].into(),
@@ -72,6 +73,7 @@ mod load;
 mod machine;
 mod need;
 mod offer;
+mod prefer;
 mod request;
 mod search;
 mod simulate;
@@ -85,6 +87,7 @@ pub use layout::{Layout, Layouts, NoLayout, Volume};
 pub use load::{Load, Part};
 pub use need::{Holding, Need, System, TempOn};
 pub use offer::Offer;
+pub use prefer::SAME_PRICE;
 pub use request::{Names, Request, Scripts, Today};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use simulate::{Measured, Placed, Ratio, Utilisation};

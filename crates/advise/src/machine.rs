@@ -1,6 +1,6 @@
 //! Purchasable machines.
 
-use catalogue::{Catalogue, MachineEntry};
+use catalogue::{Catalogue, Generation, MachineEntry};
 use model::{DiskSpec, LimitSpec, MachineSpec, Rate, VolumeSpec};
 
 use super::need::Need;
@@ -8,6 +8,9 @@ use super::offer::sustained;
 
 /// Maximum number of attached disks that a layout could use.
 const PLACES_OF_USE: u32 = 48;
+
+/// A later generation that costs up to this share more is preferred to an earlier one: lists differ by as much from month to month.
+pub(crate) const SAME_PRICE_NEWER: f64 = 0.02;
 
 /// A purchasable machine.
 #[derive(Clone, Debug)]
@@ -22,6 +25,8 @@ pub(crate) struct Machine {
     pub(crate) disks_max: Option<u32>,
     /// Dollars a month.
     pub(crate) usd_per_month: f64,
+    /// Of its series, where the name of its family says.
+    pub(crate) generation: Option<Generation>,
 }
 
 /// Purchasable machines; `unpriced` counts those without a known price.
@@ -58,6 +63,7 @@ impl Machine {
             local,
             disks_max: entry.disks_max,
             usd_per_month,
+            generation: Generation::of(&entry.family),
         }
     }
 
@@ -66,6 +72,18 @@ impl Machine {
     pub(crate) fn governs(&self, disk: &DiskSpec) -> bool {
         let mut limits = disk.machine_limits.iter();
         limits.any(|name| self.spec.limits.contains_key(name))
+    }
+
+    /// Whether it is a later generation of the same series.
+    pub(crate) fn is_newer_than(&self, other: &Machine) -> bool {
+        let generations = self.generation.zip(other.generation);
+        generations.is_some_and(|(own, other)| own.is_newer_than(&other))
+    }
+
+    /// Whether it is a later generation, for about the same price.
+    fn renews(&self, other: &Machine) -> bool {
+        self.is_newer_than(other)
+            && self.usd_per_month <= other.usd_per_month * (1.0 + SAME_PRICE_NEWER)
     }
 
     /// Whether it does all that `other` does, within what the load could use.
@@ -140,8 +158,13 @@ fn does_all(own: &VolumeSpec, others: &VolumeSpec) -> bool {
         && allow(&first.limits, &other.limits, [f64::INFINITY; 2])
 }
 
-/// Removes dominated machines: another one costs no more and offers as much of what the load could use.
-pub(crate) fn without_beaten(mut machines: Vec<Machine>, of_use: &OfUse<'_>) -> Vec<Machine> {
+/// Removes dominated machines: another one costs no more and offers as much of what the load could use. Today's machine stays, and
+/// so does a later generation at about the price of an earlier one.
+pub(crate) fn without_beaten(
+    mut machines: Vec<Machine>,
+    of_use: &OfUse<'_>,
+    today: Option<&str>,
+) -> Vec<Machine> {
     machines.sort_by(|a, b| {
         let by_price = a.usd_per_month.total_cmp(&b.usd_per_month);
         // Of the same price, the larger one beats the smaller.
@@ -154,7 +177,9 @@ pub(crate) fn without_beaten(mut machines: Vec<Machine>, of_use: &OfUse<'_>) -> 
     });
     let mut kept: Vec<Machine> = Vec::new();
     for machine in machines {
-        if !kept.iter().any(|kept| kept.does_all_of(&machine, of_use)) {
+        let is_today = today == Some(machine.name.as_str());
+        let beats = |kept: &Machine| !machine.renews(kept) && kept.does_all_of(&machine, of_use);
+        if is_today || !kept.iter().any(beats) {
             kept.push(machine);
         }
     }

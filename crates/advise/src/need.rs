@@ -21,6 +21,8 @@ pub struct Need {
     pub region: Option<String>,
     /// Only the machine of this name.
     pub machine: Option<String>,
+    /// Today's machine, which is considered although another one may do as much for no more.
+    pub today: Option<String>,
     /// Only machines whose name contains this, ignoring case.
     pub machine_pattern: Option<String>,
     /// Whether to include machines with Arm processors.

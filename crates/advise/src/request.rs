@@ -4,6 +4,7 @@
 //! wishes, today's layout ──> need, load ──search──> document ──> experiment of the finalists
 //! ```
 
+use analysis::report::advice::Currency;
 use analysis::report::advice::document::Advice;
 use catalogue::Catalogue;
 use experiment::spec::Settings;
@@ -17,6 +18,7 @@ use super::finalists::{self, Finalists};
 use super::layout::Layouts;
 use super::load::Load;
 use super::need::Need;
+use super::prefer;
 use super::search::{Search, Step};
 use super::simulate::Placed;
 use super::wishes::Wishes;
@@ -47,7 +49,7 @@ impl Today<'_> {
 }
 
 /// Names of files, for the document and the commands that it suggests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Names {
     /// The profile.
     pub profile: String,
@@ -55,6 +57,8 @@ pub struct Names {
     pub finalists: String,
     /// Catalogues of the user's own.
     pub catalogues: Vec<String>,
+    /// The currency in which prices are shown.
+    pub currency: Currency,
     /// The scripts for the profile's server; `None`: its product is not known, or has none.
     pub scripts: Option<Scripts>,
 }
@@ -95,7 +99,7 @@ pub struct Request<'a> {
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) need: Need,
     /// Today's load.
-    today_load: Load,
+    pub(crate) today_load: Load,
     /// The load that a layout has to take.
     pub(crate) load: Load,
 }
@@ -145,7 +149,10 @@ impl<'a> Request<'a> {
             today_load: &self.today_load,
             limits: self.wishes.limits,
         };
-        let found = search.run(go_on).map_err(AdviseError::Today)?;
+        let found = search.run(go_on);
+        let found =
+            found.and_then(|found| prefer::settled(&search, self.need.today.as_deref(), found));
+        let found = found.map_err(AdviseError::Today)?;
         let described = Described {
             request: self,
             names,

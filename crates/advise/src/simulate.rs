@@ -234,7 +234,7 @@ impl Placed {
     }
 
     /// Lower bound on the time of an operation, in seconds.
-    fn least_s(&self, part: &Part) -> f64 {
+    pub(crate) fn least_s(&self, part: &Part) -> f64 {
         let on = |(at, volume): (usize, &VolumeSpec)| {
             let (disk, disks) = (&volume.disks[0], volume.disks.len() as u32);
             let roles: Vec<Role> = Role::COMMON

@@ -82,6 +82,9 @@ impl Wishes {
             cloud: Some(cloud),
             region: self.region.clone(),
             machine,
+            today: today
+                .machine()
+                .and_then(|name| Some(catalogue.machine(name).ok()?.name.clone())),
             machine_pattern: self.machine_pattern.clone(),
             arm: self.arm,
             disks,

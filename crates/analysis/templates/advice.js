@@ -1,7 +1,7 @@
 // Draws layouts by price and time, as they are, and sorts their table: no figure is computed here.
 (function () {
   "use strict";
-  const { chart: { groups, x, lines }, keys } = JSON.parse(document.getElementById("data").textContent);
+  const { chart: { unit, groups, x, lines }, keys } = JSON.parse(document.getElementById("data").textContent);
   const { colour, digits } = charts;
   // Values that differ by more than this factor are drawn on a logarithmic axis.
   const LINEAR_MAX = 20;
@@ -26,7 +26,12 @@
       const range = (u, low, high) => (low > 0 ? [low / 1.2, high * 1.2] : [1, 10]);
       return { scale: { distr: 3, log: 10, range }, axis: { splits, filter: (u, splits) => splits, values: charts.values, space: 0 } };
     }
-    return { scale: charts.fromZero, axis: { values: charts.ticks } };
+    // From the lowest to the highest, with a margin: what differs is what is asked about, and it may differ by little.
+    const range = (u, low, high) => {
+      const margin = (high - low || high || 1) * 0.08;
+      return [Math.max(0, low - margin), high + margin];
+    };
+    return { scale: { range }, axis: { values: charts.ticks } };
   }
 
   function series() {
@@ -47,8 +52,8 @@
     if (groups.length > 1) charts.legend(place, "Layouts shown");
     charts.draw(place, "Time of an operation by price", {
       scales: { x: Object.assign({ time: false }, price.scale, { range }), y: time.scale },
-      axes: [charts.axis("dollars a month", price.axis), charts.axis("% of today's time", Object.assign({ size: 62 }, time.axis))],
-      series: [{ label: "\u00a0", value: (u, value) => (value == null ? "" : "$" + digits(value) + " a month") }].concat(series()),
+      axes: [charts.axis(unit, price.axis), charts.axis("% of today's time", Object.assign({ size: 62 }, time.axis))],
+      series: [{ label: "\u00a0", value: (u, value) => (value == null ? "" : digits(value) + " " + unit) }].concat(series()),
     }, [x].concat(lines.map((line) => line.values)), groups.map((_, at) => at));
   }
 

@@ -45,7 +45,7 @@ pub use host_caching::{CACHED_LIMIT, HostCaching};
 pub use latency::Latency;
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
-pub use machine::{HourlyPrice, MachineEntry, PriceAssumed};
+pub use machine::{Generation, HourlyPrice, MachineEntry, PriceAssumed};
 use near::is_end;
 pub use on_machines::{OnMachines, Published};
 pub use price::{Parts, Price, Step};

@@ -82,6 +82,37 @@ pub struct MachineEntry {
     pub notes: Vec<String>,
 }
 
+/// A generation of a series of machines, as the name of its family says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// The first letter of the series: `m` of `m6i`, `e` of `Ebdsv5`.
+    series: char,
+    number: u32,
+}
+
+impl Generation {
+    /// Of a family: `m6i` is generation 6 of `m`, `Ebdsv5` 5 of `e`; `None` where its name has no number.
+    pub fn of(family: &str) -> Option<Generation> {
+        let series = family.chars().next()?.to_ascii_lowercase();
+        // Names that end in a number end in the generation, as `NVadsA10v5`.
+        let trimmed = family.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits: String = match trimmed.len() < family.len() {
+            true => family[trimmed.len()..].to_owned(),
+            false => {
+                let from = family.chars().skip_while(|c| !c.is_ascii_digit());
+                from.take_while(char::is_ascii_digit).collect()
+            }
+        };
+        let number = digits.parse().ok()?;
+        Some(Generation { series, number })
+    }
+
+    /// Whether it is a later generation of the same series.
+    pub fn is_newer_than(&self, other: &Generation) -> bool {
+        self.series == other.series && self.number > other.number
+    }
+}
+
 impl MachineEntry {
     /// Whose list price it has, of which region, and the date: `AWS us-east-1, 2026-07-20`; or the file of own prices.
     /// `None` where it has no price, or its sources do not say.
@@ -138,5 +169,28 @@ impl MachineEntry {
         let new = other.sources.into_iter();
         self.sources
             .extend(new.filter(|source| !known.contains(&source.id)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generations_of_a_series_are_ordered_and_those_of_different_series_are_not() {
+        let newer = |one: &str, other: &str| {
+            let of = |family| Generation::of(family).expect("it has a number");
+            of(one).is_newer_than(&of(other))
+        };
+        for (one, other) in [
+            ("m6i", "m5"),
+            ("Ebdsv5", "Easv4"),
+            ("c3d", "c2"),
+            ("m10", "m9g"),
+        ] {
+            assert!(newer(one, other) && !newer(other, one), "{one} {other}");
+        }
+        assert!(!newer("m6i", "m6a") && !newer("r6i", "m5") && !newer("m6i", "t3"));
+        assert_eq!(Generation::of("M-series"), None);
     }
 }

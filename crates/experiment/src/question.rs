@@ -137,6 +137,9 @@ pub struct ArmQuestion {
     pub fitted: bool,
     /// Monthly price of its disks in US dollars, if all are known.
     pub usd_per_month: Option<f64>,
+    /// Whether the price includes its machine, with Linux: where arms have different machines.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_machine: bool,
     /// Vendor, region and date of the list prices; without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_lists: Vec<String>,
@@ -153,6 +156,7 @@ impl ArmQuestion {
             published: arm.published.clone(),
             fitted: arm.fitted,
             usd_per_month: None,
+            with_machine: false,
             price_lists: Vec::new(),
             forgets: Vec::new(),
         }

@@ -1,65 +1,86 @@
 //! The answer, in a sentence.
 
-use analysis::report::advice::document;
-use table::quantity::{percent, usd};
+use analysis::report::advice::Kind;
+use analysis::report::advice::document::{Advice, Layout, Volume};
+use replay::OFF_MAX;
+use table::quantity::percent;
 
 use super::Described;
 
 impl Described<'_> {
-    /// The answer, in a sentence.
-    pub(super) fn answer(&self, document: &document::Advice) -> String {
-        let price = |layout: &document::Layout| {
-            format!("${} a month", usd(layout.usd_per_month.unwrap_or_default()))
-        };
-        let now = document
-            .today
-            .usd_per_month
-            .map(|now| format!(" (today ${})", usd(now)));
-        let now = now.unwrap_or_default();
-        let what = |layout: &document::Layout| {
-            let machine = layout.machine.clone().unwrap_or_default();
-            let volumes: Vec<String> = layout.volumes.iter().map(brief).collect();
-            format!("{machine} with {}", volumes.join(" and "))
+    /// The answer, in a sentence that begins with what to do.
+    pub(super) fn answer(&self, document: &Advice) -> String {
+        let decision = &document.decision;
+        let currency = &document.asked.currency;
+        let price = |layout: &Layout| {
+            let usd = layout.usd_per_month.unwrap_or_default();
+            format!("{} a month", currency.shown(usd))
         };
         let goal = format!(
             "operations at most {} slower than today",
             percent(self.request.wishes.limits.slower_max)
         );
-        if let Some(cheapest) = &document.cheapest {
-            if let Some(now) = self.kept_for(&document.today, cheapest) {
-                return format!(
-                    "Keep today's layout, for ${} a month: nothing cheaper keeps {goal}. The cheapest other one is {}, for \
-                     {}: operations take {} of today's time.",
-                    usd(now),
-                    what(cheapest),
-                    price(cheapest),
-                    percent(cheapest.time)
-                );
-            }
-            return format!(
-                "{}, for {}{now}: operations take {} of today's time.",
-                what(cheapest),
-                price(cheapest),
-                percent(cheapest.time)
-            );
+        let now = document.today.usd_per_month;
+        let now = now.map_or_else(String::new, |now| {
+            format!(" (today {})", currency.shown(now))
+        });
+        match (decision.kind, &document.cheapest) {
+            (Kind::Stay, _) => format!(
+                "Stay on {}, for {}: nothing that keeps {goal} saves {} a month or more.{}",
+                what(&document.today),
+                price(&document.today),
+                currency.shown(decision.worth_usd_per_month),
+                self.faster(document)
+            ),
+            (Kind::Change, Some(layout)) => format!(
+                "Change one thing: {}, for {}{now}: operations take {} of today's time.",
+                decision.differences.join(" and "),
+                price(layout),
+                percent(layout.time)
+            ),
+            (Kind::Move, Some(layout)) => format!(
+                "Move to {}, for {}{now}: operations take {} of today's time.",
+                what(layout),
+                price(layout),
+                percent(layout.time)
+            ),
+            (Kind::Change | Kind::Move | Kind::Nothing, _) => self.nothing(document, &goal),
         }
-        let budget = self
-            .request
-            .wishes
-            .limits
-            .budget
-            .map_or_else(String::new, |most| {
-                format!(" for at most ${} a month", usd(most))
-            });
+    }
+
+    /// What more money brings, where that is more than the model's error.
+    fn faster(&self, document: &Advice) -> String {
+        let answers = [&document.best_value, &document.fastest];
+        let mut answers = answers.into_iter().flatten();
+        let faster = answers.find(|layout| layout.time <= 1.0 - OFF_MAX);
+        faster.map_or_else(String::new, |layout| {
+            let usd = layout.usd_per_month.unwrap_or_default();
+            format!(
+                " Faster within the budget: {}, for {} a month: {} of today's time.",
+                what(layout),
+                document.asked.currency.shown(usd),
+                percent(layout.time)
+            )
+        })
+    }
+
+    /// What is missing where nothing within the budget is fast enough.
+    fn nothing(&self, document: &Advice, goal: &str) -> String {
+        let currency = &document.asked.currency;
+        let price = |layout: &Layout| currency.shown(layout.usd_per_month.unwrap_or_default());
+        let budget = self.request.wishes.limits.budget;
+        let budget = budget.map_or_else(String::new, |most| {
+            format!(" for at most {} a month", currency.shown(most))
+        });
         let nearest = match (&document.above_budget, &document.fastest) {
             (Some(dearer), _) => format!(
-                "the cheapest that does is {}, for {}: raise the budget to that",
+                "the cheapest that does is {}, for {} a month: raise the budget to that",
                 what(dearer),
                 price(dearer)
             ),
             (None, Some(fastest)) => format!(
-                "the nearest is {}, for {}, on which operations take {} of today's time: allow that (--not-slower), or more \
-                 machines and disks",
+                "the nearest is {}, for {} a month, on which operations take {} of today's time: allow that (--not-slower), or \
+                 more machines and disks",
                 what(fastest),
                 price(fastest),
                 percent(fastest.time)
@@ -74,22 +95,17 @@ impl Described<'_> {
         };
         format!("{nothing} {goal}{budget}; {nearest}.")
     }
+}
 
-    /// The price of today's layout, where nothing cheaper is fast enough.
-    pub(super) fn kept_for(
-        &self,
-        today: &document::Layout,
-        cheapest: &document::Layout,
-    ) -> Option<f64> {
-        let now = today
-            .usd_per_month
-            .filter(|_| self.request.wishes.growth <= 1.0)?;
-        (now <= cheapest.usd_per_month?).then_some(now)
-    }
+/// A layout in a few words.
+fn what(layout: &Layout) -> String {
+    let machine = layout.machine.as_deref().unwrap_or("today's machine");
+    let volumes: Vec<String> = layout.volumes.iter().map(brief).collect();
+    format!("{machine} with {}", volumes.join(" and "))
 }
 
 /// A volume in a few words, for a sentence.
-fn brief(volume: &document::Volume) -> String {
+fn brief(volume: &Volume) -> String {
     let roles: Vec<&str> = volume.roles.iter().map(|role| role.name()).collect();
     let roles = roles.join(", ");
     let count = match volume.count {

@@ -12,7 +12,7 @@ use reading::Role;
 
 use super::Described;
 use crate::error::AdviseError;
-use crate::headroom::{Headroom, headroom};
+use crate::headroom::headroom;
 use crate::request::Today;
 use crate::search::Found;
 use crate::simulate::{Measured, Placed, Ratio, Utilisation};
@@ -105,11 +105,7 @@ impl Described<'_> {
         let today_s = self.found.today.operation_s;
         let most_s = today_s * (1.0 + self.request.wishes.limits.slower_max);
         let room = headroom(&placed, &self.request.load, most_s).map_err(AdviseError::Headroom)?;
-        let (factor, is_least) = match room {
-            Headroom::None => (0.0, false),
-            Headroom::Up(factor) => (factor, false),
-            Headroom::Beyond(factor) => (factor, true),
-        };
+        let (factor, is_least) = room.factor();
         Ok(document::Layout {
             headroom: Some(factor),
             headroom_is_least: is_least,
@@ -158,7 +154,7 @@ impl Described<'_> {
 }
 
 /// The simulation results of a layout with these volumes.
-fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> document::Layout {
+pub(super) fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> document::Layout {
     // Disks of a stripe have the same limits; the most used comes first.
     let mut used: Vec<Used> = Vec::new();
     for limit in measured.used.iter().map(|used| limit(used, volumes)) {

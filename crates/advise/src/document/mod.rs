@@ -2,12 +2,16 @@
 
 mod answer;
 mod assumed;
+mod changes;
+mod decide;
 mod layouts;
 mod next;
+mod trust;
 
 use std::collections::BTreeSet;
 
 use analysis::report::advice::document::{self, Asked, Capacity, Counts, Figure, SCHEMA};
+use analysis::report::advice::{Kind, Level, Trust};
 use catalogue::{DiskEntry, MachineEntry};
 use experiment::spec::Volume;
 use model::HostCacheMode;
@@ -44,19 +48,37 @@ impl Described<'_> {
             };
         let plain = |found: &Option<Found>| found.as_ref().map(|found| self.layout(found));
         let today = self.of_today();
-        let (cheapest, above_budget) = (
-            with_headroom(&found.cheapest)?,
-            with_headroom(&found.above_budget)?,
-        );
+        let above_budget = with_headroom(&found.above_budget)?;
+        let mut cheapest = with_headroom(&found.cheapest)?;
+        let mut runner_up = plain(&found.runner_up);
+        let changes = self.changes(&today)?;
+        if let Some(changed) = self.one_change(&today, cheapest.as_ref(), &changes)? {
+            runner_up = cheapest.replace(changed);
+        } else if let Some(quicker) = self.quicker(&today, cheapest.as_ref()) {
+            runner_up = cheapest;
+            cheapest = Some(self.with_headroom(quicker)?);
+        }
+        let decision = self.decision(&today, cheapest.as_ref())?;
+        // What there is today, by another name, is no other layout.
+        let differs = |cheapest: &document::Layout| {
+            !decide::differences(self.request.catalogue, &today, cheapest).is_empty()
+        };
+        let cheapest = cheapest.filter(|cheapest| decision.kind != Kind::Stay || differs(cheapest));
         let mut document = document::Advice {
             schema: SCHEMA,
             answer: String::new(),
+            decision,
+            trust: Trust {
+                level: Level::High,
+                because: Vec::new(),
+            },
             server: self.server(),
             asked: self.asked(),
             backtest: backtest(self.request.today.backtest),
-            runner_up: plain(&found.runner_up),
+            runner_up,
             fastest: plain(&found.fastest),
             best_value: plain(&found.best_value),
+            changes: changes.into_iter().map(|tried| tried.change).collect(),
             frontier: found
                 .frontier
                 .iter()
@@ -72,6 +94,7 @@ impl Described<'_> {
         };
         document.price_lists = self.price_lists(&document);
         document.assumptions = self.assumptions(&document);
+        document.trust = self.trust(&document);
         document.answer = self.answer(&document);
         Ok(document)
     }
@@ -95,6 +118,7 @@ impl Described<'_> {
             slower_max: self.request.wishes.limits.slower_max,
             budget_usd_per_month: self.request.wishes.limits.budget,
             growth: self.request.wishes.growth,
+            currency: self.names.currency.clone(),
             system: match need.system {
                 System::Windows => "Windows",
                 System::Linux => "Linux",

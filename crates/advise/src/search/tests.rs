@@ -27,6 +27,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         cloud: Some(cloud.to_owned()),
         region: None,
         machine: None,
+        today: None,
         machine_pattern: Some(machines.to_owned()),
         arm: false,
         disks: disks

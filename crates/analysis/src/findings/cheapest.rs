@@ -81,6 +81,7 @@ fn of_set(question: &Question, trials: &Trials, arms: &[&ArmQuestion]) -> Option
     prices.any(|price| price != first).then(|| Cheapest {
         arm: arm.name.clone(),
         usd_per_month,
+        with_machine: arms.iter().any(|arm| arm.with_machine),
         best: best.name.clone(),
         best_usd_per_month: best.usd_per_month,
         margin: question.margin,

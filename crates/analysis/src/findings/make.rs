@@ -99,6 +99,7 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         next: diagnosis.next,
         reason,
         usd_per_month: asked.usd_per_month,
+        with_machine: asked.with_machine,
         price_lists: asked.price_lists.clone(),
         counters: counters(finished),
         survived: None,

@@ -56,10 +56,12 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
         Column::csv_only("deviation", |row: &Row| {
             row.published()?.deviation(row.metric?.mean)
         }),
-        Column::figure("disks", |row: &Row| row.arm.usd_per_month.map(Cell::Usd))
-            .unit("$/month")
-            .pinned()
-            .optional(),
+        Column::figure(priced(findings), |row: &Row| {
+            row.arm.usd_per_month.map(Cell::Usd)
+        })
+        .unit("$/month")
+        .pinned()
+        .optional(),
         Column::text("crash states\nsurvived", |row: &Row| {
             let survived = row.arm.survived.as_ref();
             survived.map_or_else(String::new, Survived::brief)
@@ -174,9 +176,24 @@ fn prices(findings: &Findings) -> Option<String> {
         true => String::new(),
         false => format!(" ({})", lists.join("; ")),
     };
-    Some(format!(
-        "$/month: list price of the disks{of}, without the machine"
-    ))
+    Some(match with_machines(findings) {
+        true => format!(
+            "$/month: list price of the machine on demand with Linux, 730 hours, and of its disks{of}"
+        ),
+        false => format!("$/month: list price of the disks{of}, without the machine"),
+    })
+}
+
+/// What has a price: the disks, and where machines differ, these too.
+fn priced(findings: &Findings) -> &'static str {
+    match with_machines(findings) {
+        true => "machine\nand disks",
+        false => "disks",
+    }
+}
+
+fn with_machines(findings: &Findings) -> bool {
+    findings.arms.iter().any(|arm| arm.with_machine)
 }
 
 #[cfg(test)]
@@ -199,5 +216,29 @@ mod tests {
         let note = note(&question);
         let price = "$/month: list price of the disks (AWS us-east-1, 2026), without the machine";
         assert!(note.ends_with(price), "{note}");
+    }
+
+    #[test]
+    fn where_machines_differ_the_price_has_them_in_it() {
+        let mut question = examples::question();
+        for arm in &mut question.arms {
+            arm.usd_per_month = Some(206.0);
+            arm.with_machine = true;
+        }
+
+        let table = table(&make(&question, &examples::records()));
+
+        assert!(
+            table.note.contains("list price of the machine"),
+            "{}",
+            table.note
+        );
+        let headings: Vec<String> = table.headings.iter().map(|one| one.line()).collect();
+        assert!(
+            headings
+                .iter()
+                .any(|heading| heading.contains("machine and disks")),
+            "{headings:?}"
+        );
     }
 }

@@ -123,6 +123,10 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
         ..
     } = cheapest;
     let price = usd(*usd_per_month);
+    let of = match cheapest.with_machine {
+        true => "with its machine",
+        false => "for its disks",
+    };
     let open: Vec<String> = undecided.iter().map(self::undecided).collect();
     let open = open.join(", ");
     let with_credits_spent = cheapest.sustained.as_ref().map(|sustained| {
@@ -142,11 +146,11 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
     let with_credits_spent = with_credits_spent.unwrap_or(while_they_last);
     let settled = match (arm == best, undecided.is_empty()) {
         (true, true) => format!(
-            "Cheapest arm no more than {} worse than the best: {arm}, the best itself, at ${price} a month for its disks.",
+            "Cheapest arm no more than {} worse than the best: {arm}, the best itself, at ${price} a month {of}.",
             percent(cheapest.margin)
         ),
         (true, false) => format!(
-            "Cheapest arm not settled: {arm}, at ${price} a month for its disks, has the best mean, and was not \
+            "Cheapest arm not settled: {arm}, at ${price} a month {of}, has the best mean, and was not \
              told apart from: {open}."
         ),
         (false, settled) => {
@@ -158,8 +162,8 @@ pub(super) fn cheapest(cheapest: &Cheapest) -> String {
                 false => format!(" These cost less, and were not told apart from {best}: {open}."),
             };
             format!(
-                "Cheapest arm no more than {} worse than {best}: {arm}, at ${price} a month for its \
-                 disks{instead}.{open}",
+                "Cheapest arm no more than {} worse than {best}: {arm}, at ${price} a month \
+                 {of}{instead}.{open}",
                 percent(cheapest.margin)
             )
         }

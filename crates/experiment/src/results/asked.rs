@@ -114,6 +114,7 @@ fn check_arm(arm: &ArmQuestion, planned: &ArmQuestion) -> Result<(), Fault> {
         published,
         fitted,
         usd_per_month,
+        with_machine: _,
         price_lists: _,
         forgets: _,
     } = arm;

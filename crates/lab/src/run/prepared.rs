@@ -109,9 +109,13 @@ impl Prepared {
     /// The question that the plan's records answer.
     pub fn question(&self) -> Question {
         let mut question = Question::of(&self.plan);
+        // Arms on different machines differ in the price of these too.
+        let machines = self.plan.arms.iter();
+        let machines: BTreeSet<_> = machines.map(|arm| &arm.settings.machine.kind).collect();
+        let with_machine = machines.len() > 1;
         // The twin, which is implicit, is the plan's last arm.
         for (arm, ready) in question.arms.iter_mut().zip(&self.arms) {
-            ready.price(arm, self.plan.variant.mode);
+            ready.price(arm, self.plan.variant.mode, with_machine);
             arm.forgets = ready.stage.forgets.iter().cloned().collect();
         }
         question.one_writer = self.has_one_writer();
@@ -401,12 +405,17 @@ impl Ready {
         refused.map_or(Ok(()), |message| Err(PrepareError::Workload(message)))
     }
 
-    /// What the disks of `arm` cost, and by which price list.
-    fn price(&self, arm: &mut ArmQuestion, mode: Mode) {
+    /// What the disks of `arm` cost, and its machine if that is included, and by which price lists.
+    fn price(&self, arm: &mut ArmQuestion, mode: Mode, with_machine: bool) {
         // Real directories have no list price.
-        arm.usd_per_month = self.stage.usd_per_month.filter(|_| mode != Mode::Measure);
+        let price = self.stage.price(with_machine);
+        arm.usd_per_month = price.filter(|_| mode != Mode::Measure);
         if arm.usd_per_month.is_some() {
-            arm.price_lists = self.stage.price_lists.iter().cloned().collect();
+            arm.with_machine = with_machine;
+            let mut lists = self.stage.price_lists.clone();
+            let of_machine = self.stage.machine_price_list.iter();
+            lists.extend(of_machine.filter(|_| with_machine).cloned());
+            arm.price_lists = lists.into_iter().collect();
         }
     }
 }

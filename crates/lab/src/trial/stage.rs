@@ -37,6 +37,11 @@ pub struct Stage {
     pub usd_per_month: Option<f64>,
     /// The price lists, with region and date; without duplicates.
     pub price_lists: BTreeSet<String>,
+    /// Monthly list price of the machine with Linux, in US dollars; `None` where it is not known, or the machine is not of
+    /// the catalogue.
+    pub machine_usd_per_month: Option<f64>,
+    /// The price list of the machine.
+    pub machine_price_list: Option<String>,
     /// Names of the volumes that are empty after a stop of the machine.
     pub forgets: BTreeSet<String>,
     /// Assumptions about its disks that are not published for this machine.
@@ -64,6 +69,8 @@ impl Stage {
             },
             usd_per_month: Some(0.0),
             price_lists: BTreeSet::new(),
+            machine_usd_per_month: None,
+            machine_price_list: None,
             forgets: BTreeSet::new(),
             notes: Vec::new(),
         };
@@ -75,7 +82,23 @@ impl Stage {
             stage.add(volume, settings, catalogue)?;
         }
         stage.notes = noted(&settings.machine, &volumes, catalogue)?;
+        let kind = settings.machine.kind.as_deref();
+        if let Some(entry) = kind.and_then(|name| catalogue.machine(name).ok()) {
+            stage.machine_usd_per_month = entry.price.and_then(|price| price.linux_per_month());
+            stage.machine_price_list = entry.price_list();
+        }
         Ok(stage)
+    }
+
+    /// Monthly list price in US dollars, where all its parts are known: of the disks, and of the machine if it is included.
+    pub fn price(&self, with_machine: bool) -> Option<f64> {
+        match with_machine {
+            false => self.usd_per_month,
+            true => {
+                let parts = self.usd_per_month.zip(self.machine_usd_per_month);
+                parts.map(|(disks, machine)| disks + machine)
+            }
+        }
     }
 
     /// The empty store of a trial.

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use model::{Bytes, Throughput};
 use reading::Role;
 use serde::Serialize;
 
+use super::decision::{Decision, Trust};
+use super::money::Currency;
 use crate::findings::Survived;
 
 /// The version of this document's format.
@@ -15,8 +18,12 @@ pub const SCHEMA: &str = "dbstow.advice/1";
 pub struct Advice {
     /// [`SCHEMA`].
     pub schema: &'static str,
-    /// The answer, in a sentence.
+    /// The answer, in a sentence; the first words are what to do.
     pub answer: String,
+    /// The same as values.
+    pub decision: Decision,
+    /// How far to trust it.
+    pub trust: Trust,
     /// The server, as its profile describes it.
     pub server: Option<String>,
     /// The request.
@@ -35,6 +42,8 @@ pub struct Advice {
     pub best_value: Option<Layout>,
     /// Where nothing within the budget is fast enough: the cheapest that is.
     pub above_budget: Option<Layout>,
+    /// The smallest changes from today's layout, by price: one thing is different in each.
+    pub changes: Vec<Change>,
     /// Layouts that are faster than every cheaper one, by price.
     pub frontier: Vec<Layout>,
     /// What the search did.
@@ -60,6 +69,8 @@ pub struct Asked {
     pub budget_usd_per_month: Option<f64>,
     /// The load that a layout must carry, as a multiple of today's.
     pub growth: f64,
+    /// The currency in which prices are shown. All prices of this document are in US dollars.
+    pub currency: Currency,
     /// The operating system of machines: Linux or Windows.
     pub system: &'static str,
     /// Bytes that must fit, by the files that share them.
@@ -103,6 +114,17 @@ pub struct Figure {
     pub off: f64,
     /// Whether sessions wait for it.
     pub decides: bool,
+}
+
+/// Today's layout with one thing changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// What; a phrase.
+    pub what: String,
+    /// Dollars a month that it costs more than today; negative where it costs less.
+    pub usd_more_per_month: f64,
+    /// The layout with this change.
+    pub layout: Layout,
 }
 
 /// A machine with its volumes, their price and speed.
@@ -229,13 +251,42 @@ impl Advice {
             self.above_budget.as_mut(),
         ];
         let answers = answers.into_iter().flatten();
-        answers.chain([&mut self.today]).chain(&mut self.frontier)
+        let changes = self.changes.iter_mut().map(|change| &mut change.layout);
+        answers
+            .chain([&mut self.today])
+            .chain(&mut self.frontier)
+            .chain(changes)
     }
 
     /// The recommended layout: one that meets the request, or else the nearest.
     pub fn chosen(&self) -> Option<&Layout> {
+        if self.decision.layout == Some("today") {
+            return Some(&self.today);
+        }
         let first = self.cheapest.as_ref().or(self.above_budget.as_ref());
         first.or(self.fastest.as_ref())
+    }
+}
+
+impl Volume {
+    /// Its disks: `2 x azure.premium_v2, 64 GiB, 6000 IOPS, 200 MB/s`.
+    pub fn disks(&self) -> String {
+        let count = match self.count {
+            1 => String::new(),
+            count => format!("{count} x "),
+        };
+        let mut text = match self.forgets {
+            true => format!("{count}the machine's own disk"),
+            false => format!("{count}{}", self.disk),
+        };
+        let size = self.size.map(|size| Bytes(size).to_string());
+        let iops = self.iops.map(|iops| format!("{iops} IOPS"));
+        let throughput = self.throughput.map(|rate| Throughput(rate).to_string());
+        for part in [size, iops, throughput].into_iter().flatten() {
+            text.push_str(", ");
+            text.push_str(&part);
+        }
+        text
     }
 }
 

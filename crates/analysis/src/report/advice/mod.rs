@@ -6,12 +6,18 @@
 //!                                         └─> page
 //! ```
 
+mod decision;
 pub mod document;
+mod money;
 mod page;
+mod terminal;
 mod view;
 
+pub use decision::{Decision, Kind, Level, Trust};
 pub use document::Advice;
+pub use money::Currency;
 #[cfg(test)]
 pub(super) use page::SCRIPT;
 pub use page::page;
+pub use terminal::text;
 pub use view::View;

@@ -11,6 +11,20 @@ use table::{Cell, Table};
 
 pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/advice.js");
 
+/// Style of the cards, and of what an answer that is untested is marked with.
+const CARD_STYLE: &str = r#".cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: .75rem; margin: 1rem 0; }
+.card { padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--panel); break-inside: avoid; }
+.card.chosen { border: 2px solid var(--accent); }
+.card h3 { margin: 0 0 .35rem; }
+.card p { margin: .25rem 0; font-size: .92rem; }
+.card .price { font-size: 1.35rem; font-weight: 600; }
+.card ul { margin: .25rem 0; padding-left: 1.1rem; font-size: .92rem; }
+.trust { color: var(--soft); }
+.untested { padding: .5rem .75rem; border: 2px solid var(--throttle); border-radius: .3rem; color: var(--throttle); font-weight: 600; }
+body.doubtful #answer { border-left-color: var(--throttle); }
+body.doubtful .answer, body.doubtful .trust, body.doubtful .price, body.doubtful #layouts td, body.doubtful #changes td { color: var(--throttle); }
+"#;
+
 /// Style of the buttons in a table's head that sort its rows.
 const SORT_STYLE: &str = r#"thead th button { padding: 0; border: 0; background: none; color: inherit; font: inherit; text-align: inherit; cursor: pointer; }
 th[aria-sort] button::before { content: "▲ "; }
@@ -30,6 +44,7 @@ struct Page {
     policy: String,
     uplot_style: &'static str,
     sort_style: &'static str,
+    card_style: &'static str,
     uplot: &'static str,
     charts: &'static str,
     style: &'static str,
@@ -47,9 +62,11 @@ struct Data {
 /// Layouts by price.
 #[derive(Debug, Default, Serialize)]
 struct Chart {
+    /// The unit of prices, such as `$/month`.
+    unit: String,
     /// The groups: on the frontier, today's layout, or an answer. Only layouts with a known price.
     groups: Vec<&'static str>,
-    /// Dollars a month, ascending.
+    /// Prices a month, ascending.
     x: Vec<f64>,
     /// One per group, with as many values as there are prices.
     lines: Vec<Line>,
@@ -65,7 +82,10 @@ struct Line {
 
 /// The whole page.
 pub fn page(advice: &Advice) -> String {
-    let shown = View::of(advice);
+    let mut shown = View::of(advice);
+    for (_, command) in &mut shown.next {
+        *command = without_folders(command);
+    }
     let data = Data {
         chart: Chart::of(advice),
         keys: keys(&shown.frontier),
@@ -82,9 +102,13 @@ pub fn page(advice: &Advice) -> String {
         fit: fit(&advice.backtest),
         has_chart: !data.chart.x.is_empty(),
         data: embedded(&values),
-        policy: policy::of(&[UPLOT_STYLE, SORT_STYLE, STYLE], &[UPLOT, CHARTS, SCRIPT]),
+        policy: policy::of(
+            &[UPLOT_STYLE, SORT_STYLE, CARD_STYLE, STYLE],
+            &[UPLOT, CHARTS, SCRIPT],
+        ),
         uplot_style: UPLOT_STYLE,
         sort_style: SORT_STYLE,
+        card_style: CARD_STYLE,
         uplot: UPLOT,
         charts: CHARTS,
         style: STYLE,
@@ -107,7 +131,11 @@ impl Chart {
         };
         let mut points: Vec<_> = frontier.chain(answers).filter_map(known).collect();
 
-        let mut chart = Chart::default();
+        let currency = &advice.asked.currency;
+        let mut chart = Chart {
+            unit: currency.per_month(),
+            ..Chart::default()
+        };
         for (group, ..) in &points {
             if !chart.groups.contains(group) {
                 chart.groups.push(*group);
@@ -116,7 +144,7 @@ impl Chart {
         }
         points.sort_by(|(_, one, ..), (_, other, ..)| one.total_cmp(other));
         for (group, usd, time, machine) in points {
-            chart.add(group, usd, time, machine);
+            chart.add(group, usd * currency.per_usd, time, machine);
         }
         chart
     }
@@ -139,6 +167,27 @@ impl Chart {
     }
 }
 
+/// A command without the folders of its files: a page is forwarded, and says nothing of the machine that it was made on.
+fn without_folders(command: &str) -> String {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quoted = false;
+    for character in command.chars() {
+        quoted ^= character == '\'';
+        match character {
+            ' ' if !quoted => words.push(std::mem::take(&mut word)),
+            _ => word.push(character),
+        }
+    }
+    words.push(word);
+    let bare = |word: &String| match word.rsplit_once('/') {
+        Some((folder, name)) if folder.starts_with('\'') => format!("'{name}"),
+        Some((_, name)) => name.to_owned(),
+        None => word.clone(),
+    };
+    words.iter().map(bare).collect::<Vec<_>>().join(" ")
+}
+
 /// The sort values of `table`'s rows.
 fn keys(table: &Table) -> Vec<Vec<String>> {
     let rows = table.rows.iter();
@@ -150,22 +199,26 @@ fn fit(backtest: &BackTest) -> String {
     let off_max = percent(backtest.off_max);
     match backtest.fits {
         true => format!(
-            "The model fits today's layout: figures that sessions wait for may be off by at most {off_max}."
+            "The model fits today's layout: no figure that sessions wait for is more than {off_max} off."
         ),
         false => format!(
-            "The model does not fit today's layout: figures that sessions wait for may be off by at most {off_max}. \
-             Find out why before relying on this advice."
+            "The model does not fit today's layout: a figure that sessions wait for is more than {off_max} off. Find out \
+             why before relying on this advice."
         ),
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeMap;
 
     use reading::Role;
 
-    use super::super::document::{Asked, Capacity, Counts, Figure, Next, SCHEMA, Used, Volume};
+    use super::super::decision::{Decision, Kind, Level, Trust};
+    use super::super::document::{
+        Asked, Capacity, Change, Counts, Figure, Next, SCHEMA, Used, Volume,
+    };
+    use super::super::money::Currency;
     use super::*;
 
     const GIB: u64 = 1 << 30;
@@ -200,12 +253,24 @@ mod tests {
         }
     }
 
-    fn advice() -> Advice {
+    pub(in super::super) fn advice() -> Advice {
         let small = layout("</script><b>small</b>", Some(100.0), 1.5);
         let large = layout("large", Some(300.0), 0.5);
         Advice {
             schema: SCHEMA,
             answer: "Buy <b>large</b>".to_owned(),
+            decision: Decision {
+                kind: Kind::Move,
+                layout: Some("cheapest"),
+                differences: vec!["<u>all</u>".to_owned()],
+                saves_usd_per_month: None,
+                worth_usd_per_month: 10.0,
+                model_error: 0.2,
+            },
+            trust: Trust {
+                level: Level::High,
+                because: vec!["<u>why</u>".to_owned()],
+            },
             server: Some("<script>alert(1)</script>".to_owned()),
             asked: Asked {
                 profile: "\"><img src=\"x\">".to_owned(),
@@ -213,6 +278,7 @@ mod tests {
                 slower_max: 0.1,
                 budget_usd_per_month: None,
                 growth: 1.0,
+                currency: Currency::default(),
                 system: "Linux",
                 capacity: vec![Capacity {
                     roles: Role::COMMON.to_vec(),
@@ -238,6 +304,11 @@ mod tests {
             fastest: Some(large.clone()),
             best_value: None,
             above_budget: None,
+            changes: vec![Change {
+                what: "<u>one</u>".to_owned(),
+                usd_more_per_month: -5.0,
+                layout: small.clone(),
+            }],
             frontier: vec![small, large],
             counts: Counts {
                 machines: 2,
@@ -280,6 +351,7 @@ mod tests {
             "<img",
             "<of>",
             "<it>",
+            "<u>",
             "a<b",
         ] {
             assert!(!page.contains(element), "{element}");
@@ -287,6 +359,58 @@ mod tests {
         assert!(page.contains("&#60;script&#62;alert(1)&#60;/script&#62;"));
         // The data, uPlot, the code shared by charts, and the page's own.
         assert_eq!(page.matches("</script>").count(), 4);
+    }
+
+    #[test]
+    fn a_page_names_files_without_their_folders() {
+        let mut advice = advice();
+        advice.asked.profile = "/home/ann/shop.toml".to_owned();
+        advice.next[0].command =
+            "dbstow run '/home/ann/my files/finalists.toml' --catalogue ../own.toml".to_owned();
+
+        let page = page(&advice);
+
+        assert!(
+            !page.contains("/home/ann") && !page.contains("my files") && !page.contains("../own")
+        );
+        let own = "dbstow run &#39;finalists.toml&#39; --catalogue own.toml";
+        assert!(page.contains(own) && page.contains("<dd>shop.toml</dd>"));
+    }
+
+    #[test]
+    fn what_is_untested_is_marked_on_the_page() {
+        let tested = page(&advice());
+        assert!(!tested.contains("UNTESTED") && !tested.contains("class=\"doubtful\""));
+
+        let mut advice = advice();
+        advice.backtest.fits = false;
+        let untested = page(&advice);
+        assert!(untested.contains("UNTESTED") && untested.contains("<body class=\"doubtful\">"));
+    }
+
+    #[test]
+    fn cards_are_what_can_be_done_each_with_its_whole_price() {
+        let cards = View::of(&advice()).cards;
+
+        // The large one is cheapest and fastest.
+        let titles: Vec<&str> = cards.iter().map(|card| card.title.as_str()).collect();
+        assert_eq!(titles, ["Stay", "Cheapest, fastest"]);
+        assert_eq!(cards[1].price, "$300 a month");
+        assert!(cards[1].is_answer && !cards[0].is_answer);
+    }
+
+    #[test]
+    fn every_price_is_in_the_currency_that_was_asked_for() {
+        let mut advice = advice();
+        advice.asked.currency = Currency::parse("EUR=0.5").expect("it is a rate");
+
+        let view = View::of(&advice);
+        let page = page(&advice);
+
+        assert_eq!(view.cards[1].price, "EUR 150 a month");
+        assert!(page.contains("1 USD = 0.5 EUR, as given") && page.contains("EUR/month"));
+        assert!(!page.contains("$/month") && !page.contains("$300"));
+        assert_eq!(Chart::of(&advice).x, [50.0, 150.0]);
     }
 
     #[test]

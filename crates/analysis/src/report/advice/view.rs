@@ -1,11 +1,15 @@
 //! The content shown for advice, independent of the output format.
 
+use std::path::Path;
+
 use model::Bytes;
 use reading::Role;
 
-use super::document::{Advice, Capacity, Figure, Layout, Volume};
+use super::decision::Kind;
+use super::document::{Advice, Capacity, Change, Figure, Layout, Volume};
+use super::money::Currency;
 use crate::findings::Survived;
-use table::quantity::{self, count, number, percent, percent_signed};
+use table::quantity::{count, number, percent, percent_signed, percent_with_error};
 use table::{Column, Table};
 
 /// Number of limits named per layout.
@@ -14,21 +18,33 @@ const LIMITS_SHOWN: usize = 2;
 /// The used share from which on a limit counts as limiting.
 const BINDS_FROM: f64 = 0.7;
 
+/// What stands beside an answer whose model does not reproduce today's layout.
+const UNTESTED: &str = "UNTESTED: the model does not reproduce what was recorded on today's layout. These figures are of a model that is \
+                        off, and may be wrong by more than they differ. Find out why before relying on them.";
+
 /// The content shown for advice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
     /// The answer, in a sentence.
     pub answer: String,
+    /// How far to trust it, and why.
+    pub trust: String,
+    /// Why no figure here may be relied on; `None` where the model reproduces today's layout.
+    pub untested: Option<String>,
+    /// Whether its own layout, the cheapest, and the fastest.
+    pub cards: Vec<Card>,
     /// The request.
     pub facts: Vec<(&'static str, String)>,
     /// Today's layout, and what to buy instead.
     pub answers: Table,
     /// The price of the chosen layout, item by item.
     pub prices: Table,
-    /// Why; sentences.
+    /// What else to know of the answer; sentences.
     pub reasons: Vec<String>,
     /// Recorded beside simulated.
     pub backtest: Table,
+    /// The smallest changes from today's layout.
+    pub changes: Table,
     /// Layouts that are faster than every cheaper one.
     pub frontier: Table,
     /// Statistics of the search; sentences.
@@ -44,11 +60,18 @@ impl View {
     pub fn of(advice: &Advice) -> View {
         View {
             answer: advice.answer.clone(),
+            trust: advice.trust.sentence(),
+            untested: (!advice.backtest.fits).then(|| UNTESTED.to_owned()),
+            cards: cards(advice),
             facts: facts(advice),
             answers: answers(advice),
-            prices: advice.chosen().map(prices).unwrap_or_default(),
+            prices: advice
+                .chosen()
+                .map(|chosen| prices(chosen, &advice.asked.currency))
+                .unwrap_or_default(),
             reasons: reasons(advice),
             backtest: backtest(advice),
+            changes: changes(advice),
             frontier: frontier(advice),
             search: search(advice),
             assumptions: advice.assumptions.clone(),
@@ -78,11 +101,17 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         asked
             .budget_usd_per_month
             .map_or_else(String::new, |usd| format!(
-                ", for at most ${} a month",
-                quantity::usd(usd)
+                ", for at most {} a month",
+                asked.currency.shown(usd)
             ))
     );
-    let mut facts = vec![("profile", asked.profile.clone())];
+    // An answer is forwarded: the folders of this machine are of no use to others.
+    let file = Path::new(&asked.profile).file_name();
+    let file = file.map_or_else(
+        || asked.profile.clone(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    let mut facts = vec![("profile", file)];
     facts.extend(advice.server.clone().map(|server| ("server", server)));
     facts.extend([
         ("goal", goal),
@@ -92,6 +121,7 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
             format!("{prices}; on demand, {}, 730 hours", asked.system),
         ),
     ]);
+    facts.extend(asked.currency.rate().map(|rate| ("currency", rate)));
     facts
 }
 
@@ -104,8 +134,8 @@ fn roles(roles: &[Role]) -> String {
     names.join(", ")
 }
 
-/// A layout that is several answers is listed once, with all its names.
-fn answers(advice: &Advice) -> Table {
+/// The answers; a layout that is several is listed once, with all its names.
+pub(super) fn named(advice: &Advice) -> Vec<(String, &Layout)> {
     let mut rows: Vec<(String, &Layout)> = Vec::new();
     for (name, layout) in advice.answers() {
         match rows.iter_mut().find(|(_, known)| known.is_same_as(layout)) {
@@ -113,14 +143,21 @@ fn answers(advice: &Advice) -> Table {
             None => rows.push((name.to_owned(), layout)),
         }
     }
+    rows
+}
+
+fn answers(advice: &Advice) -> Table {
     type Row<'a> = (String, &'a Layout);
+    let currency = &advice.asked.currency;
     Table::of(
-        rows,
+        named(advice),
         [
             Column::text("", |(name, _): &Row<'_>| name.clone()),
             Column::text("machine", |(_, layout): &Row<'_>| machine(layout)),
             Column::text("volumes", |(_, layout): &Row<'_>| volumes(layout)),
-            Column::figure("$/month", |(_, layout): &Row<'_>| usd(layout.usd_per_month)),
+            Column::figure(currency.per_month(), |(_, layout): &Row<'_>| {
+                usd(layout.usd_per_month, currency)
+            }),
             Column::figure("time, %\nof today", |(_, layout): &Row<'_>| time(layout)),
             Column::figure("ms per\noperation", |(_, layout): &Row<'_>| {
                 number(layout.operation_ms)
@@ -135,20 +172,79 @@ fn answers(advice: &Advice) -> Table {
     )
 }
 
-fn machine(layout: &Layout) -> String {
+/// One thing that could be done, on a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// What: `Stay`, `Cheapest`.
+    pub title: String,
+    /// Whether it is the answer.
+    pub is_answer: bool,
+    /// The machine's name.
+    pub machine: String,
+    /// Its volumes, one each.
+    pub volumes: Vec<String>,
+    /// The whole price.
+    pub price: String,
+    /// The time of an operation.
+    pub time: String,
+    /// What holds it back.
+    pub held_back: String,
+}
+
+/// To stay, the cheapest, and the fastest; those that are one layout are one card.
+fn cards(advice: &Advice) -> Vec<Card> {
+    let currency = &advice.asked.currency;
+    let layouts = [
+        ("Stay", Some(&advice.today)),
+        ("Cheapest", advice.cheapest.as_ref()),
+        ("Fastest", advice.fastest.as_ref()),
+        ("Above the budget", advice.above_budget.as_ref()),
+    ];
+    let mut named: Vec<(String, &Layout)> = Vec::new();
+    for (title, layout) in layouts {
+        let Some(layout) = layout else { continue };
+        match named.iter_mut().find(|(_, known)| known.is_same_as(layout)) {
+            Some((titles, _)) => *titles = format!("{titles}, {}", title.to_lowercase()),
+            None => named.push((title.to_owned(), layout)),
+        }
+    }
+    let answer = match advice.decision.kind {
+        Kind::Nothing => None,
+        Kind::Stay | Kind::Change | Kind::Move => advice.chosen(),
+    };
+    let card = |(title, layout): (String, &Layout)| Card {
+        title,
+        is_answer: answer.is_some_and(|answer| answer.is_same_as(layout)),
+        machine: machine(layout),
+        volumes: layout.volumes.iter().map(volume).collect(),
+        price: match layout.usd_per_month {
+            Some(usd) => format!("{} a month", currency.shown(usd)),
+            None => "price not known".to_owned(),
+        },
+        time: format!(
+            "{} % of today's time, {} ms per operation",
+            time(layout),
+            number(layout.operation_ms)
+        ),
+        held_back: why(layout),
+    };
+    named.into_iter().map(card).collect()
+}
+
+pub(super) fn machine(layout: &Layout) -> String {
     layout
         .machine
         .clone()
         .unwrap_or_else(|| "not known".to_owned())
 }
 
-fn usd(usd: Option<f64>) -> String {
-    usd.map_or_else(|| "unknown".to_owned(), quantity::usd)
+pub(super) fn usd(usd: Option<f64>, currency: &Currency) -> String {
+    usd.map_or_else(|| "unknown".to_owned(), |usd| currency.bare(usd))
 }
 
 /// As a share of today's time, with its interval.
-fn time(layout: &Layout) -> String {
-    quantity::percent_with_error(layout.time, layout.time_half)
+pub(super) fn time(layout: &Layout) -> String {
+    percent_with_error(layout.time, layout.time_half)
 }
 
 fn volumes(layout: &Layout) -> String {
@@ -157,29 +253,8 @@ fn volumes(layout: &Layout) -> String {
 }
 
 /// `data, log: 2 x azure.premium_v2, 64 GiB, 6000 IOPS, 200 MB/s`.
-fn volume(volume: &Volume) -> String {
-    format!("{}: {}", roles(&volume.roles), disks(volume))
-}
-
-fn disks(volume: &Volume) -> String {
-    let count = match volume.count {
-        1 => String::new(),
-        count => format!("{count} x "),
-    };
-    let mut text = match volume.forgets {
-        true => format!("{count}the machine's own disk"),
-        false => format!("{count}{}", volume.disk),
-    };
-    let size = volume.size.map(|size| Bytes(size).to_string());
-    let iops = volume.iops.map(|iops| format!("{iops} IOPS"));
-    let throughput = volume
-        .throughput
-        .map(|rate| model::Throughput(rate).to_string());
-    for part in [size, iops, throughput].into_iter().flatten() {
-        text.push_str(", ");
-        text.push_str(&part);
-    }
-    text
+pub(super) fn volume(volume: &Volume) -> String {
+    format!("{}: {}", roles(&volume.roles), volume.disks())
 }
 
 fn used(layout: &Layout) -> String {
@@ -190,23 +265,23 @@ fn used(layout: &Layout) -> String {
     lines.join("; ")
 }
 
-fn prices(layout: &Layout) -> Table {
+fn prices(layout: &Layout, currency: &Currency) -> Table {
     let mut rows = vec![(
         "machine".to_owned(),
         machine(layout),
-        usd(layout.machine_usd_per_month),
+        usd(layout.machine_usd_per_month, currency),
     )];
     rows.extend(layout.volumes.iter().map(|volume| {
         let price = match volume.forgets {
             true => "with the machine".to_owned(),
-            false => usd(volume.usd_per_month),
+            false => usd(volume.usd_per_month, currency),
         };
-        (volume.name.clone(), disks(volume), price)
+        (volume.name.clone(), volume.disks(), price)
     }));
     rows.push((
         "in all".to_owned(),
         String::new(),
-        usd(layout.usd_per_month),
+        usd(layout.usd_per_month, currency),
     ));
     type Row = (String, String, String);
     Table::of(
@@ -214,47 +289,32 @@ fn prices(layout: &Layout) -> Table {
         [
             Column::text("", |(name, _, _): &Row| name.clone()),
             Column::text("", |(_, what, _): &Row| what.clone()),
-            Column::figure("$/month", |(_, _, usd): &Row| usd.clone()),
+            Column::figure(currency.per_month(), |(_, _, usd): &Row| usd.clone()),
         ],
     )
 }
 
+/// What operations wait for, and the limit that is used most.
+fn why(layout: &Layout) -> String {
+    let spent = layout.spent.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    let spent =
+        spent.map(|(on, share)| format!("{} of an operation's time is {on}", percent(*share)));
+    let limit = layout.used.first().filter(|used| used.share >= BINDS_FROM);
+    let limit = match limit {
+        Some(used) => format!(
+            "at the busiest time {} of the limit on {} is used",
+            percent(used.share),
+            used.limit
+        ),
+        None => format!("no limit is used by more than {}", percent(BINDS_FROM)),
+    };
+    format!("{}; {limit}", spent.unwrap_or_default())
+}
+
 fn reasons(advice: &Advice) -> Vec<String> {
     let mut reasons = Vec::new();
-    let why = |name: &str, layout: &Layout| {
-        let spent = layout.spent.iter().max_by(|a, b| a.1.total_cmp(b.1));
-        let spent =
-            spent.map(|(on, share)| format!("{} of an operation's time is {on}", percent(*share)));
-        let limit = layout.used.first().filter(|used| used.share >= BINDS_FROM);
-        let limit = match limit {
-            Some(used) => format!(
-                "at the busiest time {} of the limit on {} is used",
-                percent(used.share),
-                used.limit
-            ),
-            None => format!("no limit is used by more than {}", percent(BINDS_FROM)),
-        };
-        format!("{name}: {}; {limit}.", spent.unwrap_or_default())
-    };
-    reasons.push(why("Today", &advice.today));
     if let Some(chosen) = advice.chosen() {
-        let name = match advice.cheapest {
-            Some(_) => "Cheapest",
-            None => "Nearest",
-        };
-        reasons.push(why(name, chosen));
-        let load = match advice.asked.growth {
-            1.0 => "today's sessions".to_owned(),
-            growth => format!("the {growth} times sessions that are asked for"),
-        };
-        reasons.extend(chosen.headroom.map(|factor| match factor {
-            0.0 => format!("It does not take {load} as fast as asked."),
-            1.0 => format!("It takes {load}, and not a tenth more, as fast as asked."),
-            factor if chosen.headroom_is_least => {
-                format!("It takes at least {factor} times {load} as fast as asked.")
-            }
-            factor => format!("It takes {factor} times {load} as fast as asked."),
-        }));
+        reasons.extend(headroom(advice, chosen));
         if chosen.volumes.iter().any(|volume| volume.forgets) {
             reasons.push(
                 "The machine's own disks come back empty, and on many machines without a filesystem, after every stop: create \
@@ -270,15 +330,63 @@ fn reasons(advice: &Advice) -> Vec<String> {
     if let (Some(cheapest), Some(runner_up)) = (&advice.cheapest, &advice.runner_up)
         && let (Some(own), Some(other)) = (cheapest.usd_per_month, runner_up.usd_per_month)
     {
+        let currency = &advice.asked.currency;
         reasons.push(match other - own {
-            more if more < 0.5 => "The runner-up costs less than $0.50 a month more.".to_owned(),
+            less if less <= -0.5 => format!(
+                "The runner-up costs {} a month less; the cheapest is simpler: fewer disks, fewer kinds of them, or today's machine.",
+                currency.shown(-less)
+            ),
+            more if more < 0.5 => "The runner-up costs as much.".to_owned(),
             more => format!(
-                "The runner-up costs ${} a month more: prices that differ from these by more than that may change the answer.",
-                quantity::usd(more)
+                "The runner-up costs {} a month more: prices that differ from these by more than that may change the answer.",
+                currency.shown(more)
             ),
         });
     }
     reasons
+}
+
+/// How much more load a layout takes.
+fn headroom(advice: &Advice, chosen: &Layout) -> Option<String> {
+    let load = match advice.asked.growth {
+        1.0 => "today's sessions".to_owned(),
+        growth => format!("the {growth} times sessions that are asked for"),
+    };
+    chosen.headroom.map(|factor| match factor {
+        0.0 => format!("It does not take {load} as fast as asked."),
+        1.0 => format!("It takes {load}, and not a tenth more, as fast as asked."),
+        factor if chosen.headroom_is_least => {
+            format!("It takes at least {factor} times {load} as fast as asked.")
+        }
+        factor => format!("It takes {factor} times {load} as fast as asked."),
+    })
+}
+
+fn changes(advice: &Advice) -> Table {
+    let currency = &advice.asked.currency;
+    Table::of(
+        &advice.changes,
+        [
+            Column::text("change", |change: &&Change| change.what.clone()),
+            Column::figure(
+                format!("{}\nmore", currency.per_month()),
+                |change: &&Change| more(change, currency),
+            ),
+            Column::figure(
+                format!("{}\nin all", currency.per_month()),
+                |change: &&Change| usd(change.layout.usd_per_month, currency),
+            ),
+            Column::figure("time, %\nof today", |change: &&Change| time(&change.layout)),
+            Column::text("most used", |change: &&Change| used(&change.layout)),
+        ],
+    )
+}
+
+/// What a change costs a month: `+31.20`, `-4.80`.
+pub(super) fn more(change: &Change, currency: &Currency) -> String {
+    let usd = change.usd_more_per_month;
+    let sign = if usd < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", currency.bare(usd.abs()))
 }
 
 fn backtest(advice: &Advice) -> Table {
@@ -299,12 +407,15 @@ fn backtest(advice: &Advice) -> Table {
 }
 
 fn frontier(advice: &Advice) -> Table {
+    let currency = &advice.asked.currency;
     Table::of(
         &advice.frontier,
         [
             Column::text("machine", |layout: &&Layout| machine(layout)),
             Column::text("volumes", |layout: &&Layout| volumes(layout)),
-            Column::figure("$/month", |layout: &&Layout| usd(layout.usd_per_month)),
+            Column::figure(currency.per_month(), |layout: &&Layout| {
+                usd(layout.usd_per_month, currency)
+            }),
             Column::figure("time, %\nof today", |layout: &&Layout| time(layout)),
         ],
     )

@@ -21,14 +21,14 @@ use catalogue::Catalogue;
 use clap::{ValueEnum, ValueHint};
 use files::input;
 
-use super::listing::{self, ListFormat};
-use super::output::note;
+use super::listing::ListFormat;
+use super::output::{note, print_styled, width};
 use super::pair::key_and_value;
 use super::progress::Progress;
 use super::request::{experiment_named, layout_of_today, resolved};
 use super::{UsageError, backtest, drilled, names, plan};
 use crate::engines::scripts_for;
-use analysis::report::advice::{Advice, View, page};
+use analysis::report::advice::{Advice, Currency, Kind, page, text};
 use experiment::spec::ExperimentText;
 use lab::request::{ResolvedRun, RunRequest};
 use model::Bytes;
@@ -51,6 +51,7 @@ const BUDGET_MAX: f64 = 1e12;
     dbstow advise shop.toml --today recorded --set machine.cores=16 --set machine.memory=128GiB --cloud azure \\\n      \
     --capacity data=2TiB --capacity log=100GiB --capacity temp=200GiB\n  \
     dbstow advise shop.toml --today today.toml --cloud azure --drill finalists-drill\n  \
+    dbstow advise shop.toml --today today.toml --cloud aws --minimal --currency EUR=0.92\n  \
     dbstow advise shop.toml --today today.toml --cloud azure --windows --prices own.csv --discount 30%")]
 pub struct Args {
     /// Profile, as `dbstow record` and `dbstow import` write it
@@ -112,6 +113,13 @@ pub struct Args {
     /// Take this much off list prices
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = share)]
     pub discount: Option<f64>,
+    /// Show prices in this currency, at this rate: what one US dollar is in it, such as EUR=0.92. Options and documents stay in
+    /// US dollars
+    #[arg(long, value_name = "CODE=RATE", value_parser = Currency::parse)]
+    pub currency: Option<Currency>,
+    /// List the smallest changes from today's layout too, with what each brings and costs
+    #[arg(long)]
+    pub minimal: bool,
     /// Most layouts to simulate
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub simulations: u64,
@@ -210,17 +218,20 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let finalists = request.finalists(&finalists, &document).map_err(mistake)?;
     folder::write(&folder, &document, &finalists, &page(&document))?;
-    args.format.print(&match args.format {
-        ListFormat::Text => text(&View::of(&document), folder.path()),
-        ListFormat::Json => document.json(),
-    })?;
+    match args.format {
+        ListFormat::Text => {
+            let folder = folder.path().display().to_string();
+            print_styled(&text(&document, width(), args.minimal, &folder))?;
+        }
+        ListFormat::Json => super::print_json(&document.json())?,
+    }
     if let Some(file) = &args.plan_out {
         let ResolvedRun {
             inventory, plan, ..
         } = resolved(&finalists_in(args, folder.path())?)?;
         plan::write(file, plan, &inventory)?;
     }
-    if document.cheapest.is_some() {
+    if document.decision.kind != Kind::Nothing {
         return Ok(());
     }
     Err(UsageError(document.answer).into())
@@ -291,6 +302,7 @@ impl Args {
             profile: self.profile.display().to_string(),
             finalists: finalists.display().to_string(),
             catalogues: catalogues.map(|file| file.display().to_string()).collect(),
+            currency: self.currency.clone().unwrap_or_default(),
             scripts: layout.map(|layout| {
                 let moves = layout.moves();
                 Scripts {
@@ -388,28 +400,6 @@ fn interruptible(
         note("dbstow: interrupted; this is the best so far");
     }
     advice
-}
-
-fn text(shown: &View, folder: &Path) -> String {
-    let mut text = format!("{}\n\n", shown.answer);
-    text.push_str(&listing::pairs(shown.facts.clone()));
-    text.push('\n');
-    text.push_str(&listing::report_table(&shown.answers));
-    text.push_str("\ntime: of an operation, as a share of today's; \"most used\": when the server is busiest\n\n");
-    text.push_str(&listing::report_table(&shown.prices));
-    for (title, sentences) in [
-        ("Why:", &shown.reasons),
-        ("Search:", &shown.search),
-        ("Assumed:", &shown.assumptions),
-    ] {
-        text.push_str(&super::profile::bullets(title, sentences));
-    }
-    text.push_str("\nNext:\n");
-    for (what, command) in &shown.next {
-        text.push_str(&format!("  {what}:\n    {command}\n"));
-    }
-    text.push_str(&format!("\nPage and document: {}\n", folder.display()));
-    text
 }
 
 /// Below 100 %.

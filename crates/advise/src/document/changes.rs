@@ -1,0 +1,406 @@
+//! The smallest changes from today's layout: one volume, the place of one kind of files, or the machine.
+//!
+//! Of each such change, three variants are of interest: the cheapest that keeps the goal, the fastest, and the one with the least
+//! product of price and time. A bound chooses them, and a short simulation shows what they do.
+
+use analysis::report::advice::document::{self, Change};
+use experiment::spec::{Disk, Override};
+use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
+use reading::Role;
+
+use super::Described;
+use super::layouts::measured;
+use crate::bound::governing;
+use crate::error::AdviseError;
+use crate::headroom::headroom;
+use crate::offer::Offer;
+use crate::search::TOLD_APART;
+use crate::simulate::{Effort, Placed, Ratio};
+
+/// Without a budget, changes up to this multiple of today's price are considered.
+const PRICE_MAX: f64 = 2.0;
+
+/// Maximum number of simulations for the cheapest variant of a change.
+const TRIES_MAX: usize = 3;
+
+/// A change, ready to be simulated.
+#[derive(Clone)]
+pub(super) struct Changed {
+    what: String,
+    machine: (String, f64),
+    volumes: Vec<document::Volume>,
+    placed: Placed,
+    usd_per_month: f64,
+}
+
+/// A change that was simulated.
+pub(super) struct Tried {
+    pub(super) change: Change,
+    changed: Changed,
+}
+
+/// Today's layout, where everything has a price.
+struct Priced<'a> {
+    today: &'a document::Layout,
+    machine: (String, f64),
+    usd_per_month: f64,
+}
+
+impl Described<'_> {
+    /// The changes of interest, by price; none where the price of today's layout is not known.
+    pub(super) fn changes(&self, today: &document::Layout) -> Result<Vec<Tried>, AdviseError> {
+        let priced = || {
+            Some(Priced {
+                today,
+                machine: (today.machine.clone()?, today.machine_usd_per_month?),
+                usd_per_month: today.usd_per_month?,
+            })
+        };
+        let Some(priced) = priced() else {
+            return Ok(Vec::new());
+        };
+        let mut all = Vec::new();
+        for variants in self.variants(&priced) {
+            for changed in self.of_interest(&priced, variants)? {
+                let tried = self.tried(&priced, changed)?;
+                // A change that saves nothing and brings nothing is left out.
+                let is_faster = tried.change.layout.time < 1.0 - TOLD_APART;
+                if is_faster || tried.change.usd_more_per_month <= -1.0 {
+                    all.push(tried);
+                }
+            }
+        }
+        all.sort_by(|a, b| {
+            let usd = |tried: &Tried| tried.change.usd_more_per_month;
+            usd(a).total_cmp(&usd(b))
+        });
+        Ok(all)
+    }
+
+    /// The change as an answer, confirmed by longer simulations, and with the load that it can take; `None` where it does not
+    /// keep the goal after all.
+    pub(super) fn confirmed_change(
+        &self,
+        tried: &Tried,
+    ) -> Result<Option<document::Layout>, AdviseError> {
+        let request = self.request;
+        let placed = &tried.changed.placed;
+        let today = request.today.placed.long(&request.today_load);
+        let today = today.map_err(AdviseError::Today)?;
+        let own = placed.long(&request.load).map_err(AdviseError::Headroom)?;
+        let pairs = own.iter().zip(&today);
+        let pairs: Vec<(f64, f64)> = pairs
+            .map(|(own, today)| (own.operation_s, today.operation_s))
+            .collect();
+        let time = Ratio::of(&pairs);
+        let most = 1.0 + request.wishes.limits.slower_max;
+        if time.high() > most {
+            return Ok(None);
+        }
+        let room = headroom(placed, &request.load, self.found.today.operation_s * most);
+        let (factor, is_least) = room.map_err(AdviseError::Headroom)?.factor();
+        Ok(Some(document::Layout {
+            headroom: Some(factor),
+            headroom_is_least: is_least,
+            ..self.changed_layout(&tried.changed, &own[0], time)
+        }))
+    }
+
+    /// Whether an experiment can express today's volumes by what a document has of them.
+    pub(super) fn is_expressible(&self) -> bool {
+        let settings = self.request.today.settings;
+        settings.volumes.iter().all(|volume| {
+            volume.disk != Disk::Unlimited
+                && volume.host_cache == HostCacheMode::None
+                && volume.credits.is_none()
+                && volume.replaced == Override::default()
+        })
+    }
+
+    /// The variants of each change.
+    fn variants(&self, priced: &Priced<'_>) -> Vec<Vec<Changed>> {
+        let mut all = Vec::new();
+        for (at, volume) in priced.today.volumes.iter().enumerate() {
+            if volume.forgets {
+                continue;
+            }
+            all.push(self.other_disks(priced, at));
+            for role in [Role::Log, Role::Temp] {
+                let is_counted = self.request.need.separate.contains(&role);
+                if is_counted && volume.roles.len() > 1 && volume.roles.contains(&role) {
+                    all.push(self.apart(priced, at, role));
+                }
+            }
+            all.push(self.merged(priced, at));
+        }
+        all.push(self.other_machines(priced));
+        all
+    }
+
+    /// A volume of other disks.
+    fn other_disks(&self, priced: &Priced<'_>, at: usize) -> Vec<Changed> {
+        let volume = &priced.today.volumes[at];
+        let changed = |offer: &Offer| {
+            let mut changed = self.unchanged(priced);
+            let new = bought(&volume.name, &volume.roles, offer);
+            changed.what = format!(
+                "volume {}: {} instead of {}",
+                volume.name,
+                new.disks(),
+                volume.disks()
+            );
+            changed.placed.volumes[at] = striped(&volume.name, offer);
+            changed.volumes[at] = new;
+            changed
+        };
+        let offers = self.layouts.offers_for(&volume.roles).iter();
+        let machine = &self.request.today.placed.machine;
+        let offers = offers.filter(|offer| self.is_attachable(priced, offer, machine, Some(at)));
+        offers.map(changed).collect()
+    }
+
+    /// Files of one kind moved to a new volume.
+    fn apart(&self, priced: &Priced<'_>, at: usize, role: Role) -> Vec<Changed> {
+        let machine = &self.request.today.placed.machine;
+        let changed = |offer: &Offer| {
+            let mut changed = self.unchanged(priced);
+            let new = bought(role.name(), &[role], offer);
+            changed.what = format!("{role} on a volume of its own: {}", new.disks());
+            changed.volumes[at].roles.retain(|other| *other != role);
+            let index = changed.placed.volumes.len();
+            match role {
+                Role::Log => changed.placed.places.log = index,
+                _ => changed.placed.places.temp = vec![index],
+            }
+            changed.placed.volumes.push(striped(role.name(), offer));
+            changed.volumes.push(new);
+            changed
+        };
+        let holding = priced.today.volumes.iter();
+        let is_spread = holding.filter(|one| one.roles.contains(&role)).count() > 1;
+        let is_named = priced
+            .today
+            .volumes
+            .iter()
+            .any(|one| one.name == role.name());
+        let is_free = !is_spread && !is_named;
+        let offers = self.layouts.offers_for(&[role]).iter();
+        let offers =
+            offers.filter(|offer| is_free && self.is_attachable(priced, offer, machine, None));
+        offers.map(changed).collect()
+    }
+
+    /// The files of a volume on each of the others that has the space.
+    fn merged(&self, priced: &Priced<'_>, at: usize) -> Vec<Changed> {
+        let gone = &priced.today.volumes[at];
+        let mut all = Vec::new();
+        for (to, kept) in priced.today.volumes.iter().enumerate() {
+            let mut roles = kept.roles.clone();
+            roles.extend(&gone.roles);
+            let disks = self.request.today.placed.volumes[to].disks.iter();
+            let space = disks.fold(0_u64, |sum, disk| sum.saturating_add(disk.size.0));
+            if to == at || kept.forgets || self.request.need.capacity(&roles) > Bytes(space) {
+                continue;
+            }
+            let mut changed = self.unchanged(priced);
+            changed.what = format!(
+                "{} on volume {}, without volume {}",
+                names(&gone.roles),
+                kept.name,
+                gone.name
+            );
+            roles.sort();
+            roles.dedup();
+            changed.volumes[to].roles = roles;
+            changed.volumes.remove(at);
+            changed.placed.volumes.remove(at);
+            let moved = |volume: usize| {
+                let volume = if volume == at { to } else { volume };
+                if volume > at { volume - 1 } else { volume }
+            };
+            let places = &mut changed.placed.places;
+            places.log = moved(places.log);
+            for files in [&mut places.data, &mut places.temp] {
+                files.iter_mut().for_each(|volume| *volume = moved(*volume));
+            }
+            all.push(changed);
+        }
+        all
+    }
+
+    /// Another machine, with the volumes of today.
+    fn other_machines(&self, priced: &Priced<'_>) -> Vec<Changed> {
+        let volumes = &self.request.today.placed.volumes;
+        if priced.today.volumes.iter().any(|volume| volume.forgets) {
+            return Vec::new();
+        }
+        let disks: u32 = priced.today.volumes.iter().map(|volume| volume.count).sum();
+        let machines = self.layouts.machines().iter().filter(|machine| {
+            let governs =
+                |volume: &VolumeSpec| governing(&volume.disks[0], &machine.spec).is_some();
+            machine.name != priced.machine.0
+                && machine.disks_max.is_none_or(|most| disks <= most)
+                && volumes.iter().all(governs)
+        });
+        let changed = machines.map(|machine| {
+            let mut changed = self.unchanged(priced);
+            changed.what = format!("machine {} instead of {}", machine.name, priced.machine.0);
+            changed.machine = (machine.name.clone(), machine.usd_per_month);
+            changed.placed.machine = machine.spec.clone();
+            changed
+        });
+        changed.collect()
+    }
+
+    /// Today's layout in the long run, without burst credits, as all that is compared with it.
+    fn unchanged(&self, priced: &Priced<'_>) -> Changed {
+        let mut placed = self.request.today.placed.clone();
+        let of_machine = placed.machine.limits.values_mut().flatten();
+        let disks = placed
+            .volumes
+            .iter_mut()
+            .flat_map(|volume| &mut volume.disks);
+        let of_disks = disks.flat_map(|disk| &mut disk.limits);
+        of_machine
+            .chain(of_disks)
+            .for_each(|limit| limit.burst = None);
+        Changed {
+            what: String::new(),
+            machine: priced.machine.clone(),
+            volumes: priced.today.volumes.clone(),
+            placed,
+            usd_per_month: priced.usd_per_month,
+        }
+    }
+
+    /// Whether the machine takes these disks, beside or in place of those of a volume.
+    fn is_attachable(
+        &self,
+        priced: &Priced<'_>,
+        offer: &Offer,
+        machine: &MachineSpec,
+        instead: Option<usize>,
+    ) -> bool {
+        let others = priced.today.volumes.iter().enumerate();
+        let others = others.filter(|(at, volume)| Some(*at) != instead && !volume.forgets);
+        let disks = others.map(|(_, volume)| volume.count).sum::<u32>() + offer.count;
+        let entry = self.request.catalogue.machine(&priced.machine.0).ok();
+        let places = [
+            entry.and_then(|entry| entry.disks_max),
+            self.request.need.disks_max,
+        ];
+        governing(&offer.spec, machine).is_some()
+            && places.into_iter().flatten().all(|most| disks <= most)
+    }
+
+    /// Of the variants of a change: the cheapest that keeps the goal, if that saves something, the fastest within the budget, and
+    /// the one with the least product of price and time.
+    fn of_interest(
+        &self,
+        priced: &Priced<'_>,
+        mut variants: Vec<Changed>,
+    ) -> Result<Vec<Changed>, AdviseError> {
+        for changed in &mut variants {
+            let disks: Option<f64> = changed.volumes.iter().map(|one| one.usd_per_month).sum();
+            changed.usd_per_month = changed.machine.1 + disks.unwrap_or(f64::INFINITY);
+        }
+        let budget = self.request.wishes.limits.budget;
+        let most = budget.unwrap_or(priced.usd_per_month * PRICE_MAX);
+        variants.retain(|changed| changed.usd_per_month <= most);
+        variants.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
+        let bounds: Vec<f64> = variants.iter().map(|changed| self.least(changed)).collect();
+        let goal = 1.0 + self.request.wishes.limits.slower_max;
+        let mut chosen: Vec<usize> = Vec::new();
+        let cheaper = variants.iter().zip(&bounds).enumerate();
+        let cheaper = cheaper
+            .take_while(|(_, (changed, _))| changed.usd_per_month <= priced.usd_per_month - 1.0)
+            .filter(|(_, (_, least))| **least <= goal);
+        for (at, (changed, _)) in cheaper.take(TRIES_MAX) {
+            let measured = changed
+                .placed
+                .simulate(&self.request.load, Effort::Short, 1);
+            let measured = measured.map_err(AdviseError::Headroom)?;
+            if measured.operation_s <= goal * self.found.today.operation_s {
+                chosen.push(at);
+                break;
+            }
+        }
+        let least = bounds.iter().copied().fold(f64::INFINITY, f64::min);
+        let as_fast = |bound: &f64| *bound <= least * (1.0 + TOLD_APART);
+        chosen.extend(bounds.iter().position(as_fast));
+        let values = variants.iter().zip(&bounds).enumerate();
+        let value = values.min_by(|(_, (a, own)), (_, (b, other))| {
+            (a.usd_per_month * **own).total_cmp(&(b.usd_per_month * **other))
+        });
+        chosen.extend(value.map(|(at, _)| at));
+        chosen.sort_unstable();
+        chosen.dedup();
+        Ok(chosen.into_iter().map(|at| variants[at].clone()).collect())
+    }
+
+    /// Lower bound on the time of an operation, as a share of today's.
+    fn least(&self, changed: &Changed) -> f64 {
+        let parts = self.request.load.parts.iter();
+        let least = parts.map(|part| part.share * changed.placed.least_s(part));
+        least.sum::<f64>() / self.found.today.operation_s
+    }
+
+    fn tried(&self, priced: &Priced<'_>, changed: Changed) -> Result<Tried, AdviseError> {
+        let own = changed
+            .placed
+            .simulate(&self.request.load, Effort::Short, 1);
+        let own = own.map_err(AdviseError::Headroom)?;
+        let time = Ratio::of(&[(own.operation_s, self.found.today.operation_s)]);
+        Ok(Tried {
+            change: Change {
+                what: changed.what.clone(),
+                usd_more_per_month: changed.usd_per_month - priced.usd_per_month,
+                layout: self.changed_layout(&changed, &own, time),
+            },
+            changed,
+        })
+    }
+
+    fn changed_layout(
+        &self,
+        changed: &Changed,
+        own: &crate::simulate::Measured,
+        time: Ratio,
+    ) -> document::Layout {
+        let names: Vec<String> = changed.volumes.iter().map(|one| one.name.clone()).collect();
+        document::Layout {
+            machine: Some(changed.machine.0.clone()),
+            machine_usd_per_month: Some(changed.machine.1),
+            volumes: changed.volumes.clone(),
+            usd_per_month: Some(changed.usd_per_month),
+            ..measured(own, time, &names)
+        }
+    }
+}
+
+fn bought(name: &str, roles: &[Role], offer: &Offer) -> document::Volume {
+    document::Volume {
+        name: name.to_owned(),
+        roles: roles.to_vec(),
+        disk: offer.disk.clone(),
+        count: offer.count,
+        size: offer.provision.size.map(|size| size.0),
+        iops: offer.provision.iops.map(|iops| iops.0),
+        throughput: offer.provision.throughput.map(|rate| rate.0),
+        usd_per_month: Some(offer.usd_per_month),
+        forgets: false,
+    }
+}
+
+fn striped(name: &str, offer: &Offer) -> VolumeSpec {
+    VolumeSpec {
+        name: name.to_owned(),
+        disks: vec![offer.spec.clone(); offer.count as usize],
+        ..VolumeSpec::of("", offer.spec.clone())
+    }
+}
+
+fn names(roles: &[Role]) -> String {
+    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,127 @@
+//! How far to trust the answer.
+
+use analysis::report::advice::document::{Advice, BackTest, Figure, Layout};
+use analysis::report::advice::{Kind, Level, Trust};
+use catalogue::{DiskEntry, MachineEntry};
+use reading::Role;
+use table::quantity::{percent, percent_signed};
+
+use super::Described;
+
+/// Share of an operation's time on the processor from which another family of machines makes an answer doubtful.
+const PROCESSOR_FROM: f64 = 0.3;
+
+impl Described<'_> {
+    /// How far to trust the answer, and why.
+    pub(super) fn trust(&self, document: &Advice) -> Trust {
+        let mut doubts = Vec::new();
+        if !document.backtest.fits {
+            doubts.push(misfit(&document.backtest));
+        }
+        if !document.counts.complete {
+            doubts.push("the search ended early".to_owned());
+        }
+        let advised = document.cheapest.as_ref();
+        let moves = matches!(document.decision.kind, Kind::Change | Kind::Move);
+        if let Some(layout) = advised.filter(|_| moves) {
+            doubts.extend(self.assumed_latencies(&document.today, layout));
+            doubts.extend(self.other_processor(&document.today, layout));
+        }
+        match doubts.is_empty() {
+            false => Trust {
+                level: Level::Low,
+                because: doubts,
+            },
+            true => Trust {
+                level: Level::High,
+                because: vec![fitting(&document.backtest)],
+            },
+        }
+    }
+
+    /// Disks that the answer has and today's layout has not, whose latency is neither published nor recorded here.
+    fn assumed_latencies(&self, today: &Layout, layout: &Layout) -> Option<String> {
+        let catalogue = self.request.catalogue;
+        let recorded: Vec<&str> = today
+            .volumes
+            .iter()
+            .filter_map(|volume| Some(catalogue.disk(&volume.disk).ok()?.class.name.as_str()))
+            .collect();
+        let is_assumed = |disk: &DiskEntry, roles: &[Role]| {
+            let log = roles.contains(&Role::Log);
+            let class = &disk.class;
+            class.read.assumed.is_some() || (log && class.write.assumed.is_some())
+        };
+        let mut disks = Vec::new();
+        for volume in &layout.volumes {
+            let Ok(disk) = catalogue.disk(&volume.disk) else {
+                continue;
+            };
+            let is_known = recorded.contains(&disk.class.name.as_str());
+            let name = volume.disk.as_str();
+            if !is_known && is_assumed(disk, &volume.roles) && !disks.contains(&name) {
+                disks.push(name);
+            }
+        }
+        let disks = disks.join(", ");
+        (!disks.is_empty())
+            .then(|| format!("the latency of {disks} is assumed, and was not recorded here"))
+    }
+
+    /// Another family of machines, where the processor decides.
+    fn other_processor(&self, today: &Layout, layout: &Layout) -> Option<String> {
+        let family = |layout: &Layout| {
+            let entry = self
+                .request
+                .catalogue
+                .machine(layout.machine.as_ref()?)
+                .ok();
+            entry.map(|entry: &MachineEntry| entry.family.clone())
+        };
+        let on_processor = ["on the processor", "waiting for a processor"];
+        let share: f64 = on_processor
+            .iter()
+            .filter_map(|what| today.spent.get(*what))
+            .sum();
+        let differs = family(today) != family(layout);
+        (differs && share >= PROCESSOR_FROM).then(|| {
+            format!(
+                "{} of an operation's time is the processor's, which is assumed to do as much on another family of machines",
+                percent(share)
+            )
+        })
+    }
+}
+
+fn misfit(backtest: &BackTest) -> String {
+    let worst = worst(backtest);
+    let by = worst.map_or_else(String::new, |figure| {
+        format!(": {} {} off", named(figure), percent_signed(figure.off))
+    });
+    format!("the model does not reproduce today's layout{by} (--untested)")
+}
+
+fn fitting(backtest: &BackTest) -> String {
+    match worst(backtest) {
+        Some(figure) => format!(
+            "the model reproduces what sessions wait for today, {} being {} off, and the answer's disks were recorded or \
+             have published latencies",
+            named(figure),
+            percent_signed(figure.off)
+        ),
+        None => "the model reproduces today's layout".to_owned(),
+    }
+}
+
+/// The figure that is off the most, of those that sessions wait for.
+fn worst(backtest: &BackTest) -> Option<&Figure> {
+    let decides = backtest.figures.iter().filter(|figure| figure.decides);
+    decides.max_by(|a, b| a.off.abs().total_cmp(&b.off.abs()))
+}
+
+fn named(figure: &Figure) -> String {
+    let role = figure
+        .role
+        .map_or_else(String::new, |role| format!("{role} "));
+    format!("{role}{}", figure.figure)
+}

@@ -1,0 +1,233 @@
+//! Of layouts that differ by less than the model's error, the simpler one.
+//!
+//! The search finds the cheapest to the cent. Seven disks for $99 are no better advice than one for $101, and neither is an earlier
+//! generation of a machine for a dollar less.
+
+use std::cell::{Cell, OnceCell};
+use std::collections::BTreeMap;
+
+use replay::ReplayError;
+
+use super::layout::{Layout, Layouts};
+use super::machine::SAME_PRICE_NEWER;
+use super::search::{Found, Results, Search, TOLD_APART};
+use super::simulate::{Effort, Measured, Ratio, SEEDS};
+
+/// Prices that differ by a smaller share count as the same where a simpler layout is preferred.
+pub const SAME_PRICE: f64 = 0.05;
+
+/// Maximum number of simpler layouts that are simulated for each answer.
+const TRIES_MAX: u32 = 8;
+
+/// What makes a layout simple, most important first: number of disks, kinds of disks, whether the machine is another than today's.
+type Rank = (u32, usize, bool);
+
+/// The results, each answer replaced by a simpler layout of about the same price and speed where there is one. `today` is the
+/// name of today's machine.
+///
+/// # Errors
+/// When an operation takes no time.
+pub(crate) fn settled(
+    search: &Search<'_>,
+    today: Option<&str>,
+    mut results: Results,
+) -> Result<Results, ReplayError> {
+    let preference = Preference {
+        search,
+        today,
+        short_today_s: results.today.operation_s,
+        today_s: OnceCell::new(),
+        simulated: Cell::new(0),
+    };
+    if let Some(cheapest) = results.cheapest.take() {
+        let goal = 1.0 + search.limits.slower_max;
+        let simpler = preference.simpler(&cheapest, goal)?;
+        results.cheapest = Some(match simpler {
+            None => cheapest,
+            Some(simpler) => {
+                let kind = |found: &Found| search.layouts.kind(&found.layout);
+                let others = results.runner_up.take().into_iter().chain([cheapest]);
+                let mut others = others.filter(|other| kind(other) != kind(&simpler));
+                results.runner_up = others.next();
+                simpler
+            }
+        });
+    }
+    for answer in [&mut results.fastest, &mut results.best_value] {
+        if let Some(found) = answer.as_ref().filter(|_| results.counts.is_complete) {
+            let as_fast = found.time.mean * (1.0 + TOLD_APART);
+            if let Some(simpler) = preference.simpler(found, as_fast)? {
+                *answer = Some(simpler);
+            }
+        }
+    }
+    results.counts.simulated += preference.simulated.get();
+    results.counts.bounded = results
+        .counts
+        .bounded
+        .saturating_sub(preference.simulated.get());
+    Ok(results)
+}
+
+struct Preference<'a, 'b> {
+    search: &'b Search<'a>,
+    /// Name of today's machine.
+    today: Option<&'b str>,
+    /// Operation time of today's layout, of one short simulation.
+    short_today_s: f64,
+    /// Operation times of today's layout by seed, once they are needed.
+    today_s: OnceCell<Vec<f64>>,
+    simulated: Cell<u64>,
+}
+
+impl Preference<'_, '_> {
+    /// The simplest layout that costs about the same, and on which an operation takes `most` of today's time at most; `None`
+    /// where `found` is that.
+    fn simpler(&self, found: &Found, most: f64) -> Result<Option<Found>, ReplayError> {
+        let own = self.rank(&found.layout);
+        let mut tries = TRIES_MAX;
+        let mut best = None;
+        for (_, group) in self.candidates(found, SAME_PRICE, most, |rank, _| *rank < own) {
+            best = self.cheapest_of(&group, most, &mut tries)?;
+            if best.is_some() || tries == 0 {
+                break;
+            }
+        }
+        let simpler = best.as_ref().unwrap_or(found);
+        // A later generation of the machine, if it is not today's anyway.
+        let rank = self.rank(&simpler.layout);
+        if rank.2 {
+            let machine = self.layouts().machine_of(&simpler.layout);
+            let is_newer = |own: &Rank, layout: &Layout| {
+                *own == rank && self.layouts().machine_of(layout).is_newer_than(machine)
+            };
+            let newer = self.candidates(simpler, SAME_PRICE_NEWER, most, is_newer);
+            for (_, group) in newer {
+                if let Some(newer) = self.cheapest_of(&group, most, &mut tries)? {
+                    return Ok(Some(newer));
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    fn layouts(&self) -> &Layouts<'_> {
+        self.search.layouts
+    }
+
+    /// Layouts that cost up to a share more than `found`, within the budget, and could be fast enough; by rank, then by price.
+    fn candidates(
+        &self,
+        found: &Found,
+        more: f64,
+        most: f64,
+        is_wanted: impl Fn(&Rank, &Layout) -> bool,
+    ) -> BTreeMap<Rank, Vec<Layout>> {
+        let usd = found.layout.usd_per_month;
+        let budget = self.search.limits.budget.unwrap_or(f64::INFINITY);
+        let usd_max = (usd * (1.0 + more)).min(budget);
+        let machine = self.layouts().machine_of(&found.layout);
+        let mut all: BTreeMap<Rank, Vec<Layout>> = BTreeMap::new();
+        for layout in self.layouts().iter() {
+            let is_near = layout.usd_per_month > usd - 0.005 && layout.usd_per_month <= usd_max;
+            let is_open = is_near && layout.least_s <= most * self.short_today_s;
+            // Never an earlier generation for it.
+            if !is_open || machine.is_newer_than(self.layouts().machine_of(layout)) {
+                continue;
+            }
+            let rank = self.rank(layout);
+            if is_wanted(&rank, layout) {
+                all.entry(rank).or_default().push(*layout);
+            }
+        }
+        all
+    }
+
+    fn rank(&self, layout: &Layout) -> Rank {
+        let volumes = self.layouts().volumes(layout);
+        let offers = volumes.iter().filter_map(|volume| volume.offer);
+        let disks = offers.map(|offer| offer.count).sum();
+        let (_, kinds) = self.layouts().kind(layout);
+        let (machine, _) = self.layouts().machine(layout);
+        (disks, kinds.len(), self.today != Some(machine))
+    }
+
+    /// The cheapest of these on which an operation takes `most` of today's time at most: the one of the lowest bound is tried
+    /// first, and speaks for all.
+    fn cheapest_of(
+        &self,
+        group: &[Layout],
+        most: f64,
+        tries: &mut u32,
+    ) -> Result<Option<Found>, ReplayError> {
+        let quickest = group.iter().min_by(|a, b| a.least_s.total_cmp(&b.least_s));
+        let Some(quickest) = quickest.filter(|_| *tries > 0) else {
+            return Ok(None);
+        };
+        *tries -= 1;
+        if self.time(quickest)? > most {
+            return Ok(None);
+        }
+        let cheaper = group
+            .iter()
+            .take_while(|layout| layout.usd_per_month < quickest.usd_per_month);
+        for layout in cheaper {
+            if *tries == 0 {
+                break;
+            }
+            *tries -= 1;
+            if self.time(layout)? <= most {
+                let confirmed = self.confirmed(*layout)?;
+                if confirmed.time.high() <= most {
+                    return Ok(Some(confirmed));
+                }
+            }
+        }
+        let confirmed = self.confirmed(*quickest)?;
+        Ok(Some(confirmed).filter(|confirmed| confirmed.time.high() <= most))
+    }
+
+    /// Operation time as a share of today's, of one short simulation.
+    fn time(&self, layout: &Layout) -> Result<f64, ReplayError> {
+        self.simulated.set(self.simulated.get() + 1);
+        let placed = self.layouts().placed(layout);
+        let measured = placed.simulate(self.layouts().load(), Effort::Short, 1)?;
+        Ok(measured.operation_s / self.short_today_s)
+    }
+
+    /// The layout, confirmed by several longer simulations.
+    fn confirmed(&self, layout: Layout) -> Result<Found, ReplayError> {
+        let today_s = match self.today_s.get() {
+            Some(today_s) => today_s,
+            None => {
+                let simulated = self.search.today.long(self.search.today_load)?;
+                let today_s = simulated.iter().map(|measured| measured.operation_s);
+                self.today_s.get_or_init(|| today_s.collect())
+            }
+        };
+        let placed = self.layouts().placed(&layout);
+        let all = placed.long(self.layouts().load())?;
+        let pairs = all.iter().map(|measured| measured.operation_s);
+        let pairs: Vec<(f64, f64)> = pairs.zip(today_s.iter().copied()).collect();
+        Ok(Found {
+            layout,
+            time: Ratio::of(&pairs),
+            measured: all.into_iter().next().expect("there are several seeds"),
+        })
+    }
+}
+
+impl super::simulate::Placed {
+    /// Results of the long simulations that decide, by seed.
+    ///
+    /// # Errors
+    /// When an operation takes no time.
+    pub(crate) fn long(&self, load: &super::load::Load) -> Result<Vec<Measured>, ReplayError> {
+        (1..=SEEDS)
+            .map(|seed| self.simulate(load, Effort::Long, seed))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

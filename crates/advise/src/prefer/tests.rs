@@ -1,0 +1,171 @@
+use catalogue::Catalogue;
+use model::{Bytes, Duration};
+use reading::Role;
+use replay::{Access, Demand, DemandSeries, Each, LogDemand};
+
+use super::*;
+use crate::load::Load;
+use crate::need::{Holding, Need, System, TempOn};
+use crate::search::Limits;
+use crate::simulate::Placed;
+
+fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
+    Need {
+        holdings: vec![Holding {
+            roles: Role::COMMON.into(),
+            size: Bytes::gib(50),
+        }],
+        separate: [Role::Data].into(),
+        memory: Bytes::gib(8),
+        cloud: Some(cloud.to_owned()),
+        region: None,
+        machine: None,
+        today: None,
+        machine_pattern: Some(machines.to_owned()),
+        arm: false,
+        disks: disks.iter().map(|disk| (*disk).to_owned()).collect(),
+        disks_max: None,
+        temp: TempOn::Remote,
+        system: System::Linux,
+    }
+}
+
+/// 32 sessions that read, and think for as long as `delay`.
+fn reads(delay: Duration) -> Load {
+    let demand = Demand {
+        sessions: 32,
+        processor: Duration::from_micros(100),
+        lock: Duration::ZERO,
+        delay,
+        data: Access {
+            reads: Each {
+                per_operation: 4.0,
+                size: Bytes::kib(8),
+            },
+            ..Access::default()
+        },
+        temp: Access::default(),
+        log: LogDemand::default(),
+    };
+    Load::of_series(&DemandSeries::steady(demand, 1_000.0))
+}
+
+/// Results before and after simpler layouts are preferred, each as machine, number of disks, and price. Operations take at most
+/// `slower_max` longer than on the dearest layout.
+fn both(
+    catalogue: &Catalogue,
+    need: &Need,
+    load: &Load,
+    slower_max: f64,
+) -> [(String, u32, f64); 2] {
+    let layouts = Layouts::new(catalogue, need, load, f64::INFINITY, false);
+    let layouts = layouts.expect("there are some");
+    let today: Placed = layouts.placed(layouts.iter().last().expect("there are some"));
+    let search = Search {
+        layouts: &layouts,
+        today: &today,
+        today_load: load,
+        limits: Limits {
+            slower_max,
+            budget: None,
+            simulations_max: u64::MAX,
+        },
+    };
+    let found = search.run(&mut |_| true).expect("operations take time");
+    let after = settled(&search, need.today.as_deref(), found.clone());
+    let after = after.expect("operations take time");
+    [found, after].map(|results| {
+        let layout = results.cheapest.expect("there is one").layout;
+        let volumes = layouts.volumes(&layout);
+        let disks = volumes.iter().filter_map(|volume| volume.offer);
+        (
+            layouts.machine(&layout).0.to_owned(),
+            disks.map(|offer| offer.count).sum(),
+            layout.usd_per_month,
+        )
+    })
+}
+
+/// One disk that does what four small ones do together, for a dollar more.
+const ONE_FOR_FOUR: &str = r#"
+[source.test]
+title = "Made up for a test"
+date = "2026-11-24"
+
+[disk."azure.small"]
+class = "azure-premium"
+title = "A quarter"
+size = "1 TiB"
+iops = 1500
+throughput = "100 MB/s"
+usd_per_month = 5
+confidence = "assumed"
+sources = ["test"]
+
+[disk."azure.large"]
+class = "azure-premium"
+title = "All of it"
+size = "4 TiB"
+iops = 6000
+throughput = "400 MB/s"
+usd_per_month = 21
+confidence = "assumed"
+sources = ["test"]
+"#;
+
+#[test]
+fn of_layouts_that_cost_about_the_same_the_one_of_fewer_disks_is_advised() {
+    let mut catalogue = Catalogue::builtin();
+    catalogue
+        .add(ONE_FOR_FOUR, "one.toml")
+        .expect("it is a catalogue");
+    let need = Need {
+        machine: Some("azure.E8bds_v5".to_owned()),
+        ..need("azure", "", &["azure.small", "azure.large"])
+    };
+    // At 4 ms a read, 8,000 a second at most: 6,000 take 1.3 times as long, and three small disks' 4,500 1.8 times.
+    let load = reads(Duration::ZERO);
+
+    let [(_, disks_before, usd_before), (_, disks, usd)] = both(&catalogue, &need, &load, 0.5);
+
+    assert_eq!((disks_before, disks), (4, 1));
+    assert!(
+        usd > usd_before && usd <= usd_before * (1.0 + SAME_PRICE),
+        "{usd}"
+    );
+}
+
+#[test]
+fn an_earlier_generation_of_a_machine_is_never_advised_at_the_price_of_a_later_one() {
+    let catalogue = Catalogue::builtin();
+    // 0.096 dollars an hour each.
+    let need = Need {
+        disks_max: Some(1),
+        ..need("aws", ".large", &["aws.gp3.2025"])
+    };
+    let load = reads(Duration::from_millis(50));
+
+    let [_, (machine, disks, _)] = both(&catalogue, &need, &load, 8.0);
+
+    assert_ne!(machine, "aws.m5.large");
+    assert_eq!(disks, 1);
+}
+
+#[test]
+fn of_machines_that_cost_about_the_same_todays_is_advised() {
+    let catalogue = Catalogue::builtin();
+    let need = |today: Option<&str>| Need {
+        disks_max: Some(1),
+        today: today.map(str::to_owned),
+        ..need("aws", ".large", &["aws.gp3.2025"])
+    };
+    let load = reads(Duration::from_millis(50));
+    let [_, (other, _, usd)] = both(&catalogue, &need(None), &load, 8.0);
+
+    // m6i.large costs what m5.large does: others do as much for as little.
+    let today = "aws.m6i.large";
+    let [_, (machine, _, with_today)] = both(&catalogue, &need(Some(today)), &load, 8.0);
+
+    assert_eq!(machine, today, "and not {other}");
+    assert!(with_today <= usd * (1.0 + SAME_PRICE), "{with_today} {usd}");
+}
