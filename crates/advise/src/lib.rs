@@ -78,7 +78,7 @@ mod simulate;
 mod wishes;
 
 pub use error::AdviseError;
-pub use finalists::Finalists;
+pub use finalists::{Experiment, Finalists, LeftOut};
 pub use group::{Group, Grouping, On};
 pub use headroom::{Headroom, headroom};
 pub use layout::{Layout, Layouts, NoLayout, Volume};

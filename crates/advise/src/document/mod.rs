@@ -2,7 +2,7 @@
 
 mod answer;
 mod assumed;
-mod layouts;
+pub(crate) mod layouts;
 mod next;
 
 use std::collections::BTreeSet;

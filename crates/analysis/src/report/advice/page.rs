@@ -253,6 +253,7 @@ mod tests {
             next: vec![Next {
                 what: "Print <it>".to_owned(),
                 command: "dbstow advise 'a<b' && true".to_owned(),
+                arm: None,
             }],
         }
     }
