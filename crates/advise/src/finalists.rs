@@ -1,11 +1,14 @@
 //! The finalists as an experiment: today's layout beside those of the answer.
 
-use analysis::report::advice::document::{Advice, Layout, Volume};
+use analysis::report::advice::document::{Advice, Volume};
 use catalogue::{Catalogue, Provision};
+use experiment::spec::Settings;
 use model::{Bytes, Iops, LimitSpec, Throughput};
+use reading::Role;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, value};
 
-use super::request::Request;
+/// The arm of today's layout, and its placement.
+const TODAY: &str = "today";
 
 /// The arm of the recommended layout.
 pub(crate) const CHEAPEST: &str = "cheapest";
@@ -34,98 +37,209 @@ pub struct Finalists<'a> {
     pub profile: String,
     /// The part of it that is replayed; `None`: all.
     pub window: Option<&'a str>,
+    /// Temporary files of a layout: one for each processor of its machine, up to this many; at least 1.
+    pub temp_files_max: u32,
 }
 
-/// An experiment with today's layout and the layouts that were found.
-///
-/// # Errors
-/// When the text of today's layout is not TOML.
-pub(crate) fn experiment(
-    request: &Request<'_>,
-    of: &Finalists<'_>,
-    advice: &Advice,
-) -> Result<String, TomlError> {
-    let Finalists {
-        today,
-        profile,
-        window,
-    } = of;
-    let catalogue = request.catalogue;
-    let sessions = request.load.sessions_max();
-    let mut document: DocumentMut = today.parse()?;
-    let root = document.as_table_mut();
-    for section in LEFT_OUT {
-        root.remove(section);
+/// The experiment of the finalists, and the answers that it lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Experiment {
+    /// Its text, with today's layout and every answer that can be run.
+    pub text: String,
+    /// Answers that an experiment cannot express.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// An answer that is not part of the experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The arm that it would be.
+    pub arm: &'static str,
+    /// Why it cannot be run; without a full stop.
+    pub why: String,
+}
+
+/// An arm: a layout that was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finalist<'a> {
+    /// Name of the arm.
+    pub(crate) arm: &'static str,
+    /// Name of its machine in the catalogue.
+    pub(crate) machine: Option<&'a str>,
+    /// Its volumes.
+    pub(crate) volumes: &'a [Volume],
+}
+
+/// Writes experiments with today's layout.
+pub(crate) struct Writer<'a> {
+    /// Disks and machines.
+    pub(crate) catalogue: &'a Catalogue,
+    /// Today's layout, which is `of.today`.
+    pub(crate) today: &'a Settings,
+    /// Where the load grows: sessions of the busiest period today, and on layouts that were found.
+    pub(crate) grown: Option<[u32; 2]>,
+    /// What is replayed.
+    pub(crate) of: &'a Finalists<'a>,
+}
+
+impl Writer<'_> {
+    /// An experiment with today's layout and those of `found` that `check` accepts, given the text of an experiment.
+    ///
+    /// # Errors
+    /// When the text of today's layout is not TOML.
+    pub(crate) fn experiment(
+        &self,
+        found: &[Finalist<'_>],
+        check: &mut dyn FnMut(&str) -> Result<(), String>,
+    ) -> Result<Experiment, TomlError> {
+        let mut finalists = Vec::new();
+        let mut left_out = Vec::new();
+        for finalist in found {
+            match self.taken_name(finalist) {
+                None => finalists.push(*finalist),
+                Some(name) => left_out.push(LeftOut {
+                    arm: finalist.arm,
+                    why: format!(
+                        "today's file has a volume \"{name}\" of its own; rename it there"
+                    ),
+                }),
+            }
+        }
+        let text = self.text(&finalists)?;
+        if check(&text).is_ok() {
+            return Ok(Experiment { text, left_out });
+        }
+        // Which one is refused, and why.
+        let mut accepted = Vec::new();
+        for finalist in finalists {
+            match check(&self.text(&[finalist])?) {
+                Ok(()) => accepted.push(finalist),
+                Err(why) => left_out.push(LeftOut {
+                    arm: finalist.arm,
+                    why,
+                }),
+            }
+        }
+        let text = self.text(&accepted)?;
+        Ok(Experiment { text, left_out })
     }
-    root.insert("name", value("finalists"));
-    let question = "Do the layouts that were found keep what was predicted, beside today's?";
-    root.insert("question", value(question));
-    let workload = section(root, "workload");
-    workload.insert("profile", value(profile));
-    if let Some(window) = window {
-        workload.insert("window", value(*window));
+
+    /// The name of a volume that one of today's volumes has.
+    fn taken_name(&self, finalist: &Finalist<'_>) -> Option<String> {
+        let own = finalist.volumes.iter();
+        let mut own = own.map(|volume| volume_name(finalist.arm, volume));
+        own.find(|name| {
+            let mut today = self.today.volumes.iter();
+            today.any(|volume| volume.name == *name)
+        })
     }
-    workload.insert("sessions", value(i64::from(sessions)));
-    // Each run names its own.
-    if let Some(engine) = root.get_mut("engine").and_then(Item::as_table_like_mut) {
-        engine.remove("name");
+
+    /// An experiment with today's layout and these.
+    ///
+    /// # Errors
+    /// When the text of today's layout is not TOML.
+    pub(crate) fn text(&self, finalists: &[Finalist<'_>]) -> Result<String, TomlError> {
+        let mut document: DocumentMut = self.of.today.parse()?;
+        let root = document.as_table_mut();
+        for section in LEFT_OUT {
+            root.remove(section);
+        }
+        root.insert("name", value("finalists"));
+        let question = "Do the layouts that were found keep what was predicted, beside today's?";
+        root.insert("question", value(question));
+        let workload = section(root, "workload");
+        // Without `sessions`, each period has as many as were recorded: the load of the back-test.
+        workload.insert("profile", value(&self.of.profile));
+        if let Some(window) = self.of.window {
+            workload.insert("window", value(window));
+        }
+        // Each run names its own.
+        if let Some(engine) = root.get_mut("engine").and_then(Item::as_table_like_mut) {
+            engine.remove("name");
+        }
+        let protocol = section(root, "protocol");
+        protocol.insert("baseline", value(TODAY));
+        if self.grown.is_some() {
+            // More sessions complete more operations, whatever the disks.
+            protocol.insert("metric", value("operation_latency_mean_ms"));
+        }
+        let placements = section(root, "placement");
+        if let Some(today) = placements.remove(&self.today.placement.name) {
+            placements.insert(TODAY, today);
+        }
+        let mut arms = Table::new();
+        arms.set_implicit(true);
+        let mut today = arm(TODAY);
+        if let Some([sessions, _]) = self.grown {
+            today.insert("set", value(with_sessions(sessions)));
+        }
+        arms.insert(TODAY, Item::Table(today));
+        for finalist in finalists {
+            for volume in finalist.volumes {
+                let table = described(volume, self.catalogue);
+                let name = volume_name(finalist.arm, volume);
+                section(root, "volume").insert(&name, Item::Table(table));
+            }
+            section(root, "placement").insert(finalist.arm, Item::Table(self.placed(finalist)));
+            let mut arm = arm(finalist.arm);
+            arm.insert("set", value(self.set(root, finalist)));
+            arms.insert(finalist.arm, Item::Table(arm));
+        }
+        root.insert("arm", Item::Table(arms));
+        Ok(document.to_string())
     }
-    section(root, "protocol").insert("baseline", value("today"));
-    let mut arms = Table::new();
-    arms.set_implicit(true);
-    arms.insert(
-        "today",
-        Item::Table(arm(&request.today.settings.placement.name)),
-    );
-    let sets = |key: &str| {
-        let machine = root.get("machine").and_then(Item::as_table_like);
-        machine.is_some_and(|machine| machine.contains_key(key))
-    };
-    let (cores, memory) = (sets("cores"), sets("memory"));
-    for (name, layout) in named(advice) {
+
+    fn placed(&self, finalist: &Finalist<'_>) -> Table {
+        let machine = finalist.machine;
+        let machine = machine.and_then(|name| self.catalogue.machine(name).ok());
+        let cores = machine.map_or(1, |machine| machine.spec.cores);
+        let temp_files = cores.clamp(1, self.of.temp_files_max.max(1));
         let mut placed = Table::new();
-        for volume in &layout.volumes {
-            let own = volume_name(name, volume);
+        for volume in finalist.volumes {
+            let own = volume_name(finalist.arm, volume);
             for role in &volume.roles {
+                let volumes: Array = [own.as_str()].into_iter().collect();
                 let mut files = InlineTable::new();
-                files.insert(
-                    "volumes",
-                    [own.as_str()].into_iter().collect::<Array>().into(),
-                );
+                files.insert("volumes", volumes.into());
+                if *role == Role::Temp && temp_files > 1 {
+                    files.insert("files", i64::from(temp_files).into());
+                }
                 placed.insert(role.name(), value(files));
             }
-            let volume = described(volume, catalogue);
-            section(root, "volume").insert(&own, Item::Table(volume));
         }
-        section(root, "placement").insert(name, Item::Table(placed));
-        let mut arm = arm(name);
-        let mut set = InlineTable::new();
-        if let Some(machine) = &layout.machine {
-            set.insert("machine.type", machine.as_str().into());
-            // Settings of today's layout for its own machine do not apply to this one.
-            if let Ok(entry) = catalogue.machine(machine) {
-                if entry.spec.limits.values().flatten().any(bursts) {
-                    set.insert("machine.credits", WITHOUT_BURSTS.into());
-                }
-                if cores {
-                    set.insert("machine.cores", i64::from(entry.spec.cores).into());
-                }
-                if memory {
-                    set.insert("machine.memory", bytes(entry.spec.memory.0).into());
-                }
+        placed
+    }
+
+    /// Keys that an arm sets: its machine, and its sessions where the load grows.
+    fn set(&self, root: &Table, finalist: &Finalist<'_>) -> InlineTable {
+        let grown = self.grown.map(|[_, sessions]| with_sessions(sessions));
+        let mut set = grown.unwrap_or_default();
+        let Some(machine) = finalist.machine else {
+            return set;
+        };
+        set.insert("machine.type", machine.into());
+        // Settings of today's layout for its own machine do not apply to this one.
+        let today = root.get("machine").and_then(Item::as_table_like);
+        let sets = |key: &str| today.is_some_and(|machine| machine.contains_key(key));
+        if let Ok(entry) = self.catalogue.machine(machine) {
+            if entry.spec.limits.values().flatten().any(bursts) {
+                set.insert("machine.credits", WITHOUT_BURSTS.into());
+            }
+            if sets("cores") {
+                set.insert("machine.cores", i64::from(entry.spec.cores).into());
+            }
+            if sets("memory") {
+                set.insert("machine.memory", bytes(entry.spec.memory.0).into());
             }
         }
-        arm.insert("set", value(set));
-        arms.insert(name, Item::Table(arm));
+        set
     }
-    root.insert("arm", Item::Table(arms));
-    Ok(document.to_string())
 }
 
 /// The layouts that are answers, without duplicates.
-fn named(advice: &Advice) -> Vec<(&'static str, &Layout)> {
-    let mut all: Vec<(&'static str, &Layout)> = Vec::new();
-    for (name, layout) in [
+pub(crate) fn named(advice: &Advice) -> Vec<Finalist<'_>> {
+    let mut all: Vec<Finalist<'_>> = Vec::new();
+    for (arm, layout) in [
         (CHEAPEST, &advice.cheapest),
         ("runner-up", &advice.runner_up),
         ("best-value", &advice.best_value),
@@ -133,10 +247,15 @@ fn named(advice: &Advice) -> Vec<(&'static str, &Layout)> {
         ("above-budget", &advice.above_budget),
     ] {
         let Some(layout) = layout else { continue };
+        let own = Finalist {
+            arm,
+            machine: layout.machine.as_deref(),
+            volumes: &layout.volumes,
+        };
         let is_same =
-            |known: &Layout| known.machine == layout.machine && known.volumes == layout.volumes;
-        if !all.iter().any(|(_, known)| is_same(known)) {
-            all.push((name, layout));
+            |known: &Finalist<'_>| (known.machine, known.volumes) == (own.machine, own.volumes);
+        if !all.iter().any(is_same) {
+            all.push(own);
         }
     }
     all
@@ -151,6 +270,12 @@ fn arm(placement: &str) -> Table {
     let mut arm = Table::new();
     arm.insert("placement", value(placement));
     arm
+}
+
+fn with_sessions(sessions: u32) -> InlineTable {
+    let mut set = InlineTable::new();
+    set.insert("workload.sessions", i64::from(sessions).into());
+    set
 }
 
 fn bursts(limit: &LimitSpec) -> bool {
@@ -224,3 +349,6 @@ fn section<'a>(root: &'a mut Table, name: &str) -> &'a mut dyn TableLike {
     item.as_table_like_mut()
         .expect("a checked experiment has a table here")
 }
+
+#[cfg(test)]
+mod tests;

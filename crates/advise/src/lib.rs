@@ -80,7 +80,7 @@ mod simulate;
 mod wishes;
 
 pub use error::AdviseError;
-pub use finalists::Finalists;
+pub use finalists::{Experiment, Finalists, LeftOut};
 pub use group::{Group, Grouping, On};
 pub use headroom::{Headroom, headroom};
 pub use layout::{Layout, Layouts, NoLayout, Volume};

@@ -63,12 +63,15 @@ impl Load {
     pub fn grown(&self, factor: f64) -> Load {
         let mut grown = self.clone();
         for part in &mut grown.parts {
-            let sessions = f64::from(part.demand.sessions) * factor;
-            // Rounded up, except for floating-point error of the product.
-            part.demand.sessions = ((sessions - 1e-6).ceil() as u32).max(1);
+            part.demand.sessions = grown_sessions(part.demand.sessions, factor);
         }
         grown
     }
+}
+
+/// `factor` times the sessions, rounded up except for floating-point error of the product.
+pub(crate) fn grown_sessions(sessions: u32, factor: f64) -> u32 {
+    ((f64::from(sessions) * factor - 1e-6).ceil() as u32).max(1)
 }
 
 /// Requests of an operation, of one kind.

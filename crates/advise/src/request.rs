@@ -5,18 +5,18 @@
 //! ```
 
 use analysis::report::advice::Currency;
-use analysis::report::advice::document::Advice;
+use analysis::report::advice::document::{Advice, Next};
 use catalogue::Catalogue;
 use experiment::spec::Settings;
 use profile::Profile;
 use reading::Role;
-use replay::BackTest;
+use replay::{BackTest, DemandSeries};
 
 use super::document::Described;
 use super::error::AdviseError;
-use super::finalists::{self, Finalists};
+use super::finalists::{Experiment, Finalists, Writer, named};
 use super::layout::Layouts;
-use super::load::Load;
+use super::load::{Load, grown_sessions};
 use super::need::Need;
 use super::prefer;
 use super::search::{Search, Step};
@@ -74,6 +74,10 @@ pub struct Scripts {
     pub what: Option<&'static str>,
     /// Arguments besides experiment, arm and volumes.
     pub arguments: &'static [&'static str],
+    /// Temporary files that are advised: one for each processor, up to this many; at least 1.
+    pub temp_files_max: u32,
+    /// Whether the product runs only where a server of the user's is named (`--server`).
+    pub needs_server: bool,
 }
 
 /// Where the product is not known, the user replaces its name.
@@ -81,14 +85,9 @@ pub(crate) const UNKNOWN: Scripts = Scripts {
     engine: "ENGINE",
     roles: &Role::COMMON,
     what: None,
-    arguments: &[
-        "--role",
-        "data,temp,log",
-        "--database",
-        "NAME",
-        "--data-directory",
-        "FOLDER",
-    ],
+    arguments: &["--role", "data,temp,log"],
+    temp_files_max: 1,
+    needs_server: false,
 };
 
 /// A request for advice, checked.
@@ -102,6 +101,8 @@ pub struct Request<'a> {
     pub(crate) today_load: Load,
     /// The load that a layout has to take.
     pub(crate) load: Load,
+    /// Sessions of the busiest period today, as an experiment replays it.
+    sessions_today: u32,
 }
 
 impl<'a> Request<'a> {
@@ -116,6 +117,7 @@ impl<'a> Request<'a> {
     ) -> Result<Request<'a>, AdviseError> {
         let need = wishes.need(today, catalogue)?;
         let today_load = Load::of(today.profile).map_err(AdviseError::Demand)?;
+        let series = DemandSeries::of(today.profile).map_err(AdviseError::Demand)?;
         Ok(Request {
             wishes,
             today,
@@ -123,6 +125,7 @@ impl<'a> Request<'a> {
             need,
             load: today_load.grown(wishes.growth),
             today_load,
+            sessions_today: series.sessions_max(),
         })
     }
 
@@ -162,11 +165,41 @@ impl<'a> Request<'a> {
         described.document()
     }
 
-    /// An experiment with today's layout and those of the answer, to run.
+    /// An experiment with today's layout and those of the answer, to run. `check` resolves the text of an experiment, or returns
+    /// why that cannot be run; a layout that it refuses is left out, and so are the next commands about it.
     ///
     /// # Errors
     /// When the text of today's layout is not TOML.
-    pub fn finalists(&self, of: &Finalists<'_>, advice: &Advice) -> Result<String, AdviseError> {
-        finalists::experiment(self, of, advice).map_err(AdviseError::Toml)
+    pub fn finalists(
+        &self,
+        of: &Finalists<'_>,
+        advice: &mut Advice,
+        check: &mut dyn FnMut(&str) -> Result<(), String>,
+    ) -> Result<Experiment, AdviseError> {
+        let writer = Writer {
+            catalogue: self.catalogue,
+            today: self.today.settings,
+            grown: self.grown(),
+            of,
+        };
+        let experiment = writer.experiment(&named(advice), check);
+        let experiment = experiment.map_err(AdviseError::Toml)?;
+        for left_out in &experiment.left_out {
+            let is_about = |next: &Next| next.arm.as_deref() == Some(left_out.arm);
+            advice.next.retain(|next| !is_about(next));
+        }
+        Ok(experiment)
+    }
+
+    /// Where the load grows: sessions of the busiest period today, and those that a layout has to take.
+    fn grown(&self) -> Option<[u32; 2]> {
+        let (today, growth) = (self.sessions_today, self.wishes.growth);
+        (growth != 1.0).then(|| [today, grown_sessions(today, growth)])
+    }
+
+    /// Sessions for a workload of the user's own; `None`: the finalists set them for each arm.
+    pub(crate) fn sessions(&self) -> Option<u32> {
+        let recorded = self.today_load.sessions_max();
+        self.grown().is_none().then_some(recorded)
     }
 }

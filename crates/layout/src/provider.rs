@@ -50,6 +50,9 @@ pub struct Moves {
     pub what: Option<&'static str>,
     /// Arguments of `dbstow layout` besides experiment, arm and volumes; what the user has to replace is in capitals.
     pub arguments: &'static [&'static str],
+    /// Temporary files that a machine should have: one for each of its processors, up to this many; 1 where their number is not
+    /// chosen.
+    pub temp_files_max: u32,
 }
 
 /// What a server reported about itself, as a file that only its product can read.

@@ -13,6 +13,7 @@ use reading::Role;
 use super::Described;
 use crate::error::AdviseError;
 use crate::headroom::headroom;
+use crate::layout::{self, Layout, Layouts};
 use crate::request::Today;
 use crate::search::Found;
 use crate::simulate::{Measured, Placed, Ratio, Utilisation};
@@ -116,41 +117,46 @@ impl Described<'_> {
     /// A layout without it.
     pub(super) fn layout(&self, found: &Found) -> document::Layout {
         let (machine, usd) = self.layouts.machine(&found.layout);
-        let volumes = self.layouts.volumes(&found.layout);
+        let volumes = bought(self.layouts, &found.layout);
         let names: Vec<String> = volumes.iter().map(|volume| volume.name.clone()).collect();
-        let volumes = volumes.into_iter().map(|volume| match volume.offer {
-            Some(offer) => document::Volume {
-                name: volume.name,
-                roles: volume.roles.to_vec(),
-                disk: offer.disk.clone(),
-                count: offer.count,
-                size: offer.provision.size.map(|size| size.0),
-                iops: offer.provision.iops.map(|iops| iops.0),
-                throughput: offer.provision.throughput.map(|rate| rate.0),
-                usd_per_month: Some(offer.usd_per_month),
-                forgets: false,
-            },
-            None => document::Volume {
-                name: volume.name,
-                roles: volume.roles.to_vec(),
-                disk: "local".to_owned(),
-                count: self.layouts.local_disks(&found.layout),
-                size: None,
-                iops: None,
-                throughput: None,
-                usd_per_month: Some(0.0),
-                forgets: true,
-            },
-        });
         document::Layout {
             machine: Some(machine.to_owned()),
             machine_usd_per_month: Some(usd),
-            volumes: volumes.collect(),
+            volumes,
             usd_per_month: Some(found.layout.usd_per_month),
             headroom: None,
             ..measured(&found.measured, found.time, &names)
         }
     }
+}
+
+/// The volumes of a layout.
+pub(crate) fn bought(layouts: &Layouts<'_>, layout: &Layout) -> Vec<document::Volume> {
+    let volume = |volume: layout::Volume<'_>| match volume.offer {
+        Some(offer) => document::Volume {
+            name: volume.name,
+            roles: volume.roles.to_vec(),
+            disk: offer.disk.clone(),
+            count: offer.count,
+            size: offer.provision.size.map(|size| size.0),
+            iops: offer.provision.iops.map(|iops| iops.0),
+            throughput: offer.provision.throughput.map(|rate| rate.0),
+            usd_per_month: Some(offer.usd_per_month),
+            forgets: false,
+        },
+        None => document::Volume {
+            name: volume.name,
+            roles: volume.roles.to_vec(),
+            disk: "local".to_owned(),
+            count: layouts.local_disks(layout),
+            size: None,
+            iops: None,
+            throughput: None,
+            usd_per_month: Some(0.0),
+            forgets: true,
+        },
+    };
+    layouts.volumes(layout).into_iter().map(volume).collect()
 }
 
 /// The simulation results of a layout with these volumes.

@@ -4,7 +4,7 @@ mod answer;
 mod assumed;
 mod changes;
 mod decide;
-mod layouts;
+pub(crate) mod layouts;
 mod next;
 mod trust;
 

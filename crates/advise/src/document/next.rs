@@ -17,6 +17,7 @@ impl Described<'_> {
         let next = |what: &str, words: Vec<String>| Next {
             what: what.to_owned(),
             command: shell_words::join(["dbstow".to_owned()].into_iter().chain(words)),
+            arm: None,
         };
         let catalogues = || {
             let files = self.names.catalogues.iter();
@@ -27,8 +28,14 @@ impl Described<'_> {
         let scripts = self.names.scripts.unwrap_or(UNKNOWN);
         let engine = scripts.engine;
         let mut emulate = words(&["run", file, "--mode", "emulate", "--engine", engine]);
+        if scripts.needs_server {
+            emulate.extend(words(&["--server", "SERVER"]));
+        }
         emulate.extend(words(&["--workload", "FOLDER"]));
         emulate.extend(words(&["--set", "workload.duration=60s"]));
+        if let Some(sessions) = self.request.sessions() {
+            emulate.extend(words(&["--set", &format!("workload.sessions={sessions}")]));
+        }
         emulate.extend(words(&["--set", "engine.memory=SIZE"]));
         emulate.extend(catalogues());
         let mut all = vec![
@@ -56,7 +63,10 @@ impl Described<'_> {
                 .map_or_else(String::new, |what| format!("{what} on "));
             let purpose =
                 format!("generate apply and rollback scripts for {of}the cheapest layout");
-            all.push(next(&purpose, layout));
+            all.push(Next {
+                arm: Some(CHEAPEST.to_owned()),
+                ..next(&purpose, layout)
+            });
         }
         all
     }

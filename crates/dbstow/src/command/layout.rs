@@ -69,7 +69,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", default_value_t = LayoutRequest::GROWTH)]
     pub growth: Bytes,
     /// Database whose data and log to place (--role data,log): a new one; on a managed instance and for
-    /// PostgreSQL, an existing one
+    /// PostgreSQL, an existing one [default for PostgreSQL: the whole data directory]
     #[arg(long, value_name = "NAME")]
     pub database: Option<String>,
     /// Volume that loses its contents when the machine is moved or stopped [default: an arm's disks that the catalogue says it of]; may be
@@ -83,7 +83,7 @@ pub struct Args {
     /// The service to restart, such as MSSQL$NAME for a named instance [default: the captured or the usual one]
     #[arg(long, value_name = "NAME")]
     pub service: Option<String>,
-    /// Data directory of the PostgreSQL server, for its write-ahead log
+    /// Data directory of the PostgreSQL server, which moves with --role data, and has its write-ahead log
     #[arg(long, value_name = "FOLDER")]
     pub data_directory: Option<String>,
     /// Folder for the scripts; nothing in it is overwritten [default: print the scripts]
@@ -104,6 +104,9 @@ Examples:
     dbstow layout --files 16 --size '4 GiB' --capture instance.json
   PostgreSQL: temporary files and write-ahead log:
     dbstow layout files-times-disks --arm NAME --engine postgres --role temp,log --volume d=/mnt/d ..
+  PostgreSQL: the data directory, with the arm's volumes mounted:
+    dbstow layout shop-advice/finalists.toml --arm cheapest --engine postgres --role data,temp,log \\
+        --data-directory /var/lib/postgresql/15/main --volume cheapest-data-temp-log=/mnt/data --out scripts
   MariaDB: redo log and binary log on a volume of their own, temporary files on a local SSD that is empty after a stop:
     dbstow layout --engine mariadb --role log,binlog --volume logs=/mnt/logs --out logs
     dbstow layout --engine mariadb --role temp --volume ssd=/mnt/ssd --ephemeral ssd --out temp";

@@ -216,6 +216,9 @@ pub struct Next {
     pub what: String,
     /// The command line.
     pub command: String,
+    /// The arm of the finalists that it is about; `None`: all.
+    #[serde(skip)]
+    pub arm: Option<String>,
 }
 
 impl Advice {

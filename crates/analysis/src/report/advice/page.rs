@@ -324,6 +324,7 @@ pub(super) mod tests {
             next: vec![Next {
                 what: "Print <it>".to_owned(),
                 command: "dbstow advise 'a<b' && true".to_owned(),
+                arm: None,
             }],
         }
     }

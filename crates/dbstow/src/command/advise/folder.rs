@@ -53,6 +53,14 @@ pub(super) fn made(args: &Args) -> Result<Folder> {
     Ok(Folder::to_fill(&name(args), Readers::Umask)?)
 }
 
+/// Writes the experiment of the finalists alone.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn write_finalists(folder: &Folder, text: &str) -> Result<()> {
+    Ok(folder.write(FINALISTS.as_ref(), text.as_bytes(), Readers::Umask)?)
+}
+
 /// Writes the page, the document and the experiment of the finalists.
 ///
 /// # Errors

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use advise::{
-    AdviseError, Finalists, Limits, Names, Placed, Request, Scripts, Step, System, TempOn, Today,
-    Wishes,
+    AdviseError, Finalists, LeftOut, Limits, Names, Placed, Request, Scripts, Step, System, TempOn,
+    Today, Wishes,
 };
 use anyhow::{Context, Result};
 use catalogue::Catalogue;
@@ -27,9 +27,11 @@ use super::pair::key_and_value;
 use super::progress::Progress;
 use super::request::{experiment_named, layout_of_today, resolved};
 use super::{UsageError, backtest, drilled, names, plan};
-use crate::engines::scripts_for;
+use crate::engines::{ENGINES, scripts_for};
 use analysis::report::advice::{Advice, Currency, Kind, page, text};
-use experiment::spec::ExperimentText;
+use engine::Options;
+use experiment::spec::{EngineName, ExperimentText};
+use lab::Prepared;
 use lab::request::{ResolvedRun, RunRequest};
 use model::Bytes;
 use reading::Role;
@@ -215,9 +217,21 @@ pub fn run(args: &Args) -> Result<()> {
         today: layout_text.text(),
         profile: folder::seen_from(folder.path(), &args.profile),
         window: args.window.as_deref(),
+        temp_files_max: names.scripts.map_or(1, |scripts| scripts.temp_files_max),
     };
-    let finalists = request.finalists(&finalists, &document).map_err(mistake)?;
-    folder::write(&folder, &document, &finalists, &page(&document))?;
+    let finalists = request.finalists(&finalists, &mut document, &mut |text| {
+        let written = folder::write_finalists(&folder, text);
+        let checked = written.and_then(|()| runs(args, folder.path()));
+        checked.map_err(|error| format!("{error:#}"))
+    });
+    let finalists = finalists.map_err(mistake)?;
+    for LeftOut { arm, why } in &finalists.left_out {
+        note(&format!(
+            "dbstow: {} leaves out {arm}: {why}",
+            folder::FINALISTS
+        ));
+    }
+    folder::write(&folder, &document, &finalists.text, &page(&document))?;
     match args.format {
         ListFormat::Text => {
             let folder = folder.path().display().to_string();
@@ -310,10 +324,20 @@ impl Args {
                     roles: moves.roles,
                     what: moves.what,
                     arguments: moves.arguments,
+                    temp_files_max: moves.temp_files_max,
+                    needs_server: needs_server(layout.name()),
                 }
             }),
         }
     }
+}
+
+/// Whether a product runs only where a server of the user's is named.
+fn needs_server(product: &'static str) -> bool {
+    let provider = ENGINES.find(&EngineName::new(product));
+    provider.is_ok_and(|provider| {
+        provider.takes_server() && provider.check(&Options::default(), &[]).is_err()
+    })
 }
 
 /// The space that files need, by role.
@@ -332,6 +356,23 @@ fn capacity(asked: &[(String, String)]) -> Result<BTreeMap<Role, Bytes>, UsageEr
         }
     }
     Ok(capacity)
+}
+
+/// Resolves the experiment of the finalists in the folder `own`, as `dbstow run` does.
+///
+/// # Errors
+/// Why it cannot be run.
+fn runs(args: &Args, own: &Path) -> Result<()> {
+    let request = RunRequest {
+        // The finalists may run on a machine with more memory than this one.
+        allow_large: true,
+        ..finalists_in(args, own)?
+    };
+    let ResolvedRun {
+        inventory, plan, ..
+    } = request.resolve(ENGINES)?;
+    Prepared::new(&plan, &inventory, &Options::default())?;
+    Ok(())
 }
 
 /// A request for the experiment of the finalists.

@@ -1,6 +1,6 @@
 //! PostgreSQL: the set of scripts, bash's verdict on it, and its effect on a server.
 
-use experiment::spec::Role;
+use experiment::spec::{File, Role};
 use layout::{LayoutProvider, LayoutRequest};
 use model::Bytes;
 
@@ -31,7 +31,7 @@ fn a_whole_set_for_postgresql() {
     3. `psql -f 3-verify.sql`: shows what there is now.
     4. `4-move-wal.sh`, as root: stops the server, moves the write-ahead log, starts it.
 
-    Roll back: `psql -f undo.sql` and `undo-wal.sh`, as root.
+    Roll back: `psql -f undo.sql`, then `undo-wal.sh`, as root.
 
     ## What to know
 
@@ -44,6 +44,8 @@ fn a_whole_set_for_postgresql() {
       lost, the server may not start, or the cluster may be unreadable. Where the disk is empty after a stop, `--ephemeral VOLUME` adds a
       systemd unit that makes the folders again before the server starts. Source:
       <https://www.postgresql.org/docs/current/manage-ag-tablespaces.html>, read 2026-11.
+    - **The data directory stays where it is**, with the catalogues, `pg_xact` and all other databases: its volume is needed, and paid,
+      as before. On one volume and without `--database`, scripts for data move all of it.
     - The log must never be on a disk that loses its content: without it the cluster does not start.
     ==> 0-folders.sh
     #!/bin/sh
@@ -167,18 +169,42 @@ fn steps(scripts: &[layout::Script]) -> (Vec<u32>, Vec<u32>) {
 
 #[test]
 fn steps_are_numbered_one_after_the_other_and_as_the_scripts_are() {
-    let of = |roles: &[Role], ephemeral: bool| LayoutRequest {
+    let one = |volume: &str| {
+        vec![File {
+            volume: volume.to_owned(),
+            size: None,
+        }]
+    };
+    // Temporary files are on `a`; data and log on other volumes.
+    let of = |roles: &[Role], ephemeral: bool, log: &str| LayoutRequest {
         roles: roles.iter().copied().collect(),
+        files: [
+            (Role::Temp, one("a")),
+            (Role::Data, one("b")),
+            (Role::Log, one(log)),
+        ]
+        .into(),
+        folders: ["a", "b", "c"]
+            .map(|volume| (volume.to_owned(), format!("/mnt/{volume}")))
+            .into_iter()
+            .filter(|(volume, _)| {
+                let temp = volume == "a" && roles.contains(&Role::Temp);
+                let data = volume == "b" && roles.contains(&Role::Data);
+                temp || data || volume == log && roles.contains(&Role::Log)
+            })
+            .collect(),
         ephemeral: ephemeral.then(|| "a".to_owned()).into_iter().collect(),
         database: None,
         ..asked("/mnt/a")
     };
     for (asked, last, named) in [
-        (of(&Role::COMMON, false), 4, 4),
-        (of(&[Role::Log], false), 1, 1),
-        (of(&[Role::Temp], false), 3, 3),
-        (of(&[Role::Temp], true), 4, 3),
-        (of(&Role::COMMON, true), 5, 4),
+        (of(&Role::COMMON, false, "c"), 5, 5),
+        (of(&Role::COMMON, false, "b"), 4, 4),
+        (of(&[Role::Data, Role::Log], false, "b"), 1, 1),
+        (of(&[Role::Log], false, "c"), 1, 1),
+        (of(&[Role::Temp], false, "c"), 3, 3),
+        (of(&[Role::Temp], true, "c"), 4, 3),
+        (of(&Role::COMMON, true, "c"), 6, 5),
     ] {
         let scripts = made(&postgres::layout::Layout, &asked, None);
         let (steps, names) = steps(&scripts);
@@ -357,7 +383,7 @@ mod real {
     use std::path::{Path, PathBuf};
     use std::process::Command;
 
-    use experiment::spec::Role;
+    use experiment::spec::{File, Role};
     use layout::{LayoutRequest, Script};
     use model::Bytes;
     use postgres::{Binaries, Owner, owner};
@@ -465,8 +491,14 @@ mod real {
             assert!(status.expect("a shell").success(), "{what}");
         }
 
-        /// Runs a shell script with our user in place of `postgres`.
-        fn sh(&self, scripts: &[Script], name: &str) -> String {
+        /// Runs a shell script that succeeds.
+        fn sh(&self, scripts: &[Script], name: &str) {
+            self.shell(scripts, name)
+                .unwrap_or_else(|said| panic!("{name}: {said}"));
+        }
+
+        /// Runs a shell script with our user in place of `postgres`. Returns what it prints, or its error.
+        fn shell(&self, scripts: &[Script], name: &str) -> Result<String, String> {
             let text = text(scripts, name);
             let text = match self.owner {
                 Some((user, group)) => text
@@ -483,9 +515,11 @@ mod real {
                 .env("PATH", path)
                 .output();
             let output = output.expect("a shell");
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "{name}: {said}\n{text}");
-            said
+            let of = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            match output.status.success() {
+                true => Ok(of(&output.stdout)),
+                false => Err(of(&output.stderr)),
+            }
         }
 
         fn psql(&self, more: &[&str]) -> Result<String, String> {
@@ -753,5 +787,77 @@ mod real {
         assert_eq!(cluster.sql(spaces), before);
         assert_eq!(cluster.sql("SHOW temp_tablespaces"), "");
         check(&scripts).expect("as before");
+    }
+
+    #[test]
+    fn the_data_directory_moves_with_everything_in_it_and_comes_back_with_what_was_written() {
+        let Some(cluster) = Cluster::start() else {
+            return;
+        };
+        let (data, before) = (cluster.path("data"), cluster.path("data.before"));
+        let logs = cluster.path("logs");
+        fs::create_dir(&logs).expect("a volume");
+        cluster.give(&logs);
+        let mut request = LayoutRequest {
+            database: None,
+            ..requested(&cluster)
+        };
+        let log = File {
+            volume: "b".to_owned(),
+            size: None,
+        };
+        request.files.insert(Role::Log, vec![log]);
+        let logs = logs.to_str().expect("text").to_owned();
+        request.folders.insert("b".to_owned(), logs);
+        let scripts = made(&postgres::layout::Layout, &request, None);
+        // Temporary files go to the volume of the data directory.
+        assert!(scripts.iter().all(|script| !script.name.ends_with(".sql")));
+
+        cluster.sql("CREATE DATABASE other");
+        cluster.sql("CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n");
+        cluster.sh(&scripts, "0-folders.sh");
+        cluster.sh(&scripts, "1-move-wal.sh");
+        let said = cluster.shell(&scripts, "2-move-data.sh").expect("it moves");
+        assert!(said.contains("logs/pg_wal stays where it is"), "{said}");
+        let new = cluster.path("volume/a b/pg_data");
+        assert_eq!(fs::read_link(&data).expect("a link"), new);
+        assert!(before.join("PG_VERSION").exists() && !new.join("pg_wal.before").exists());
+        // Nothing of it is needed any more.
+        fs::remove_dir_all(&before).expect("the old directory");
+        assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1000");
+        let others = "SELECT count(*) FROM pg_database WHERE datname = 'other'";
+        assert_eq!(cluster.sql(others), "1");
+        cluster.sql("INSERT INTO kept VALUES (0)");
+        let again = cluster.shell(&scripts, "2-move-data.sh");
+        let again = again.expect_err("it moved already");
+        assert!(again.contains("is a link already"), "{again}");
+
+        cluster.sh(&scripts, "undo-data.sh");
+        assert!(!data.is_symlink());
+        fs::remove_dir_all(&new).expect("the copy");
+        assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1001");
+        cluster.sh(&scripts, "undo-wal.sh");
+        assert!(!cluster.path("data/pg_wal").is_symlink());
+        assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1001");
+        let again = cluster.shell(&scripts, "undo-data.sh");
+        assert!(again.expect_err("it is back").contains("is no link"));
+    }
+
+    #[test]
+    fn a_data_directory_of_a_server_that_does_not_run_is_not_moved() {
+        let Some(cluster) = Cluster::start() else {
+            return;
+        };
+        let request = LayoutRequest {
+            database: None,
+            ..requested(&cluster)
+        };
+        let scripts = made(&postgres::layout::Layout, &request, None);
+        cluster.sh(&scripts, "0-folders.sh");
+        cluster.server("stop");
+        let refused = cluster.shell(&scripts, "1-move-data.sh");
+        let refused = refused.expect_err("it may be another server's");
+        assert!(refused.contains("no server runs on"), "{refused}");
+        assert!(!cluster.path("data").is_symlink());
     }
 }

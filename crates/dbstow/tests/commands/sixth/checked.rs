@@ -83,6 +83,7 @@ impl LayoutProvider for Layout {
             roles: self.roles(),
             what: None,
             arguments: &["--role", "data,log"],
+            temp_files_max: 1,
         }
     }
     fn unused(&self) -> &'static [(&'static str, &'static str)] {

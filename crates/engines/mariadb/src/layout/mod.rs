@@ -48,6 +48,7 @@ impl LayoutProvider for Layout {
             roles: &Role::COMMON,
             what: None,
             arguments: &["--role", "data,temp,log"],
+            temp_files_max: 1,
         }
     }
 

@@ -1,8 +1,9 @@
-//! Scripts for PostgreSQL on Linux: tablespaces for temporary space and data, another directory for the
+//! Scripts for PostgreSQL on Linux: tablespaces for temporary space and data, another volume for the data directory and for the
 //! write-ahead log.
 //!
 //! PostgreSQL has no number of files to choose: a role has one tablespace per volume. Temporary files rotate through the
-//! tablespaces; a table lives in one.
+//! tablespaces; a table lives in one. The data directory moves as a whole, unless one database is to move, or data goes to several
+//! volumes.
 
 mod filters;
 mod scripts;
@@ -28,6 +29,8 @@ struct Placement<'a> {
     request: &'a LayoutRequest,
     temp: Vec<Tablespace>,
     data: Vec<Tablespace>,
+    /// Where the whole data directory moves to.
+    whole: Option<Folder>,
     /// Where the write-ahead log moves to.
     log: Option<Folder>,
     /// The server's data directory.
@@ -63,14 +66,8 @@ impl LayoutProvider for Layout {
         Moves {
             roles: &Role::COMMON,
             what: None,
-            arguments: &[
-                "--role",
-                "data,temp,log",
-                "--database",
-                "NAME",
-                "--data-directory",
-                "FOLDER",
-            ],
+            arguments: &["--role", "data,temp,log", "--data-directory", "FOLDER"],
+            temp_files_max: 1,
         }
     }
 
@@ -103,7 +100,13 @@ impl LayoutProvider for Layout {
 
 impl<'a> Placement<'a> {
     fn new(request: &'a LayoutRequest) -> Result<Placement<'a>, LayoutError> {
-        let of = |role: Role| match request.has(role) {
+        let whole = whole(request);
+        // What shares its volume with the data directory moves with it.
+        let is_apart = |role: Role| {
+            let mut files = request.files(role).iter();
+            request.has(role) && files.any(|file| Some(file.volume.as_str()) != whole)
+        };
+        let of = |role: Role| match is_apart(role) {
             true => tablespaces(request, role),
             false => Ok(Vec::new()),
         };
@@ -124,13 +127,8 @@ impl<'a> Placement<'a> {
                 folder: directory.to_owned(),
                 why,
             })?;
-        let log = match (request.has(Role::Log), request.files(Role::Log).first()) {
-            (true, Some(file)) => {
-                let folder = request.folder(&file.volume, Style::Unix)?;
-                let folder = Folder::new(&folder.file("pg_wal"), Style::Unix)
-                    .expect("a folder in a folder is one");
-                Some(folder)
-            }
+        let log = match (is_apart(Role::Log), request.files(Role::Log).first()) {
+            (true, Some(file)) => Some(folder_in(request, &file.volume, "pg_wal")?),
             (_, _) => None,
         };
         let service = request.service.clone().unwrap_or("postgresql".to_owned());
@@ -144,6 +142,9 @@ impl<'a> Placement<'a> {
             request,
             temp: of(Role::Temp)?,
             data: of(Role::Data)?,
+            whole: whole
+                .map(|volume| folder_in(request, volume, "pg_data"))
+                .transpose()?,
             log,
             data_directory,
             service,
@@ -167,15 +168,40 @@ impl<'a> Placement<'a> {
         }
     }
 
+    /// The step that moves the data directory: after the log, which is not copied with it then.
+    fn move_data_step(&self) -> usize {
+        self.after_tablespaces() + usize::from(self.log.is_some())
+    }
+
+    /// The script that does.
+    fn move_data(&self) -> String {
+        format!("{}-move-data.sh", self.move_data_step())
+    }
+
     /// The step that recreates the folders at every start: the last one.
     fn start_up_step(&self) -> usize {
-        self.after_tablespaces() + usize::from(self.log.is_some())
+        self.move_data_step() + usize::from(self.whole.is_some())
     }
 
     /// The database that moves, and its target.
     fn database(&self) -> Option<(&str, &Tablespace)> {
         Some((self.request.database.as_deref()?, self.data.first()?))
     }
+}
+
+/// The volume that the whole data directory moves to: the only one of data, where no database is named.
+fn whole(request: &LayoutRequest) -> Option<&str> {
+    let is_asked = request.has(Role::Data) && request.database.is_none();
+    let (first, others) = request.files(Role::Data).split_first()?;
+    let is_only = others.iter().all(|file| file.volume == first.volume);
+    (is_asked && is_only).then_some(first.volume.as_str())
+}
+
+/// The folder `name` in that of a volume.
+fn folder_in(request: &LayoutRequest, volume: &str, name: &str) -> Result<Folder, LayoutError> {
+    let folder = request.folder(volume, Style::Unix)?;
+    let folder = Folder::new(&folder.file(name), Style::Unix);
+    Ok(folder.expect("a folder in a folder is one"))
 }
 
 /// One tablespace for each volume of a role, in a new folder inside the volume's.

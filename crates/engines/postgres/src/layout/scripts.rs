@@ -26,6 +26,13 @@ pub(super) fn all(placement: &Placement<'_>) -> Vec<Script> {
         ));
         scripts.push(Script::new("undo-wal.sh", &UndoWal { placement, log }));
     }
+    if let Some(new) = &placement.whole {
+        scripts.push(Script::new(
+            &placement.move_data(),
+            &MoveData { placement, new },
+        ));
+        scripts.push(Script::new("undo-data.sh", &UndoData { placement, new }));
+    }
     scripts.extend(start_up::scripts(placement));
     scripts
 }
@@ -39,6 +46,8 @@ struct Readme<'a> {
     several: bool,
     /// A volume of data or log that comes back empty.
     lost: Option<&'a String>,
+    /// The steps back, each as a reader runs it.
+    back: Vec<&'static str>,
 }
 
 /// Source: <https://www.postgresql.org/docs/current/sql-createtablespace.html>, read 2026-11: the directory must exist,
@@ -94,6 +103,25 @@ struct UndoWal<'a> {
     log: &'a Folder,
 }
 
+/// Moves the data directory to another volume: a symbolic link, created while the server is stopped, so that no setting and no
+/// unit has to name another path.
+///
+/// Source: <https://www.postgresql.org/docs/current/backup-file.html>, read 2026-11: a copy of the whole directory is usable where
+/// the server was shut down.
+#[derive(Template)]
+#[template(path = "layout/move-data.sh", escape = "none")]
+struct MoveData<'a> {
+    placement: &'a Placement<'a>,
+    new: &'a Folder,
+}
+
+#[derive(Template)]
+#[template(path = "layout/undo-data.sh", escape = "none")]
+struct UndoData<'a> {
+    placement: &'a Placement<'a>,
+    new: &'a Folder,
+}
+
 impl<'a> Readme<'a> {
     fn new(placement: &'a Placement<'a>) -> Readme<'a> {
         let several = Role::COMMON.iter().any(|role| {
@@ -110,10 +138,24 @@ impl<'a> Readme<'a> {
             .flat_map(|role| placement.request.files(role))
             .map(|file| &file.volume);
         let lost = kept.find(|volume| placement.request.ephemeral.contains(*volume));
+        let back = [
+            (
+                placement.forgetting().next().is_some(),
+                "`systemctl disable dbstow-postgres-temp.service`, as root",
+            ),
+            (
+                placement.tablespaces().next().is_some(),
+                "`psql -f undo.sql`",
+            ),
+            (placement.whole.is_some(), "`undo-data.sh`, as root"),
+            (placement.log.is_some(), "`undo-wal.sh`, as root"),
+        ];
+        let back = back.into_iter().filter(|(is_needed, _)| *is_needed);
         Readme {
             placement,
             several,
             lost,
+            back: back.map(|(_, step)| step).collect(),
         }
     }
 }

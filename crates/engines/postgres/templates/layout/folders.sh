@@ -7,3 +7,6 @@ install -d -o postgres -g postgres -m 0700 -- {{ tablespace.folder|sh }}
 {%- if let Some(log) = placement.log %}
 install -d -o postgres -g postgres -m 0700 -- {{ log|sh }}
 {%- endif %}
+{%- if let Some(new) = placement.whole %}
+install -d -o postgres -g postgres -m 0700 -- {{ new|sh }}
+{%- endif %}

@@ -19,7 +19,7 @@ linked() {
 # Where a disk is not mounted, its folder is on the root's file system or the data's, which temporary files would fill.
 mounted() {
     device=$(stat -c %d "$1") || return 1
-    [ "$device" != "$(stat -c %d /)" ] && [ "$device" != "$(stat -c %d "$data")" ]
+    [ "$device" != "$(stat -c %d /)" ] && [ "$device" != "$(stat -L -c %d "$data")" ]
 }
 
 # A tablespace and its folder. One that was dropped is no matter of ours.

@@ -16,6 +16,7 @@ mod steps;
 mod target;
 mod windows;
 
+use crate::lint::tempdb_files_advised;
 use crate::tsql::tempdb::{PresentError, TempdbError};
 use crate::tsql::{NameError, PathError, SizeError};
 use experiment::spec::Role;
@@ -52,7 +53,8 @@ impl LayoutProvider for Layout {
         Moves {
             roles: &[Role::Temp],
             what: Some("tempdb"),
-            arguments: &["--role", "temp"],
+            arguments: &["--role", "temp", "--size", "SIZE"],
+            temp_files_max: tempdb_files_advised(i64::MAX) as u32,
         }
     }
 

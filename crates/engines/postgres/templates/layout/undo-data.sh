@@ -1,0 +1,22 @@
+#!/bin/sh
+# Rollback: copies the data directory back, with all that was written since.
+# Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
+# given: SHOW data_directory tells.
+set -eu
+data={{ placement.data_directory|sh }}
+new={{ new|sh }}
+stop() { echo "$*" >&2; exit 1; }
+[ -L "$data" ] || stop "$data is no link"
+[ -f "$data/PG_VERSION" ] || stop "$data is no data directory; is the volume of $new mounted?"
+rm -rf "$data.back"
+needed=$(du -sk "$new" | cut -f1)
+free=$(df -Pk "$(dirname "$data")" | awk 'NR == 2 { print $4 }')
+[ "$free" -gt "$needed" ] || stop "$(dirname "$data") has $free KiB free, and the data directory has $needed; delete $data.before first"
+systemctl stop {{ placement.service|sh }}
+[ ! -e "$data/postmaster.pid" ] || stop "a server still runs on $data"
+cp -a "$new/." "$data.back"
+sync
+rm "$data"
+mv "$data.back" "$data"
+systemctl start {{ placement.service|sh }}
+echo "$new and $data.before can be deleted now"
