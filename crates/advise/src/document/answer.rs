@@ -21,9 +21,10 @@ impl Described<'_> {
             percent(self.request.wishes.limits.slower_max)
         );
         let now = document.today.usd_per_month;
-        let now = now.map_or_else(String::new, |now| {
-            format!(" (today {})", currency.shown(now))
-        });
+        let now = match now {
+            Some(now) => format!(" (today {})", currency.shown(now)),
+            None => " (today's price is not known)".to_owned(),
+        };
         match (decision.kind, &document.cheapest) {
             (Kind::Stay, _) => format!(
                 "Stay on {}, for {}: nothing that keeps {goal} saves {} a month or more.{}",

@@ -11,7 +11,7 @@ mod trust;
 use std::collections::BTreeSet;
 
 use analysis::report::advice::document::{self, Asked, Capacity, Counts, Figure, SCHEMA};
-use analysis::report::advice::{Kind, Level, Trust};
+use analysis::report::advice::{Level, Trust};
 use catalogue::{DiskEntry, MachineEntry};
 use experiment::spec::Volume;
 use model::HostCacheMode;
@@ -59,11 +59,6 @@ impl Described<'_> {
             cheapest = Some(self.with_headroom(quicker)?);
         }
         let decision = self.decision(&today, cheapest.as_ref())?;
-        // What there is today, by another name, is no other layout.
-        let differs = |cheapest: &document::Layout| {
-            !decide::differences(self.request.catalogue, &today, cheapest).is_empty()
-        };
-        let cheapest = cheapest.filter(|cheapest| decision.kind != Kind::Stay || differs(cheapest));
         let mut document = document::Advice {
             schema: SCHEMA,
             answer: String::new(),
