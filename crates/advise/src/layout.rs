@@ -1,6 +1,7 @@
 //! All purchasable layouts, by price.
 
 mod combine;
+mod relaxed;
 
 use std::collections::BTreeSet;
 
@@ -15,6 +16,8 @@ use super::machine::{self, Machine, OfUse};
 use super::need::{Need, TempOn};
 use super::offer::{self, Offer, USEFUL, Wanted, operations_max};
 use super::simulate::Placed;
+use relaxed::Alike;
+pub(crate) use relaxed::{Keep, Relaxed};
 
 /// All purchasable layouts, by price.
 pub struct Layouts<'a> {
@@ -24,6 +27,9 @@ pub struct Layouts<'a> {
     offers: Vec<(&'static [Role], Vec<Offer>)>,
     groupings: Vec<Grouping>,
     layouts: Vec<Layout>,
+    alike: Alike,
+    /// Number of processors from which on more make no difference.
+    cores_of_use: f64,
     counts: Considered,
     temp_needed: Bytes,
 }
@@ -115,6 +121,26 @@ impl<'a> Layouts<'a> {
         slowest_s: f64,
         every: bool,
     ) -> Result<Layouts<'a>, NoLayout> {
+        let mut all = Layouts::offered(catalogue, need, load, every)?;
+        all.layouts = all.combined(need, slowest_s);
+        if all.layouts.is_empty() {
+            return Err(NoLayout::Slow);
+        }
+        all.layouts
+            .sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
+        Ok(all)
+    }
+
+    /// Machines and volumes that meet the need, not combined yet.
+    ///
+    /// # Errors
+    /// When none can be combined.
+    pub(crate) fn offered(
+        catalogue: &Catalogue,
+        need: &Need,
+        load: &'a Load,
+        every: bool,
+    ) -> Result<Layouts<'a>, NoLayout> {
         let groupings = groupings(need)?;
         let (machines, unpriced) = machine::machines(catalogue, need);
         if machines.is_empty() {
@@ -153,6 +179,8 @@ impl<'a> Layouts<'a> {
             offers,
             groupings,
             layouts: Vec::new(),
+            alike: Alike::default(),
+            cores_of_use: 0.0,
             counts: Considered::default(),
             temp_needed: need.capacity(&[Role::Temp]),
         };
@@ -168,16 +196,12 @@ impl<'a> Layouts<'a> {
             }
         }
         all.counts.unbeaten = all.count(need);
-        all.layouts = all.combined(need, slowest_s);
-        if all.layouts.is_empty() {
-            return Err(match all.counts.unbeaten {
-                0 => NoLayout::Together,
-                _ => NoLayout::Slow,
-            });
+        all.cores_of_use = all.of_use(need).cores;
+        all.alike = Alike::of(&all);
+        match all.counts.unbeaten {
+            0 => Err(NoLayout::Together),
+            _ => Ok(all),
         }
-        all.layouts
-            .sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
-        Ok(all)
     }
 
     /// How many there are.
@@ -234,17 +258,6 @@ impl<'a> Layouts<'a> {
     pub fn placed(&self, layout: &Layout) -> Placed {
         let machine = self.machine_of(layout);
         let volumes = self.volumes(layout);
-        let place = |role: Role| {
-            let found = volumes
-                .iter()
-                .position(|volume| volume.roles.contains(&role));
-            found.expect("a grouping has a volume for each role")
-        };
-        let places = Places {
-            data: vec![place(Role::Data)],
-            temp: vec![place(Role::Temp)],
-            log: place(Role::Log),
-        };
         let spec = |volume: &Volume<'_>| match volume.offer {
             Some(offer) => VolumeSpec {
                 name: volume.name.clone(),
@@ -262,7 +275,7 @@ impl<'a> Layouts<'a> {
         Placed {
             machine: machine.spec.clone(),
             volumes: volumes.iter().map(spec).collect(),
-            places,
+            places: places(self.groups(layout)),
         }
     }
 
@@ -387,6 +400,21 @@ impl<'a> Layouts<'a> {
             |volume: &VolumeSpec| -> u64 { volume.disks.iter().map(|disk| disk.size.0).sum() };
         let local = machine.local.as_ref();
         need.temp != TempOn::Remote && local.is_some_and(|local| size(local) >= self.temp_needed.0)
+    }
+}
+
+/// Which volume of a grouping has the files of each role.
+fn places(grouping: Grouping) -> Places {
+    let place = |role: Role| {
+        let found = grouping
+            .iter()
+            .position(|group| group.roles.contains(&role));
+        found.expect("a grouping has a volume for each role")
+    };
+    Places {
+        data: vec![place(Role::Data)],
+        temp: vec![place(Role::Temp)],
+        log: place(Role::Log),
     }
 }
 

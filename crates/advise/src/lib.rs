@@ -14,8 +14,9 @@
 //! A [`Request`] is the whole: from wishes and today's layout to the document. [`Search`] is the part of it in the middle.
 //! Neither opens a file, prints, or reads a clock.
 //!
-//! The search is exact up to [`TOLD_APART`]: a layout is pruned only if its bound shows that it is not faster than a cheaper one
-//! by that margin and, while no cheaper layout meets the target, does not meet it either.
+//! The search is exact up to [`TOLD_APART`], and up to chance where a bound is a simulation itself: a layout is pruned only if its
+//! bound shows that it is not faster than a cheaper one by that margin and, while no cheaper layout meets the target, does not
+//! meet it either.
 //!
 //! ```
 //! use advise::{Holding, Layouts, Limits, Load, Need, Search, System, TempOn};

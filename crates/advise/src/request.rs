@@ -37,8 +37,6 @@ pub struct Today<'a> {
     pub notes: &'a [String],
     /// What it asks of its disks.
     pub profile: &'a Profile,
-    /// The profile beside replays on this layout.
-    pub backtest: &'a BackTest,
 }
 
 impl Today<'_> {
@@ -109,7 +107,8 @@ impl<'a> Request<'a> {
     /// A request for layouts of what `catalogue` has, at its prices.
     ///
     /// # Errors
-    /// A wish that cannot be fulfilled, with the remedy, or a profile that lacks data.
+    /// A wish that cannot be fulfilled, with the remedy, a profile that lacks data, or no machine or disk that qualifies. Nothing
+    /// is simulated for that.
     pub fn new(
         wishes: &'a Wishes,
         today: &'a Today<'a>,
@@ -118,24 +117,27 @@ impl<'a> Request<'a> {
         let need = wishes.need(today, catalogue)?;
         let today_load = Load::of(today.profile).map_err(AdviseError::Demand)?;
         let series = DemandSeries::of(today.profile).map_err(AdviseError::Demand)?;
+        let load = today_load.grown(wishes.growth);
+        Layouts::offered(catalogue, &need, &load, false).map_err(AdviseError::NoLayout)?;
         Ok(Request {
             wishes,
             today,
             catalogue,
             need,
-            load: today_load.grown(wishes.growth),
+            load,
             today_load,
             sessions_today: series.sessions_max(),
         })
     }
 
-    /// Searches, and describes what was found. `go_on` receives the progress, and ends the search by returning `false`:
-    /// the answer is the best so far.
+    /// Searches, and describes what was found; `backtest` is the profile beside replays on today's layout. `go_on` receives the
+    /// progress, and ends the search by returning `false`: the answer is the best so far.
     ///
     /// # Errors
     /// When no machine or disk qualifies, or an operation takes no time.
     pub fn advice(
         &self,
+        backtest: &BackTest,
         names: &Names,
         go_on: &mut dyn FnMut(Step) -> bool,
     ) -> Result<Advice, AdviseError> {
@@ -158,6 +160,7 @@ impl<'a> Request<'a> {
         let found = found.map_err(AdviseError::Today)?;
         let described = Described {
             request: self,
+            backtest,
             names,
             layouts: &layouts,
             found: &found,

@@ -1,14 +1,17 @@
 //! The search: by price, pruned by a lower bound.
 //!
 //! Successive halving (simulate all layouts briefly, drop the slower half, repeat) would need a simulation of every layout, and
-//! could drop one by chance. The bound needs no simulation, never drops a possible answer, and leaves about a hundred layouts
-//! to simulate.
+//! could drop one by chance. A layout has two bounds instead: an analytic one, which needs no simulation, and simulations of what
+//! it has in common with many others ([`bounds`]). About a hundred layouts are left to simulate.
+
+mod bounds;
 
 use replay::ReplayError;
 
 use super::layout::{Considered, Layout, Layouts};
 use super::load::Load;
 use super::simulate::{Effort, Measured, Placed, Ratio, SEEDS};
+use bounds::{Bound, Bounds};
 
 /// Layouts whose times differ by a smaller share count as equal: simulations and prices are not that exact.
 pub const TOLD_APART: f64 = 0.05;
@@ -69,7 +72,7 @@ pub struct Results {
 }
 
 /// Statistics of a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counts {
     /// Purchasable machines.
     pub machines: u64,
@@ -79,10 +82,14 @@ pub struct Counts {
     pub considered: u64,
     /// Layouts that are dominated at their price.
     pub beaten: u64,
-    /// Layouts that a bound or the budget ruled out, or that the search did not reach.
+    /// Layouts that a bound or the budget ruled out, that perform as one that was simulated, or that the search did not reach.
     pub bounded: u64,
+    /// Simulations of layouts without some of their limits, as bounds.
+    pub bounds: u64,
     /// Layouts that were simulated.
     pub simulated: u64,
+    /// Price of the dearest layout that was simulated, in dollars a month; bounds ruled out all dearer ones.
+    pub simulated_to_usd: f64,
     /// Whether the search completed.
     pub is_complete: bool,
 }
@@ -94,6 +101,8 @@ pub struct Step {
     pub done: f64,
     /// Layouts that were simulated.
     pub simulated: u64,
+    /// Simulations of layouts without some of their limits, as bounds.
+    pub bounds: u64,
     /// The current price, in dollars a month.
     pub usd_per_month: f64,
 }
@@ -105,6 +114,9 @@ struct Under<'a, 'b> {
     today_s: Vec<f64>,
     short_today_s: f64,
     counts: Counts,
+    bounds: Bounds,
+    /// Layouts that were confirmed.
+    confirmed: Vec<Found>,
     frontier: Vec<Found>,
     cheapest: Option<Found>,
     runner_up: Option<Found>,
@@ -139,12 +151,15 @@ impl Search<'_> {
                 beaten: layouts.saturating_sub(unbeaten),
                 ..Counts::default()
             },
+            bounds: Bounds::default(),
+            confirmed: Vec::new(),
             frontier: Vec::new(),
             cheapest: None,
             runner_up: None,
             above_budget: None,
         };
         under.walk(go_on)?;
+        under.counts.bounds = under.bounds.simulated;
         under.counts.bounded = unbeaten.saturating_sub(under.counts.simulated);
         let fastest = under.frontier.last().cloned();
         let value = |found: &&Found| found.time.mean * found.layout.usd_per_month;
@@ -154,10 +169,10 @@ impl Search<'_> {
             .cloned();
         Ok(Results {
             fastest: fastest
-                .map(|found| under.confirmed(found.layout))
+                .map(|found| under.confirmed(&found.layout))
                 .transpose()?,
             best_value: best_value
-                .map(|found| under.confirmed(found.layout))
+                .map(|found| under.confirmed(&found.layout))
                 .transpose()?,
             today,
             cheapest: under.cheapest,
@@ -182,32 +197,49 @@ impl Under<'_, '_> {
                 // More expensive ones cannot improve the result.
                 break;
             }
-            if !self.may_matter(layout, is_within) {
-                continue;
-            }
-            let step = Step {
-                done: at as f64 / layouts.len().max(1) as f64,
-                simulated: self.counts.simulated,
-                usd_per_month: layout.usd_per_month,
+            let simulated = self.counts.simulated;
+            let mut go_on = |bounds: u64| {
+                simulated + bounds < limits.simulations_max
+                    && go_on(Step {
+                        done: at as f64 / layouts.len().max(1) as f64,
+                        simulated,
+                        bounds,
+                        usd_per_month: layout.usd_per_month,
+                    })
             };
-            if self.counts.simulated >= limits.simulations_max || !go_on(step) {
-                return Ok(());
+            match self.bound(layout, is_within, &mut go_on)? {
+                Bound::TooSlow => {}
+                Bound::AtLeast(bound_s) => self.look_at(layout, is_within, bound_s)?,
+                Bound::Stopped => return Ok(()),
             }
-            self.look_at(layout, is_within)?;
         }
         self.counts.is_complete = true;
         Ok(())
     }
 
+    /// The bound of a layout, compared with what is known so far.
+    fn bound(
+        &mut self,
+        layout: &Layout,
+        is_within: bool,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Bound, ReplayError> {
+        let mut bounds = std::mem::take(&mut self.bounds);
+        let may_matter = |bound_s: f64| self.may_matter(layout, is_within, bound_s);
+        let bound = bounds.of(self.search.layouts, layout, &may_matter, go_on);
+        self.bounds = bounds;
+        bound
+    }
+
     /// Whether a layout can be faster than every cheaper one, or can be one of the results.
-    fn may_matter(&self, layout: &Layout, is_within: bool) -> bool {
+    fn may_matter(&self, layout: &Layout, is_within: bool, bound_s: f64) -> bool {
         // Relative to the slowest of today's simulations, so that chance does not rule out a layout.
         let today_s = self
             .today_s
             .iter()
             .copied()
             .fold(self.short_today_s, f64::max);
-        let least = layout.least_s / today_s;
+        let least = bound_s / today_s;
         let is_fast_enough = least <= self.target();
         let is_faster = match self.frontier.last() {
             Some(best) => least < best.time.mean * (1.0 - TOLD_APART),
@@ -231,10 +263,15 @@ impl Under<'_, '_> {
         1.0 + self.search.limits.slower_max
     }
 
-    fn look_at(&mut self, layout: &Layout, is_within: bool) -> Result<(), ReplayError> {
-        self.counts.simulated += 1;
-        let placed = self.search.layouts.placed(layout);
-        let measured = placed.simulate(self.search.layouts.load(), Effort::Short, 1)?;
+    fn look_at(
+        &mut self,
+        layout: &Layout,
+        is_within: bool,
+        bound_s: f64,
+    ) -> Result<(), ReplayError> {
+        let (measured, is_new) = self.bounds.short(self.search.layouts, layout)?;
+        self.counts.simulated += u64::from(is_new);
+        self.counts.simulated_to_usd = layout.usd_per_month;
         let time = Ratio::of(&[(measured.operation_s, self.short_today_s)]);
         // A short simulation may be some percent off.
         let is_near = time.mean <= self.target() * (1.0 + TOLD_APART);
@@ -246,19 +283,19 @@ impl Under<'_, '_> {
             true => self.cheapest.is_none() || is_better_tie || self.may_be_runner_up(layout),
             false => true,
         };
-        if is_near && is_open {
-            let confirmed = self.confirmed(*layout)?;
-            if confirmed.time.high() <= self.target() {
-                match (is_within, &self.cheapest) {
-                    (true, None) => self.cheapest = Some(confirmed),
-                    (true, Some(cheapest)) if is_better_tie => {
-                        if confirmed.time.mean < cheapest.time.mean {
-                            self.replace_cheapest(confirmed);
-                        }
+        if is_near
+            && is_open
+            && let Some(confirmed) = self.on_target(layout, bound_s)?
+        {
+            match (is_within, &self.cheapest) {
+                (true, None) => self.cheapest = Some(confirmed),
+                (true, Some(cheapest)) if is_better_tie => {
+                    if confirmed.time.mean < cheapest.time.mean {
+                        self.replace_cheapest(confirmed);
                     }
-                    (true, Some(_)) => self.runner_up = Some(confirmed),
-                    (false, _) => self.above_budget = Some(confirmed),
                 }
+                (true, Some(_)) => self.runner_up = Some(confirmed),
+                (false, _) => self.above_budget = Some(confirmed),
             }
         }
         let is_faster = self
@@ -285,20 +322,50 @@ impl Under<'_, '_> {
     }
 
     /// The layout, confirmed by several longer simulations.
-    fn confirmed(&self, layout: Layout) -> Result<Found, ReplayError> {
-        let placed = self.search.layouts.placed(&layout);
+    fn confirmed(&mut self, layout: &Layout) -> Result<Found, ReplayError> {
+        let known = self.confirmed.iter().find(|found| found.layout == *layout);
+        if let Some(found) = known {
+            return Ok(found.clone());
+        }
+        let found = self.simulated_long(layout, 0.0, None)?;
+        Ok(found.expect("there is no target"))
+    }
+
+    /// The layout, if longer simulations confirm that it meets the target. An operation takes at least `bound_s` seconds.
+    fn on_target(&mut self, layout: &Layout, bound_s: f64) -> Result<Option<Found>, ReplayError> {
+        let target = self.target();
+        let found = self.simulated_long(layout, bound_s, Some(target))?;
+        self.confirmed.extend(found.clone());
+        Ok(found)
+    }
+
+    /// The layout after several longer simulations; `None` as soon as the upper end of its time's interval cannot be at most
+    /// `most`.
+    fn simulated_long(
+        &self,
+        layout: &Layout,
+        bound_s: f64,
+        most: Option<f64>,
+    ) -> Result<Option<Found>, ReplayError> {
+        let placed = self.search.layouts.placed(layout);
         let load = self.search.layouts.load();
-        let seeds = 1..=SEEDS;
-        let all = seeds.map(|seed| placed.simulate(load, Effort::Long, seed));
-        let all: Vec<Measured> = all.collect::<Result<_, _>>()?;
-        let own = all.iter().map(|measured| measured.operation_s);
-        let pairs: Vec<(f64, f64)> = own.zip(self.today_s.iter().copied()).collect();
-        let measured = all.into_iter().next();
-        Ok(Found {
-            layout,
+        let least = bound_s / self.today_s.iter().copied().fold(0.0, f64::max);
+        let mut pairs = Vec::new();
+        let mut first = None;
+        for (seed, today_s) in (1..=SEEDS).zip(&self.today_s) {
+            let measured = placed.simulate(load, Effort::Long, seed)?;
+            pairs.push((measured.operation_s, *today_s));
+            first.get_or_insert(measured);
+            let is_within = |most| Ratio::high_min(&pairs, self.today_s.len(), least) <= most;
+            if !most.is_none_or(is_within) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Found {
+            layout: *layout,
             time: Ratio::of(&pairs),
-            measured: measured.expect("there are several seeds"),
-        })
+            measured: first.expect("there are several seeds"),
+        }))
     }
 }
 

@@ -29,6 +29,9 @@ pub(crate) const SEEDS: u64 = 5;
 /// Warm-up time before measurement, as a share of the measured time.
 const WARM_UP: f64 = 0.1;
 
+/// Steps of the search for a minimum, each of which leaves two thirds.
+const THIRDS: u32 = 32;
+
 /// A machine, its volumes, and the files on them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
@@ -94,6 +97,32 @@ impl Ratio {
             mean,
             half: student.inverse_cdf(0.975) * error,
         }
+    }
+
+    /// The least upper end that the interval of `count` pairs can have, of which only `pairs` are known and the others' ratios
+    /// are at least `least`.
+    ///
+    /// It is a convex function of the ratios, and symmetric in those that are not known, so that it is least where these are equal.
+    ///
+    /// # Panics
+    /// When there are no pairs.
+    pub(crate) fn high_min(pairs: &[(f64, f64)], count: usize, least: f64) -> f64 {
+        let high = |unknown: f64| {
+            let mut all = pairs.to_vec();
+            all.resize(count.max(pairs.len()), (unknown, 1.0));
+            Ratio::of(&all).high()
+        };
+        let mean = Ratio::of(pairs).mean;
+        // Above the mean of the known ones both the mean and the spread grow.
+        let (mut from, mut to) = (least.min(mean), mean);
+        for _ in 0..THIRDS {
+            let third = (to - from) / 3.0;
+            match high(from + third) <= high(to - third) {
+                true => to -= third,
+                false => from += third,
+            }
+        }
+        high(from).min(high(to))
     }
 
     /// The upper end of the interval.

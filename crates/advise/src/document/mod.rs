@@ -27,6 +27,7 @@ use super::search::{Found, Results};
 /// Request and results.
 pub(crate) struct Described<'a> {
     pub(crate) request: &'a Request<'a>,
+    pub(crate) backtest: &'a BackTest,
     pub(crate) names: &'a Names,
     pub(crate) layouts: &'a Layouts<'a>,
     pub(crate) found: &'a Results,
@@ -69,7 +70,7 @@ impl Described<'_> {
             },
             server: self.server(),
             asked: self.asked(),
-            backtest: backtest(self.request.today.backtest),
+            backtest: backtest(self.backtest),
             runner_up,
             fastest: plain(&found.fastest),
             best_value: plain(&found.best_value),
@@ -146,7 +147,7 @@ impl Described<'_> {
         let of_today = self.request.today.notes.iter();
         all.extend(of_today.map(|note| format!("Today: {note}.")));
         all.extend(self.request.today.profile.assumptions.iter().cloned());
-        all.extend(self.request.today.backtest.assumptions.iter().cloned());
+        all.extend(self.backtest.assumptions.iter().cloned());
         let mut assume = |text: &str| all.push(text.to_owned());
         if document.today.usd_per_month.is_none() {
             assume("Today's price: not known; the answer does not compare with it.");
@@ -198,6 +199,8 @@ fn counts(found: &Results) -> Counts {
         beaten: counts.beaten,
         bounded: counts.bounded,
         simulated: counts.simulated,
+        bounds_simulated: counts.bounds,
+        simulated_to_usd_per_month: counts.simulated_to_usd,
         complete: counts.is_complete,
     }
 }

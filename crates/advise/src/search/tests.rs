@@ -7,6 +7,7 @@ use proptest::test_runner::RngSeed;
 use reading::Role;
 use replay::{Access, Demand, DemandSeries, Each, LogDemand};
 
+use super::bounds::{Bound, Bounds};
 use super::*;
 use crate::need::{Holding, Need, System, TempOn};
 use crate::offer::{Wanted, without_beaten};
@@ -333,6 +334,57 @@ fn of_layouts_at_one_price_the_faster_is_advised_and_the_other_is_runner_up() {
     }
 }
 
+/// Layouts of one small machine, on which the limits of machine and disks, processors and locks can all decide.
+fn of_small_machine(load: &Load) -> Layouts<'_> {
+    let need = Need {
+        memory: Bytes::ZERO,
+        disks_max: Some(3),
+        ..need("aws", "m7a.medium", &["aws.gp3.2025", "aws.io1"])
+    };
+    let layouts = Layouts::new(&Catalogue::builtin(), &need, load, f64::INFINITY, false);
+    layouts.expect("there are some")
+}
+
+/// The greatest bound of a layout, and its time.
+fn bound_and_time(layouts: &Layouts<'_>, layout: &Layout) -> (f64, f64) {
+    let mut bounds = Bounds::default();
+    let bound = bounds.of(layouts, layout, &|_| true, &mut |_| true);
+    let Ok(Bound::AtLeast(bound_s)) = bound else {
+        panic!("{bound:?}");
+    };
+    let placed = layouts.placed(layout);
+    let own_s = placed.operation_s(layouts.load());
+    (bound_s, own_s.expect("it takes time"))
+}
+
+#[test]
+fn bounds_have_the_waits_for_locks_and_processors() {
+    let lock = Demand {
+        lock: Duration::from_micros(400),
+        ..demand(12, 1.0, 0.0, 0.2)
+    };
+    let processor = Demand {
+        processor: Duration::from_micros(600),
+        ..demand(12, 1.0, 0.0, 0.2)
+    };
+    for demand in [lock, processor] {
+        let load = load(Demand {
+            delay: Duration::from_millis(6),
+            ..demand
+        });
+        let layouts = of_small_machine(&load);
+        let dearest = layouts.iter().last().expect("there are some");
+        let (bound_s, own_s) = bound_and_time(&layouts, dearest);
+        // The analytic bound has no queue below saturation.
+        assert!(
+            dearest.least_s < 0.9 * own_s,
+            "{} of {own_s}",
+            dearest.least_s
+        );
+        assert!(bound_s > 0.93 * own_s, "{bound_s} of {own_s}");
+    }
+}
+
 #[test]
 fn of_aws_the_search_finds_what_looking_at_every_layout_finds() {
     agree_on(&Need {
@@ -376,5 +428,27 @@ proptest! {
             _ => Need { disks_max: Some(2), ..need("aws", "r6i.large", &["aws.gp2"]) },
         };
         agree(&both(&catalogue, &need, &load(demand(sessions, reads, spills, commits)), slower_max));
+    }
+
+    #[test]
+    fn no_layout_is_faster_than_its_bounds(
+        sessions in 1..24_u32,
+        reads in 0.1..6.0,
+        spills in 0.0..1.0,
+        commits in 0.0..1.0,
+        processor_us in 50..2_000_u64,
+        lock_us in prop_oneof![Just(0), 1..400_u64],
+        from in 0..40_usize,
+    ) {
+        let load = load(Demand {
+            processor: Duration::from_micros(processor_us),
+            lock: Duration::from_micros(lock_us),
+            ..demand(sessions, reads, spills, commits)
+        });
+        let layouts = of_small_machine(&load);
+        for layout in layouts.iter().skip(from).step_by(40).take(12) {
+            let (bound_s, own_s) = bound_and_time(&layouts, layout);
+            prop_assert!(bound_s <= own_s * (1.0 + CHANCE), "{bound_s} above {own_s}: {layout:?}");
+        }
     }
 }

@@ -130,3 +130,16 @@ fn a_ratio_has_the_interval_of_its_pairs() {
     assert!((ratio.high() - 0.748_41).abs() < 1e-4, "{ratio:?}");
     assert_eq!(Ratio::of(&[(3.0, 2.0)]).half, 0.0);
 }
+
+#[test]
+fn an_interval_that_is_not_complete_has_a_least_upper_end() {
+    // The other four at 0.97: a mean of 0.992, a standard error of 0.2 x 0.11, and t(4) is 2.7764.
+    let least = Ratio::high_min(&[(1.08, 1.0)], 5, 0.97);
+    assert!((least - 1.053_08).abs() < 1e-4, "{least}");
+    // Far below the others, the spread outweighs the mean: two at 1, and the third where the upper end is least.
+    let pairs = [(1.0, 1.0), (1.0, 1.0)];
+    assert_eq!(Ratio::high_min(&pairs, 3, 0.0), 1.0);
+    // Nothing is open.
+    let all = [(1.0, 2.0), (2.0, 4.0), (3.0, 5.0)];
+    assert_eq!(Ratio::high_min(&all, 3, 0.0), Ratio::of(&all).high());
+}

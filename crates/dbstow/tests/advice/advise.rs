@@ -461,6 +461,9 @@ fn a_profile_of_other_disks_gets_no_advice() {
     let today = place.read("today.toml");
     assert!(today.contains("azure.premium.p30"), "{today}");
     place.write("today.toml", today.replace("premium.p30", "premium.p10"));
+    // Wishes are checked before the profile is replayed.
+    let error = place.refused(&["--temp", "local"], 2);
+    assert!(error.contains("not counted separately"), "{error}");
     let error = place.refused(&[], 3);
     assert!(
         error.contains("does not fit this layout") && error.contains("--untested"),

@@ -205,6 +205,10 @@ pub struct Counts {
     pub bounded: u64,
     /// Layouts that were simulated.
     pub simulated: u64,
+    /// Simulations of what layouts have in common, as bounds.
+    pub bounds_simulated: u64,
+    /// Price of the dearest layout that was simulated.
+    pub simulated_to_usd_per_month: f64,
     /// Whether the search ran to completion.
     pub complete: bool,
 }

@@ -317,6 +317,8 @@ pub(super) mod tests {
                 beaten: 2,
                 bounded: 0,
                 simulated: 2,
+                bounds_simulated: 3,
+                simulated_to_usd_per_month: 120.0,
                 complete: true,
             },
             price_lists: vec!["list <of> prices".to_owned()],

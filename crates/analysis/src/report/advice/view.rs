@@ -438,6 +438,18 @@ fn search(advice: &Advice) -> Vec<String> {
         count(counts.bounded),
         count(counts.simulated)
     )];
+    if counts.bounds_simulated > 0 {
+        sentences.push(format!(
+            "{} simulations of what layouts have in common (a machine, a volume) gave bounds.",
+            count(counts.bounds_simulated)
+        ));
+    }
+    if counts.complete && counts.simulated > 0 {
+        sentences.push(format!(
+            "Above ${} a month nothing was simulated: no layout there can change the answer.",
+            usd(Some(counts.simulated_to_usd_per_month))
+        ));
+    }
     if counts.machines_unpriced > 0 {
         sentences.push(format!(
             "Left out because their price is not known: {}.",

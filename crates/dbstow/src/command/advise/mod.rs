@@ -122,7 +122,7 @@ pub struct Args {
     /// List the smallest changes from today's layout too, with what each brings and costs
     #[arg(long)]
     pub minimal: bool,
-    /// Most layouts to simulate
+    /// Most simulations of layouts, and of what layouts have in common
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub simulations: u64,
     /// Show what the drill in this folder found of the same layouts (`dbstow drill` of the finalists)
@@ -182,13 +182,6 @@ pub fn run(args: &Args) -> Result<()> {
     let layout_text = args.layout_of_today(&profile)?;
     let layout = resolved(&today(args, layout_text.clone(), profile))?;
     let prepared = backtest::prepared(&layout, args.today.as_deref())?;
-    let tested = backtest::of(&prepared)?;
-    if let Err(refused) = backtest::judge(&tested, args.untested) {
-        if args.format == ListFormat::Text {
-            super::print(&backtest::text(&tested))?;
-        }
-        return Err(refused);
-    }
     let (arm, stage, recording) = prepared.first();
     let recording = recording.expect("a back-test is of a profile");
 
@@ -203,12 +196,20 @@ pub fn run(args: &Args) -> Result<()> {
         },
         notes: &stage.notes,
         profile: &recording.profile,
-        backtest: &tested,
     };
+    // Before anything is simulated: what is refused is refused at once.
     let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
+    let tested = backtest::of(&prepared)?;
+    if let Err(refused) = backtest::judge(&tested, args.untested) {
+        if args.format == ListFormat::Text {
+            super::print(&backtest::text(&tested))?;
+        }
+        return Err(refused);
+    }
     let product = recording.profile.origin.product.as_deref();
     let names = args.names(product);
-    let mut document = interruptible(|go_on| request.advice(&names, go_on)).map_err(mistake)?;
+    let document = interruptible(|go_on| request.advice(&tested, &names, go_on));
+    let mut document = document.map_err(mistake)?;
     if let (Some(folder), Some(drill)) = (&args.drill, &drill) {
         drilled::add_to_advice(folder, drill, &mut document);
     }
@@ -424,14 +425,15 @@ fn interruptible(
     let asked = Arc::clone(&stopped);
     // Without a handler Ctrl-C ends the program, which leaves nothing behind either.
     let _ = ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed));
-    let progress = Progress::new(STEPS, "{wide_bar} {msg}");
+    let progress = Progress::new(STEPS, "search {wide_bar} {msg} {elapsed}");
     let shown = Cell::new(0);
     let advice = search(&mut |step: Step| {
         let now = (step.done * STEPS as f64) as u64;
         progress.step(now.saturating_sub(shown.replace(now)));
         progress.set_message(&format!(
-            "{} simulated, at ${} a month",
+            "{} simulated, {} as bounds, at ${} a month",
             step.simulated,
+            step.bounds,
             usd(step.usd_per_month)
         ));
         !stopped.load(Ordering::Relaxed)
