@@ -5,6 +5,7 @@ use catalogue::{Catalogue, Provision};
 use model::{Bytes, Iops, LimitSpec, Throughput};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, value};
 
+use super::recorded;
 use super::request::Request;
 
 /// The arm of the recommended layout.
@@ -119,6 +120,7 @@ pub(crate) fn experiment(
         arms.insert(name, Item::Table(arm));
     }
     root.insert("arm", Item::Table(arms));
+    recorded::add(root, request.today, catalogue);
     Ok(document.to_string())
 }
 

@@ -72,6 +72,7 @@ mod load;
 mod machine;
 mod need;
 mod offer;
+mod recorded;
 mod request;
 mod search;
 mod simulate;

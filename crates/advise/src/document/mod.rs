@@ -12,7 +12,8 @@ use catalogue::{DiskEntry, MachineEntry};
 use experiment::spec::Volume;
 use model::HostCacheMode;
 use reading::Role;
-use replay::BackTest;
+use replay::{BackTest, TimePart};
+use table::quantity::percent;
 
 use super::error::AdviseError;
 use super::layout::Layouts;
@@ -72,7 +73,7 @@ impl Described<'_> {
         };
         document.price_lists = self.price_lists(&document);
         document.assumptions = self.assumptions(&document);
-        document.answer = self.answer(&document);
+        document.answer = self.answer(&document) + &caveat(&document);
         Ok(document)
     }
 
@@ -145,7 +146,14 @@ impl Described<'_> {
         if self.request.today.settings.volumes.iter().any(has_cache) {
             assume("New layouts have no host cache; today's has one.");
         }
-        assume("New layouts are as in the long run, without burst credits; today's has its own.");
+        assume(match self.request.today.backtest.ran_out {
+            true => {
+                "All layouts are as in the long run, without burst credits: today's ran out while it was recorded."
+            }
+            false => {
+                "New layouts are as in the long run, without burst credits; today's has its own."
+            }
+        });
         assume("A processor does as much on every machine.");
         all
     }
@@ -160,11 +168,39 @@ fn backtest(backtest: &BackTest) -> document::BackTest {
         off: figure.off(),
         decides: figure.decides,
     };
+    let parts = backtest.parts.iter().flat_map(|[recorded, simulated]| {
+        TimePart::ALL.into_iter().map(|part| document::Part {
+            part: part.name(),
+            recorded_s: recorded[part],
+            simulated_s: simulated[part],
+        })
+    });
+    let fit = backtest.fit();
     document::BackTest {
-        fits: backtest.fits(),
+        fits: fit.allows_advice(),
+        outcome: fit.name(),
+        caveat: fit.caveat(),
+        notices: backtest.notices.clone(),
         off_max: replay::OFF_MAX,
         figures: backtest.figures.iter().map(figure).collect(),
+        parts: parts.collect(),
     }
+}
+
+/// What a detail of the back-test that is off means for the answer; empty where none is.
+fn caveat(document: &document::Advice) -> String {
+    let range = |layout: &document::Layout| {
+        let [low, high] = layout.time_range?.map(percent);
+        (low != high).then(|| format!("it may be {low} to {high}, as "))
+    };
+    let Some(caveat) = &document.backtest.caveat else {
+        return String::new();
+    };
+    let range = document.chosen().and_then(range);
+    format!(
+        " The rate of the back-test fits, and a detail does not: {}{caveat}.",
+        range.unwrap_or_default()
+    )
 }
 
 fn counts(found: &Results) -> Counts {

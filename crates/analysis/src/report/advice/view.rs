@@ -3,7 +3,7 @@
 use model::Bytes;
 use reading::Role;
 
-use super::document::{Advice, Capacity, Figure, Layout, Volume};
+use super::document::{Advice, Capacity, Figure, Layout, Part, Volume};
 use crate::findings::Survived;
 use table::quantity::{self, count, number, percent, percent_signed};
 use table::{Column, Table};
@@ -29,6 +29,8 @@ pub struct View {
     pub reasons: Vec<String>,
     /// Recorded beside simulated.
     pub backtest: Table,
+    /// The time of an operation by what its session waits for, recorded beside simulated.
+    pub parts: Table,
     /// Layouts that are faster than every cheaper one.
     pub frontier: Table,
     /// Statistics of the search; sentences.
@@ -49,6 +51,7 @@ impl View {
             prices: advice.chosen().map(prices).unwrap_or_default(),
             reasons: reasons(advice),
             backtest: backtest(advice),
+            parts: parts(advice),
             frontier: frontier(advice),
             search: search(advice),
             assumptions: advice.assumptions.clone(),
@@ -148,7 +151,11 @@ fn usd(usd: Option<f64>) -> String {
 
 /// As a share of today's time, with its interval.
 fn time(layout: &Layout) -> String {
-    quantity::percent_with_error(layout.time, layout.time_half)
+    let time = quantity::percent_with_error(layout.time, layout.time_half);
+    match layout.time_range.map(|range| range.map(percent)) {
+        Some([low, high]) if low != high => format!("{time} ({low} to {high})"),
+        Some(_) | None => time,
+    }
 }
 
 fn volumes(layout: &Layout) -> String {
@@ -220,7 +227,7 @@ fn prices(layout: &Layout) -> Table {
 }
 
 fn reasons(advice: &Advice) -> Vec<String> {
-    let mut reasons = Vec::new();
+    let mut reasons = advice.backtest.notices.clone();
     let why = |name: &str, layout: &Layout| {
         let spent = layout.spent.iter().max_by(|a, b| a.1.total_cmp(b.1));
         let spent =
@@ -279,6 +286,26 @@ fn reasons(advice: &Advice) -> Vec<String> {
         });
     }
     reasons
+}
+
+fn parts(advice: &Advice) -> Table {
+    let all = || advice.backtest.parts.iter();
+    let recorded_s: f64 = all().map(|part| part.recorded_s).sum();
+    let simulated_s: f64 = all().map(|part| part.simulated_s).sum();
+    Table::of(
+        all().filter(|part| part.recorded_s + part.simulated_s > 0.0),
+        [
+            Column::text("ms of an operation", |part: &&Part| part.part.to_owned()),
+            Column::figure("recorded", |part: &&Part| number(part.recorded_s * 1e3)),
+            Column::figure("", move |part: &&Part| {
+                percent(part.recorded_s / recorded_s)
+            }),
+            Column::figure("simulated", |part: &&Part| number(part.simulated_s * 1e3)),
+            Column::figure("", move |part: &&Part| {
+                percent(part.simulated_s / simulated_s)
+            }),
+        ],
+    )
 }
 
 fn backtest(advice: &Advice) -> Table {

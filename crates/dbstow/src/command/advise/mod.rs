@@ -177,12 +177,13 @@ pub fn run(args: &Args) -> Result<()> {
 
     let mut catalogue = layout.inventory.catalogue.clone();
     price(args, &mut catalogue)?;
+    backtest::teach(&tested, stage, &mut catalogue);
     let wishes = args.wishes()?;
     let today = Today {
         settings: &arm.settings,
         placed: Placed {
             machine: stage.machine.clone(),
-            volumes: stage.volumes.clone(),
+            volumes: tested.volumes_in_the_long_run(),
             places: stage.replay_places(&arm.settings.placement),
         },
         notes: &stage.notes,
