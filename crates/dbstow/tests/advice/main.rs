@@ -2,4 +2,5 @@
 
 mod advise;
 mod advise_articles;
+mod quiet;
 mod replay;
