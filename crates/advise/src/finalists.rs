@@ -7,6 +7,8 @@ use model::{Bytes, Iops, LimitSpec, Throughput};
 use reading::Role;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, value};
 
+use super::recorded::Recorded;
+
 /// The arm of today's layout, and its placement.
 const TODAY: &str = "today";
 
@@ -78,6 +80,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) today: &'a Settings,
     /// Where the load grows: sessions of the busiest period today, and on layouts that were found.
     pub(crate) grown: Option<[u32; 2]>,
+    /// What was recorded on today's disks.
+    pub(crate) recorded: Option<Recorded<'a>>,
     /// What is replayed.
     pub(crate) of: &'a Finalists<'a>,
 }
@@ -186,6 +190,9 @@ impl Writer<'_> {
             arms.insert(finalist.arm, Item::Table(arm));
         }
         root.insert("arm", Item::Table(arms));
+        if let Some(recorded) = &self.recorded {
+            recorded.add(root, self.catalogue);
+        }
         Ok(document.to_string())
     }
 

@@ -75,6 +75,7 @@ mod machine;
 mod need;
 mod offer;
 mod prefer;
+mod recorded;
 mod request;
 mod search;
 mod simulate;

@@ -19,6 +19,7 @@ use super::layout::Layouts;
 use super::load::{Load, grown_sessions};
 use super::need::Need;
 use super::prefer;
+use super::recorded::Recorded;
 use super::search::{Search, Step};
 use super::simulate::Placed;
 use super::wishes::Wishes;
@@ -175,6 +176,7 @@ impl<'a> Request<'a> {
     /// When the text of today's layout is not TOML.
     pub fn finalists(
         &self,
+        backtest: &BackTest,
         of: &Finalists<'_>,
         advice: &mut Advice,
         check: &mut dyn FnMut(&str) -> Result<(), String>,
@@ -183,6 +185,10 @@ impl<'a> Request<'a> {
             catalogue: self.catalogue,
             today: self.today.settings,
             grown: self.grown(),
+            recorded: Some(Recorded {
+                today: self.today,
+                backtest,
+            }),
             of,
         };
         let experiment = writer.experiment(&named(advice), check);

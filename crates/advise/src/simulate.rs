@@ -7,7 +7,7 @@ use model::split::TimeSplit;
 use model::storage::{Usage, UsageOwner};
 use model::{Duration, HostCacheMode, LimitSpec, MachineSpec, Measure, VolumeSpec};
 use reading::Role;
-use replay::{Arrivals, DemandSeries, Outcome, Places, Replay, ReplayError};
+use replay::{Arrivals, DemandSeries, Outcome, Parts, Places, Replay, ReplayError};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::bound::{OnVolume, governing, least_s};
@@ -54,6 +54,8 @@ pub struct Measured {
     pub used: Vec<Utilisation>,
     /// How an operation's time is spent, and the time until the next.
     pub split: TimeSplit,
+    /// An operation's time by what its session waits for, without the time until the next.
+    pub parts: Parts,
 }
 
 /// Utilisation of a limit.
@@ -147,6 +149,7 @@ struct Done {
     operations_per_s: f64,
     used: Vec<Utilisation>,
     split: TimeSplit,
+    parts: Parts,
 }
 
 impl Placed {
@@ -176,9 +179,11 @@ impl Placed {
             operations_per_s: 0.0,
             used: Vec::new(),
             split: TimeSplit::default(),
+            parts: Parts::default(),
         };
         for (part, done) in load.parts.iter().zip(&done) {
             all.operation_s += part.share * done.operation_s;
+            all.parts = all.parts + done.parts.times(part.share);
             all.operations_per_s = all.operations_per_s.max(done.operations_per_s);
             for (spent, time) in done.split.iter() {
                 let of_operation = part.share * time.as_secs_f64() / done.operations.max(1.0);
@@ -214,6 +219,7 @@ impl Placed {
             operations_per_s: outcome.operations_per_s(),
             used: used.collect(),
             split: outcome.split,
+            parts: outcome.parts,
         })
     }
 

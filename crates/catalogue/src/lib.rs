@@ -46,6 +46,7 @@ pub use latency::Latency;
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
 pub use machine::{Generation, HourlyPrice, MachineEntry, PriceAssumed};
+use model::{LatencySpec, Operation};
 use near::is_end;
 pub use on_machines::{OnMachines, Published};
 pub use price::{Parts, Price, Step};
@@ -150,6 +151,32 @@ impl Catalogue {
         let names = own_prices::add(&mut next, text, file)?;
         *self = next;
         Ok(names)
+    }
+
+    /// Puts `spec` in the place of the latency of requests of one kind to the disk `name`, for the reason that `assumed` says.
+    ///
+    /// Other disks of its class keep theirs; a disk that is not in the catalogue changes nothing.
+    pub fn replace_latency(
+        &mut self,
+        name: &str,
+        operation: Operation,
+        spec: LatencySpec,
+        assumed: String,
+    ) {
+        let name = self.unaliased(name).to_owned();
+        let Some(disk) = self.disks.get_mut(&name) else {
+            return;
+        };
+        let latency = match operation {
+            Operation::Read => &mut disk.class.read,
+            Operation::Write => &mut disk.class.write,
+            Operation::Flush => &mut disk.class.flush,
+        };
+        *latency = Latency {
+            spec,
+            assumed: Some(assumed),
+            sources: Vec::new(),
+        };
     }
 
     /// Takes a share, 0 to 1, off every price.

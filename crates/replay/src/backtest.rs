@@ -1,14 +1,27 @@
 //! Compares a profile with a replay on the disks that its server reportedly has.
 
+mod fit;
+mod notices;
+mod reason;
+
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Add;
 
-use model::Duration;
+use model::split::Spent;
+use model::{Duration, MachineSpec, Operation, VolumeSpec};
 use profile::{Profile, Rates, RequestRates, summary};
 use reading::Role;
 
 use super::demand::Demand;
+use super::own_disks::{OwnLatency, Served};
+use super::parts::{Parts, TimePart};
+use super::replay::{Outcome, Places, Service};
 use super::series::{DemandSeries, Period};
+use reason::Evidence;
+
+pub use fit::{Detail, Fit};
+pub use reason::Reason;
 
 /// Maximum deviation of a figure, as a share of the recorded value.
 pub const OFF_MAX: f64 = 0.2;
@@ -23,6 +36,27 @@ pub struct Replayed {
     pub operations_per_s: f64,
     /// Requests per second, and their latency.
     pub roles: BTreeMap<Role, Rates>,
+    /// Mean time that requests took in the disks themselves.
+    pub service: BTreeMap<Role, Service>,
+    /// An operation's time, by what its session waits for, without delays.
+    pub parts: Parts,
+    /// The delay between operations, in seconds.
+    pub delay_s: f64,
+}
+
+impl Replayed {
+    /// From a replay's outcome.
+    pub fn of(outcome: &Outcome) -> Replayed {
+        let think = |(spent, time): (Spent, Duration)| (spent == Spent::Think).then_some(time);
+        let delay: Duration = outcome.split.iter().filter_map(think).sum();
+        Replayed {
+            operations_per_s: outcome.operations_per_s(),
+            roles: Role::COMMON.map(|role| (role, outcome.rates(role))).into(),
+            service: outcome.service.clone(),
+            parts: outcome.parts,
+            delay_s: delay.as_secs_f64() / (outcome.operations as f64).max(1.0),
+        }
+    }
 }
 
 /// Recorded figures next to simulated ones.
@@ -30,8 +64,20 @@ pub struct Replayed {
 pub struct BackTest {
     /// Figures that both have; operations first, then by role.
     pub figures: Vec<Figure>,
+    /// An operation's time by what its session waits for, recorded and simulated; `None` if it was not recorded.
+    pub parts: Option<[Parts; 2]>,
+    /// What was unusual while it was recorded, as sentences; more important than the figures.
+    pub notices: Vec<String>,
     /// Assumptions made for the replay, as sentences.
     pub assumptions: Vec<String>,
+    /// The volumes that it was replayed on.
+    pub volumes: Vec<VolumeSpec>,
+    /// Latencies of their disks that were recorded, in place of the declared ones.
+    pub own_latencies: Vec<OwnLatency>,
+    /// Whether burst credits ran out while it was recorded.
+    pub ran_out: bool,
+    /// What tells one reason of a misfit from another.
+    evidence: Evidence,
 }
 
 /// A figure, recorded and simulated.
@@ -45,15 +91,17 @@ pub struct Figure {
     pub recorded: f64,
     /// Mean over the replays.
     pub simulated: f64,
-    /// Whether the profile fits only if this figure does: sessions wait for it.
+    /// Whether sessions wait for it, so that it is a detail that matters.
     pub decides: bool,
 }
 
 /// The measure of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
     /// Operations per second.
     Operations,
+    /// Mean time of an operation, in milliseconds.
+    OperationTime,
     /// Reads and writes per second.
     Iops,
     /// Megabytes per second, read and written.
@@ -72,25 +120,17 @@ pub enum Measure {
     FlushLatency,
 }
 
-/// Why a profile probably does not fit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misfit {
-    /// Requests took longer than these disks would take.
-    Slower,
-    /// Requests completed sooner than these disks could serve them.
-    Faster,
-    /// Latencies and operations fit, but requests per operation do not.
-    Requests,
-    /// Latencies fit, but operations do not.
-    Otherwise,
-}
-
 impl BackTest {
-    /// Compares `profile`, whose demand this is, with replays of it that differ only in their seeds.
+    /// Compares `profile`, whose demand this is, with replays of it on `machine` and `volumes` that differ only in their seeds.
     ///
     /// # Panics
     /// Without replays.
-    pub fn of(profile: &Profile, demand: &DemandSeries, replays: &[Replayed]) -> BackTest {
+    pub fn of(
+        profile: &Profile,
+        demand: &DemandSeries,
+        replays: &[Replayed],
+        (machine, volumes): (&MachineSpec, &[VolumeSpec]),
+    ) -> BackTest {
         assert!(!replays.is_empty(), "a back-test is of replays");
         let summary = summary(profile);
         let recorded: BTreeMap<Role, Rates> = summary
@@ -119,6 +159,18 @@ impl BackTest {
         let operations = summary.operations.map(|operations| operations.mean);
         let of_replay = simulated(&|replay| Some(replay.operations_per_s));
         add(None, Measure::Operations, operations, of_replay, true);
+        let parts = parts(profile, demand, replays);
+        let [recorded_ms, simulated_ms] = match &parts {
+            Some(parts) => parts.map(|parts| Some(parts.total() * 1e3)),
+            None => [None, None],
+        };
+        add(
+            None,
+            Measure::OperationTime,
+            recorded_ms,
+            simulated_ms,
+            true,
+        );
         for (measure, total) in [
             (Measure::Iops, iops as fn(&Rates) -> Option<f64>),
             (Measure::Throughput, megabytes),
@@ -147,40 +199,79 @@ impl BackTest {
                 add(Some(role), latency, ms(of(rates)), replayed, decides);
             }
         }
+        let notices = notices::of(profile, machine);
         BackTest {
+            evidence: Evidence {
+                service: service(replays),
+                bursts: volumes.iter().any(bursts),
+                is_busy: notices::is_busy(profile, machine),
+            },
             figures,
+            parts,
+            notices,
             assumptions: demand.assumptions().to_vec(),
+            volumes: volumes.to_vec(),
+            own_latencies: Vec::new(),
+            ran_out: false,
         }
     }
 
-    /// Whether every figure that decides is within [`OFF_MAX`].
-    pub fn fits(&self) -> bool {
-        self.figures
-            .iter()
-            .all(|figure| !figure.decides || figure.fits())
+    /// Latencies of the disks that this recording shows, in place of the declared ones: of requests that sessions wait for, and
+    /// that nothing but the disk held up.
+    pub fn latencies_of_disks(&self, places: &Places) -> Vec<OwnLatency> {
+        let find = |role, measure| {
+            let mut figures = self.figures.iter();
+            figures.find(move |figure| (figure.role, figure.measure) == (Some(role), measure))
+        };
+        let mut served = Vec::new();
+        for role in Role::COMMON {
+            for (operation, count, latency) in [
+                (Operation::Read, Measure::Reads, Measure::ReadLatency),
+                (Operation::Write, Measure::Writes, Measure::WriteLatency),
+                (Operation::Flush, Measure::Flushes, Measure::FlushLatency),
+            ] {
+                let service = self.evidence.service.get(&(role, latency));
+                if let (Some(count), Some(took), Some(service)) =
+                    (find(role, count), find(role, latency), service)
+                    && took.decides
+                {
+                    served.push(Served {
+                        role,
+                        operation,
+                        per_second: count.recorded,
+                        recorded_ms: took.recorded,
+                        simulated_ms: took.simulated,
+                        service_ms: *service,
+                    });
+                }
+            }
+        }
+        OwnLatency::all(&served, places, &self.volumes)
     }
 
-    /// Why it probably does not fit, and the figure that shows it: among those that decide, the latency that is furthest off, or
-    /// else the rate. `None` where it fits.
-    pub fn misfit(&self) -> Option<(Misfit, &Figure)> {
-        let furthest = |is_latency: bool| {
-            let off = self.figures.iter().filter(|figure| {
-                figure.decides && !figure.fits() && figure.measure.is_latency() == is_latency
-            });
-            off.max_by(|a, b| a.off().abs().total_cmp(&b.off().abs()))
-        };
-        let by_latency = |figure: &Figure| match figure.off() > 0.0 {
-            true => Misfit::Faster,
-            false => Misfit::Slower,
-        };
-        let operations = |figure: &Figure| figure.measure == Measure::Operations;
-        let by_rate = || match self.figures.iter().find(|figure| operations(figure)) {
-            Some(figure) if !figure.fits() => Misfit::Otherwise,
-            Some(_) | None => Misfit::Requests,
-        };
-        furthest(true)
-            .map(|figure| (by_latency(figure), figure))
-            .or_else(|| Some((by_rate(), furthest(false)?)))
+    /// Its volumes in the long run: without burst credits, where these ran out while it was recorded.
+    pub fn volumes_in_the_long_run(&self) -> Vec<VolumeSpec> {
+        let mut volumes = self.volumes.clone();
+        let disks = volumes.iter_mut().flat_map(|volume| &mut volume.disks);
+        for limit in disks.flat_map(|disk| &mut disk.limits) {
+            if let Some(burst) = &mut limit.burst
+                && self.ran_out
+            {
+                burst.credits_initial = 0;
+            }
+        }
+        volumes
+    }
+
+    /// The same with the recorded latencies that it was replayed with, and sentences about credits that ran out.
+    #[must_use]
+    pub fn with_own_disks(mut self, latencies: Vec<OwnLatency>, credits: Vec<String>) -> BackTest {
+        self.ran_out = !credits.is_empty();
+        self.assumptions.extend(credits);
+        self.assumptions
+            .extend(latencies.iter().map(OwnLatency::sentence));
+        self.own_latencies = latencies;
+        self
     }
 }
 
@@ -202,6 +293,7 @@ impl Measure {
         match self {
             Measure::ReadLatency | Measure::WriteLatency | Measure::FlushLatency => true,
             Measure::Operations
+            | Measure::OperationTime
             | Measure::Iops
             | Measure::Throughput
             | Measure::Reads
@@ -215,6 +307,7 @@ impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Measure::Operations => "operations/s",
+            Measure::OperationTime => "operation ms",
             Measure::Iops => "IOPS",
             Measure::Throughput => "MB/s",
             Measure::Reads => "reads/s",
@@ -224,50 +317,6 @@ impl fmt::Display for Measure {
             Measure::Flushes => "flushes/s",
             Measure::FlushLatency => "flush ms",
         })
-    }
-}
-
-impl Misfit {
-    /// The probable cause.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Misfit::Slower => {
-                "the server waited longer than these disks take: its disks are slower, burst credits were spent, or other \
-                 machines share them"
-            }
-            Misfit::Faster => {
-                "the server was answered sooner than these disks answer: its disks are faster, or a cache answered in \
-                 between"
-            }
-            Misfit::Requests => {
-                "the disks' latencies and the operations fit, and the requests do not: other programs' requests were counted, or \
-                 the server gathers its requests otherwise"
-            }
-            Misfit::Otherwise => {
-                "the disks' latencies fit, and the rate does not: something else held the server up that was not recorded, \
-                 such as locks, or an hour of different loads counts as one"
-            }
-        }
-    }
-
-    /// What to do about it.
-    pub fn remedy(self) -> &'static str {
-        match self {
-            Misfit::Slower => {
-                "check disk, size and provisioned rates, try --sustained, or measure a disk (`dbstow calibrate`) and name it \
-                 in the layout (--catalogue FILE)"
-            }
-            Misfit::Faster => {
-                "check disk, size and provisioned rates, or measure a disk (`dbstow calibrate`) and name it in the layout \
-                 (--catalogue FILE)"
-            }
-            Misfit::Requests => {
-                "record the server itself (`dbstow record`), with the log on a disk that nothing else uses"
-            }
-            Misfit::Otherwise => {
-                "record a time of one kind of load, with sessions (`dbstow record`)"
-            }
-        }
     }
 }
 
@@ -358,6 +407,46 @@ impl Waits {
             waited.is_some_and(|waited| waited > 0.0 && waited >= DECIDES_FROM * all)
         })
     }
+}
+
+/// An operation's time, recorded and simulated.
+fn parts(profile: &Profile, demand: &DemandSeries, replays: &[Replayed]) -> Option<[Parts; 2]> {
+    let recorded = Parts::recorded(profile)?;
+    let count = replays.len() as f64;
+    let all = replays.iter().map(|replay| replay.parts);
+    let mut simulated = all.fold(Parts::default(), Add::add).times(1.0 / count);
+    // A replay's delay is also what was recorded within an operation and is replayed as it was.
+    let per_s = demand.operations_per_s();
+    let sessions =
+        |period: &Period| f64::from(period.demand.sessions) * period.length.as_secs_f64();
+    let sessions: f64 = demand.periods().iter().map(sessions).sum();
+    let idle_s = sessions / demand.length().as_secs_f64() / per_s - recorded.total();
+    let delay_s = replays.iter().map(|replay| replay.delay_s).sum::<f64>() / count;
+    simulated[TimePart::Other] += (delay_s - idle_s.max(0.0)).max(0.0);
+    Some([recorded, simulated])
+}
+
+/// Mean times in the disks themselves, over replays.
+fn service(replays: &[Replayed]) -> BTreeMap<(Role, Measure), f64> {
+    let mut times: BTreeMap<(Role, Measure), Vec<f64>> = BTreeMap::new();
+    for (role, service) in replays.iter().flat_map(|replay| &replay.service) {
+        for (measure, time) in [
+            (Measure::ReadLatency, service.read),
+            (Measure::WriteLatency, service.write),
+            (Measure::FlushLatency, service.flush),
+        ] {
+            let all = times.entry((*role, measure)).or_default();
+            all.extend(time.map(Duration::as_millis_f64));
+        }
+    }
+    times.retain(|_, all| !all.is_empty());
+    let mean = |all: Vec<f64>| all.iter().sum::<f64>() / all.len() as f64;
+    times.into_iter().map(|(at, all)| (at, mean(all))).collect()
+}
+
+fn bursts(volume: &VolumeSpec) -> bool {
+    let mut limits = volume.disks.iter().flat_map(|disk| &disk.limits);
+    limits.any(|limit| limit.burst.is_some())
 }
 
 /// The sum over roles; `None` if one lacks it.

@@ -101,6 +101,9 @@ pub struct LogDemand {
     pub page: Bytes,
     /// Maximum number of writes in flight, each with its flush, before commits must share the next; at least 1.
     pub in_flight_max: u32,
+    /// Number of locks, of which an operation that waits for the log takes one before and holds it until the log is durable; 0 if
+    /// none matter.
+    pub locks: u32,
 }
 
 impl Default for LogDemand {
@@ -112,6 +115,7 @@ impl Default for LogDemand {
             is_flushed: false,
             page: SECTOR,
             in_flight_max: 1,
+            locks: 0,
         }
     }
 }
@@ -157,9 +161,10 @@ impl Demand {
     /// not recorded, all reads and no writes do. If commits were not counted, the number of operations that wait for the log
     /// follows from the time that sessions were seen waiting for it; if neither was recorded, all do.
     ///
-    /// Sessions that were seen waiting for locks are assumed to wait for the same one; if the hold time that this implies exceeds
-    /// the available time, as with a lock held during disk requests, their wait counts as delay. The rest of a session's time is
-    /// delay too, including waits for a processor.
+    /// Sessions that were seen waiting for locks are assumed to wait for one that another session holds until its commit is durable:
+    /// as many locks as explain how long they waited, with holds as long as the recorded wait for the log. Where even a single one
+    /// would have been waited for less, it is held for another time, whatever the log; if the hold time that this implies exceeds
+    /// the available time, their wait counts as delay. The rest of a session's time is delay too, including waits for a processor.
     ///
     /// # Errors
     /// When the profile lacks the data for this.
@@ -188,9 +193,12 @@ impl Demand {
         let sessions = mean(|interval| interval.sessions)
             .or(running)
             .unwrap_or(spent);
-        let (data, temp) = (totals.data(operations), totals.temp(operations));
+        let (data, temp) = (
+            totals.data(operations),
+            totals.temp(operations, log_writer.buffers_temp),
+        );
         let requests = data.requests() + temp.requests();
-        let log = totals.log(operations, log_writer);
+        let mut log = totals.log(operations, log_writer);
         let sizes = [log.bytes_per_operation, data.size_max(), temp.size_max()];
         let bytes = sizes.into_iter().fold(0.0, f64::max);
         let is_possible =
@@ -211,9 +219,18 @@ impl Demand {
         let lock_waits = totals.waiting_s(Wait::Lock).unwrap_or(0.0);
         let waits_are_few = lock_waits < LOCK_WAITS_MIN * covered_s;
         let wait_s = lock_waits / operations;
+        let held_s = match log.commits_per_operation > 0.0 {
+            true => totals.waiting_s(Wait::Log).unwrap_or(0.0) / operations,
+            false => 0.0,
+        };
+        let locks = locks(sessions, cycle_s, wait_s, held_s);
         let hold_s = lock_hold(sessions, cycle_s, wait_s);
-        let (hold_s, delay_s) = match rest_s - wait_s - hold_s {
-            delay_s if delay_s >= 0.0 && !waits_are_few => (hold_s, delay_s),
+        let (hold_s, delay_s) = match rest_s - wait_s {
+            delay_s if delay_s >= 0.0 && !waits_are_few && locks >= 1.0 => {
+                log.locks = locks.round().min(f64::from(u32::MAX)) as u32;
+                (0.0, delay_s)
+            }
+            left_s if left_s >= hold_s && !waits_are_few => (hold_s, left_s - hold_s),
             _ => (0.0, rest_s),
         };
         Ok(Demand {
@@ -239,6 +256,21 @@ pub(super) fn lock_hold(sessions: u32, cycle_s: f64, wait_s: f64) -> f64 {
     }
     let others = f64::from(sessions - 1);
     ((wait_s * wait_s + 4.0 * wait_s * cycle_s / others).sqrt() - wait_s) / 2.0
+}
+
+/// How many locks there are, one of which each operation takes and holds for `held_s`, when `sessions` wait for them for `wait_s` of
+/// the `cycle_s` from one operation to the next; below 1 if holds are too short for that wait.
+///
+/// An operation waits for a hold of each session that waits for its lock, and for half a hold of the one that has it, since the wait
+/// for a log that is written all the time hardly varies: `wait_s = held_s x (N - 1) / N x (waiting + holding / 2) / locks`. Sources:
+/// Schweitzer's approximation, as for [`lock_hold`]; the residual of a constant time is half of it (Kleinrock, *Queueing Systems*,
+/// volume 1, 1975, chapter 5.2).
+pub(super) fn locks(sessions: u32, cycle_s: f64, wait_s: f64, held_s: f64) -> f64 {
+    if wait_s <= 0.0 {
+        return 0.0;
+    }
+    let met = f64::from(sessions.saturating_sub(1)) * (wait_s + held_s / 2.0) / cycle_s;
+    held_s / wait_s * met
 }
 
 /// Requests of one kind.
@@ -333,20 +365,29 @@ impl Totals<'_> {
         }
     }
 
-    fn temp(&self, operations: f64) -> Access {
+    /// `is_buffered`: sessions wait for reads first, and for writes in the time that is left.
+    fn temp(&self, operations: f64, is_buffered: bool) -> Access {
         let reads = self.requests(Role::Temp, |io| &io.reads);
         let writes = self.requests(Role::Temp, |io| &io.writes);
         let both = Requests {
             waited: Some(reads.waited.unwrap_or_default() + writes.waited.unwrap_or_default()),
             ..reads
         };
-        let waited = share(self.waiting_s(Wait::Temp), &both).unwrap_or(1.0);
+        let waited_s = self.waiting_s(Wait::Temp);
+        let [of_reads, of_writes] = match (is_buffered, waited_s, reads.waited) {
+            (true, Some(waited_s), Some(took)) => {
+                let left = (waited_s - took.as_secs_f64()).max(0.0);
+                [share(Some(waited_s), &reads), share(Some(left), &writes)]
+            }
+            _ => [share(waited_s, &both); 2],
+        };
+        let [of_reads, of_writes] = [of_reads, of_writes].map(|share| share.unwrap_or(1.0));
         let (reads, writes) = (Each::of(&reads, operations), Each::of(&writes, operations));
         Access {
-            reads: reads.share(waited),
-            background_reads: reads.share(1.0 - waited),
-            writes: writes.share(waited),
-            background_writes: writes.share(1.0 - waited),
+            reads: reads.share(of_reads),
+            background_reads: reads.share(1.0 - of_reads),
+            writes: writes.share(of_writes),
+            background_writes: writes.share(1.0 - of_writes),
         }
     }
 
@@ -376,6 +417,7 @@ impl Totals<'_> {
         LogDemand {
             page,
             in_flight_max: writer.in_flight_max(recorded),
+            locks: 0,
             bytes_per_operation: bytes / operations,
             commits_per_operation,
             is_flushed: flushes.is_some_and(|flushes| flushes > 0.0),

@@ -50,12 +50,16 @@ mod answers;
 mod backtest;
 mod demand;
 mod log_writer;
+mod own_disks;
+mod parts;
 mod replay;
 mod run;
 mod series;
 
 pub use answers::{Answer, Question, answers};
-pub use backtest::{BackTest, Figure, Measure, Misfit, OFF_MAX, Replayed};
+pub use backtest::{BackTest, Detail, Figure, Fit, Measure, OFF_MAX, Reason, Replayed};
 pub use demand::{Access, Demand, DemandError, Each, LogDemand};
-pub use replay::{Arrivals, Follow, Outcome, Places, Replay, ReplayError};
+pub use own_disks::{OwnLatency, start_with_recorded_credits};
+pub use parts::{Parts, TimePart};
+pub use replay::{Arrivals, Follow, Outcome, Places, Replay, ReplayError, Service};
 pub use series::{DemandSeries, Period};

@@ -16,12 +16,19 @@ pub(super) const SECTOR: Bytes = Bytes(512);
 /// instant; and by which recorded writes in flight may exceed a product's limit.
 const MORE_MAX: f64 = 0.05;
 
-/// How a server writes its log.
+/// How a server writes its log, and its temporary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogWriter {
     /// It writes whole pages of this size; above 0.
     pub(super) page: Bytes,
     in_flight: InFlight,
+    /// Whether its temporary files are written to the system's cache, so that sessions wait for reads of them before they wait for
+    /// writes.
+    ///
+    /// Source: PostgreSQL, `BufFileDumpBuffer` in
+    /// [buffile.c](https://github.com/postgres/postgres/blob/c360594155e5c0704a952d6b26a01bcbe07cd591/src/backend/storage/file/buffile.c):
+    /// a plain write, without a sync.
+    pub(super) buffers_temp: bool,
 }
 
 /// How many writes a product keeps in flight.
@@ -81,7 +88,11 @@ impl LogWriter {
                 InFlight::UpTo { limit, title, or }
             }
         };
-        LogWriter { page, in_flight }
+        LogWriter {
+            page,
+            in_flight,
+            buffers_temp: matches!(product, Some("PostgreSQL" | "Babelfish")),
+        }
     }
 
     /// Maximum number of writes in flight; at least 1.

@@ -1,17 +1,18 @@
 //! Replays the demand of a profile on other disks, in virtual time.
 //!
 //! ```text
-//! delay ──► processor ──► lock ──► reads, temp, writes, one after the other ──► log (group commit) ──► delay ..
-//!                                                                                 └─► writes in the background
+//! delay ──► processor ──► reads, temp, writes, one after the other ──► lock ──► log (group commit) ──► delay ..
+//!                           └─► requests in the background              └── held until it is durable
 //! ```
 //!
 //! In a closed system, a session issues its next operation when the previous one has ended and its delay is over. In an open
 //! system, operations arrive whether or not earlier ones have ended, without delays.
 //!
 //! docs/validation/profiles.md compares it with a real server. Not modelled: log writes that become several requests, a
-//! filesystem's journal, locks that are held during requests (waits for them are in the delay, which stays the same), a buffer
-//! pool of another size, a changed number of full-page images, sessions that wait because background writes do not keep up,
-//! contention for processors at recording time (the wait is in the delay, and occurs again if processors are few).
+//! filesystem's journal, a system that writes cached pages one at a time while reads are slow, locks that are held during other
+//! requests than the log's (waits for them are in the delay, which stays the same), a buffer pool of another size, a changed number of
+//! full-page images, sessions that wait because background writes do not keep up, contention for processors at recording time (the
+//! wait is in the delay, and occurs again if processors are few).
 
 use std::collections::BTreeMap;
 
@@ -22,6 +23,7 @@ use profile::{Io, Rates};
 use reading::Role;
 use thiserror::Error;
 
+use super::parts::Parts;
 use super::run::Run;
 use super::series::DemandSeries;
 
@@ -126,6 +128,10 @@ pub struct Outcome {
     pub operation: Duration,
     /// Requests, by role of the files.
     pub roles: BTreeMap<Role, Io>,
+    /// Mean time that requests took in the disks themselves, by role of the files.
+    pub service: BTreeMap<Role, Service>,
+    /// An operation's time, by what its session waits for; on average, without delays.
+    pub parts: Parts,
     /// How sessions spent their time; delays are [`Think`](model::split::Spent::Think).
     pub split: TimeSplit,
     /// Time that processors were busy.
@@ -134,6 +140,17 @@ pub struct Outcome {
     pub usage_before: Vec<Usage>,
     /// Use of the limits at the end.
     pub usage_after: Vec<Usage>,
+}
+
+/// Mean time that a request takes in the disk itself, without limits and queues; `None` without requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Service {
+    /// A read.
+    pub read: Option<Duration>,
+    /// A write.
+    pub write: Option<Duration>,
+    /// A flush.
+    pub flush: Option<Duration>,
 }
 
 impl Outcome {

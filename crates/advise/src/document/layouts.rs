@@ -125,8 +125,22 @@ impl Described<'_> {
             volumes,
             usd_per_month: Some(found.layout.usd_per_month),
             headroom: None,
+            time_range: self.range(&found.measured, found.time),
             ..measured(&found.measured, found.time, &names)
         }
+    }
+
+    /// Between which shares of today's time an operation may take, where a detail of the back-test is off: as simulated, and with
+    /// each wait off by as much as on today's layout.
+    fn range(&self, measured: &Measured, time: Ratio) -> Option<[f64; 2]> {
+        let backtest = self.backtest;
+        backtest.fit().caveat()?;
+        let today = backtest.as_recorded(&self.found.today.parts);
+        let corrected = backtest.as_recorded(&measured.parts) / today;
+        Some([
+            corrected.min(time.mean - time.half),
+            corrected.max(time.high()),
+        ])
     }
 }
 
@@ -176,6 +190,7 @@ pub(super) fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> 
         usd_per_month: None,
         time: time.mean,
         time_half: time.half,
+        time_range: None,
         operation_ms: measured.operation_s * 1e3,
         used,
         spent: spent(&measured.split),

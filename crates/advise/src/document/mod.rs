@@ -16,7 +16,7 @@ use catalogue::{DiskEntry, MachineEntry};
 use experiment::spec::Volume;
 use model::HostCacheMode;
 use reading::Role;
-use replay::BackTest;
+use replay::{BackTest, TimePart};
 
 use super::error::AdviseError;
 use super::layout::Layouts;
@@ -168,7 +168,14 @@ impl Described<'_> {
         if self.request.today.settings.volumes.iter().any(has_cache) {
             assume("New layouts have no host cache; today's has one.");
         }
-        assume("New layouts are as in the long run, without burst credits; today's has its own.");
+        assume(match self.backtest.ran_out {
+            true => {
+                "All layouts are as in the long run, without burst credits: today's ran out while it was recorded."
+            }
+            false => {
+                "New layouts are as in the long run, without burst credits; today's has its own."
+            }
+        });
         assume("A processor does as much on every machine.");
         all
     }
@@ -183,10 +190,22 @@ fn backtest(backtest: &BackTest) -> document::BackTest {
         off: figure.off(),
         decides: figure.decides,
     };
+    let parts = backtest.parts.iter().flat_map(|[recorded, simulated]| {
+        TimePart::ALL.into_iter().map(|part| document::Part {
+            part: part.name(),
+            recorded_s: recorded[part],
+            simulated_s: simulated[part],
+        })
+    });
+    let fit = backtest.fit();
     document::BackTest {
-        fits: backtest.fits(),
+        fits: fit.allows_advice(),
+        outcome: fit.name(),
+        caveat: fit.caveat(),
+        notices: backtest.notices.clone(),
         off_max: replay::OFF_MAX,
         figures: backtest.figures.iter().map(figure).collect(),
+        parts: parts.collect(),
     }
 }
 

@@ -18,6 +18,7 @@ impl Described<'_> {
         if !document.backtest.fits {
             doubts.push(misfit(&document.backtest));
         }
+        doubts.extend(detail(document));
         if !document.counts.complete {
             doubts.push("the search ended early".to_owned());
         }
@@ -91,6 +92,19 @@ impl Described<'_> {
             )
         })
     }
+}
+
+/// What a detail of the back-test that is off means for the answer.
+fn detail(document: &Advice) -> Option<String> {
+    let caveat = document.backtest.caveat.as_ref()?;
+    let range = |layout: &Layout| {
+        let [low, high] = layout.time_range?.map(percent);
+        (low != high).then(|| format!("operations may take {low} to {high} of today's time, as "))
+    };
+    let range = document.chosen().and_then(range).unwrap_or_default();
+    Some(format!(
+        "the back-test's rate fits and a detail does not: {range}{caveat}"
+    ))
 }
 
 fn misfit(backtest: &BackTest) -> String {

@@ -105,6 +105,7 @@ fn every_grouping_runs_on_every_machine_with_several_local_disks() {
         catalogue: &catalogue,
         today: &arm.settings,
         grown: None,
+        recorded: None,
         of: &of,
     };
     for (cloud, disk) in [
@@ -183,6 +184,7 @@ fn an_arm_that_cannot_be_expressed_is_left_out_alone_with_its_reason() {
         catalogue: &catalogue,
         today: &prepared.first().0.settings,
         grown: Some([8, 12]),
+        recorded: None,
         of: &of,
     };
     let kept = [volume("data", &Role::COMMON, "azure.premium.p30", 2)];

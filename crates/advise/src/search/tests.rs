@@ -67,6 +67,7 @@ fn demand(sessions: u32, reads: f64, spills: f64, commits: f64) -> Demand {
             is_flushed: true,
             page: Bytes(512),
             in_flight_max: 1,
+            locks: 0,
         },
     }
 }

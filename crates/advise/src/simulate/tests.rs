@@ -49,6 +49,7 @@ prop_compose! {
                 is_flushed,
                 page: Bytes(512),
                 in_flight_max: 1,
+                locks: 0,
             },
         }
     }

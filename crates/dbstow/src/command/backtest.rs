@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use anyhow::Result;
-use replay::{BackTest, Figure};
+use replay::{BackTest, Detail, Figure, Fit, Measure, Parts, TimePart};
 use serde_json::json;
 
 use super::listing::{self, ListFormat};
@@ -12,10 +12,12 @@ use super::output::note;
 use super::progress::Progress;
 use super::request::report_idle;
 use super::{ExpectationFailed, UsageError};
+use catalogue::Catalogue;
 use engine::Options;
 use lab::Prepared;
 use lab::request::ResolvedRun;
-use lab::trial::Cancel;
+use lab::trial::{Cancel, Stage};
+use model::Operation;
 use table::quantity::{self, percent_signed};
 
 /// Steps of the progress bar.
@@ -40,12 +42,18 @@ pub(super) fn run(
     judge(&backtest, untested)
 }
 
-/// The same, but prints nothing.
+/// The same, but prints nothing on standard output.
 ///
 /// # Errors
 /// As [`run`].
 pub(super) fn quietly(layout: &ResolvedRun, today: Option<&str>, untested: bool) -> Result<()> {
-    judge(&replayed(layout, today)?, untested)
+    let backtest = replayed(layout, today)?;
+    if let Some(caveat) = backtest.fit().caveat() {
+        note(&format!(
+            "dbstow: the rate of the back-test fits, and a detail does not: {caveat}"
+        ));
+    }
+    judge(&backtest, untested)
 }
 
 fn replayed(layout: &ResolvedRun, today: Option<&str>) -> Result<BackTest> {
@@ -100,20 +108,36 @@ pub(super) fn of(prepared: &Prepared) -> Result<BackTest> {
     Ok(backtest)
 }
 
-/// Refuses to continue with a profile that does not fit.
+/// Puts latencies that were recorded on today's disks in the place of the catalogue's, for new layouts with the same disks.
+pub(super) fn teach(backtest: &BackTest, today: &Stage, catalogue: &mut Catalogue) {
+    for latency in &backtest.own_latencies {
+        let name = &today.disks[latency.volume];
+        let Some(disk) = backtest.volumes[latency.volume].disks.first() else {
+            continue;
+        };
+        let spec = match latency.operation {
+            Operation::Read => disk.read_latency,
+            Operation::Write => disk.write_latency,
+            Operation::Flush => disk.flush_latency,
+        };
+        let assumed = format!("as recorded on today's volume {}", latency.name);
+        catalogue.replace_latency(name, latency.operation, spec, assumed);
+    }
+}
+
+/// Refuses to continue with a profile that does not fit; a detail that is off is a caveat.
 ///
 /// # Errors
 /// When it does not, unless `untested`.
 pub(super) fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
-    let Some((misfit, figure)) = backtest.misfit() else {
+    let Fit::DoesNotFit { part, reason } = backtest.fit() else {
         return Ok(());
     };
     let message = format!(
-        "the profile does not fit this layout: {} is {} off; {}; {}",
-        name(figure),
-        percent_signed(figure.off()),
-        misfit.reason(),
-        misfit.remedy()
+        "the profile does not fit this layout: {}; {}; {}",
+        off(backtest, &part),
+        reason.text(),
+        reason.remedy()
     );
     if untested {
         note(&format!("dbstow: {message}"));
@@ -122,8 +146,29 @@ pub(super) fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
     Err(ExpectationFailed(format!("{message}; use --untested to continue anyway")).into())
 }
 
-/// Recorded beside simulated figures, and the verdict.
+/// How far operations are off, and the part that is off most.
+fn off(backtest: &BackTest, part: &Detail) -> String {
+    let operations = backtest.figures.first();
+    let operations = operations.filter(|figure| {
+        figure.measure == Measure::Operations && *part != Detail::Figure(**figure)
+    });
+    let operations = operations.map(|figure| {
+        format!(
+            "{} are {} off; ",
+            figure.measure,
+            percent_signed(figure.off())
+        )
+    });
+    format!("{}{part}", operations.unwrap_or_default())
+}
+
+/// What was unusual, recorded beside simulated figures, and the verdict.
 pub(super) fn text(backtest: &BackTest) -> String {
+    let notices: String = backtest
+        .notices
+        .iter()
+        .map(|notice| format!("{notice}\n\n"))
+        .collect();
     let row = |figure: &Figure| {
         vec![
             figure.role.map_or("", reading::Role::name).to_owned(),
@@ -136,17 +181,50 @@ pub(super) fn text(backtest: &BackTest) -> String {
     };
     let rows = backtest.figures.iter().map(row).collect();
     let table = listing::table(&["", "", "recorded", "simulated", "off", ""], rows);
-    let verdict = match backtest.fits() {
-        true => format!(
+    let verdict = match backtest.fit() {
+        Fit::Fits => format!(
             "The profile fits this layout: no figure that sessions wait for is more than {} off.\n",
             quantity::percent(replay::OFF_MAX)
         ),
-        false => String::new(),
+        Fit::RateFits { details } => {
+            let all: Vec<String> = details
+                .iter()
+                .map(|detail| format!("{detail} ({})", detail.meaning()))
+                .collect();
+            let shown = super::profile::bullets("The rate fits this layout, details do not:", &all);
+            shown.trim_start().to_owned()
+        }
+        Fit::DoesNotFit { .. } => String::new(),
     };
     let assumed = super::profile::bullets("Assumed:", &backtest.assumptions);
     format!(
-        "Back-test: the profile on the disks that the server has\n\n{table}\n{verdict}{assumed}"
+        "{notices}Back-test: the profile on the disks that the server has\n\n{table}{}\n{verdict}{assumed}",
+        parts(backtest)
     )
+}
+
+/// An operation's time, by what its session waits for; empty where that was not recorded.
+fn parts(backtest: &BackTest) -> String {
+    let Some([recorded, simulated]) = &backtest.parts else {
+        return String::new();
+    };
+    let of = |parts: &Parts, part| {
+        [
+            quantity::number(parts[part] * 1e3),
+            quantity::percent(parts.share(part)),
+        ]
+    };
+    let shown = TimePart::ALL
+        .into_iter()
+        .filter(|part| recorded[*part] + simulated[*part] > 0.0);
+    let rows = shown.map(|part| {
+        let mut row = vec![part.to_string()];
+        row.extend(of(recorded, part));
+        row.extend(of(simulated, part));
+        row
+    });
+    let head = ["ms of an operation", "recorded", "", "simulated", ""];
+    format!("\n{}", listing::table(&head, rows.collect()))
 }
 
 /// The meaning of a figure.
@@ -156,13 +234,6 @@ fn judged(figure: &Figure) -> &'static str {
         (true, false) => "does not fit",
         (false, _) => "nobody waits for it",
     }
-}
-
-fn name(figure: &Figure) -> String {
-    let role = figure
-        .role
-        .map_or_else(String::new, |role| format!("{role}: "));
-    format!("{role}{}", figure.measure)
 }
 
 fn document(backtest: &BackTest) -> String {
@@ -178,15 +249,46 @@ fn document(backtest: &BackTest) -> String {
         })
     };
     let figures: Vec<_> = backtest.figures.iter().map(figure).collect();
-    let misfit = backtest.misfit().map(|(misfit, _)| misfit);
+    let parts = backtest.parts.iter().flat_map(|[recorded, simulated]| {
+        TimePart::ALL.into_iter().map(|part| {
+            json!({
+                "part": part.name(),
+                "recorded_s": recorded[part],
+                "recorded_share": recorded.share(part),
+                "simulated_s": simulated[part],
+                "simulated_share": simulated.share(part),
+            })
+        })
+    });
+    let own = backtest.own_latencies.iter().map(|latency| {
+        json!({
+            "volume": latency.name,
+            "operation": latency.operation,
+            "declared_s": latency.declared.as_secs_f64(),
+            "recorded_s": latency.recorded.as_secs_f64(),
+        })
+    });
+    let fit = backtest.fit();
+    let (details, refused) = match &fit {
+        Fit::Fits => (Vec::new(), None),
+        Fit::RateFits { details } => (details.iter().map(ToString::to_string).collect(), None),
+        Fit::DoesNotFit { part, reason } => (vec![part.to_string()], Some(reason)),
+    };
     let document = json!({
         "schema": "dbstow.backtest/1",
         "off_max": replay::OFF_MAX,
-        "fits": backtest.fits(),
+        "outcome": fit.name(),
+        "fits": fit.allows_advice(),
+        "details": details,
+        "caveat": fit.caveat(),
+        "notices": backtest.notices,
         "figures": figures,
+        "parts": parts.collect::<Vec<_>>(),
+        "own_latencies": own.collect::<Vec<_>>(),
         "assumptions": backtest.assumptions,
-        "reason": misfit.map(replay::Misfit::reason),
-        "remedy": misfit.map(replay::Misfit::remedy),
+        "cause": refused.map(|reason| reason.name()),
+        "reason": refused.map(|reason| reason.text()),
+        "remedy": refused.map(|reason| reason.remedy()),
     });
     format!("{document:#}\n")
 }

@@ -3,4 +3,5 @@
 mod advise;
 mod advise_articles;
 mod finalists;
+mod quiet;
 mod replay;

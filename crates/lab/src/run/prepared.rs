@@ -6,8 +6,9 @@ use experiment::plan::{Plan, Trial};
 use experiment::question::{ArmQuestion, Question};
 use experiment::record::{Note, Record};
 use experiment::spec::{Arm, Arrival, Mode, Role};
+use model::VolumeSpec;
 use profile::Profile;
-use replay::{BackTest, ReplayError};
+use replay::{BackTest, ReplayError, start_with_recorded_credits};
 use workload::{Database, Workload};
 
 use crate::inventory::Inventory;
@@ -248,6 +249,43 @@ impl Prepared {
         cancelled: &Cancel,
         tell: &dyn Fn(f64),
     ) -> Result<BackTest, ReplayError> {
+        let Ready { stage, work } = &self.arms[0];
+        let recording = work.recording().expect("the arm replays a profile");
+        let settings = &self.plan.arms[0].settings;
+        let places = stage.replay_places(&settings.placement);
+        let mut volumes = stage.volumes.clone();
+        // What the layout says about credits holds.
+        let is_given = settings
+            .volumes
+            .iter()
+            .any(|volume| volume.credits.is_some());
+        let credits = match is_given {
+            true => Vec::new(),
+            false => start_with_recorded_credits(&recording.profile, &places, &mut volumes),
+        };
+        let declared =
+            self.backtest_on(&volumes, recording, cancelled, &|done| tell(done / 2.0))?;
+        let latencies = declared.latencies_of_disks(&places);
+        if latencies.is_empty() {
+            return Ok(declared.with_own_disks(latencies, credits));
+        }
+        for latency in &latencies {
+            latency.apply(&mut volumes);
+        }
+        let own = self.backtest_on(&volumes, recording, cancelled, &|done| {
+            tell((1.0 + done) / 2.0)
+        })?;
+        Ok(own.with_own_disks(latencies, credits))
+    }
+
+    /// The same on `volumes`, which are the arm's with other latencies or credits.
+    fn backtest_on(
+        &self,
+        volumes: &[VolumeSpec],
+        recording: &Recording,
+        cancelled: &Cancel,
+        tell: &dyn Fn(f64),
+    ) -> Result<BackTest, ReplayError> {
         let all = self.plan.trials().len() as f64;
         let of_trial = |(number, trial): (usize, &Trial)| {
             let id = self.id(trial);
@@ -256,21 +294,16 @@ impl Prepared {
                 Moment::Loading => tell(number as f64 / all),
                 Moment::Running { done, .. } => tell((number as f64 + done) / all),
             };
-            let recording = ready.work.recording().expect("the arm replays a profile");
-            let outcome = replayed(&id, arm, ready, recording).run(cancelled, &tell)?;
-            Ok(replay::Replayed {
-                operations_per_s: outcome.operations_per_s(),
-                roles: Role::COMMON.map(|role| (role, outcome.rates(role))).into(),
-            })
+            let outcome = replayed(&id, arm, ready, recording).run(volumes, cancelled, &tell)?;
+            Ok(replay::Replayed::of(&outcome))
         };
         let trials = self.plan.trials().iter().enumerate();
         let replays: Vec<replay::Replayed> = trials.map(of_trial).collect::<Result<_, _>>()?;
-        let recording = self.arms[0].work.recording();
-        let recording = recording.expect("the arm replays a profile");
         Ok(BackTest::of(
             &recording.profile,
             recording.demand(),
             &replays,
+            (&self.arms[0].stage.machine, volumes),
         ))
     }
 

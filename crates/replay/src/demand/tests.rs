@@ -61,6 +61,7 @@ fn what_an_operation_asks_for_is_what_all_asked_for_by_their_number() {
         is_flushed: true,
         page: Bytes(512),
         in_flight_max: 1,
+        locks: 0,
     };
     assert_eq!(demand.log, log);
 }
@@ -83,6 +84,19 @@ fn waits_for_locks_are_one_lock_that_all_take_or_else_delay() {
     assert_eq!(demand.delay, Duration::from_millis(23));
     // One session in twenty.
     assert_eq!(locked("[0.05, 0.05]").lock, Duration::ZERO);
+}
+
+#[test]
+fn waits_that_holds_until_the_commit_explain_are_as_many_locks_as_that_takes() {
+    let waiting = "log = [0.5, 0.5]\n";
+    let text = TEXT.replace(waiting, "log = [2.0, 2.0]\nlock = [0.5, 0.5]\n");
+    let text = text.replace("data_read = [1.0, 1.0]", "data_read = [0.5, 0.5]");
+    let demand = demand(&text).expect("it has all that it takes");
+    // 20 ms are held of the 40 and 5 waited, of 4 sessions: 3 / 40 x (5 + 10) x 20 / 5 = 4.5.
+    assert_eq!(demand.log.locks, 5);
+    assert_eq!(demand.lock, Duration::ZERO);
+    // 40 - 2 - 5 - 20 - 5 ms.
+    assert_eq!(demand.delay, Duration::from_millis(8));
 }
 
 #[test]

@@ -4,7 +4,8 @@ use model::{Bytes, DiskSpec, Iops, LatencySpec, Throughput};
 use proptest::prelude::*;
 
 use super::*;
-use crate::demand::{Access, Demand, Each, LogDemand, lock_hold};
+use crate::demand::{Access, Demand, Each, LogDemand, lock_hold, locks};
+use crate::parts::TimePart;
 use crate::series::Period;
 
 fn disk(iops: u64, [read, write, flush]: [f64; 3]) -> DiskSpec {
@@ -121,6 +122,7 @@ fn commits_that_come_meanwhile_share_the_next_write() {
         is_flushed: true,
         page: Bytes::kib(8),
         in_flight_max: 1,
+        locks: 0,
     };
     let outcome = run(&demand, &[disk(1_000_000, [2.0, 1.5, 0.5])], 0, 1);
     // One in the first write, seven in the next: 8 in 2 x 2 ms, or, once all fall in step, 8 in each 2 ms.
@@ -144,6 +146,7 @@ fn committers(sessions: u32, in_flight_max: u32, is_flushed: bool) -> Demand {
         is_flushed,
         page: Bytes(512),
         in_flight_max,
+        locks: 0,
     };
     demand
 }
@@ -230,6 +233,39 @@ fn a_lock_is_found_on_slow_disks_and_decides_on_fast_ones() {
     assert_eq!(lock_hold(1, 0.1, 0.01), 0.0);
 }
 
+/// 16 sessions that commit, on disks whose log writes take this long; each holds one of 4 locks meanwhile.
+fn lockers(write_ms: f64) -> Outcome {
+    let demand = Demand {
+        data: Access::default(),
+        log: LogDemand {
+            locks: 4,
+            ..committers(16, 16, false).log
+        },
+        ..readers(16, 10)
+    };
+    run(&demand, &[disk(1_000_000, [1.0, write_ms, 0.0])], 0, 1)
+}
+
+#[test]
+fn locks_that_are_held_until_the_commit_are_waited_for_less_on_a_faster_log() {
+    let [slow, fast] = [10.0, 5.0].map(lockers);
+    // Holds of 10 ms, 4 of which overlap: 400 a second at most; of 5 ms: 800.
+    assert!(
+        (300.0..400.0).contains(&slow.operations_per_s()),
+        "{slow:?}"
+    );
+    let [waited, shorter] = [&slow, &fast].map(|outcome| outcome.parts[TimePart::Lock]);
+    assert!(shorter < 0.6 * waited, "{shorter} s of {waited}");
+    assert!(
+        fast.operations_per_s() > 1.6 * slow.operations_per_s(),
+        "{fast:?}"
+    );
+    // The number of locks is found again in what was waited for them.
+    let cycle_s = 16.0 / slow.operations_per_s();
+    let found = locks(16, cycle_s, waited, slow.parts[TimePart::Log]);
+    assert!((3.0..5.0).contains(&found), "{found}");
+}
+
 /// What PostgreSQL 15 did on a gp3 of 3,000 IOPS: 820 transactions a second of 8 sessions, 2.18 reads (2.2 ms each) and 1.05
 /// background writes each, 0.44 flushes, 49 % of the sessions' time waiting for reads and 43 % for the log. Then it ran on
 /// the other disks (2026-11-21, two blocks of 25 s, up to 10 % apart).
@@ -254,6 +290,7 @@ fn four_other_placements_of_a_real_server_are_predicted_from_one_as_methodology_
             is_flushed: true,
             page: Bytes::kib(8),
             in_flight_max: 1,
+            locks: 0,
         },
     };
     let gp3 = |iops| disk(iops, [0.36, 0.59, 0.04]);
@@ -384,6 +421,7 @@ fn the_time_of_all_sessions_is_in_the_split() {
         is_flushed: true,
         page: Bytes::kib(8),
         in_flight_max: 1,
+        locks: 0,
     };
     let outcome = run(&demand, &[disk(2_000, [2.0, 1.5, 0.5])], 0, 1);
     // 8 sessions of 60 s.
@@ -415,4 +453,35 @@ proptest! {
         let fast = run(&demand, &[disk(2 * iops, [0.5, 0.5, 0.1])], 0, seed);
         prop_assert!(fast.operations_per_s() >= 0.97 * slow.operations_per_s());
     }
+}
+
+/// A sort of 2 MB in 100 reads of 8 KiB, with read-ahead and writes of 4 MB beside them.
+#[test]
+fn background_requests_of_a_long_operation_go_with_its_own_and_not_all_at_its_end() {
+    let mut demand = readers(1, 0);
+    demand.data = Access::default();
+    demand.temp = Access {
+        reads: page(100.0),
+        background_reads: page(100.0),
+        background_writes: Each {
+            per_operation: 10.0,
+            size: Bytes::kib(400),
+        },
+        ..Access::default()
+    };
+    // 2,100 requests a second would be 10 operations.
+    let outcome = run(&demand, &[disk(4_000, [1.0, 1.0, 0.0])], 0, 1);
+    let io = outcome.rates(Role::Temp);
+    // 100 reads of 1 ms, one after the other, whose queue is at most one that goes with each.
+    let latency = io.reads.latency.expect("there are reads").as_millis_f64();
+    assert!((1.0..1.3).contains(&latency), "{latency} ms");
+    assert!(
+        (8.0..10.1).contains(&outcome.operations_per_s()),
+        "{outcome:?}"
+    );
+    let [reads, writes] = [io.reads, io.writes].map(|rates| rates.per_second.expect("counted"));
+    assert!(
+        (19.0..21.0).contains(&(reads / writes)),
+        "{reads} and {writes}"
+    );
 }

@@ -3,6 +3,8 @@
 use model::{Completion, Duration, Operation, Request};
 use profile::{Io, Requests};
 
+use crate::replay::Service;
+
 /// Requests of one role that were counted: reads, writes, flushes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted([Count; 3]);
@@ -12,6 +14,8 @@ struct Count {
     count: u64,
     bytes: u64,
     waited: Duration,
+    /// Of that, in the disk itself.
+    served: Duration,
 }
 
 impl Counted {
@@ -20,6 +24,20 @@ impl Counted {
         count.count += 1;
         count.bytes = count.bytes.saturating_add(request.length.0);
         count.waited += completion.latency();
+        count.served += completion.service;
+    }
+
+    /// Mean time in the disk itself, without limits and queues; `None` without requests.
+    pub(super) fn service(&self) -> Service {
+        let mean = |operation: Operation| {
+            let Count { count, served, .. } = self.0[operation as usize];
+            (count > 0).then(|| Duration::from_secs_f64(served.as_secs_f64() / count as f64))
+        };
+        Service {
+            read: mean(Operation::Read),
+            write: mean(Operation::Write),
+            flush: mean(Operation::Flush),
+        }
     }
 
     pub(super) fn io(&self) -> Io {
@@ -28,6 +46,7 @@ impl Counted {
                 count,
                 bytes,
                 waited,
+                ..
             } = self.0[operation as usize];
             Requests {
                 count: Some(count as f64),

@@ -70,6 +70,7 @@ impl Run<'_> {
             for session in group.sessions {
                 let waited = now.since(self.sessions[session as usize].waits_since);
                 self.wait_for_log(now, waited, &group.parts);
+                self.release(now, session);
                 self.end(now, session);
             }
         }
@@ -84,10 +85,10 @@ impl Run<'_> {
         for part in parts.iter().rev() {
             let part = part.tail(left);
             left = left - part.latency();
-            self.wait(now, Cause::Log, part);
+            self.wait(now, Role::Log, Cause::Log, part);
         }
         if let (Some(write), true) = (parts.first(), left > Duration::ZERO) {
-            self.wait(now, Cause::Log, write.in_proportion(left));
+            self.wait(now, Role::Log, Cause::Log, write.in_proportion(left));
         }
     }
 }

@@ -1,6 +1,8 @@
 //! A replay that is running: its events, in order of time.
 
+mod beside;
 mod counted;
+mod locks;
 mod log;
 mod periods;
 mod session;
@@ -21,9 +23,11 @@ use rand_distr::{Distribution, Exp1};
 use reading::Role;
 
 use super::demand::Demand;
+use super::parts::{Parts, TimePart};
 use super::replay::{Follow, Outcome, Replay, ReplayError};
 use super::series::Period;
 use counted::Counted;
+use locks::Locks;
 use log::Log;
 use session::Session;
 
@@ -70,6 +74,8 @@ pub(crate) struct Run<'a> {
     cores: Cores,
     /// The lock's queue: modelled as a single processor.
     lock: Cores,
+    /// Locks that are held until commits are durable.
+    locks: Locks,
     random: Stream,
     queue: BinaryHeap<Reverse<(Instant, u64, Event)>>,
     /// Whether the head of the queue has been processed, so its successor can replace it.
@@ -90,6 +96,7 @@ pub(crate) struct Run<'a> {
     operations: u64,
     took: Duration,
     split: TimeSplit,
+    parts: Parts,
     processor: Duration,
     follow: &'a mut dyn Follow,
 }
@@ -110,6 +117,7 @@ impl<'a> Run<'a> {
             storage: Storage::observed(replay.machine, replay.volumes, seed, observer),
             cores: Cores::new(replay.machine.cores),
             lock: Cores::new(1),
+            locks: Locks::new(),
             random: random::stream(replay.seed, "replay"),
             queue: BinaryHeap::new(),
             has_happened: false,
@@ -125,6 +133,7 @@ impl<'a> Run<'a> {
             operations: 0,
             took: Duration::ZERO,
             split: TimeSplit::default(),
+            parts: Parts::default(),
             processor: Duration::ZERO,
             follow,
         }
@@ -149,6 +158,11 @@ impl<'a> Run<'a> {
                 .collect(),
             usage_before,
             usage_after: self.storage.usage(self.until),
+            service: Role::COMMON
+                .into_iter()
+                .map(|role| (role, self.counted[role as usize].service()))
+                .collect(),
+            parts: self.parts.times(1.0 / (operations as f64).max(1.0)),
             split: self.split,
             processor: self.processor,
         })
@@ -249,11 +263,19 @@ impl<'a> Run<'a> {
     fn spend(&mut self, end: Instant, on: Spent, time: Duration) {
         if self.counts(end) {
             self.split.add(on, time);
+            let part = match on {
+                Spent::Cpu | Spent::CpuQueued => TimePart::Processor,
+                Spent::Lock => TimePart::Lock,
+                Spent::Think | Spent::Waiting(..) => return,
+            };
+            self.parts[part] += time.as_secs_f64();
         }
     }
 
-    fn wait(&mut self, end: Instant, cause: Cause, part: Completion) {
+    /// Records a wait of a session for `part` of a request, for files of `role`.
+    fn wait(&mut self, end: Instant, role: Role, cause: Cause, part: Completion) {
         if self.counts(end) {
+            self.parts[waited_for(role, cause)] += part.latency().as_secs_f64();
             self.split.add_wait(&Wait {
                 until: end,
                 cause,
@@ -295,6 +317,15 @@ impl<'a> Run<'a> {
             self.counted[role as usize].add(&request, &completion);
         }
         completion
+    }
+}
+
+fn waited_for(role: Role, cause: Cause) -> TimePart {
+    match (role, cause) {
+        (_, Cause::Log) => TimePart::Log,
+        (Role::Temp, _) => TimePart::Temp,
+        (_, Cause::Read) => TimePart::Read,
+        (_, Cause::Write) => TimePart::Write,
     }
 }
 

@@ -6,8 +6,9 @@ use model::{Bytes, Duration, Instant, Operation};
 use rand::RngExt;
 use reading::Role;
 
+use super::beside::Beside;
 use super::{Event, Run};
-use crate::demand::{Demand, Each};
+use crate::demand::{Access, Demand, Each};
 use crate::replay::Arrivals;
 
 /// Background writes are batched, this many bytes at once: `checkpoint_flush_after`, on Linux. Products that write
@@ -24,10 +25,14 @@ pub(super) struct Session {
     period: usize,
     /// Requests that it must still wait for: role, kind and size; the last one is next.
     left: Vec<(Role, Operation, Bytes)>,
+    /// Requests in the background that accompany them, of a long operation.
+    beside: Beside,
     commits: bool,
     /// Whether it must still take the lock.
     locks: bool,
-    /// Since when it waits for the log.
+    /// The lock that it has until its log is durable, or waits for.
+    pub(super) held: Option<u32>,
+    /// Since when it waits for the log, or for that lock.
     pub(super) waits_since: Instant,
     /// Since when it rests, if it does.
     pub(super) rests_since: Option<Instant>,
@@ -86,6 +91,16 @@ impl Run<'_> {
             let count = self.count(each);
             left.extend((0..count).map(|_| (role, operation, each.size)));
         }
+        let mut beside = Beside::default();
+        if is_long(&data, &temp) {
+            for (of, access) in beside.of.iter_mut().zip([data, temp]) {
+                of.reads = self.count(access.background_reads);
+                of.writes = self.count(access.background_writes);
+            }
+            for (role, _, _) in &left {
+                beside.of[usize::from(*role == Role::Temp)].own += 1;
+            }
+        }
         let commits = log.commits_per_operation.clamp(0.0, 1.0);
         let commits = self.random.random_bool(commits);
         let own = &mut self.sessions[session as usize];
@@ -93,8 +108,10 @@ impl Run<'_> {
             began: now,
             period: self.period,
             left,
+            beside,
             commits,
             locks: lock > Duration::ZERO,
+            held: None,
             waits_since: now,
             rests_since: None,
             draw: own.draw,
@@ -135,13 +152,21 @@ impl Run<'_> {
                 Operation::Read => Cause::Read,
                 Operation::Write | Operation::Flush => Cause::Write,
             };
-            self.wait(completion.done, cause, completion);
+            self.wait(completion.done, role, cause, completion);
+            self.accompany(now, session, role);
             self.push(completion.done, Event::GoesOn(session));
             return;
         }
         let Session {
-            period, commits, ..
+            period,
+            commits,
+            held,
+            ..
         } = self.sessions[session as usize];
+        let locks = self.periods[period].demand.log.locks;
+        if commits && locks > 0 && held.is_none() && !self.takes_lock(now, session, locks) {
+            return;
+        }
         self.log.bytes += self.periods[period].demand.log.bytes_per_operation;
         if commits {
             self.sessions[session as usize].waits_since = now;
@@ -161,11 +186,17 @@ impl Run<'_> {
             self.took += now.since(began);
         }
         let Demand { data, temp, .. } = self.periods[period].demand;
-        for (role, access) in [(Role::Data, data), (Role::Temp, temp)] {
-            for _ in 0..self.count(access.background_reads) {
-                self.request(now, role, Operation::Read, access.background_reads.size);
+        if is_long(&data, &temp) {
+            let due = self.sessions[session as usize].beside.alone();
+            self.issue(now, period, due);
+        } else {
+            for (role, access) in [(Role::Data, data), (Role::Temp, temp)] {
+                for _ in 0..self.count(access.background_reads) {
+                    self.request(now, role, Operation::Read, access.background_reads.size);
+                }
+                let count = self.count(access.background_writes);
+                self.write_later(now, role, access.background_writes, count);
             }
-            self.write_later(now, role, access.background_writes);
         }
         match self.replay.arrivals {
             Arrivals::Closed => self.rest(now, session),
@@ -173,10 +204,33 @@ impl Run<'_> {
         }
     }
 
-    /// Queues background writes; issues them in a batch once there are enough.
-    fn write_later(&mut self, now: Instant, role: Role, each: Each) {
+    /// Issues the background requests of a long operation that go with its next request, for files of `role`.
+    fn accompany(&mut self, now: Instant, session: u32, role: Role) {
+        let own = &mut self.sessions[session as usize];
+        let period = own.period;
+        let due = own.beside.next(role);
+        self.issue(now, period, due);
+    }
+
+    /// Issues background reads and writes of data and of temporary files.
+    fn issue(&mut self, now: Instant, period: usize, due: [[u64; 2]; 2]) {
+        if due == [[0; 2]; 2] {
+            return;
+        }
+        let Demand { data, temp, .. } = self.periods[period].demand;
+        let of = [(Role::Data, data), (Role::Temp, temp)];
+        for ((role, access), [reads, writes]) in of.into_iter().zip(due) {
+            for _ in 0..reads {
+                self.request(now, role, Operation::Read, access.background_reads.size);
+            }
+            self.write_later(now, role, access.background_writes, writes);
+        }
+    }
+
+    /// Queues `count` background writes; issues them in a batch once there are enough.
+    fn write_later(&mut self, now: Instant, role: Role, each: Each, count: u64) {
         let size = each.size.0.max(1);
-        self.unwritten[role as usize] += self.count(each) * size;
+        self.unwritten[role as usize] += count * size;
         if self.unwritten[role as usize] < WRITTEN_TOGETHER {
             return;
         }
@@ -184,4 +238,12 @@ impl Run<'_> {
             self.request(now, role, Operation::Write, each.size);
         }
     }
+}
+
+/// Whether an operation's background requests are more than one batch: these go on while it runs, such as read-ahead of a scan and
+/// the writes of a sort, instead of all at its end.
+fn is_long(data: &Access, temp: &Access) -> bool {
+    let kinds = [data, temp].map(|of| [of.background_reads, of.background_writes]);
+    let bytes = |each: &Each| each.per_operation * each.size.0 as f64;
+    kinds.iter().flatten().map(bytes).sum::<f64>() > WRITTEN_TOGETHER as f64
 }

@@ -91,12 +91,31 @@ pub struct Capacity {
 /// Recorded beside simulated figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BackTest {
-    /// Whether the profile fits today's layout.
+    /// Whether the profile fits today's layout well enough for advice.
     pub fits: bool,
+    /// How it does: `fits`; `rate-fits`, where the rate fits and a detail does not; `does-not-fit`.
+    pub outcome: &'static str,
+    /// The detail that is off, and what it probably means, where the rate fits.
+    pub caveat: Option<String>,
+    /// What was unusual while the profile was recorded, as sentences.
+    pub notices: Vec<String>,
     /// The tolerance for figures that sessions wait for.
     pub off_max: f64,
     /// Every figure.
     pub figures: Vec<Figure>,
+    /// The time of an operation, by what its session waits for; empty where that was not recorded.
+    pub parts: Vec<Part>,
+}
+
+/// What an operation waits for, recorded beside simulated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// `read`, `write`, `temp`, `log`, `lock`, `processor` or `other`.
+    pub part: &'static str,
+    /// Recorded seconds of an operation.
+    pub recorded_s: f64,
+    /// Simulated seconds of an operation.
+    pub simulated_s: f64,
 }
 
 /// A figure, recorded and simulated.
@@ -142,6 +161,9 @@ pub struct Layout {
     pub time: f64,
     /// Half of its 95 % confidence interval; 0 for a single simulation.
     pub time_half: f64,
+    /// From and to how much `time` may be, where a detail of the back-test is off: as simulated, and with each wait off by as much
+    /// as on today's layout.
+    pub time_range: Option<[f64; 2]>,
     /// Mean time of an operation, in milliseconds.
     pub operation_ms: f64,
     /// The most used limits.

@@ -197,13 +197,17 @@ fn keys(table: &Table) -> Vec<Vec<String>> {
 
 fn fit(backtest: &BackTest) -> String {
     let off_max = percent(backtest.off_max);
-    match backtest.fits {
-        true => format!(
-            "The model fits today's layout: no figure that sessions wait for is more than {off_max} off."
+    match (backtest.fits, &backtest.caveat) {
+        (true, None) => format!(
+            "The model fits today's layout: figures that sessions wait for may be off by at most {off_max}."
         ),
-        false => format!(
-            "The model does not fit today's layout: a figure that sessions wait for is more than {off_max} off. Find out \
-             why before relying on this advice."
+        (true, Some(caveat)) => format!(
+            "The rate and the time of an operation fit today's layout within {off_max}, and a detail does not: {caveat}. Times in \
+             brackets say what that means for the other layouts."
+        ),
+        (false, _) => format!(
+            "The model does not fit today's layout: the rate and the time of an operation may be off by at most {off_max}. \
+             Find out why before relying on this advice."
         ),
     }
 }
@@ -216,7 +220,7 @@ pub(super) mod tests {
 
     use super::super::decision::{Decision, Kind, Level, Trust};
     use super::super::document::{
-        Asked, Capacity, Change, Counts, Figure, Next, SCHEMA, Used, Volume,
+        Asked, Capacity, Change, Counts, Figure, Next, Part, SCHEMA, Used, Volume,
     };
     use super::super::money::Currency;
     use super::*;
@@ -241,6 +245,7 @@ pub(super) mod tests {
             usd_per_month: usd,
             time,
             time_half: 0.0,
+            time_range: None,
             operation_ms: 2.5,
             used: vec![Used {
                 limit: "IOPS of <i>data</i>".to_owned(),
@@ -288,6 +293,9 @@ pub(super) mod tests {
             },
             backtest: BackTest {
                 fits: true,
+                outcome: "rate-fits",
+                caveat: Some("log write ms is <40> % off".to_owned()),
+                notices: vec!["processors <were> busy".to_owned()],
                 off_max: 0.2,
                 figures: vec![Figure {
                     role: Some(Role::Data),
@@ -296,6 +304,11 @@ pub(super) mod tests {
                     simulated: 110.0,
                     off: 0.1,
                     decides: true,
+                }],
+                parts: vec![Part {
+                    part: "log",
+                    recorded_s: 0.002,
+                    simulated_s: 0.001,
                 }],
             },
             today: layout("today's", None, 1.0),

@@ -6,7 +6,7 @@ use model::Bytes;
 use reading::Role;
 
 use super::decision::Kind;
-use super::document::{Advice, Capacity, Change, Figure, Layout, Volume};
+use super::document::{Advice, Capacity, Change, Figure, Layout, Part, Volume};
 use super::money::Currency;
 use crate::findings::Survived;
 use table::quantity::{count, number, percent, percent_signed, percent_with_error};
@@ -45,6 +45,8 @@ pub struct View {
     pub backtest: Table,
     /// The smallest changes from today's layout.
     pub changes: Table,
+    /// The time of an operation by what its session waits for, recorded beside simulated.
+    pub parts: Table,
     /// Layouts that are faster than every cheaper one.
     pub frontier: Table,
     /// Statistics of the search; sentences.
@@ -72,6 +74,7 @@ impl View {
             reasons: reasons(advice),
             backtest: backtest(advice),
             changes: changes(advice),
+            parts: parts(advice),
             frontier: frontier(advice),
             search: search(advice),
             assumptions: advice.assumptions.clone(),
@@ -244,7 +247,11 @@ pub(super) fn usd(usd: Option<f64>, currency: &Currency) -> String {
 
 /// As a share of today's time, with its interval.
 pub(super) fn time(layout: &Layout) -> String {
-    percent_with_error(layout.time, layout.time_half)
+    let time = percent_with_error(layout.time, layout.time_half);
+    match layout.time_range.map(|range| range.map(percent)) {
+        Some([low, high]) if low != high => format!("{time} ({low} to {high})"),
+        Some(_) | None => time,
+    }
 }
 
 fn volumes(layout: &Layout) -> String {
@@ -312,7 +319,7 @@ fn why(layout: &Layout) -> String {
 }
 
 fn reasons(advice: &Advice) -> Vec<String> {
-    let mut reasons = Vec::new();
+    let mut reasons = advice.backtest.notices.clone();
     if let Some(chosen) = advice.chosen() {
         reasons.extend(headroom(advice, chosen));
         if chosen.volumes.iter().any(|volume| volume.forgets) {
@@ -378,6 +385,26 @@ fn changes(advice: &Advice) -> Table {
             ),
             Column::figure("time, %\nof today", |change: &&Change| time(&change.layout)),
             Column::text("most used", |change: &&Change| used(&change.layout)),
+        ],
+    )
+}
+
+fn parts(advice: &Advice) -> Table {
+    let all = || advice.backtest.parts.iter();
+    let recorded_s: f64 = all().map(|part| part.recorded_s).sum();
+    let simulated_s: f64 = all().map(|part| part.simulated_s).sum();
+    Table::of(
+        all().filter(|part| part.recorded_s + part.simulated_s > 0.0),
+        [
+            Column::text("ms of an operation", |part: &&Part| part.part.to_owned()),
+            Column::figure("recorded", |part: &&Part| number(part.recorded_s * 1e3)),
+            Column::figure("", move |part: &&Part| {
+                percent(part.recorded_s / recorded_s)
+            }),
+            Column::figure("simulated", |part: &&Part| number(part.simulated_s * 1e3)),
+            Column::figure("", move |part: &&Part| {
+                percent(part.simulated_s / simulated_s)
+            }),
         ],
     )
 }

@@ -187,7 +187,7 @@ pub fn run(args: &Args) -> Result<()> {
 
     let mut catalogue = layout.inventory.catalogue.clone();
     price(args, &mut catalogue)?;
-    let today = Today {
+    let mut today = Today {
         settings: &arm.settings,
         placed: Placed {
             machine: stage.machine.clone(),
@@ -198,7 +198,7 @@ pub fn run(args: &Args) -> Result<()> {
         profile: &recording.profile,
     };
     // Before anything is simulated: what is refused is refused at once.
-    let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
+    Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
     let tested = backtest::of(&prepared)?;
     if let Err(refused) = backtest::judge(&tested, args.untested) {
         if args.format == ListFormat::Text {
@@ -206,6 +206,9 @@ pub fn run(args: &Args) -> Result<()> {
         }
         return Err(refused);
     }
+    backtest::teach(&tested, stage, &mut catalogue);
+    today.placed.volumes = tested.volumes_in_the_long_run();
+    let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
     let product = recording.profile.origin.product.as_deref();
     let names = args.names(product);
     let document = interruptible(|go_on| request.advice(&tested, &names, go_on));
@@ -220,7 +223,7 @@ pub fn run(args: &Args) -> Result<()> {
         window: args.window.as_deref(),
         temp_files_max: names.scripts.map_or(1, |scripts| scripts.temp_files_max),
     };
-    let finalists = request.finalists(&finalists, &mut document, &mut |text| {
+    let finalists = request.finalists(&tested, &finalists, &mut document, &mut |text| {
         let written = folder::write_finalists(&folder, text);
         let checked = written.and_then(|()| runs(args, folder.path()));
         checked.map_err(|error| format!("{error:#}"))

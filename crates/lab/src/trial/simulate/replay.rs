@@ -1,6 +1,6 @@
 //! A trial that replays a profile, in virtual time.
 
-use model::{Duration, Instant, Observer};
+use model::{Duration, Instant, Observer, VolumeSpec};
 use replay::{Arrivals, DemandSeries, Follow, Outcome, Replay, ReplayError};
 
 use super::super::collect::{self, Counted};
@@ -28,12 +28,17 @@ pub struct Replayed<'a> {
 }
 
 impl Replayed<'_> {
-    /// Replays it, without a record.
+    /// Replays it on `volumes`, which are the arm's with other latencies or credits, without a record.
     ///
     /// # Errors
     /// When it does not end, or `cancelled` returns true.
-    pub(crate) fn run(&self, cancelled: &Cancel, tell: &Tell<'_>) -> Result<Outcome, ReplayError> {
-        self.follow(Box::new(()), &mut self.follower(cancelled, tell))
+    pub(crate) fn run(
+        &self,
+        volumes: &[VolumeSpec],
+        cancelled: &Cancel,
+        tell: &Tell<'_>,
+    ) -> Result<Outcome, ReplayError> {
+        self.follow(volumes, Box::new(()), &mut self.follower(cancelled, tell))
     }
 
     fn follower<'a>(&self, cancelled: &'a Cancel, tell: &'a Tell<'a>) -> Follower<'a> {
@@ -49,6 +54,7 @@ impl Replayed<'_> {
 
     fn follow(
         &self,
+        volumes: &[VolumeSpec],
         observer: Box<dyn Observer>,
         follow: &mut dyn Follow,
     ) -> Result<Outcome, ReplayError> {
@@ -65,7 +71,7 @@ impl Replayed<'_> {
                 Arrival::Open { .. } => Arrivals::Open,
             },
             machine: &stage.machine,
-            volumes: &stage.volumes,
+            volumes,
             places: &stage.replay_places(&settings.placement),
             warm_up: settings.workload.warm_up,
             length: length(settings),
@@ -95,7 +101,7 @@ pub fn replay(
     let (window, length) = (follower.window, length(settings));
     let meter = SharedMeter::of(stage);
     meter.0.borrow_mut().measure(window[0], window[1]);
-    let outcome = match replayed.follow(Box::new(meter.clone()), &mut follower) {
+    let outcome = match replayed.follow(&stage.volumes, Box::new(meter.clone()), &mut follower) {
         Ok(outcome) => outcome,
         Err(ReplayError::Stopped) => return Err(Cancelled),
         Err(error @ (ReplayError::Timeless | ReplayError::Behind(_))) => {

@@ -1,0 +1,260 @@
+//! The outcome of a back-test: what decides, and what is only a detail.
+
+use std::fmt;
+
+use reading::Role;
+
+use super::reason::Reason;
+use super::{BackTest, Figure, Measure};
+use crate::parts::{Parts, TimePart};
+
+/// Maximum difference of a part's share in an operation's time.
+const SHARE_OFF_MAX: f64 = 0.1;
+
+/// Whether a profile fits a layout.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fit {
+    /// Rate and details are within [`OFF_MAX`](super::OFF_MAX).
+    Fits,
+    /// The rate and the time of an operation are, these details are not.
+    RateFits {
+        /// What is off, the furthest first; not empty.
+        details: Vec<Detail>,
+    },
+    /// The rate, or the time of an operation, is not.
+    DoesNotFit {
+        /// The part of an operation's time, or the figure, that is off most.
+        part: Detail,
+        /// The likeliest reason.
+        reason: Reason,
+    },
+}
+
+/// Something that is off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Detail {
+    /// A figure.
+    Figure(Figure),
+    /// The share of a part in the time of an operation.
+    Share {
+        /// Which part.
+        part: TimePart,
+        /// Its recorded share, 0 to 1.
+        recorded: f64,
+        /// Its share in the replay.
+        simulated: f64,
+    },
+}
+
+impl Fit {
+    /// Its name in documents.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Fit::Fits => "fits",
+            Fit::RateFits { .. } => "rate-fits",
+            Fit::DoesNotFit { .. } => "does-not-fit",
+        }
+    }
+
+    /// Whether advice can follow from it.
+    pub fn allows_advice(&self) -> bool {
+        match self {
+            Fit::Fits | Fit::RateFits { .. } => true,
+            Fit::DoesNotFit { .. } => false,
+        }
+    }
+
+    /// The caveat of advice that follows from it; `None` where none is due, or where no advice is.
+    pub fn caveat(&self) -> Option<String> {
+        let Fit::RateFits { details } = self else {
+            return None;
+        };
+        let first = details.first()?;
+        let more = match details.len() {
+            1 => String::new(),
+            2 => "; another detail is off too".to_owned(),
+            count => format!("; {} other details are off too", count - 1),
+        };
+        Some(format!("{first} ({}){more}", first.meaning()))
+    }
+}
+
+impl Detail {
+    /// What it probably means.
+    pub fn meaning(&self) -> &'static str {
+        match self {
+            Detail::Share { .. } => "time is spent elsewhere than it was",
+            Detail::Figure(figure) if !figure.measure.is_latency() => {
+                "other programs' requests were counted, or the server gathers its requests otherwise"
+            }
+            Detail::Figure(figure) if figure.off() > 0.0 => {
+                "requests queue longer in the replay than they did"
+            }
+            Detail::Figure(_) => "the server waited longer than these disks take",
+        }
+    }
+
+    /// How far it is off: a figure as a share of the recorded one, a share in points.
+    pub fn off(&self) -> f64 {
+        match self {
+            Detail::Figure(figure) => figure.off(),
+            Detail::Share {
+                recorded,
+                simulated,
+                ..
+            } => simulated - recorded,
+        }
+    }
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Detail::Figure(figure) => {
+                if let Some(role) = figure.role {
+                    write!(f, "{role} ")?;
+                }
+                write!(
+                    f,
+                    "{} is {:+.0} % off",
+                    figure.measure,
+                    100.0 * figure.off()
+                )
+            }
+            Detail::Share {
+                part,
+                recorded,
+                simulated,
+            } => write!(
+                f,
+                "{part} is {:.0} % of an operation's time, and {:.0} % in the replay",
+                100.0 * recorded,
+                100.0 * simulated
+            ),
+        }
+    }
+}
+
+impl BackTest {
+    /// Whether the profile fits. The rate and the time of an operation decide; where these are within
+    /// [`OFF_MAX`](super::OFF_MAX), the rest is detail.
+    pub fn fit(&self) -> Fit {
+        let is_rate = |figure: &&Figure| {
+            matches!(figure.measure, Measure::Operations | Measure::OperationTime)
+        };
+        if !self.figures.iter().filter(is_rate).all(Figure::fits) {
+            let part = self.furthest();
+            return Fit::DoesNotFit {
+                part,
+                reason: self.reason(&part),
+            };
+        }
+        let mut details: Vec<Detail> = self
+            .shares()
+            .filter(|share| share.off().abs() > SHARE_OFF_MAX)
+            .collect();
+        let figures = self
+            .figures
+            .iter()
+            .filter(|figure| figure.decides && !figure.fits());
+        details.extend(figures.copied().map(Detail::Figure));
+        details.sort_by(|a, b| b.off().abs().total_cmp(&a.off().abs()));
+        match details.is_empty() {
+            true => Fit::Fits,
+            false => Fit::RateFits { details },
+        }
+    }
+
+    /// What is off most: the part of an operation's time if that was recorded, or else a latency that sessions wait for, or else a
+    /// rate.
+    fn furthest(&self) -> Detail {
+        let off = |detail: &Detail| match detail {
+            // In seconds: a share of a replay that takes half the time says little.
+            Detail::Share { part, .. } => {
+                let [recorded, simulated] = self.parts.expect("shares are of parts");
+                (simulated[*part] - recorded[*part]).abs()
+            }
+            Detail::Figure(figure) => figure.off().abs(),
+        };
+        let most = |details: &mut dyn Iterator<Item = Detail>| {
+            details.max_by(|a, b| off(a).total_cmp(&off(b)))
+        };
+        let of = |is_latency: bool| {
+            let figures = self.figures.iter().filter(move |figure| {
+                figure.decides && !figure.fits() && figure.measure.is_latency() == is_latency
+            });
+            figures.copied().map(Detail::Figure)
+        };
+        most(&mut self.shares())
+            .or_else(|| most(&mut of(true)))
+            .or_else(|| most(&mut of(false)))
+            .expect("a rate is off")
+    }
+
+    /// The share of each part in the time of an operation, recorded and simulated.
+    fn shares(&self) -> impl Iterator<Item = Detail> {
+        let parts = self.parts.into_iter();
+        parts.flat_map(|[recorded, simulated]| {
+            TimePart::ALL.into_iter().map(move |part| Detail::Share {
+                part,
+                recorded: recorded.share(part),
+                simulated: simulated.share(part),
+            })
+        })
+    }
+
+    /// How long an operation takes that is replayed in `parts`, if each wait is off by as much as on the layout of this back-test.
+    ///
+    /// Beside the replayed time itself, this is the interval that a detail implies: a detail that is off carries over to another
+    /// layout fully, or not at all.
+    pub fn as_recorded(&self, parts: &Parts) -> f64 {
+        let factor = |part: TimePart| {
+            let [recorded, simulated] = match self.parts {
+                Some(parts) => parts.map(|of| of[part]),
+                None => self.latency(part)?,
+            };
+            (recorded > 0.0 && simulated > 0.0).then(|| recorded / simulated)
+        };
+        let of = |part: TimePart| match part {
+            TimePart::Read | TimePart::Write | TimePart::Temp | TimePart::Log | TimePart::Lock => {
+                parts[part] * factor(part).unwrap_or(1.0)
+            }
+            TimePart::Processor | TimePart::Other => parts[part],
+        };
+        TimePart::ALL.into_iter().map(of).sum()
+    }
+
+    /// The latency that decides how long a part takes, recorded and simulated.
+    fn latency(&self, part: TimePart) -> Option<[f64; 2]> {
+        let of = match part {
+            TimePart::Read => (Role::Data, Measure::ReadLatency),
+            TimePart::Write => (Role::Data, Measure::WriteLatency),
+            TimePart::Temp => (Role::Temp, Measure::ReadLatency),
+            TimePart::Log => (Role::Log, Measure::WriteLatency),
+            TimePart::Lock | TimePart::Processor | TimePart::Other => return None,
+        };
+        let mut figures = self.figures.iter();
+        let figure = figures.find(|figure| (figure.role, figure.measure) == (Some(of.0), of.1))?;
+        Some([figure.recorded, figure.simulated])
+    }
+
+    /// Which of the figures for a part are latencies that sessions wait for, the furthest off first.
+    pub(super) fn latency_of(&self, detail: &Detail) -> Option<Figure> {
+        match detail {
+            Detail::Figure(figure) => figure.measure.is_latency().then_some(*figure),
+            Detail::Share { part, .. } => {
+                let role = match part {
+                    TimePart::Read | TimePart::Write => Role::Data,
+                    TimePart::Temp => Role::Temp,
+                    TimePart::Log => Role::Log,
+                    TimePart::Lock | TimePart::Processor | TimePart::Other => return None,
+                };
+                let figures = self.figures.iter().filter(|figure| {
+                    figure.role == Some(role) && figure.decides && figure.measure.is_latency()
+                });
+                let most = figures.max_by(|a, b| a.off().abs().total_cmp(&b.off().abs()));
+                most.copied()
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Why a profile does not fit: the likeliest reason, from what else was recorded.
+
+use std::collections::BTreeMap;
+
+use reading::Role;
+
+use super::{BackTest, Detail, Measure, OFF_MAX};
+use crate::parts::TimePart;
+
+/// What tells one reason from another.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Evidence {
+    /// Mean time of requests in the simulated disks themselves, in milliseconds.
+    pub(super) service: BTreeMap<(Role, Measure), f64>,
+    /// Whether a disk has burst credits.
+    pub(super) bursts: bool,
+    /// Whether processors held the server up.
+    pub(super) is_busy: bool,
+}
+
+/// The likeliest reason for which a profile does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Sessions waited for a processor.
+    Processor,
+    /// Sessions waited for locks.
+    Locks,
+    /// Burst credits were not as the layout says.
+    Credits,
+    /// Requests took longer than these disks would take.
+    Slower,
+    /// Requests completed sooner than these disks could serve them.
+    Faster,
+    /// Requests waited longer in the replay, although the disks themselves take as long as recorded.
+    Queue,
+    /// Latencies fit, but operations do not.
+    Otherwise,
+}
+
+impl Reason {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Processor => "processor",
+            Reason::Locks => "locks",
+            Reason::Credits => "credits",
+            Reason::Slower => "slower-disk",
+            Reason::Faster => "faster-disk",
+            Reason::Queue => "queue",
+            Reason::Otherwise => "not-recorded",
+        }
+    }
+
+    /// The probable cause.
+    pub fn text(self) -> &'static str {
+        match self {
+            Reason::Processor => {
+                "sessions waited for a processor, of the server or of its host, which no other disk changes"
+            }
+            Reason::Locks => {
+                "sessions waited for locks, and not as long as one lock that all of them take would explain"
+            }
+            Reason::Credits => {
+                "the server waited longer than these disks take: their burst credits were spent, or fewer than the layout says"
+            }
+            Reason::Slower => {
+                "the server waited longer than these disks take: the disk is slower than the catalogue says (`dbstow disks NAME` \
+                 shows what it assumes), it is another one, or other machines share it"
+            }
+            Reason::Faster => {
+                "the server was answered sooner than these disks answer: its disks are faster, or a cache answered in between"
+            }
+            Reason::Queue => {
+                "the disks take as long as recorded, and requests queue longer for their limits than they did: the server's disks \
+                 have higher limits, or requests were counted that no session waits for, such as read-ahead"
+            }
+            Reason::Otherwise => {
+                "the disks' latencies fit, and the rate does not: something else held the server up that was not recorded, \
+                 such as locks, or an hour of different loads counts as one"
+            }
+        }
+    }
+
+    /// What to do about it.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Reason::Processor => "record a time in which processors are free",
+            Reason::Locks | Reason::Otherwise => {
+                "record a time of one kind of load, with sessions (`dbstow record`)"
+            }
+            Reason::Credits => {
+                "give the share of the credits that was left at the start (`credits` of the volume), or try --sustained"
+            }
+            Reason::Slower | Reason::Faster | Reason::Queue => {
+                "check disk, size and provisioned rates, or measure a disk (`dbstow calibrate`) and name it in the layout \
+                 (--catalogue FILE)"
+            }
+        }
+    }
+}
+
+impl BackTest {
+    /// The likeliest reason for which `most` is off.
+    pub(super) fn reason(&self, most: &Detail) -> Reason {
+        let mut figures = self.figures.iter();
+        let operations = figures.find(|figure| figure.measure == Measure::Operations);
+        let is_too_fast = operations.is_some_and(|figure| figure.off() > 0.0);
+        if is_too_fast && self.evidence.is_busy {
+            return Reason::Processor;
+        }
+        match most {
+            Detail::Share {
+                part: TimePart::Lock,
+                ..
+            } => return Reason::Locks,
+            Detail::Share {
+                part: TimePart::Processor,
+                ..
+            } => return Reason::Processor,
+            Detail::Share { .. } | Detail::Figure(_) => {}
+        }
+        let Some(latency) = self.latency_of(most).filter(|figure| !figure.fits()) else {
+            return Reason::Otherwise;
+        };
+        if latency.off() < 0.0 {
+            return match self.evidence.bursts {
+                true => Reason::Credits,
+                false => Reason::Slower,
+            };
+        }
+        let role = latency.role.unwrap_or(Role::Data);
+        let service = self.evidence.service.get(&(role, latency.measure));
+        let is_served =
+            service.is_some_and(|service| latency.recorded >= service * (1.0 - OFF_MAX));
+        match is_served && is_too_fast {
+            true => Reason::Queue,
+            false => Reason::Faster,
+        }
+    }
+}

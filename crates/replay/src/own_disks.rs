@@ -1,0 +1,230 @@
+//! What a recording says about the disks that it was made on, in place of what was declared about them.
+
+use model::{Burst, Duration, HostCacheMode, LatencySpec, LimitSpec, Operation, Rate, VolumeSpec};
+use profile::{Interval, Profile};
+use reading::Role;
+
+use super::replay::Places;
+
+/// By how much a replayed latency may exceed that of the disk itself, as a share, before limits or queues count as part of it.
+const HELD_MAX: f64 = 0.1;
+
+/// Share by which a recorded latency has to differ from the declared one to take its place.
+const DIFFERS_FROM: f64 = 0.05;
+
+/// Factor by which the recorded latency of a read or write may differ from the declared one for the disk to be the declared one. A
+/// vendor's disks differ by less from one measurement to the next; flushes are not bounded, since no vendor publishes theirs.
+const FACTOR_MAX: f64 = 1.5;
+
+/// Share by which recorded IOPS may exceed a sustained rate without being a burst.
+const BURST_FROM: f64 = 0.1;
+
+/// A latency of a volume's disks that was recorded, and takes the place of the declared one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnLatency {
+    /// Index of the volume.
+    pub volume: usize,
+    /// Its name.
+    pub name: String,
+    /// What takes so long.
+    pub operation: Operation,
+    /// Mean as declared, in the catalogue or in the layout.
+    pub declared: Duration,
+    /// Mean as recorded.
+    pub recorded: Duration,
+}
+
+/// Requests of one kind that sessions wait for: recorded and simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Served {
+    /// Role of their files.
+    pub(super) role: Role,
+    /// What they do.
+    pub(super) operation: Operation,
+    /// How many were recorded per second.
+    pub(super) per_second: f64,
+    /// Recorded mean, in milliseconds.
+    pub(super) recorded_ms: f64,
+    /// Simulated mean, in milliseconds.
+    pub(super) simulated_ms: f64,
+    /// Simulated mean in the disk itself, in milliseconds.
+    pub(super) service_ms: f64,
+}
+
+impl OwnLatency {
+    /// Those that `served` shows: of requests that sessions wait for, and that nothing but the disk held up.
+    pub(super) fn all(
+        served: &[Served],
+        places: &Places,
+        volumes: &[VolumeSpec],
+    ) -> Vec<OwnLatency> {
+        let mut all = Vec::new();
+        // A host cache's answers are not those of the disk.
+        let without_cache =
+            |(_, spec): &(usize, &VolumeSpec)| spec.host_cache == HostCacheMode::None;
+        for (volume, spec) in volumes.iter().enumerate().filter(without_cache) {
+            for operation in [Operation::Read, Operation::Write, Operation::Flush] {
+                let own: Vec<&Served> = served
+                    .iter()
+                    .filter(|one| {
+                        one.operation == operation && places.of(one.role).contains(&volume)
+                    })
+                    .collect();
+                all.extend(OwnLatency::of(&own).map(|[declared, recorded]| OwnLatency {
+                    volume,
+                    name: spec.name.clone(),
+                    operation,
+                    declared,
+                    recorded,
+                }));
+            }
+        }
+        all
+    }
+
+    /// Declared and recorded mean of requests of one kind to one volume.
+    fn of(served: &[&Served]) -> Option<[Duration; 2]> {
+        let first = served.first()?;
+        let is_held = |one: &&Served| one.simulated_ms > one.service_ms * (1.0 + HELD_MAX);
+        let count: f64 = served.iter().map(|one| one.per_second).sum();
+        if served.iter().any(is_held) || count <= 0.0 {
+            return None;
+        }
+        let mean = |of: fn(&Served) -> f64| {
+            served
+                .iter()
+                .map(|one| of(one) * one.per_second)
+                .sum::<f64>()
+                / count
+        };
+        let (declared, recorded) = (mean(|one| one.service_ms), mean(|one| one.recorded_ms));
+        let factor = recorded / declared;
+        let is_possible = match first.operation {
+            Operation::Read | Operation::Write => (1.0 / FACTOR_MAX..=FACTOR_MAX).contains(&factor),
+            Operation::Flush => recorded > 0.0,
+        };
+        let differs = (factor - 1.0).abs() > DIFFERS_FROM;
+        (is_possible && differs)
+            .then(|| [declared, recorded].map(|ms| Duration::from_secs_f64(ms / 1e3)))
+    }
+
+    /// Puts it in the place of what `latency` declares; the shape of the distribution stays.
+    pub fn replace(&self, latency: &LatencySpec) -> LatencySpec {
+        let factor = self.recorded.as_secs_f64() / self.declared.as_secs_f64();
+        let scaled = |value: &Duration| Duration::from_secs_f64(value.as_secs_f64() * factor);
+        match latency {
+            _ if self.declared == Duration::ZERO => LatencySpec::constant(self.recorded),
+            LatencySpec::Constant { value } => LatencySpec::constant(scaled(value)),
+            LatencySpec::Exponential { mean } => LatencySpec::Exponential { mean: scaled(mean) },
+            LatencySpec::LogNormal { p50, p99 } => LatencySpec::LogNormal {
+                p50: scaled(p50),
+                p99: scaled(p99),
+            },
+        }
+    }
+
+    /// The same for the disks of its volume among `volumes`.
+    ///
+    /// # Panics
+    /// Without that volume.
+    pub fn apply(&self, volumes: &mut [VolumeSpec]) {
+        for disk in &mut volumes[self.volume].disks {
+            let latency = match self.operation {
+                Operation::Read => &mut disk.read_latency,
+                Operation::Write => &mut disk.write_latency,
+                Operation::Flush => &mut disk.flush_latency,
+            };
+            *latency = self.replace(latency);
+        }
+    }
+
+    /// As a sentence.
+    pub(super) fn sentence(&self) -> String {
+        let what = match self.operation {
+            Operation::Read => "reads",
+            Operation::Write => "writes",
+            Operation::Flush => "flushes",
+        };
+        format!(
+            "The disk of volume {}: {what} take {:.3} ms, as recorded on it, and not the declared {:.3} ms.",
+            self.name,
+            self.recorded.as_millis_f64(),
+            self.declared.as_millis_f64()
+        )
+    }
+}
+
+/// Sets the burst credits of IOPS limits that ran out in the middle of a recording to what it shows to have been left at its start.
+/// Returns sentences about it.
+///
+/// They ran out where IOPS exceed the sustained rate, and from some interval on never do again: what was above it until then was
+/// paid for with credits (`used - provisioned`, see [`Burst`]).
+pub fn start_with_recorded_credits(
+    profile: &Profile,
+    places: &Places,
+    volumes: &mut [VolumeSpec],
+) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for (at, volume) in volumes.iter_mut().enumerate() {
+        let roles: Vec<Role> = Role::COMMON
+            .into_iter()
+            .filter(|role| places.of(*role) == [at])
+            .collect();
+        let [disk] = volume.disks.as_mut_slice() else {
+            // Which disk of a stripe served what is not known.
+            continue;
+        };
+        for limit in &mut disk.limits {
+            if let Some(burst) = recorded_credits(profile, &roles, limit) {
+                sentences.push(format!(
+                    "Volume {} began with {} of {} burst credits: as many as the recording used before they ran out.",
+                    volume.name, burst.credits_initial, burst.credits
+                ));
+                limit.burst = Some(burst);
+            }
+        }
+    }
+    sentences
+}
+
+/// A limit's burst with the credits that were left at the start of a recording; `None` if that does not show.
+fn recorded_credits(profile: &Profile, roles: &[Role], limit: &LimitSpec) -> Option<Burst> {
+    let (burst, Rate::Iops(sustained)) = (limit.burst?, limit.rate) else {
+        return None;
+    };
+    let sustained = sustained.0 as f64;
+    let above = |interval: &Interval| {
+        let requests: Option<f64> = roles
+            .iter()
+            .map(|role| match interval.roles.get(role) {
+                Some(io) => {
+                    let (reads, writes) = (io.reads.count, io.writes.count);
+                    reads.or(writes)?;
+                    Some(reads.unwrap_or(0.0) + writes.unwrap_or(0.0))
+                }
+                // Counted among another's.
+                None => Some(0.0),
+            })
+            .sum();
+        Some((requests?, sustained * interval.length.as_secs_f64()))
+    };
+    let all: Vec<(f64, f64)> = profile.intervals.iter().map(above).collect::<Option<_>>()?;
+    let bursts = |(asked, sustained): &(f64, f64)| *asked > sustained * (1.0 + BURST_FROM);
+    let end = all.iter().rposition(bursts)? + 1;
+    // A burst that lasts until the end does not show how long it could have gone on.
+    let is_spent = |(asked, sustained): &(f64, f64)| *asked > sustained * (1.0 - BURST_FROM);
+    if end == all.len() || !all[end..].iter().all(is_spent) {
+        return None;
+    }
+    let spent: f64 = all[..end]
+        .iter()
+        .map(|(asked, sustained)| asked - sustained)
+        .sum();
+    Some(Burst {
+        credits_initial: (spent.max(0.0) as u64).min(burst.credits),
+        ..burst
+    })
+}
+
+#[cfg(test)]
+mod tests;
