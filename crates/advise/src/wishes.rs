@@ -162,7 +162,7 @@ impl Wishes {
                 let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
                 return Err(AdviseError::NoSize {
                     volume: volume.name.clone(),
-                    roles: roles.join(" and --capacity "),
+                    roles: roles.join("=SIZE --capacity "),
                 });
             }
             holdings.push(Holding {

@@ -83,7 +83,7 @@ pub(super) fn layout_of_today(
     window: Option<&str>,
     set: &[(String, String)],
 ) -> Result<ExperimentText, RequestError> {
-    // One that is no time is refused with its option.
+    // A text that is not a time is refused with its option.
     let window = window.and_then(|window| window.parse().ok());
     match today {
         Some(RECORDED) => {

@@ -648,7 +648,7 @@ fn counters_alone_give_advice_without_limits_or_a_price_of_today() {
     ];
     let error = place.fails(&[&without_size[..], &machine, &["--force"]].concat(), 2);
     assert!(
-        error.contains("volume \"data\" has no size, so that what has to fit is not known; give --capacity data=SIZE"),
+        error.contains("volume \"data\" has no size, so that what has to fit is not known; give --capacity data=SIZE --capacity temp=SIZE"),
         "{error}"
     );
     let other = [
