@@ -36,7 +36,7 @@ impl Recorded<'_> {
             let product = there.find(|volume| volume.name == own.name);
             let product = product.and_then(|volume| match &volume.disk {
                 Disk::Catalogue(name) => entry(catalogue, name),
-                Disk::Local | Disk::Unlimited => None,
+                Disk::Local | Disk::Recorded | Disk::Unlimited => None,
             });
             for (name, volume) in volumes.iter_mut() {
                 let Some(volume) = volume.as_table_like_mut() else {

@@ -1,10 +1,10 @@
-//! How products write their log: in which units, and how many writes at the same time.
+//! How products write their log: in which units, and how many writes at the same time; and their temporary files.
 
 use model::Bytes;
 
 use crate::{mariadb, postgres, sqlserver};
 
-/// How a product writes its log.
+/// How a product writes its log, and its temporary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogWrites {
     /// Its names in profiles, with those of its kin.
@@ -15,6 +15,9 @@ pub struct LogWrites {
     pub page: Bytes,
     /// How many writes it keeps in flight.
     pub in_flight: LogInFlight,
+    /// Whether its temporary files are written to the system's cache, so that sessions wait for reads of them before they wait for
+    /// writes.
+    pub buffers_temp: bool,
 }
 
 /// How many log writes a product keeps in flight.

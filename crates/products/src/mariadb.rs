@@ -139,4 +139,5 @@ pub(crate) const LOG_WRITES: LogWrites = LogWrites {
     title: PRODUCT.title,
     page: Bytes::kib(4),
     in_flight: LogInFlight::One { logs: 2 },
+    buffers_temp: false,
 };

@@ -78,12 +78,15 @@ pub(crate) const DIALECT: Dialect = Dialect {
 /// <https://github.com/postgres/postgres/blob/c360594/src/backend/access/transam/xlog.c>, read 2026-11-26). Babelfish is
 /// PostgreSQL that speaks T-SQL.
 ///
-/// The page is `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals".
+/// The page is `XLOG_BLCKSZ`. Source: *PostgreSQL 18 documentation*, 28.6, "WAL Internals". Temporary files are written
+/// plainly, without a sync (`BufFileDumpBuffer`,
+/// <https://github.com/postgres/postgres/blob/c360594/src/backend/storage/file/buffile.c>).
 pub(crate) const LOG_WRITES: LogWrites = LogWrites {
     products: &["PostgreSQL", "Babelfish"],
     title: PRODUCT.title,
     page: Bytes::kib(8),
     in_flight: LogInFlight::One { logs: 1 },
+    buffers_temp: true,
 };
 
 /// Its counter of pages that checkpoints write, in `pg_stat_checkpointer` (17).

@@ -73,6 +73,7 @@ pub(crate) const LOG_WRITES: LogWrites = LogWrites {
             versions: "until 2008 R2",
         },
     },
+    buffers_temp: false,
 };
 
 /// What a session waits for at a page of a tempdb file that tracks its free space: the object of the wait event in records.

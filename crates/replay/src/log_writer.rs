@@ -24,10 +24,6 @@ pub(crate) struct LogWriter {
     in_flight: InFlight,
     /// Whether its temporary files are written to the system's cache, so that sessions wait for reads of them before they wait for
     /// writes.
-    ///
-    /// Source: PostgreSQL, `BufFileDumpBuffer` in
-    /// [buffile.c](https://github.com/postgres/postgres/blob/c360594155e5c0704a952d6b26a01bcbe07cd591/src/backend/storage/file/buffile.c):
-    /// a plain write, without a sync.
     pub(super) buffers_temp: bool,
 }
 
@@ -63,12 +59,14 @@ impl LogWriter {
             page,
             in_flight,
             title,
+            buffers_temp,
             products: _,
         }) = product.and_then(LogWrites::of).copied()
         else {
             return LogWriter {
                 page: SECTOR,
                 in_flight: InFlight::Recorded,
+                buffers_temp: false,
             };
         };
         let in_flight = match in_flight {
@@ -91,7 +89,7 @@ impl LogWriter {
         LogWriter {
             page,
             in_flight,
-            buffers_temp: matches!(product, Some("PostgreSQL" | "Babelfish")),
+            buffers_temp,
         }
     }
 

@@ -72,6 +72,7 @@ fn need(cloud: &str, machine: &str, disk: &str) -> Need {
         cloud: Some(cloud.to_owned()),
         region: None,
         machine: Some(machine.to_owned()),
+        today: None,
         machine_pattern: None,
         arm: true,
         disks: [disk.to_owned()].into(),

@@ -33,6 +33,7 @@ fn layout(machine: &str, volumes: Vec<Volume>, usd: f64, time: f64) -> Layout {
         usd_per_month: Some(usd),
         time,
         time_half: 0.0,
+        time_range: None,
         operation_ms: 1.0,
         used: Vec::new(),
         spent: BTreeMap::new(),

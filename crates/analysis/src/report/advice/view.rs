@@ -473,8 +473,11 @@ fn search(advice: &Advice) -> Vec<String> {
     }
     if counts.complete && counts.simulated > 0 {
         sentences.push(format!(
-            "Above ${} a month nothing was simulated: no layout there can change the answer.",
-            usd(Some(counts.simulated_to_usd_per_month))
+            "Above {} a month nothing was simulated: no layout there can change the answer.",
+            advice
+                .asked
+                .currency
+                .shown(counts.simulated_to_usd_per_month)
         ));
     }
     if counts.machines_unpriced > 0 {
