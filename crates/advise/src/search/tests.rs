@@ -362,11 +362,12 @@ fn bound_and_time(layouts: &Layouts<'_>, layout: &Layout) -> (f64, f64) {
 fn bounds_have_the_waits_for_locks_and_processors() {
     let lock = Demand {
         lock: Duration::from_micros(400),
-        ..demand(12, 1.0, 0.0, 0.2)
+        processor: Duration::from_micros(50),
+        ..demand(12, 1.0, 0.0, 0.0)
     };
     let processor = Demand {
         processor: Duration::from_micros(600),
-        ..demand(12, 1.0, 0.0, 0.2)
+        ..demand(12, 1.0, 0.0, 0.0)
     };
     for demand in [lock, processor] {
         let load = load(Demand {
@@ -449,7 +450,8 @@ proptest! {
         let layouts = of_small_machine(&load);
         for layout in layouts.iter().skip(from).step_by(40).take(12) {
             let (bound_s, own_s) = bound_and_time(&layouts, layout);
-            prop_assert!(bound_s <= own_s * (1.0 + CHANCE), "{bound_s} above {own_s}: {layout:?}");
+            // Two short simulations of one part each.
+            prop_assert!(bound_s <= own_s * 1.15, "{bound_s} above {own_s}: {layout:?}");
         }
     }
 }
