@@ -66,6 +66,8 @@ pub struct BackTest {
     pub figures: Vec<Figure>,
     /// An operation's time by what its session waits for, recorded and simulated; `None` if it was not recorded.
     pub parts: Option<[Parts; 2]>,
+    /// An operation's time in the replay, by what its session waits for.
+    pub simulated: Parts,
     /// What was unusual while it was recorded, as sentences; more important than the figures.
     pub notices: Vec<String>,
     /// Assumptions made for the replay, as sentences.
@@ -208,6 +210,7 @@ impl BackTest {
             },
             figures,
             parts,
+            simulated: mean_parts(replays),
             notices,
             assumptions: demand.assumptions().to_vec(),
             volumes: volumes.to_vec(),
@@ -409,12 +412,18 @@ impl Waits {
     }
 }
 
+/// An operation's time, by what its session waits for; mean over replays.
+fn mean_parts(replays: &[Replayed]) -> Parts {
+    let all = replays.iter().map(|replay| replay.parts);
+    let sum = all.fold(Parts::default(), Add::add);
+    sum.times(1.0 / replays.len() as f64)
+}
+
 /// An operation's time, recorded and simulated.
 fn parts(profile: &Profile, demand: &DemandSeries, replays: &[Replayed]) -> Option<[Parts; 2]> {
     let recorded = Parts::recorded(profile)?;
     let count = replays.len() as f64;
-    let all = replays.iter().map(|replay| replay.parts);
-    let mut simulated = all.fold(Parts::default(), Add::add).times(1.0 / count);
+    let mut simulated = mean_parts(replays);
     // A replay's delay is also what was recorded within an operation and is replayed as it was.
     let per_s = demand.operations_per_s();
     let sessions =

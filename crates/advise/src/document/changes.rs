@@ -13,6 +13,7 @@ use super::layouts::measured;
 use crate::bound::governing;
 use crate::error::AdviseError;
 use crate::headroom::headroom;
+use crate::need::TempOn;
 use crate::offer::Offer;
 use crate::search::TOLD_APART;
 use crate::simulate::{Effort, Placed, Ratio};
@@ -273,6 +274,26 @@ impl Described<'_> {
         }
     }
 
+    /// Whether a change keeps to what was asked of machines, disks and temporary files. (How many disks was checked with the offer.)
+    fn is_wanted(&self, changed: &Changed) -> bool {
+        let need = &self.request.need;
+        let machine = self.request.catalogue.machine(&changed.machine.0).ok();
+        let is_asked = |volume: &document::Volume| {
+            volume.forgets || need.disks.is_empty() || need.disks.contains(&volume.disk)
+        };
+        let mut of_temp = changed
+            .volumes
+            .iter()
+            .filter(|volume| volume.roles.contains(&Role::Temp));
+        machine.is_some_and(|machine| need.allows_machine(machine))
+            && changed.volumes.iter().all(is_asked)
+            && match need.temp {
+                TempOn::Any => true,
+                TempOn::Local => of_temp.all(|volume| volume.forgets),
+                TempOn::Remote => of_temp.all(|volume| !volume.forgets),
+            }
+    }
+
     /// Whether the machine takes these disks, beside or in place of those of a volume.
     fn is_attachable(
         &self,
@@ -306,7 +327,7 @@ impl Described<'_> {
         }
         let budget = self.request.wishes.limits.budget;
         let most = budget.unwrap_or(priced.usd_per_month * PRICE_MAX);
-        variants.retain(|changed| changed.usd_per_month <= most);
+        variants.retain(|changed| changed.usd_per_month <= most && self.is_wanted(changed));
         variants.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
         let bounds: Vec<f64> = variants.iter().map(|changed| self.least(changed)).collect();
         let goal = 1.0 + self.request.wishes.limits.slower_max;

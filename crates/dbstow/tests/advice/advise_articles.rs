@@ -182,7 +182,7 @@ log = { volumes = "g" }
     let ask = [&["--disk", "azure.premium.p30"][..], &capacity].concat();
     // Writes of tempdb come in bursts, but a profile only has the mean.
     let refused = said(&place.advise(today, &ask).code(3));
-    assert!(refused.contains("temp: write ms is"), "{refused}");
+    assert!(refused.contains("temp write ms is"), "{refused}");
     let untested = [&ask[..], &["--untested"]].concat();
     let advice = json(&place.advise(today, &untested).success());
     assert_eq!(disk_of(&advice["cheapest"], "temp").0, "local");

@@ -5,7 +5,7 @@ use std::fmt;
 use reading::Role;
 
 use super::reason::Reason;
-use super::{BackTest, Figure, Measure};
+use super::{BackTest, Figure, Measure, OFF_MAX};
 use crate::parts::{Parts, TimePart};
 
 /// Maximum difference of a part's share in an operation's time.
@@ -142,7 +142,7 @@ impl BackTest {
         let is_rate = |figure: &&Figure| {
             matches!(figure.measure, Measure::Operations | Measure::OperationTime)
         };
-        if !self.figures.iter().filter(is_rate).all(Figure::fits) {
+        if !self.figures.iter().filter(is_rate).all(Figure::fits) || self.is_implied_off() {
             let part = self.furthest();
             return Fit::DoesNotFit {
                 part,
@@ -163,6 +163,14 @@ impl BackTest {
             true => Fit::Fits,
             false => Fit::RateFits { details },
         }
+    }
+
+    /// Whether an operation with the recorded latencies would take another time than in the replay, where its time was not
+    /// recorded: sessions that wait for something else, or for their next operation, keep the rate as it was.
+    fn is_implied_off(&self) -> bool {
+        let simulated_s = self.simulated.total();
+        let implied_s = self.as_recorded(&self.simulated);
+        self.parts.is_none() && (simulated_s - implied_s).abs() > OFF_MAX * implied_s
     }
 
     /// What is off most: the part of an operation's time if that was recorded, or else a latency that sessions wait for, or else a
@@ -188,7 +196,17 @@ impl BackTest {
         most(&mut self.shares())
             .or_else(|| most(&mut of(true)))
             .or_else(|| most(&mut of(false)))
-            .expect("a rate is off")
+            .or_else(|| {
+                most(
+                    &mut self
+                        .figures
+                        .iter()
+                        .filter(|figure| !figure.fits())
+                        .copied()
+                        .map(Detail::Figure),
+                )
+            })
+            .expect("a rate or a latency is off")
     }
 
     /// The share of each part in the time of an operation, recorded and simulated.
