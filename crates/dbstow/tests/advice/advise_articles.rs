@@ -185,7 +185,8 @@ log = { volumes = "g" }
     assert!(refused.contains("temp write ms is"), "{refused}");
     let untested = [&ask[..], &["--untested"]].concat();
     let advice = json(&place.advise(today, &untested).success());
-    assert_eq!(disk_of(&advice["cheapest"], "temp").0, "local");
+    // One change saves as much: tempdb beside the data. What is faster has it on the local disk.
+    assert_eq!(disk_of(&advice["fastest"], "temp").0, "local", "{advice:#}");
     assert_eq!(
         disk_of(&advice["cheapest"], "data"),
         ("azure.premium.p30".to_owned(), 1)
@@ -331,15 +332,17 @@ log = { volumes = "pool" }
         &["--capacity", "data=500GiB", "--capacity", "log=100GiB"],
     ]
     .concat();
-    // The pool's cache answered most reads.
-    let refused = place.advise(today, &ask).code(3);
-    assert!(
-        said(&refused).contains("a cache answered in between"),
-        "{}",
-        said(&refused)
+    // The pool's cache answered most reads; what operations wait for in all is as recorded.
+    let doubted = json(
+        &place
+            .advise(today, &[&ask[..], &["--force"]].concat())
+            .success(),
     );
-    let untested = [&ask[..], &["--untested"]].concat();
-    let advice = json(&place.advise(today, &untested).success());
+    assert_eq!(doubted["backtest"]["outcome"], "rate-fits");
+    assert_eq!(doubted["trust"]["level"], "low");
+    let because = doubted["trust"]["because"].to_string();
+    assert!(because.contains("data read ms is"), "{because}");
+    let advice = doubted;
     let fastest = &advice["fastest"];
     for role in ["data", "log"] {
         assert_eq!(
