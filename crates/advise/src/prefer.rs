@@ -3,7 +3,7 @@
 //! The search finds the cheapest to the cent. Seven disks for $99 are no better advice than one for $101, and neither is an earlier
 //! generation of a machine for a dollar less.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use replay::ReplayError;
@@ -11,7 +11,7 @@ use replay::ReplayError;
 use super::layout::{Layout, Layouts};
 use super::machine::SAME_PRICE_NEWER;
 use super::search::{Found, Results, Search, TOLD_APART};
-use super::simulate::{Effort, Measured, Ratio, SEEDS};
+use super::simulate::Effort;
 
 /// Prices that differ by a smaller share count as the same where a simpler layout is preferred.
 pub const SAME_PRICE: f64 = 0.05;
@@ -36,7 +36,7 @@ pub(crate) fn settled(
         search,
         today,
         short_today_s: results.today.operation_s,
-        today_s: OnceCell::new(),
+        today_s: results.today_s.clone(),
         simulated: Cell::new(0),
     };
     if let Some(cheapest) = results.cheapest.take() {
@@ -75,8 +75,8 @@ struct Preference<'a, 'b> {
     today: Option<&'b str>,
     /// Operation time of today's layout, of one short simulation.
     short_today_s: f64,
-    /// Operation times of today's layout by seed, once they are needed.
-    today_s: OnceCell<Vec<f64>>,
+    /// Operation times of today's layout, by seed.
+    today_s: Vec<f64>,
     simulated: Cell<u64>,
 }
 
@@ -197,35 +197,13 @@ impl Preference<'_, '_> {
 
     /// The layout, confirmed by several longer simulations.
     fn confirmed(&self, layout: Layout) -> Result<Found, ReplayError> {
-        let today_s = match self.today_s.get() {
-            Some(today_s) => today_s,
-            None => {
-                let simulated = self.search.today.long(self.search.today_load)?;
-                let today_s = simulated.iter().map(|measured| measured.operation_s);
-                self.today_s.get_or_init(|| today_s.collect())
-            }
-        };
         let placed = self.layouts().placed(&layout);
-        let all = placed.long(self.layouts().load())?;
-        let pairs = all.iter().map(|measured| measured.operation_s);
-        let pairs: Vec<(f64, f64)> = pairs.zip(today_s.iter().copied()).collect();
+        let (time, measured) = placed.confirmed(self.layouts().load(), &self.today_s)?;
         Ok(Found {
             layout,
-            time: Ratio::of(&pairs),
-            measured: all.into_iter().next().expect("there are several seeds"),
+            time,
+            measured,
         })
-    }
-}
-
-impl super::simulate::Placed {
-    /// Results of the long simulations that decide, by seed.
-    ///
-    /// # Errors
-    /// When an operation takes no time.
-    pub(crate) fn long(&self, load: &super::load::Load) -> Result<Vec<Measured>, ReplayError> {
-        (1..=SEEDS)
-            .map(|seed| self.simulate(load, Effort::Long, seed))
-            .collect()
     }
 }
 

@@ -108,8 +108,7 @@ impl<'a> Request<'a> {
     /// A request for layouts of what `catalogue` has, at its prices.
     ///
     /// # Errors
-    /// A wish that cannot be fulfilled, with the remedy, a profile that lacks data, or no machine or disk that qualifies. Nothing
-    /// is simulated for that.
+    /// A wish that cannot be fulfilled, with the remedy, or a profile that lacks data.
     pub fn new(
         wishes: &'a Wishes,
         today: &'a Today<'a>,
@@ -119,7 +118,6 @@ impl<'a> Request<'a> {
         let today_load = Load::of(today.profile).map_err(AdviseError::Demand)?;
         let series = DemandSeries::of(today.profile).map_err(AdviseError::Demand)?;
         let load = today_load.grown(wishes.growth);
-        Layouts::offered(catalogue, &need, &load, false).map_err(AdviseError::NoLayout)?;
         Ok(Request {
             wishes,
             today,
@@ -129,6 +127,15 @@ impl<'a> Request<'a> {
             today_load,
             sessions_today: series.sessions_max(),
         })
+    }
+
+    /// Checks that machines and disks qualify, which takes no simulation.
+    ///
+    /// # Errors
+    /// When none do.
+    pub fn check_offers(&self) -> Result<(), AdviseError> {
+        let offered = Layouts::offered(self.catalogue, &self.need, &self.load, false);
+        offered.map(|_| ()).map_err(AdviseError::NoLayout)
     }
 
     /// Searches, and describes what was found; `backtest` is the profile beside replays on today's layout. `go_on` receives the

@@ -53,8 +53,10 @@ pub struct Found {
 /// Results of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// Today's layout.
+    /// Today's layout, from a short simulation.
     pub today: Measured,
+    /// Operation times of today's layout in the simulations that confirm an answer, in seconds, by seed.
+    pub today_s: Vec<f64>,
     /// The cheapest within the budget that meets the target.
     pub cheapest: Option<Found>,
     /// The next more expensive one of another kind that also meets it.
@@ -110,7 +112,7 @@ pub struct Step {
 /// State of a running search.
 struct Under<'a, 'b> {
     search: &'b Search<'a>,
-    /// Operation times of today's layout, by seed; the first is from the short simulation.
+    /// Operation times of today's layout, by seed.
     today_s: Vec<f64>,
     short_today_s: f64,
     counts: Counts,
@@ -131,9 +133,8 @@ impl Search<'_> {
     pub fn run(&self, go_on: &mut dyn FnMut(Step) -> bool) -> Result<Results, ReplayError> {
         let load = self.today_load;
         let today = self.today.simulate(load, Effort::Short, 1)?;
-        let seeds = 1..=SEEDS;
-        let today_s =
-            seeds.map(|seed| Ok(self.today.simulate(load, Effort::Long, seed)?.operation_s));
+        let today_s = self.today.long(load)?;
+        let today_s = today_s.iter().map(|measured| measured.operation_s);
         let Considered {
             machines,
             unpriced,
@@ -142,7 +143,7 @@ impl Search<'_> {
         } = self.layouts.considered();
         let mut under = Under {
             search: self,
-            today_s: today_s.collect::<Result<_, ReplayError>>()?,
+            today_s: today_s.collect(),
             short_today_s: today.operation_s,
             counts: Counts {
                 machines,
@@ -175,6 +176,7 @@ impl Search<'_> {
                 .map(|found| under.confirmed(&found.layout))
                 .transpose()?,
             today,
+            today_s: under.today_s,
             cheapest: under.cheapest,
             runner_up: under.runner_up,
             above_budget: under.above_budget,

@@ -153,6 +153,33 @@ struct Done {
 }
 
 impl Placed {
+    /// Results of the long simulations that confirm an answer, by seed.
+    ///
+    /// # Errors
+    /// When an operation takes no time.
+    pub(crate) fn long(&self, load: &Load) -> Result<Vec<Measured>, ReplayError> {
+        (1..=SEEDS)
+            .map(|seed| self.simulate(load, Effort::Long, seed))
+            .collect()
+    }
+
+    /// An operation's time as a share of today's, whose times by seed are `today_s`, and the first of the simulations that it is
+    /// from.
+    ///
+    /// # Errors
+    /// When an operation takes no time.
+    pub(crate) fn confirmed(
+        &self,
+        load: &Load,
+        today_s: &[f64],
+    ) -> Result<(Ratio, Measured), ReplayError> {
+        let all = self.long(load)?;
+        let own = all.iter().map(|measured| measured.operation_s);
+        let pairs: Vec<(f64, f64)> = own.zip(today_s.iter().copied()).collect();
+        let first = all.into_iter().next().expect("there are several seeds");
+        Ok((Ratio::of(&pairs), first))
+    }
+
     /// Mean time of an operation, in seconds, of one short simulation.
     ///
     /// # Errors

@@ -12,8 +12,8 @@ const HELD_MAX: f64 = 0.1;
 /// Share by which a recorded latency has to differ from the declared one to take its place.
 const DIFFERS_FROM: f64 = 0.05;
 
-/// Factor by which the recorded latency of a read or write may differ from the declared one for the disk to be the declared one. A
-/// vendor's disks differ by less from one measurement to the next; flushes are not bounded, since no vendor publishes theirs.
+/// Factor by which the recorded latency of a read or write may differ from the declared one for the disk to be the declared one.
+/// Assumed: beyond it, another disk is likelier than a wrong figure. Flushes are not bounded, since no vendor publishes theirs.
 const FACTOR_MAX: f64 = 1.5;
 
 /// Share by which recorded IOPS may exceed a sustained rate without being a burst.

@@ -9,7 +9,7 @@ use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use reading::Role;
 
 use super::Described;
-use super::layouts::measured;
+use super::layouts::{measured, volume_of};
 use crate::bound::governing;
 use crate::error::AdviseError;
 use crate::headroom::headroom;
@@ -86,14 +86,8 @@ impl Described<'_> {
     ) -> Result<Option<document::Layout>, AdviseError> {
         let request = self.request;
         let placed = &tried.changed.placed;
-        let today = request.today.placed.long(&request.today_load);
-        let today = today.map_err(AdviseError::Today)?;
-        let own = placed.long(&request.load).map_err(AdviseError::Headroom)?;
-        let pairs = own.iter().zip(&today);
-        let pairs: Vec<(f64, f64)> = pairs
-            .map(|(own, today)| (own.operation_s, today.operation_s))
-            .collect();
-        let time = Ratio::of(&pairs);
+        let confirmed = placed.confirmed(&request.load, &self.found.today_s);
+        let (time, own) = confirmed.map_err(AdviseError::Headroom)?;
         let most = 1.0 + request.wishes.limits.slower_max;
         if time.high() > most {
             return Ok(None);
@@ -103,7 +97,7 @@ impl Described<'_> {
         Ok(Some(document::Layout {
             headroom: Some(factor),
             headroom_is_least: is_least,
-            ..self.changed_layout(&tried.changed, &own[0], time)
+            ..self.changed_layout(&tried.changed, &own, time)
         }))
     }
 
@@ -143,7 +137,7 @@ impl Described<'_> {
         let volume = &priced.today.volumes[at];
         let changed = |offer: &Offer| {
             let mut changed = self.unchanged(priced);
-            let new = bought(&volume.name, &volume.roles, offer);
+            let new = volume_of(&volume.name, &volume.roles, offer);
             changed.what = format!(
                 "volume {}: {} instead of {}",
                 volume.name,
@@ -165,7 +159,7 @@ impl Described<'_> {
         let machine = &self.request.today.placed.machine;
         let changed = |offer: &Offer| {
             let mut changed = self.unchanged(priced);
-            let new = bought(role.name(), &[role], offer);
+            let new = volume_of(role.name(), &[role], offer);
             changed.what = format!("{role} on a volume of its own: {}", new.disks());
             changed.volumes[at].roles.retain(|other| *other != role);
             let index = changed.placed.volumes.len();
@@ -396,20 +390,6 @@ impl Described<'_> {
             usd_per_month: Some(changed.usd_per_month),
             ..measured(own, time, &names)
         }
-    }
-}
-
-fn bought(name: &str, roles: &[Role], offer: &Offer) -> document::Volume {
-    document::Volume {
-        name: name.to_owned(),
-        roles: roles.to_vec(),
-        disk: offer.disk.clone(),
-        count: offer.count,
-        size: offer.provision.size.map(|size| size.0),
-        iops: offer.provision.iops.map(|iops| iops.0),
-        throughput: offer.provision.throughput.map(|rate| rate.0),
-        usd_per_month: Some(offer.usd_per_month),
-        forgets: false,
     }
 }
 

@@ -14,6 +14,7 @@ use super::Described;
 use crate::error::AdviseError;
 use crate::headroom::headroom;
 use crate::layout::{self, Layout, Layouts};
+use crate::offer::Offer;
 use crate::request::Today;
 use crate::search::Found;
 use crate::simulate::{Measured, Placed, Ratio, Utilisation};
@@ -134,7 +135,7 @@ impl Described<'_> {
     /// each wait off by as much as on today's layout.
     fn range(&self, measured: &Measured, time: Ratio) -> Option<[f64; 2]> {
         let backtest = self.backtest;
-        backtest.fit().caveat()?;
+        backtest.caveat()?;
         let today = backtest.as_recorded(&self.found.today.parts);
         let corrected = backtest.as_recorded(&measured.parts) / today;
         Some([
@@ -147,17 +148,7 @@ impl Described<'_> {
 /// The volumes of a layout.
 pub(crate) fn bought(layouts: &Layouts<'_>, layout: &Layout) -> Vec<document::Volume> {
     let volume = |volume: layout::Volume<'_>| match volume.offer {
-        Some(offer) => document::Volume {
-            name: volume.name,
-            roles: volume.roles.to_vec(),
-            disk: offer.disk.clone(),
-            count: offer.count,
-            size: offer.provision.size.map(|size| size.0),
-            iops: offer.provision.iops.map(|iops| iops.0),
-            throughput: offer.provision.throughput.map(|rate| rate.0),
-            usd_per_month: Some(offer.usd_per_month),
-            forgets: false,
-        },
+        Some(offer) => volume_of(&volume.name, volume.roles, offer),
         None => document::Volume {
             name: volume.name,
             roles: volume.roles.to_vec(),
@@ -171,6 +162,21 @@ pub(crate) fn bought(layouts: &Layouts<'_>, layout: &Layout) -> Vec<document::Vo
         },
     };
     layouts.volumes(layout).into_iter().map(volume).collect()
+}
+
+/// A volume of disks that are bought.
+pub(super) fn volume_of(name: &str, roles: &[Role], offer: &Offer) -> document::Volume {
+    document::Volume {
+        name: name.to_owned(),
+        roles: roles.to_vec(),
+        disk: offer.disk.clone(),
+        count: offer.count,
+        size: offer.provision.size.map(|size| size.0),
+        iops: offer.provision.iops.map(|iops| iops.0),
+        throughput: offer.provision.throughput.map(|rate| rate.0),
+        usd_per_month: Some(offer.usd_per_month),
+        forgets: false,
+    }
 }
 
 /// The simulation results of a layout with these volumes.

@@ -201,7 +201,7 @@ fn backtest(backtest: &BackTest) -> document::BackTest {
     document::BackTest {
         fits: fit.allows_advice(),
         outcome: fit.name(),
-        caveat: fit.caveat(),
+        caveat: backtest.caveat(),
         notices: backtest.notices.clone(),
         off_max: replay::OFF_MAX,
         figures: backtest.figures.iter().map(figure).collect(),

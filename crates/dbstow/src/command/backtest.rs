@@ -48,7 +48,7 @@ pub(super) fn run(
 /// As [`run`].
 pub(super) fn quietly(layout: &ResolvedRun, today: Option<&str>, untested: bool) -> Result<()> {
     let backtest = replayed(layout, today)?;
-    if let Some(caveat) = backtest.fit().caveat() {
+    if let Some(caveat) = backtest.caveat() {
         note(&format!(
             "dbstow: the rate of the back-test fits, and a detail does not: {caveat}"
         ));
@@ -189,7 +189,7 @@ pub(super) fn text(backtest: &BackTest) -> String {
         Fit::RateFits { details } => {
             let all: Vec<String> = details
                 .iter()
-                .map(|detail| format!("{detail} ({})", detail.meaning()))
+                .map(|detail| format!("{detail} ({})", backtest.meaning(detail)))
                 .collect();
             let shown = super::profile::bullets("The rate fits this layout, details do not:", &all);
             shown.trim_start().to_owned()
@@ -280,7 +280,7 @@ fn document(backtest: &BackTest) -> String {
         "outcome": fit.name(),
         "fits": fit.allows_advice(),
         "details": details,
-        "caveat": fit.caveat(),
+        "caveat": backtest.caveat(),
         "notices": backtest.notices,
         "figures": figures,
         "parts": parts.collect::<Vec<_>>(),

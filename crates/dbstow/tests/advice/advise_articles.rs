@@ -342,6 +342,7 @@ log = { volumes = "pool" }
     assert_eq!(doubted["trust"]["level"], "low");
     let because = doubted["trust"]["because"].to_string();
     assert!(because.contains("data read ms is"), "{because}");
+    assert!(because.contains("by a cache in between"), "{because}");
     let advice = doubted;
     let fastest = &advice["fastest"];
     for role in ["data", "log"] {

@@ -63,37 +63,9 @@ impl Fit {
             Fit::DoesNotFit { .. } => false,
         }
     }
-
-    /// The caveat of advice that follows from it; `None` where none is due, or where no advice is.
-    pub fn caveat(&self) -> Option<String> {
-        let Fit::RateFits { details } = self else {
-            return None;
-        };
-        let first = details.first()?;
-        let more = match details.len() {
-            1 => String::new(),
-            2 => "; another detail is off too".to_owned(),
-            count => format!("; {} other details are off too", count - 1),
-        };
-        Some(format!("{first} ({}){more}", first.meaning()))
-    }
 }
 
 impl Detail {
-    /// What it probably means.
-    pub fn meaning(&self) -> &'static str {
-        match self {
-            Detail::Share { .. } => "time is spent elsewhere than it was",
-            Detail::Figure(figure) if !figure.measure.is_latency() => {
-                "other programs' requests were counted, or the server gathers its requests otherwise"
-            }
-            Detail::Figure(figure) if figure.off() > 0.0 => {
-                "requests queue longer in the replay than they did"
-            }
-            Detail::Figure(_) => "the server waited longer than these disks take",
-        }
-    }
-
     /// How far it is off: a figure as a share of the recorded one, a share in points.
     pub fn off(&self) -> f64 {
         match self {
@@ -162,6 +134,39 @@ impl BackTest {
         match details.is_empty() {
             true => Fit::Fits,
             false => Fit::RateFits { details },
+        }
+    }
+
+    /// The caveat of advice that follows from it; `None` where none is due, or where no advice is.
+    pub fn caveat(&self) -> Option<String> {
+        let Fit::RateFits { details } = self.fit() else {
+            return None;
+        };
+        let first = details.first()?;
+        let more = match details.len() {
+            1 => String::new(),
+            2 => "; another detail is off too".to_owned(),
+            count => format!("; {} other details are off too", count - 1),
+        };
+        Some(format!("{first} ({}){more}", self.meaning(first)))
+    }
+
+    /// What a detail that is off probably means.
+    pub fn meaning(&self, detail: &Detail) -> &'static str {
+        match detail {
+            Detail::Share { .. } => "time is spent elsewhere than it was",
+            Detail::Figure(figure) if !figure.measure.is_latency() => {
+                "other programs' requests were counted, or the server gathers its requests otherwise"
+            }
+            Detail::Figure(figure) if figure.off() < 0.0 => {
+                "the server waited longer than these disks take"
+            }
+            Detail::Figure(figure) if self.is_served(figure) => {
+                "requests queue longer in the replay than they did"
+            }
+            Detail::Figure(_) => {
+                "the server was answered sooner than these disks answer: by a cache in between, or by faster disks"
+            }
         }
     }
 

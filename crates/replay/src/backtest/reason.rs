@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use reading::Role;
 
-use super::{BackTest, Detail, Measure, OFF_MAX};
+use super::{BackTest, Detail, Figure, Measure, OFF_MAX};
 use crate::parts::TimePart;
 
 /// What tells one reason from another.
@@ -128,13 +128,16 @@ impl BackTest {
                 false => Reason::Slower,
             };
         }
-        let role = latency.role.unwrap_or(Role::Data);
-        let service = self.evidence.service.get(&(role, latency.measure));
-        let is_served =
-            service.is_some_and(|service| latency.recorded >= service * (1.0 - OFF_MAX));
-        match is_served && is_too_fast {
+        match self.is_served(&latency) && is_too_fast {
             true => Reason::Queue,
             false => Reason::Faster,
         }
+    }
+
+    /// Whether the simulated disks themselves could have served requests in the recorded time.
+    pub(super) fn is_served(&self, latency: &Figure) -> bool {
+        let role = latency.role.unwrap_or(Role::Data);
+        let service = self.evidence.service.get(&(role, latency.measure));
+        service.is_some_and(|service| latency.recorded >= service * (1.0 - OFF_MAX))
     }
 }

@@ -134,7 +134,7 @@ fn requests_that_do_not_fit_are_a_detail_where_the_rate_fits() {
         (figure.role, figure.measure),
         (Some(Role::Log), Measure::Writes)
     );
-    let caveat = fit.caveat().expect("a detail is off");
+    let caveat = backtest.caveat().expect("a detail is off");
     assert!(
         caveat.starts_with("log writes/s is -90 % off (other programs' requests were counted"),
         "{caveat}"

@@ -1,6 +1,6 @@
 //! Finds the ends of statements where stored programs contain others.
 
-use super::scan::{Kind, Lexeme};
+use super::scan::Lexeme;
 
 /// Finds the end of a statement, which may contain others between `BEGIN` and `END`.
 ///
@@ -54,17 +54,7 @@ impl BlockEnd {
     /// Consumes a lexeme of the statement, which is on `line`.
     pub(super) fn take(&mut self, lexeme: Lexeme<'_>, line: u32) {
         let after_end = std::mem::take(&mut self.after_end);
-        let word = match lexeme.kind {
-            Kind::Word => lexeme.text.to_ascii_uppercase(),
-            Kind::Blank
-            | Kind::Comment
-            | Kind::Quoted
-            | Kind::Parameter
-            | Kind::Semicolon
-            | Kind::Backslash
-            | Kind::Other
-            | Kind::Unclosed => String::new(),
-        };
+        let word = lexeme.keyword();
         let before = self.head;
         self.head = before.followed_by(&word);
         match (self.head, word.as_str()) {

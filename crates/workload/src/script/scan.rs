@@ -38,6 +38,23 @@ pub(super) struct Lexeme<'a> {
     pub(super) start: usize,
 }
 
+impl Lexeme<'_> {
+    /// A word in upper case, by which SQL knows its keywords; empty for any other lexeme.
+    pub(super) fn keyword(&self) -> String {
+        match self.kind {
+            Kind::Word => self.text.to_ascii_uppercase(),
+            Kind::Blank
+            | Kind::Comment
+            | Kind::Quoted
+            | Kind::Parameter
+            | Kind::Semicolon
+            | Kind::Backslash
+            | Kind::Other
+            | Kind::Unclosed => String::new(),
+        }
+    }
+}
+
 /// Reads lexemes from `position` on; the pieces are the whole text, without gaps.
 pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,

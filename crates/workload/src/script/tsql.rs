@@ -1,6 +1,6 @@
 //! Finds the ends of T-SQL's statements and batches.
 
-use super::scan::{Kind, Lexeme};
+use super::scan::Lexeme;
 
 /// Finds the end of a statement, which may contain others between `BEGIN` and `END`.
 ///
@@ -31,17 +31,7 @@ impl BlockEnd {
     /// Consumes a lexeme of the statement, which is on `line`.
     pub(super) fn take(&mut self, lexeme: Lexeme<'_>, line: u32) {
         let after_begin = std::mem::take(&mut self.after_begin);
-        let word = match lexeme.kind {
-            Kind::Word => lexeme.text.to_ascii_uppercase(),
-            Kind::Blank
-            | Kind::Comment
-            | Kind::Quoted
-            | Kind::Parameter
-            | Kind::Semicolon
-            | Kind::Backslash
-            | Kind::Other
-            | Kind::Unclosed => String::new(),
-        };
+        let word = lexeme.keyword();
         self.head = match (self.head, word.as_str()) {
             (Head::Start, "CREATE" | "ALTER") | (Head::Makes, "OR" | "ALTER") => Head::Makes,
             (Head::Makes, "PROC" | "PROCEDURE" | "FUNCTION" | "TRIGGER") => Head::Module,

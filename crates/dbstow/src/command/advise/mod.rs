@@ -198,7 +198,10 @@ pub fn run(args: &Args) -> Result<()> {
         profile: &recording.profile,
     };
     // Before anything is simulated: what is refused is refused at once.
-    Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
+    let request = Request::new(&wishes, &today, &catalogue);
+    request
+        .and_then(|request| request.check_offers())
+        .map_err(mistake)?;
     let tested = backtest::of(&prepared)?;
     if let Err(refused) = backtest::judge(&tested, args.untested) {
         if args.format == ListFormat::Text {

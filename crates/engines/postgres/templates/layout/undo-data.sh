@@ -8,7 +8,7 @@ new={{ new|sh }}
 stop() { echo "$*" >&2; exit 1; }
 [ -L "$data" ] || stop "$data is no link"
 [ -f "$data/PG_VERSION" ] || stop "$data is no data directory; is the volume of $new mounted?"
-rm -rf "$data.back"
+[ ! -e "$data.back" ] || stop "$data.back is there, of a rollback that was interrupted; delete it first"
 needed=$(du -sk "$new" | cut -f1)
 free=$(df -Pk "$(dirname "$data")" | awk 'NR == 2 { print $4 }')
 [ "$free" -gt "$needed" ] || stop "$(dirname "$data") has $free KiB free, and the data directory has $needed; delete $data.before first"
