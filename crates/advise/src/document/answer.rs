@@ -6,6 +6,7 @@ use replay::OFF_MAX;
 use table::quantity::percent;
 
 use super::Described;
+use crate::prefer::SAME_PRICE;
 
 impl Described<'_> {
     /// The answer, in a sentence that begins with what to do.
@@ -34,16 +35,18 @@ impl Described<'_> {
                 self.faster(document)
             ),
             (Kind::Change, Some(layout)) => format!(
-                "Change one thing: {}, for {}{now}: operations take {} of today's time.",
+                "Change one thing: {}, for {}{now}: operations take {} of today's time.{}",
                 decision.differences.join(" and "),
                 price(layout),
-                percent(layout.time)
+                percent(layout.time),
+                for_as_much(document, layout)
             ),
             (Kind::Move, Some(layout)) => format!(
-                "Move to {}, for {}{now}: operations take {} of today's time.",
+                "Move to {}, for {}{now}: operations take {} of today's time.{}",
                 what(layout),
                 price(layout),
-                percent(layout.time)
+                percent(layout.time),
+                for_as_much(document, layout)
             ),
             (Kind::Change | Kind::Move | Kind::Nothing, _) => self.nothing(document, &goal),
         }
@@ -96,6 +99,28 @@ impl Described<'_> {
         };
         format!("{nothing} {goal}{budget}; {nearest}.")
     }
+}
+
+/// What is faster than the advised layout by more than the model's error, for about the same price: it has more disks, or more
+/// kinds of them.
+fn for_as_much(document: &Advice, advised: &Layout) -> String {
+    let is_as_dear = |layout: &Layout| {
+        let prices = layout.usd_per_month.zip(advised.usd_per_month);
+        prices.is_some_and(|(own, most)| own <= most * (1.0 + SAME_PRICE))
+    };
+    let answers = [&document.fastest, &document.best_value];
+    let mut answers = answers.into_iter().flatten();
+    let found =
+        answers.find(|layout| is_as_dear(layout) && layout.time <= advised.time * (1.0 - OFF_MAX));
+    found.map_or_else(String::new, |layout| {
+        let usd = layout.usd_per_month.unwrap_or_default();
+        format!(
+            " For about as much: {}, for {} a month: {} of today's time.",
+            what(layout),
+            document.asked.currency.shown(usd),
+            percent(layout.time)
+        )
+    })
 }
 
 /// A layout in a few words.

@@ -248,7 +248,8 @@ pub(super) fn usd(usd: Option<f64>, currency: &Currency) -> String {
 /// As a share of today's time, with its interval.
 pub(super) fn time(layout: &Layout) -> String {
     let time = percent_with_error(layout.time, layout.time_half);
-    match layout.time_range.map(|range| range.map(percent)) {
+    let bare = |share: f64| percent(share).replace(" %", "");
+    match layout.time_range.map(|range| range.map(bare)) {
         Some([low, high]) if low != high => format!("{time} ({low} to {high})"),
         Some(_) | None => time,
     }
