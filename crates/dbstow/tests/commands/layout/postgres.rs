@@ -564,8 +564,12 @@ mod real {
 
     impl Disk {
         fn mount(&self) {
+            self.mount_with("size=64m,mode=0755");
+        }
+
+        fn mount_with(&self, options: &str) {
             let mut mount = Command::new("mount");
-            let mount = mount.args(["-t", "tmpfs", "-o", "size=64m,mode=0755", "dbstow-test"]);
+            let mount = mount.args(["-t", "tmpfs", "-o", options, "dbstow-test"]);
             let status = mount.arg(&self.0).status().expect("mount");
             assert!(status.success(), "mount {}", self.0.display());
         }
@@ -841,6 +845,38 @@ mod real {
         assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1001");
         let again = cluster.shell(&scripts, "undo-data.sh");
         assert!(again.expect_err("it is back").contains("is no link"));
+    }
+
+    #[test]
+    fn a_server_runs_again_where_it_was_if_a_copy_of_its_data_fails() {
+        let Some(cluster) = Cluster::start() else {
+            return;
+        };
+        if cluster.owner.is_none() {
+            testing::skip("mounting needs root");
+            return;
+        }
+        let volume = cluster.path("volume");
+        let disk = Disk(volume.clone());
+        // Enough space for a copy, but not for as many files: cp fails in the middle.
+        disk.mount_with("size=512m,mode=0755,nr_inodes=200");
+        fs::create_dir(volume.join("a b")).expect("a folder");
+        let request = LayoutRequest {
+            database: None,
+            ..requested(&cluster)
+        };
+        let scripts = made(&postgres::layout::Layout, &request, None);
+        cluster.sql("CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n");
+        cluster.sh(&scripts, "0-folders.sh");
+        let said = cluster.shell(&scripts, "1-move-data.sh");
+        let said = said.expect_err("there is no room for all files");
+        assert!(said.contains("No space left on device"), "{said}");
+        let end = "the data directory was not moved; the server runs as before";
+        assert!(said.trim_end().ends_with(end), "{said}");
+        assert!(!cluster.path("data").is_symlink() && !cluster.path("data.before").exists());
+        let left = fs::read_dir(volume.join("a b/pg_data")).expect("its folder");
+        assert_eq!(left.count(), 0, "the partial copy is removed");
+        assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1000");
     }
 
     #[test]

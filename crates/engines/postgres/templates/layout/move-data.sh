@@ -17,6 +17,20 @@ mounted=$(find "$data" -maxdepth 2 -type d -exec mountpoint -q {} \; -print | he
 needed=$(du -sk --exclude=pg_wal.before "$data" | cut -f1)
 free=$(df -Pk "$new" | awk 'NR == 2 { print $4 }')
 [ "$free" -gt "$needed" ] || stop "$new has $free KiB free, and the data directory has $needed"
+# Until the new place counts, whatever fails: the server runs again where it was.
+moved=no
+back() {
+    [ "$moved" = no ] || return 0
+    if [ -e "$data.before" ]; then
+        rm -f "$data"
+        mv "$data.before" "$data"
+    fi
+    find "$new" -mindepth 1 -delete
+    systemctl start {{ placement.service|sh }}
+    echo "the data directory was not moved; the server runs as before" >&2
+}
+trap back EXIT
+trap 'exit 1' HUP INT TERM
 systemctl stop {{ placement.service|sh }}
 [ ! -e "$data/postmaster.pid" ] || stop "a server still runs on $data"
 find "$data" -mindepth 1 -maxdepth 1 ! -name pg_wal.before -exec cp -a -t "$new" {} +
@@ -25,6 +39,7 @@ sync
 mv "$data" "$data.before"
 ln -s "$new" "$data"
 chown -h postgres:postgres "$data"
+moved=yes
 systemctl start {{ placement.service|sh }}
 for link in "$data/pg_wal" "$data"/pg_tblspc/*; do
     if [ -L "$link" ]; then echo "$(readlink "$link") stays where it is"; fi

@@ -12,11 +12,23 @@ stop() { echo "$*" >&2; exit 1; }
 needed=$(du -sk "$new" | cut -f1)
 free=$(df -Pk "$(dirname "$data")" | awk 'NR == 2 { print $4 }')
 [ "$free" -gt "$needed" ] || stop "$(dirname "$data") has $free KiB free, and the data directory has $needed; delete $data.before first"
+# Until the new place counts, whatever fails: the server runs again where it was.
+moved=no
+back() {
+    [ "$moved" = no ] || return 0
+    if [ ! -e "$data" ]; then ln -s "$new" "$data"; fi
+    rm -rf "$data.back"
+    systemctl start {{ placement.service|sh }}
+    echo "the data directory was not moved; the server runs as before" >&2
+}
+trap back EXIT
+trap 'exit 1' HUP INT TERM
 systemctl stop {{ placement.service|sh }}
 [ ! -e "$data/postmaster.pid" ] || stop "a server still runs on $data"
 cp -a "$new/." "$data.back"
 sync
 rm "$data"
 mv "$data.back" "$data"
+moved=yes
 systemctl start {{ placement.service|sh }}
 echo "$new and $data.before can be deleted now"

@@ -1,0 +1,189 @@
+"""What benchmarks of a server on modelled disks share: volumes that are mounted, a load on them, and a recording of it.
+
+Needs root. SECONDS=.. sets how long each run takes (40), DBSTOW=.. the program.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DBSTOW = os.environ.get("DBSTOW") or f"{ROOT}/target/release/dbstow"
+OWN_NAME = os.path.basename(sys.argv[0])
+SECONDS = int(os.environ.get("SECONDS", "40"))
+WARM_UP = 30
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{OWN_NAME}: {' '.join(command)}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def build():
+    """Builds dbstow, unless DBSTOW says where it is."""
+    if os.environ.get("DBSTOW") is None:
+        run("cargo", "build", "--release", "--quiet", "--package", "dbstow", "--manifest-path", f"{ROOT}/Cargo.toml")
+
+
+def only(known, wanted, kind):
+    """Those of `known` that the arguments name, or all."""
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        sys.exit(f"{OWN_NAME}: there is no {kind} \"{unknown[0]}\"; there are: {', '.join(known)}")
+    return wanted or list(known)
+
+
+def set_write_cache(mounted, volumes, mode):
+    """Written through: these disks have no volatile write cache, so that Linux sends them no flush. A mounted volume has
+    one, whose flush waits for all writes in flight, on a slow disk longer than the write that it follows took. A loop device
+    keeps the mode for whoever uses it next, so that it has to be set back."""
+    for volume in volumes:
+        device = os.path.basename(run("findmnt", "--noheadings", "--output", "SOURCE", f"{mounted}/{volume}").strip())
+        with open(f"/sys/block/{device}/queue/write_cache", "w") as file:
+            file.write(mode)
+
+
+class Bench:
+    """A product's server: USER runs it, SCRIPTS are its loads, `load` makes its database and `measured` runs it."""
+
+    def __init__(self, parent):
+        self.folder = f"{parent}/{self.USER}"
+        os.mkdir(self.folder)
+        for path in (parent, self.folder):
+            os.chmod(path, 0o711)
+        # Only root and the server's user may use the socket, which asks for no password.
+        self.sockets = self.owned("sockets", 0o700)
+        self.template = self.load()
+        self.recordings = 0
+
+    def owned(self, name, mode):
+        path = f"{self.folder}/{name}"
+        os.mkdir(path, mode)
+        shutil.chown(path, self.USER, self.USER)
+        return path
+
+    def as_user(self):
+        return "setpriv", f"--reuid={self.USER}", f"--regid={self.USER}", "--init-groups"
+
+    def server(self, *command):
+        return run(*self.as_user(), *command)
+
+    def run_on(self, text, roles, script, sessions):
+        """Operations a second, their mean latency in milliseconds, and the recording of the same time; on the volumes of
+        `text`, a file that dbstow mounts."""
+        spec, mounted = f"{self.folder}/volumes.toml", f"{self.folder}/volumes"
+        with open(spec, "w") as file:
+            file.write(text)
+        backing = tempfile.mkdtemp(prefix="bench-", dir="/dev/shm")
+        try:
+            run(DBSTOW, "mount", spec, mounted, "--size", "4GiB", "--backing", backing)
+            try:
+                set_write_cache(mounted, set(roles.values()), "write through")
+                on = {role: f"{mounted}/{volume}" for role, volume in roles.items()}
+                for volume in on.values():
+                    shutil.chown(volume, self.USER, self.USER)
+                return self.measured(on, script, sessions)
+            finally:
+                set_write_cache(mounted, set(roles.values()), "write back")
+                run(DBSTOW, "unmount", mounted)
+        finally:
+            shutil.rmtree(backing)
+
+    def run_layout(self, layout, script, sessions):
+        """The same on a layout of a document of `advise`, without burst credits, as it was advised."""
+        text = f'[machine]\ntype = "{layout["machine"]}"\ncredits = 0\n'
+        roles = {}
+        for volume in layout["volumes"]:
+            text += f"[volume.{volume['name']}]\ndisk = {json.dumps(volume['disk'])}\ncredits = 0\n"
+            if volume["count"] > 1:
+                text += f"count = {volume['count']}\n"
+            rates = {"size": f'"{volume["size"]} B"', "iops": volume["iops"], "throughput": f'"{volume["throughput"]} B/s"'}
+            text += "".join(f"{key} = {rate}\n" for key, rate in rates.items() if volume[key] is not None)
+            roles |= {role: volume["name"] for role in volume["roles"]}
+        return self.run_on(text, roles, script, sessions)
+
+    def forget(self):
+        """Empties the page cache."""
+        run("sync")
+        with open("/proc/sys/vm/drop_caches", "w") as file:
+            file.write("3")
+
+    def record(self, url, seconds, load):
+        """A recording of a load that runs as long, and what the load printed."""
+        self.recordings += 1
+        out = f"{self.folder}/recorded-{self.recordings}.toml"
+        running = load(seconds + 3)
+        run(DBSTOW, "record", "--server", url, "--for", f"{seconds}s", "--every", "5s", "--out", out)
+        return running.communicate()[0], out
+
+
+class Layouts:
+    """The layouts of a file such as bench-profile.toml, and what a server did on each."""
+
+    def __init__(self, path, bench):
+        with open(path, "rb") as file:
+            self.spec = tomllib.load(file)
+        self.bench = bench
+        self.done = {}
+
+    def volumes(self, layout):
+        """The layout's volumes, as a file that dbstow mounts, and which role is on which."""
+        roles = {role: files["volumes"] for role, files in self.spec["placement"][layout].items()}
+        machine = self.spec["machine"]
+        text = f'[machine]\ncores = {machine["cores"]}\nmemory = "{machine["memory"]}"\n'
+        for name in sorted(set(roles.values())):
+            volume = dict(self.spec["volume"][name])
+            override = volume.pop("override", {})
+            text += f"[volume.{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in volume.items())
+            if override:
+                text += f"[volume.{name}.override]\n"
+                text += "".join(f"{key} = {json.dumps(value)}\n" for key, value in override.items())
+        return text, roles
+
+    def file(self, layout, name, extra=""):
+        """The path of an experiment with one placement, the layout."""
+        text, roles = self.volumes(layout)
+        placement = "".join(f'{role} = {{ volumes = "{volume}" }}\n' for role, volume in roles.items())
+        path = f"{self.bench.folder}/{name}.toml"
+        with open(path, "w") as file:
+            file.write(f"{extra}{text}[placement.{name}]\n{placement}")
+        return path
+
+    def measure(self, layout, script, sessions):
+        """Operations a second, their mean latency in milliseconds, and the recording of the same time. A layout that was run
+        before is not run again; KEEP=FOLDER keeps recording and layout."""
+        key = (layout, script, sessions)
+        if key not in self.done:
+            print(f"{OWN_NAME}: {layout}, {script}, {sessions} sessions", file=sys.stderr)
+            text, roles = self.volumes(layout)
+            self.done[key] = self.bench.run_on(text, roles, script, sessions)
+            keep = os.environ.get("KEEP")
+            if keep:
+                name = "-".join(map(str, key))
+                shutil.copy(self.done[key][2], f"{keep}/{name}.toml")
+                shutil.copy(self.file(layout, "today"), f"{keep}/{name}.today.toml")
+        return self.done[key]
+
+    def predict(self, recording, layout, sessions):
+        """The arm of the findings: what the recording predicts for another layout."""
+        spec = self.file(layout, "predicted", f'name = "predicted"\nquestion = "{self.spec["question"]}"\n')
+        said = run(DBSTOW, "run", spec, "--profile", recording, "--set", f"workload.sessions={sessions}",
+                   "--set", f"workload.warm_up={WARM_UP}s", "--format", "json", "--out",
+                   f"{self.bench.folder}/results", "--fresh")
+        return json.loads(said)["arms"][0]
+
+
+def lock_share(recording):
+    """The share of the time of operations that sessions waited for locks, as recorded."""
+    with open(recording, "rb") as file:
+        intervals = tomllib.load(file)["intervals"]
+    waiting = intervals.get("waiting", {})
+    length = intervals["length_s"]
+    total = lambda values: sum(value * seconds for value, seconds in zip(values, length))  # noqa: E731
+    busy = total(intervals["running"]) if "running" in intervals else sum(map(total, waiting.values()))
+    return total(waiting.get("lock", [])) / busy if busy else 0.0
