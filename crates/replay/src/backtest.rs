@@ -14,7 +14,7 @@ use profile::{Profile, Rates, RequestRates, summary};
 use reading::Role;
 
 use super::demand::Demand;
-use super::own_disks::{OwnLatency, Served};
+use super::own_disks::{OwnLatency, Served, UntimedLog};
 use super::parts::{Parts, TimePart};
 use super::replay::{Outcome, Places, Service};
 use super::series::{DemandSeries, Period};
@@ -202,9 +202,11 @@ impl BackTest {
             }
         }
         let notices = notices::of(profile, machine);
+        let log_write = |replay: &Replayed| replay.roles[&Role::Log].writes.latency;
         BackTest {
             evidence: Evidence {
                 service: service(replays),
+                log_write_ms: simulated(&|replay| log_write(replay).map(Duration::as_millis_f64)),
                 bursts: volumes.iter().any(bursts),
                 is_busy: notices::is_busy(profile, machine),
             },
@@ -249,7 +251,27 @@ impl BackTest {
                 }
             }
         }
-        OwnLatency::all(&served, places, &self.volumes)
+        let mut all = OwnLatency::all(&served, places, &self.volumes);
+        let log = self.untimed_log();
+        all.extend(log.and_then(|log| OwnLatency::implied(&log, places, &self.volumes)));
+        all
+    }
+
+    /// The log, if sessions were seen waiting for it, and the server timed neither its writes nor its flushes.
+    fn untimed_log(&self) -> Option<UntimedLog> {
+        let is_timed = |figure: &Figure| {
+            let timed = [Measure::WriteLatency, Measure::FlushLatency];
+            figure.role == Some(Role::Log) && timed.contains(&figure.measure)
+        };
+        let [recorded, simulated] = self.parts?;
+        let service = |measure| self.evidence.service.get(&(Role::Log, measure)).copied();
+        (!self.figures.iter().any(is_timed)).then_some(UntimedLog {
+            recorded: recorded[TimePart::Log],
+            simulated: simulated[TimePart::Log],
+            write_ms: self.evidence.log_write_ms?,
+            write_service_ms: service(Measure::WriteLatency)?,
+            flush_service_ms: service(Measure::FlushLatency)?,
+        })
     }
 
     /// Its volumes in the long run: without burst credits, where these ran out while it was recorded.

@@ -32,6 +32,23 @@ pub struct OwnLatency {
     pub declared: Duration,
     /// Mean as recorded.
     pub recorded: Duration,
+    /// Whether the server timed no such request, and it follows from how long sessions waited for the log.
+    pub implied: bool,
+}
+
+/// A log whose writes and flushes the server did not time: how long sessions waited for it, and the replay's disk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct UntimedLog {
+    /// Time of an operation that its session waited for the log, as recorded, in any unit.
+    pub(super) recorded: f64,
+    /// The same in the replay, in the same unit.
+    pub(super) simulated: f64,
+    /// Simulated mean of a write, in milliseconds.
+    pub(super) write_ms: f64,
+    /// Simulated mean of a write in the disk itself, in milliseconds.
+    pub(super) write_service_ms: f64,
+    /// Simulated mean of a flush in the disk itself, in milliseconds.
+    pub(super) flush_service_ms: f64,
 }
 
 /// Requests of one kind that sessions wait for: recorded and simulated.
@@ -76,10 +93,36 @@ impl OwnLatency {
                     operation,
                     declared,
                     recorded,
+                    implied: false,
                 }));
             }
         }
         all
+    }
+
+    /// The flush of a log that the server did not time, where the time that sessions wait for the log shows it: commits that are written in
+    /// groups wait for one write and flush after the other, so that their waits are in proportion to what these take together.
+    pub(super) fn implied(
+        log: &UntimedLog,
+        places: &Places,
+        volumes: &[VolumeSpec],
+    ) -> Option<OwnLatency> {
+        let spec = &volumes[places.log];
+        let is_held = log.write_ms > log.write_service_ms * (1.0 + HELD_MAX);
+        if spec.host_cache != HostCacheMode::None || is_held || log.simulated <= 0.0 {
+            return None;
+        }
+        let factor = log.recorded / log.simulated;
+        let both_ms = (log.write_service_ms + log.flush_service_ms) * factor;
+        let recorded_ms = both_ms - log.write_service_ms;
+        ((factor - 1.0).abs() > DIFFERS_FROM && recorded_ms > 0.0).then(|| OwnLatency {
+            volume: places.log,
+            name: spec.name.clone(),
+            operation: Operation::Flush,
+            declared: Duration::from_secs_f64(log.flush_service_ms / 1e3),
+            recorded: Duration::from_secs_f64(recorded_ms / 1e3),
+            implied: true,
+        })
     }
 
     /// Declared and recorded mean of requests of one kind to one volume.
@@ -145,8 +188,14 @@ impl OwnLatency {
             Operation::Write => "writes",
             Operation::Flush => "flushes",
         };
+        let how = match self.implied {
+            true => {
+                "as follows from how long sessions waited for the log, which the server does not time,"
+            }
+            false => "as recorded on it,",
+        };
         format!(
-            "The disk of volume {}: {what} take {:.3} ms, as recorded on it, and not the declared {:.3} ms.",
+            "The disk of volume {}: {what} take {:.3} ms, {how} and not the declared {:.3} ms.",
             self.name,
             self.recorded.as_millis_f64(),
             self.declared.as_millis_f64()

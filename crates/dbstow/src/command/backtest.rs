@@ -120,7 +120,13 @@ pub(super) fn teach(backtest: &BackTest, today: &Stage, catalogue: &mut Catalogu
             Operation::Write => disk.write_latency,
             Operation::Flush => disk.flush_latency,
         };
-        let assumed = format!("as recorded on today's volume {}", latency.name);
+        let assumed = match latency.implied {
+            true => format!(
+                "as waits for the log on today's volume {} imply",
+                latency.name
+            ),
+            false => format!("as recorded on today's volume {}", latency.name),
+        };
         catalogue.replace_latency(name, latency.operation, spec, assumed);
     }
 }
@@ -266,6 +272,7 @@ fn document(backtest: &BackTest) -> String {
             "operation": latency.operation,
             "declared_s": latency.declared.as_secs_f64(),
             "recorded_s": latency.recorded.as_secs_f64(),
+            "implied": latency.implied,
         })
     });
     let fit = backtest.fit();

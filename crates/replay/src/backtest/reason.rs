@@ -12,6 +12,8 @@ use crate::parts::TimePart;
 pub(super) struct Evidence {
     /// Mean time of requests in the simulated disks themselves, in milliseconds.
     pub(super) service: BTreeMap<(Role, Measure), f64>,
+    /// Mean time of the log's writes in the replay, in milliseconds.
+    pub(super) log_write_ms: Option<f64>,
     /// Whether a disk has burst credits.
     pub(super) bursts: bool,
     /// Whether processors held the server up.

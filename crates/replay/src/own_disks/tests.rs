@@ -55,6 +55,48 @@ fn a_recorded_latency_takes_the_place_of_the_declared_one_unless_something_else_
     assert_eq!(own(flush)[0].recorded, Duration::from_micros(1_500));
 }
 
+#[test]
+fn the_flush_of_a_log_that_is_not_timed_follows_from_what_sessions_waited_for_it() {
+    // A write of 0.5 ms and a flush of 0.1 ms, and sessions wait 1.5 times as long as in the replay: 0.9 ms together.
+    let log = UntimedLog {
+        recorded: 1.5,
+        simulated: 1.0,
+        write_ms: 0.51,
+        write_service_ms: 0.5,
+        flush_service_ms: 0.1,
+    };
+    let implied = |log| OwnLatency::implied(&log, &places(), &volumes());
+    let found = implied(log).expect("a flush");
+    assert_eq!(found.operation, Operation::Flush);
+    assert_eq!(found.recorded, Duration::from_micros(400));
+    let sentence = found.sentence();
+    assert!(
+        sentence.contains("flushes take 0.400 ms, as follows from"),
+        "{sentence}"
+    );
+    for other in [
+        // A limit in the way; not different; faster than the write alone; a replay that never waits.
+        UntimedLog {
+            write_ms: 0.7,
+            ..log
+        },
+        UntimedLog {
+            recorded: 1.02,
+            ..log
+        },
+        UntimedLog {
+            recorded: 0.5,
+            ..log
+        },
+        UntimedLog {
+            simulated: 0.0,
+            ..log
+        },
+    ] {
+        assert_eq!(implied(other), None);
+    }
+}
+
 fn recording(reads: [f64; 4]) -> Profile {
     let text = format!(
         r#"format = "dbstow.profile/1"

@@ -132,9 +132,12 @@ pub(crate) fn waiting(
         _ => return named(WaitKind::Other, event),
     }
     match state {
-        // The redo log has no instrument; MySQL's name for it comes second. MariaDB (10.6 and later) waits for the log of others at
-        // the end of the statement, whose last state is the third (MDEV-24341).
-        "Commit" | "waiting for handler commit" | "Updating status" => named(WaitKind::Log, state),
+        // The redo log has no instrument; MySQL's name for it comes second.
+        "Commit" | "waiting for handler commit" => named(WaitKind::Log, state),
+        // MariaDB (10.6 and later) waits for what others flush when a statement has ended, before it replies (MDEV-24341): the list
+        // of sessions still shows the statement's last state, performance_schema none.
+        "Updating status" => named(WaitKind::Log, state),
+        "" if matches!(command, "Query" | "Execute") => named(WaitKind::Log, "Updating status"),
         "User lock" => named(WaitKind::Lock, state),
         _ if state.starts_with("Waiting for ") => named(WaitKind::Lock, state),
         _ if locked => named(WaitKind::Lock, "LOCK WAIT"),
@@ -175,6 +178,8 @@ mod tests {
             ("Execute", "Commit", group, "wait", false, WaitKind::Log),
             ("Execute", "Commit", "", "", false, WaitKind::Log),
             ("Execute", "Updating status", "", "", false, WaitKind::Log),
+            ("Execute", "", "", "", false, WaitKind::Log),
+            ("Connect", "", "", "", false, WaitKind::Cpu),
             ("Execute", "Updating", "", "", true, WaitKind::Lock),
             // It waited for a row at the last sample, and reads now.
             ("Execute", "Updating", data, "read", true, WaitKind::Read),
