@@ -33,7 +33,7 @@ help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 demo: ## Run the four published experiments, print their tables and make their pages
-	cargo build $(LEAN)
+	@scripts/build-demo $(LEAN)
 	@rm -rf target/demo && mkdir -p target/demo
 	@$(call run_each,$(PUBLISHED))
 
