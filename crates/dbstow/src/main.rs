@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use analysis::report::side_by_side::NothingInCommon;
 use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::{
-    self, advise, calibrate, check, completions, disks, doctor, experiments, import, layout, lint,
-    machines, man, output, plan, profile, record, report, run, submit, trial as one_by_one,
-    workloads,
+    self, advise, calibrate, check, disks, doctor, experiments, import, layout, lint, machines,
+    output, plan, profile, record, report, run, submit, trial as one_by_one, workloads,
 };
+#[cfg(feature = "shell")]
+use dbstow::command::{completions, man};
 use experiment::kind::OtherKind;
 use experiment::spec;
 use files::FileError;
@@ -76,13 +77,16 @@ enum Command {
     /// List the built-in workloads, or show one
     Workloads(workloads::Args),
     /// Print a shell completion script
+    #[cfg(feature = "shell")]
     Completions(completions::Args),
     /// Print a manual page, or write all of them
+    #[cfg(feature = "shell")]
     Man(man::Args),
 }
 
 fn main() -> ExitCode {
     // A shell requests completions: nothing else may be printed then.
+    #[cfg(feature = "shell")]
     match completions::answer(Arguments::command) {
         Ok(false) => {}
         Ok(true) => return ExitCode::SUCCESS,
@@ -136,7 +140,9 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Machines(args) => machines::run(&args),
         Command::Experiments(args) => experiments::run(&args),
         Command::Workloads(args) => workloads::run(&args),
+        #[cfg(feature = "shell")]
         Command::Completions(args) => completions::run(&args, &Arguments::command()),
+        #[cfg(feature = "shell")]
         Command::Man(args) => man::run(&args, Arguments::command()),
     }
 }

@@ -14,7 +14,7 @@ use table::quantity::list_price;
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Args {
     /// Part of a name or title; where one disk is meant, as by p30, everything about it is shown
-    #[arg(add = super::names::of_disks())]
+    #[cfg_attr(feature = "shell", arg(add = super::names::of_disks()))]
     pub pattern: Option<String>,
     /// Show everything about each disk found, sources included
     #[arg(long)]

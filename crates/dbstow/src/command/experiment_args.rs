@@ -8,7 +8,7 @@ use clap::ValueHint;
 use super::choice::{self, MODES, one_of};
 use super::pair::{key_and_value, name_and_path};
 use super::request::{experiment_named, layout_of_today, resolved};
-use super::{RealTimeArgs, UsageError, names};
+use super::{RealTimeArgs, UsageError};
 use experiment::spec::{EngineName, ExperimentText, Mode};
 use files::input::Reach;
 use lab::request::{RequestError, ResolvedRun, RunRequest};
@@ -20,7 +20,7 @@ const WINDOW: &str = "workload.window";
 #[derive(Clone, Debug, clap::Args)]
 pub struct ExperimentArgs {
     /// Name of a built-in experiment, or path of an experiment file
-    #[arg(add = names::experiment_or_file())]
+    #[cfg_attr(feature = "shell", arg(add = super::names::experiment_or_file()))]
     pub experiment: Option<String>,
     /// Set a key of the experiment, such as workload.sessions=4; several values, such as volume.d.iops=3000,6000, make an
     /// arm of each; may be given several times
@@ -60,7 +60,8 @@ pub struct ExperimentArgs {
     pub allow_large: bool,
     /// Take the disk in a catalogue file, such as `dbstow calibrate` writes, for this volume (simulate,
     /// emulate); may be given several times
-    #[arg(long, value_name = "VOLUME=FILE", value_parser = name_and_path, add = names::path_of_volume())]
+    #[arg(long, value_name = "VOLUME=FILE", value_parser = name_and_path)]
+    #[cfg_attr(feature = "shell", arg(add = super::names::path_of_volume()))]
     pub disk: Vec<(String, PathBuf)>,
     /// Also read this catalogue file, so that the experiment can name its disks and machines; may be given several
     /// times

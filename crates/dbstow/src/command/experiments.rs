@@ -8,7 +8,7 @@ use experiment::spec::{Spec, Variant, builtin_names, builtin_text};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The experiment to print, as the file it is
-    #[arg(add = super::names::of_experiments())]
+    #[cfg_attr(feature = "shell", arg(add = super::names::of_experiments()))]
     pub name: Option<String>,
 }
 

@@ -26,7 +26,7 @@ use layout::{CaptureFile, LayoutProvider, LayoutRequest, Platform, Script, scrip
 pub struct Args {
     /// Name of a built-in experiment, or path of an experiment file; without one, tempdb's files are given by
     /// --files, --size and --volume
-    #[arg(add = super::names::experiment_or_file())]
+    #[cfg_attr(feature = "shell", arg(add = super::names::experiment_or_file()))]
     pub experiment: Option<String>,
     /// Arm of the experiment to generate scripts for [default: the only one]
     #[arg(long, value_name = "NAME", requires = "experiment")]

@@ -20,7 +20,7 @@ use table::quantity;
     dbstow machines bds_v5 --cloud azure --format json")]
 pub struct Args {
     /// Part of a name or title; where one machine is meant, everything about it is shown
-    #[arg(add = super::names::of_machines())]
+    #[cfg_attr(feature = "shell", arg(add = super::names::of_machines()))]
     pub pattern: Option<String>,
     /// Only of this cloud: azure, aws, gcp, or how names of an own catalogue begin
     #[arg(long)]

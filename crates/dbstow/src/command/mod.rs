@@ -4,11 +4,16 @@ mod backtest;
 mod captured;
 mod experiment_args;
 mod listing;
+#[cfg(feature = "shell")]
 mod names;
 pub mod output;
 mod pair;
 mod product_args;
 mod progress;
+#[cfg(feature = "metrics")]
+mod publish;
+#[cfg(not(feature = "metrics"))]
+#[path = "publish/absent.rs"]
 mod publish;
 mod range;
 mod ready;
@@ -22,6 +27,7 @@ pub mod advise;
 pub mod calibrate;
 pub mod check;
 mod choice;
+#[cfg(feature = "shell")]
 pub mod completions;
 pub mod disks;
 pub mod doctor;
@@ -35,6 +41,7 @@ pub mod import;
 pub mod layout;
 pub mod lint;
 pub mod machines;
+#[cfg(feature = "shell")]
 pub mod man;
 pub mod plan;
 pub mod profile;
@@ -72,16 +79,37 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
     }
 }
 
-/// What the build lacks, where that may be why an argument was refused: it is unknown, as options are declared by engines, or its
-/// value is the name of an engine.
+/// Commands and options that this build lacks, each with its cargo feature.
+const LEFT_OUT: &[(&str, &str)] = &[
+    #[cfg(not(feature = "live"))]
+    ("--live", "live"),
+    #[cfg(not(feature = "metrics"))]
+    ("--metrics", "metrics"),
+    #[cfg(not(feature = "metrics"))]
+    ("--listen", "metrics"),
+    #[cfg(not(feature = "shell"))]
+    ("completions", "shell"),
+    #[cfg(not(feature = "shell"))]
+    ("man", "shell"),
+];
+
+/// What the build lacks, where that may be why an argument was refused: it is left out; it is unknown, as options are declared by
+/// engines; or its value is the name of an engine.
 pub fn left_out(error: &clap::Error) -> Option<String> {
-    let given = match error.get(ContextKind::InvalidValue) {
+    let given = |kind| match error.get(kind) {
         Some(ContextValue::String(value)) => value.as_str(),
         _ => "",
     };
+    let is_given = |name| {
+        given(ContextKind::InvalidArg) == name || given(ContextKind::InvalidSubcommand) == name
+    };
+    if let Some((name, feature)) = LEFT_OUT.iter().find(|(name, _)| is_given(*name)) {
+        let why = format!("this dbstow was built without `{name}` (cargo feature `{feature}`)");
+        return Some(format!("note: {why}"));
+    }
     let left_out = ENGINES.left_out.iter().filter(|engine| match error.kind() {
         ErrorKind::UnknownArgument => true,
-        ErrorKind::InvalidValue => engine.name == given,
+        ErrorKind::InvalidValue => engine.name == given(ContextKind::InvalidValue),
         _ => false,
     });
     let why: Vec<&str> = left_out.map(|engine| engine.why).collect();

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::choice::{FRONTS, TRANSPORTS, one_of};
-use super::names;
 use super::pair::name_and_path;
 use super::product_args::{OfRun, ProductArgs, ServerLogin};
 use super::server_timeout::ServerTimeout;
@@ -15,7 +14,8 @@ use engine::{FrontKind, Options, TransportKind};
 pub struct RealTimeArgs {
     /// Real directory of a volume (measure); one for every volume. dbstow works in a directory of its own
     /// in it
-    #[arg(long, value_name = "VOLUME=DIR", value_parser = name_and_path, add = names::path_of_volume())]
+    #[arg(long, value_name = "VOLUME=DIR", value_parser = name_and_path)]
+    #[cfg_attr(feature = "shell", arg(add = super::names::path_of_volume()))]
     pub volume: Vec<(String, PathBuf)>,
     /// Directory that holds the data of modelled volumes (emulate) [default: the temporary directory]
     #[arg(long, value_name = "DIR")]

@@ -3,7 +3,9 @@
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+#[cfg(feature = "open")]
+use anyhow::Context;
+use anyhow::{Result, bail};
 use clap::ValueHint;
 use files::{Folder, Readers, is_stream, write_named};
 
@@ -323,7 +325,18 @@ fn write_page(
 /// Opens a page in the browser.
 ///
 /// # Errors
-/// When there is no browser.
+/// When there is no browser, or this build cannot start one.
+#[cfg(feature = "open")]
 pub(super) fn open(page: &Path) -> Result<()> {
     open::that(page).with_context(|| format!("{}: no browser would show it", page.display()))
+}
+
+/// The same in a build that cannot start a browser.
+#[cfg(not(feature = "open"))]
+pub(super) fn open(page: &Path) -> Result<()> {
+    let page = page.display();
+    let message = format!(
+        "--open: this dbstow was built without it (cargo feature `open`); open {page} yourself"
+    );
+    Err(UsageError(message).into())
 }

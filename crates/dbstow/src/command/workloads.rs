@@ -24,7 +24,7 @@ use workload::{Database, Dialect, Tables, Workload};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// A built-in workload, a folder with a `workload.toml`, an .sql file, or a settings file of SQLQueryStress (.json)
-    #[arg(add = super::names::workload_or_path())]
+    #[cfg_attr(feature = "shell", arg(add = super::names::workload_or_path()))]
     name: Option<String>,
     /// Engine that it is to run on, whose dialect it is read in
     #[arg(long, value_parser = choice::engine(), default_value = "sqlite")]

@@ -13,6 +13,7 @@ mod buckets;
 mod family;
 mod run;
 mod server;
+#[cfg(feature = "metrics")]
 mod text;
 mod totals;
 mod volumes;
@@ -21,6 +22,7 @@ pub use buckets::{BOUNDS_S, Latency};
 pub use family::{FAMILIES, Family, Kind, Scope, family};
 pub use run::RunMetrics;
 pub use server::ServerMetrics;
+#[cfg(feature = "metrics")]
 pub use text::{openmetrics, prometheus};
 pub use totals::{ClockKind, Totals};
 

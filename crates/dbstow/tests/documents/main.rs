@@ -1,5 +1,7 @@
 //! What is written: the documents, their examples, names and words, and the page in a browser.
 
+mod demo;
+mod dependencies;
 mod documents;
 mod examples;
 mod page;

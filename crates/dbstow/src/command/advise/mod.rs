@@ -26,7 +26,7 @@ use super::output::{note, print_styled, width};
 use super::pair::key_and_value;
 use super::progress::Progress;
 use super::request::{experiment_named, layout_of_today, resolved};
-use super::{UsageError, backtest, drilled, names, plan};
+use super::{UsageError, backtest, drilled, plan};
 use crate::engines::{ENGINES, scripts_for};
 use analysis::report::advice::{Advice, Currency, Kind, page, text};
 use engine::Options;
@@ -88,7 +88,8 @@ pub struct Args {
     #[arg(long)]
     pub windows: bool,
     /// Only this disk of the catalogue; may be given several times
-    #[arg(long, value_name = "NAME", add = names::of_disks())]
+    #[arg(long, value_name = "NAME")]
+    #[cfg_attr(feature = "shell", arg(add = crate::command::names::of_disks()))]
     pub disk: Vec<String>,
     /// Most disks to attach
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

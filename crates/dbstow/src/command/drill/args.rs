@@ -12,7 +12,6 @@ use lab::drill::{Atomic, Placed, Power, SESSIONS_MAX};
 use model::{Bytes, Duration};
 
 use crate::command::listing::ListFormat;
-use crate::command::names;
 use crate::command::pair::key_and_value;
 use crate::command::product_args::{OfDrill, ProductArgs};
 use crate::engines::ENGINES;
@@ -30,7 +29,7 @@ use crate::engines::ENGINES;
 pub struct Args {
     /// Name of a built-in drill or experiment, or path of an experiment file, whose placements are drilled; without one, the
     /// built-in drills are listed
-    #[arg(add = names::drill_or_file())]
+    #[cfg_attr(feature = "shell", arg(add = crate::command::names::drill_or_file()))]
     pub experiment: Option<String>,
     /// Only this arm of it (of SQLite: in this journal mode, "sqlite, wal, full"); may be given several times
     #[arg(long, value_name = "NAME")]

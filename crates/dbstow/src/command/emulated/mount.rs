@@ -18,7 +18,6 @@ use volume::fuse::{
 use super::emulator;
 use super::find::{absolute, clear_leftovers};
 use crate::command::listing;
-use crate::command::names;
 use crate::command::output::note;
 use crate::command::request::report_idle;
 use crate::command::{PublishArgs, UsageError};
@@ -42,7 +41,7 @@ use lab::trial::Stage;
     `advise` names: its placement has no effect here.")]
 pub struct Args {
     /// A disk of the catalogue (`dbstow disks`), `unlimited`, or a TOML file of several volumes
-    #[arg(add = names::disk_or_file())]
+    #[cfg_attr(feature = "shell", arg(add = crate::command::names::disk_or_file()))]
     pub spec: String,
     /// Mount point; created if missing
     #[arg(value_name = "DIR")]
@@ -160,7 +159,7 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
 
 /// Refuses a port chosen by the system, as the user could not learn it.
 fn check_port(publish: &PublishArgs) -> Result<(), UsageError> {
-    match publish.listen {
+    match publish.address() {
         Some(address) if address.port() == 0 => Err(UsageError(format!(
             "--listen {address} leaves the port to the system; give one, such as 9187"
         ))),
@@ -391,7 +390,7 @@ fn mounted(args: &Args, order: &Order) -> String {
     } else {
         writeln!(text, "  dbstow unmount {directory}  ends it").expect("as above");
     }
-    if let Some(address) = args.publish.listen {
+    if let Some(address) = args.publish.address() {
         writeln!(text, "  http://{address}/metrics  serves its metrics").expect("as above");
     }
     text

@@ -103,6 +103,11 @@ impl PublishArgs {
         }))
     }
 
+    /// Where metrics are to be served.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.listen
+    }
+
     fn check(&self, address: SocketAddr) -> Result<(), UsageError> {
         if self.allow_remote || address.ip().to_canonical().is_loopback() {
             return Ok(());
