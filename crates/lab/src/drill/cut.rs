@@ -2,12 +2,12 @@
 
 use std::mem::discriminant;
 
-use crash::{Action, Choice, Event, Moment, Rules, choices, choices_of_one_disk};
+use emulator::FlippedBit;
+use emulator::crash::{Action, Choice, Event, Moment, Rules, choices, choices_of_one_disk};
 use model::random::{derive, stream};
 use model::{Duration, Instant};
 use rand::{Rng, RngExt as _};
 use serde::{Deserialize, Serialize};
-use volume::fuse::FlippedBit;
 
 use engine::drilled::Kind;
 
@@ -211,7 +211,7 @@ impl Draw<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crash::Cache;
+    use emulator::crash::Cache;
     use model::Bytes;
 
     use super::*;

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use emulator::{Fault, RemoteSite, UNMOUNTABLE};
+use host::clock::Clock;
+use host::site::Site;
 use model::{Duration, Instant};
 use nix::errno::Errno;
 use nix::fcntl::posix_fallocate;
 use parking_lot::Mutex;
-use volume::clock::Clock;
-use volume::fuse::{Fault, RemoteSite, UNMOUNTABLE};
-use volume::site::Site;
 
 use experiment::spec::Role;
 

@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use crash::Cache;
+use emulator::crash::Cache;
 use engine::drilled::ControlSpec;
 use files::Folder;
 use model::{Bytes, Duration};

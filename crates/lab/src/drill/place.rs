@@ -6,15 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use files::Folder;
-use model::{Bytes, DiskSpec, Duration, Instant, MachineSpec, VolumeSpec};
-use serde::{Deserialize, Serialize};
-use volume::clock::Clock;
-use volume::fuse::{
+use emulator::{
     Contents, EmulationSpec, Filesystem, Front, IN_USE, MountSpec, Others, RemoteSite,
     TransportChoice, check_image,
 };
-use volume::orphans::Registration;
+use files::Folder;
+use host::clock::Clock;
+use host::orphans::Registration;
+use model::{Bytes, DiskSpec, Duration, Instant, MachineSpec, VolumeSpec};
+use serde::{Deserialize, Serialize};
 
 use super::DrillError;
 use super::recording::UncheckedPlaced;

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use crash::{Action, Event, History};
+use emulator::crash::{Action, Event, History};
+use emulator::{Contents, RecordSpec};
 use files::{Folder, Readers, input};
+use host::clock::Clock;
+use host::site::Site;
 use model::{Duration, Instant};
 use parking_lot::Mutex;
-use volume::clock::Clock;
-use volume::fuse::{Contents, RecordSpec};
-use volume::site::Site;
 
 use super::place::VOLUME;
 use super::recording::Recording;

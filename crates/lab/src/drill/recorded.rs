@@ -4,14 +4,14 @@ use std::io;
 use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 
-use crash::{Action, Cache, Choice, Event, History, Moment, Rules};
+use emulator::crash::{Action, Cache, Choice, Event, History, Moment, Rules};
+use emulator::{Contents, CrashSpec, RemoteSite, UNMOUNTABLE, digest};
 use files::{FileError, Folder};
+use host::clock::Clock;
+use host::site::Site;
 use model::{Bytes, Duration, HostCacheMode, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use volume::clock::Clock;
-use volume::fuse::{Contents, CrashSpec, RemoteSite, UNMOUNTABLE, digest};
-use volume::site::Site;
 
 use super::cut::{Cut, Draw, StoredCut};
 use super::place::{self, Tools};

@@ -1,6 +1,6 @@
 //! The last requests of each volume before it stopped, and their outcome.
 
-use crash::{Action, Moment};
+use emulator::crash::{Action, Moment};
 use model::Instant;
 
 use super::{Cut, DrillSpec, Recorded};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, ValueHint};
-use crash::Cache;
+use emulator::crash::Cache;
 use engine::drilled::DrillProvider;
 use engine::{EngineProvider, Users};
 use lab::drill::{Atomic, Placed, Power, SESSIONS_MAX};

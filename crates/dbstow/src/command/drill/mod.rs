@@ -21,12 +21,12 @@ use experiment::spec::{
     remedy,
 };
 use files::{FileError, Folder, Readers};
+use host::orphans::Registration;
 use lab::drill::{DrillError, DrillSpec, Drilled, Origin, Placed, Step, Tools, drill};
 use lab::inventory::Inventory;
 use lab::request::RunRequest;
 use lab::trial::Stage;
 use model::{Bytes, VolumeSpec};
-use volume::orphans::Registration;
 
 use super::drilled::DOCUMENT;
 use super::listing::{self, ListFormat};
@@ -234,7 +234,7 @@ impl Args {
     }
 
     fn tools(&self, engine: Engine, origin: Origin) -> Result<Tools> {
-        if !nix::unistd::geteuid().is_root() || !volume::fuse::loop_devices_exist() {
+        if !nix::unistd::geteuid().is_root() || !host::loop_device::exist() {
             bail!(
                 "a drill has real file systems on modelled disks (block mode), which needs root and loop devices: run as root, \
                  and load the kernel's module with `modprobe loop` where there are none"

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use volume::fuse::control::{Control, Description, Request};
-use volume::fuse::orphans;
+use emulator::control::{Control, Description, Request};
+use host::orphans;
 
 use crate::command::output::note;
 

@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use ::emulator::process::Order;
+use ::emulator::{
+    Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
+};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use files::{Folder, Readers, unique_name};
+use host::loop_device;
 use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{Group, User, geteuid};
-use volume::fuse::host::Order;
-use volume::fuse::{
-    Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
-    loop_devices_exist,
-};
 
 use super::emulator;
 use super::find::{absolute, clear_leftovers};
@@ -295,7 +295,7 @@ fn front(args: &Args) -> Front {
     match args.front {
         Some(FrontKind::Block) => block,
         Some(FrontKind::File) => Front::File,
-        None if geteuid().is_root() && loop_devices_exist() => block,
+        None if geteuid().is_root() && loop_device::exist() => block,
         None => Front::File,
     }
 }

@@ -24,12 +24,13 @@ impl RunVolumes {
 mod linux {
     use std::sync::Arc;
 
+    use emulator::{
+        Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
+    };
     use model::{Bytes, VolumeSpec, random};
     use parking_lot::Mutex;
-    use volume::fuse::{
-        Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
-        orphans,
-    };
+
+    use host::orphans;
 
     use super::super::run_volumes::Part;
     use super::super::work_dir::Open;
@@ -137,7 +138,7 @@ mod linux {
         /// The front requested by the user, or else the one that `suits` the engine; only root can
         /// use block mode.
         fn front(&self, subject: &Subject<'_>, suits: FrontKind) -> Front {
-            let possible = || is_root() && volume::fuse::loop_devices_exist();
+            let possible = || is_root() && host::loop_device::exist();
             let front = match (self.options().front, suits) {
                 (Some(asked), _) => asked,
                 (None, FrontKind::Block) if possible() => FrontKind::Block,

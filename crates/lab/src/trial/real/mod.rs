@@ -27,10 +27,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
+use host::clock::Clock;
+use host::site::Site;
 use model::{Duration, Instant};
 use reading::Reading;
-use volume::clock::Clock;
-use volume::site::Site;
 
 use super::sessions::Window;
 use super::{Cancelled, Subject};

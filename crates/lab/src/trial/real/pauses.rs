@@ -3,8 +3,8 @@
 //! Measurements across such a pause are worthless, and nothing else reveals it: counters look as if the disks had
 //! been idle. The real-time clock continues while a process is stopped, and stands still while a machine is suspended.
 
+use host::clock::Clock;
 use model::{Duration, Instant};
-use volume::clock::Clock;
 
 use super::stop::Stop;
 use experiment::record::series::INTERVAL;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
+use host::plain::free_space;
 use model::Bytes;
-use volume::plain::free_space;
 
 use super::error::VolumesError;
 use super::work_dir::WorkDirError;
@@ -72,8 +72,8 @@ fn fuse(engine: &dyn EngineProvider, options: &Options) -> Result<(), EngineErro
     if engine.modelled() == Modelled::Paced {
         return Ok(());
     }
-    let missing = |error: volume::fuse::EmulationError| EngineError::Missing(error.to_string());
-    volume::fuse::device().map_err(missing)?;
+    let missing = |error: emulator::EmulationError| EngineError::Missing(error.to_string());
+    emulator::device().map_err(missing)?;
     match options.front {
         Some(FrontKind::Block) if !nix::unistd::geteuid().is_root() => Err(EngineError::Missing(
             "--front block needs root, for its loop device and the filesystem on it; run as root, or leave --front out"

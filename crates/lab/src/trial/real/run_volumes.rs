@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use files::PlainName;
+use host::orphans::Registration;
+use host::plain::{PlainSite, PlainVolume};
+use host::site::Site;
 use model::random;
+use paced::{PacedSite, Pacer};
 use parking_lot::Mutex;
-use volume::orphans::Registration;
-use volume::plain::{PlainSite, PlainVolume};
-use volume::real_time::{PacedSite, Pacer};
-use volume::site::Site;
 
 use super::error::VolumesError;
 use super::preflight::{self, Parents};

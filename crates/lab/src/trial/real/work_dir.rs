@@ -208,7 +208,7 @@ fn is_foreign(folder: &Folder) -> Result<bool, FileError> {
 /// would fail, or delete a user's files.
 #[cfg(target_os = "linux")]
 fn unmount_within(directory: &Path) -> Result<(), WorkDirError> {
-    volume::fuse::unmount_within(directory).map_err(at(directory))
+    host::mounts::unmount_within(directory).map_err(at(directory))
 }
 
 #[cfg(not(target_os = "linux"))]
