@@ -209,7 +209,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<engine::OptionsError>()
             || cause.is::<engine::UnknownEngine>()
             || cause.is::<trial::real::VolumesError>() && !is_io(cause)
-            || cause.is::<lab::calibrate::EntryError>()
+            || cause.is::<::calibrate::EntryError>()
             || cause.is::<experiment::results::ResultsError>() && !is_io(cause)
             || is_of_a_file(cause)
     })

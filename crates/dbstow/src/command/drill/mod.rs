@@ -1,7 +1,7 @@
 //! `dbstow drill`: tests what a placement survives.
 //!
 //! ```text
-//! experiment ──arms──> placements ──lab::drill──> outcomes ──> document ──> terminal, JSON, folder
+//! experiment ──arms──> placements ──drill──> outcomes ──> document ──> terminal, JSON, folder
 //! ```
 
 mod args;
@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::report::drill::document::{Drill, Placement};
 use analysis::report::drill::{View, page};
 use anyhow::{Context, Result, bail};
+use drill::{DrillError, DrillSpec, Drilled, Origin, Placed, Step, Tools, drill};
 use engine::hooks::HostHooks;
 use experiment::spec::{
     Disk, EngineName, ExperimentText, Mode, SpecError, builtin_names, drill_names, drill_text,
@@ -22,7 +23,6 @@ use experiment::spec::{
 };
 use files::{FileError, Folder, Readers};
 use host::orphans::Registration;
-use lab::drill::{DrillError, DrillSpec, Drilled, Origin, Placed, Step, Tools, drill};
 use lab::inventory::Inventory;
 use lab::request::RunRequest;
 use lab::trial::Stage;

@@ -5,7 +5,7 @@
 //!                                              └────────────► check: the same jobs on that disk
 //! ```
 //!
-//! This module does not depend on what runs the jobs: fio on a directory, or the model itself in tests.
+//! This crate does not depend on what runs the jobs: fio on a directory, or the model itself in tests.
 
 mod check;
 mod entry;

@@ -7,6 +7,8 @@
 //!                                        acknowledged
 //! ```
 
+#![cfg(target_os = "linux")]
+
 mod cut;
 mod faults;
 mod ledger;
