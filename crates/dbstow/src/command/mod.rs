@@ -3,6 +3,8 @@
 mod backtest;
 mod captured;
 mod experiment_args;
+#[cfg(target_os = "linux")]
+mod leftovers;
 mod listing;
 mod names;
 pub mod output;
@@ -19,16 +21,17 @@ mod screen;
 mod server_timeout;
 
 pub mod advise;
+#[cfg(feature = "fio")]
 pub mod calibrate;
 pub mod check;
 mod choice;
 pub mod completions;
 pub mod disks;
 pub mod doctor;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 pub mod drill;
 mod drilled;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 pub mod emulated;
 pub mod experiments;
 pub mod import;
@@ -72,9 +75,33 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
     }
 }
 
-/// What the build lacks, where that may be why an argument was refused: it is unknown, as options are declared by engines, or its
-/// value is the name of an engine.
+/// Subcommands that this build lacks, and why.
+const LEFT_OUT: &[(&[&str], &str)] = &[
+    #[cfg(not(target_os = "linux"))]
+    (
+        &["drill", "mount", "stat", "unmount"],
+        "modelled disks under real files need Linux (FUSE)",
+    ),
+    #[cfg(all(target_os = "linux", not(feature = "emulator")))]
+    (
+        &["drill", "mount", "stat", "unmount"],
+        "this dbstow was built without the emulator (cargo feature `emulator`)",
+    ),
+    #[cfg(not(feature = "fio"))]
+    (
+        &["calibrate"],
+        "this dbstow was built without fio (cargo feature `fio`)",
+    ),
+];
+
+/// What the build lacks, where that may be why an argument was refused: it is unknown, as options are declared by engines, its
+/// value is the name of an engine, or it is a subcommand.
 pub fn left_out(error: &clap::Error) -> Option<String> {
+    if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) {
+        let mut left_out = LEFT_OUT.iter();
+        let found = left_out.find(|(names, _)| names.contains(&given.as_str()));
+        return found.map(|(_, why)| format!("note: {why}"));
+    }
     let given = match error.get(ContextKind::InvalidValue) {
         Some(ContextValue::String(value)) => value.as_str(),
         _ => "",

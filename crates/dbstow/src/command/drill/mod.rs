@@ -240,7 +240,7 @@ impl Args {
                  and load the kernel's module with `modprobe loop` where there are none"
             );
         }
-        super::emulated::clear_leftovers()?;
+        super::leftovers::clear()?;
         let interrupted = Arc::<AtomicBool>::default();
         let asked = Arc::clone(&interrupted);
         ctrlc::set_handler(move || {

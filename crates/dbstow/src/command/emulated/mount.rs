@@ -16,7 +16,8 @@ use nix::sys::statvfs::statvfs;
 use nix::unistd::{Group, User, geteuid};
 
 use super::emulator;
-use super::find::{absolute, clear_leftovers};
+use super::find::absolute;
+use crate::command::leftovers;
 use crate::command::listing;
 use crate::command::names;
 use crate::command::output::note;
@@ -138,7 +139,7 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     for text in notes {
         note(&format!("dbstow: {text}"));
     }
-    clear_leftovers()?;
+    leftovers::clear()?;
     let order = order(args, &asked, machine, volumes)?;
     let mounted = mounted(args, &order);
     warn_of_space(&order);

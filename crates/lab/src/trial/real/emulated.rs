@@ -4,7 +4,16 @@ use super::Subject;
 use super::run_volumes::{RunVolumes, Sited};
 use engine::FrontKind;
 
+/// Why this build mounts no modelled disks, and the remedy.
 #[cfg(not(target_os = "linux"))]
+pub(super) const MISSING: &str = "modelled disks under real files need Linux (FUSE)";
+
+/// Why this build mounts no modelled disks, and the remedy.
+#[cfg(all(target_os = "linux", not(feature = "emulator")))]
+pub(super) const MISSING: &str = "this dbstow was built without the emulator (cargo feature `emulator`), which puts modelled disks \
+                                  under real files; take --engine sqlite, or a build with it";
+
+#[cfg(not(all(target_os = "linux", feature = "emulator")))]
 impl RunVolumes {
     pub(super) fn emulated(
         &self,
@@ -12,7 +21,7 @@ impl RunVolumes {
         _front: FrontKind,
         _owner: Option<&str>,
     ) -> Result<Sited, String> {
-        Err("modelled disks under real files need Linux (FUSE)".to_owned())
+        Err(MISSING.to_owned())
     }
 
     pub(super) fn clear_lost(&self) -> Vec<String> {
@@ -20,7 +29,7 @@ impl RunVolumes {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 mod linux {
     use std::sync::Arc;
 

@@ -6,6 +6,7 @@
 use host::clock::Clock;
 use model::{Duration, Instant};
 
+#[cfg(feature = "fio")]
 use super::stop::Stop;
 use experiment::record::series::INTERVAL;
 use experiment::record::{Note, Phase};
@@ -80,6 +81,7 @@ impl Pauses {
     }
 
     /// Checks at the interval of the series until `over`.
+    #[cfg(feature = "fio")]
     pub(super) fn watch(clock: Clock, over: &Stop) -> Pauses {
         let mut pauses = Pauses::new(clock);
         loop {
@@ -109,6 +111,7 @@ impl Pauses {
     }
 
     /// Notes about all of them.
+    #[cfg(feature = "fio")]
     pub(super) fn all_notes(&self) -> Vec<Note> {
         self.noticed.iter().map(Pause::note).collect()
     }

@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use host::plain::free_space;
 use model::Bytes;
 
+#[cfg(not(all(target_os = "linux", feature = "emulator")))]
+use super::emulated::MISSING;
 use super::error::VolumesError;
 use super::work_dir::WorkDirError;
 use crate::trial::memory;
-use engine::{EngineError, EngineProvider, Measured, Options};
-#[cfg(target_os = "linux")]
-use engine::{FrontKind, Modelled};
+#[cfg(all(target_os = "linux", feature = "emulator"))]
+use engine::FrontKind;
+use engine::{EngineError, EngineProvider, Measured, Modelled, Options};
 use experiment::plan::Plan;
 use experiment::spec::{Arm, Mode};
 
@@ -67,7 +69,7 @@ pub fn check(
 }
 
 /// Whether modelled disks can be mounted.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 fn fuse(engine: &dyn EngineProvider, options: &Options) -> Result<(), EngineError> {
     if engine.modelled() == Modelled::Paced {
         return Ok(());
@@ -83,9 +85,12 @@ fn fuse(engine: &dyn EngineProvider, options: &Options) -> Result<(), EngineErro
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn fuse(_engine: &dyn EngineProvider, _options: &Options) -> Result<(), EngineError> {
-    Ok(())
+#[cfg(not(all(target_os = "linux", feature = "emulator")))]
+fn fuse(engine: &dyn EngineProvider, _options: &Options) -> Result<(), EngineError> {
+    match engine.modelled() {
+        Modelled::Paced => Ok(()),
+        Modelled::Mounted { .. } => Err(EngineError::Missing(MISSING.to_owned())),
+    }
 }
 
 /// Refuses a buffer pool larger than this machine's memory.
