@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use engine::drilled::Kind;
 
-use super::place::{Placed, VOLUME};
+use super::Placed;
+use super::place::VOLUME;
 
 /// A crash state of a recording.
 #[derive(Clone, Debug, PartialEq, Serialize)]

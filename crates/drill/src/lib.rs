@@ -10,12 +10,15 @@
 #![cfg(target_os = "linux")]
 
 mod cut;
+mod error;
 mod faults;
 mod ledger;
 mod place;
+mod placed;
 mod record;
 mod recorded;
 mod recording;
+mod stored;
 mod timeline;
 
 use std::path::Path;
@@ -30,10 +33,12 @@ use parking_lot::Mutex;
 
 pub use cut::{Cut, Power};
 pub use engine::drilled::{Found, Kind, Origin, SESSIONS_MAX, Verdict};
+pub use error::DrillError;
 pub use faults::{FaultOutcome, Noticed, VolumeFault};
 pub(crate) use ledger::Ledger;
-pub use place::{Placed, Tools};
-pub use recorded::{DrillError, Missing, Recorded, Summary, Took};
+pub use place::Tools;
+pub use placed::Placed;
+pub use recorded::{Missing, Recorded, Summary, Took};
 pub use recording::Recording;
 pub use timeline::{Fate, Lane, Mark};
 

@@ -1,6 +1,6 @@
-//! A drilled placement and its volumes: while they are filled, recorded, and checked after a crash.
+//! The volumes of a drilled placement: while they are filled, recorded, and checked after a crash.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,43 +14,14 @@ use files::Folder;
 use host::clock::Clock;
 use host::orphans::Registration;
 use model::{Bytes, DiskSpec, Duration, Instant, MachineSpec, VolumeSpec};
-use serde::{Deserialize, Serialize};
 
-use super::DrillError;
-use super::recording::UncheckedPlaced;
+use super::{DrillError, Placed};
 use engine::drilled::{Origin, Product};
 use engine::hooks::HostHooks;
 use engine::own_directory::{OwnDirectory, short_directory};
-use experiment::spec::Settings;
 
 /// Size of a volume: it holds a small server and what clients write meanwhile.
 pub(super) const VOLUME: Bytes = Bytes::gib(4);
-
-/// A drilled placement.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "UncheckedPlaced")]
-pub struct Placed {
-    /// Its name.
-    pub name: String,
-    /// Its settings.
-    pub settings: Settings,
-    /// The machine that its volumes share.
-    pub machine: MachineSpec,
-    /// Its volumes, in the order of the settings; only those that hold files.
-    pub volumes: Vec<VolumeSpec>,
-    /// The size that each volume's disks write atomically, as their vendor guarantees.
-    pub atomic: Vec<Bytes>,
-    /// Names of the volumes that are empty after a stop of the machine.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub forgets: BTreeSet<String>,
-    /// Settings of its server, in the product's syntax.
-    pub server: Vec<(String, String)>,
-}
-
-impl Placed {
-    /// What every disk writes atomically: a sector. More only if the vendor guarantees it.
-    pub const ATOMIC_DEFAULT: Bytes = Bytes(512);
-}
 
 /// The environment of a drill.
 #[derive(Clone)]

@@ -11,8 +11,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::fault::Fault;
+use host::clock::wait_until;
+use host::orphans;
 use host::orphans::process::Identity;
-use host::orphans::{self, wait_until};
 use reading::Reading;
 
 /// The socket's name in the emulator's folder of the state directory.

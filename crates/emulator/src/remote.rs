@@ -15,7 +15,7 @@ use super::EmulationSpec;
 use super::control::{self, Answer, Control, Description, Look, Request};
 use super::fault::Fault;
 use super::process::Order;
-use host::orphans::wait_until;
+use host::clock::wait_until;
 use host::site::Site;
 use reading::Reading;
 

@@ -65,3 +65,18 @@ impl Clock {
         std::thread::sleep(time::Duration::from_nanos(span.as_nanos()));
     }
 }
+
+/// Polls `condition` every few milliseconds for up to `patience`; returns whether it held.
+pub fn wait_until(patience: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    const PAUSE: Duration = Duration::from_millis(10);
+    let clock = Clock::start();
+    loop {
+        if condition() {
+            return true;
+        }
+        if clock.now().as_nanos() > patience.as_nanos() {
+            return false;
+        }
+        Clock::sleep(PAUSE);
+    }
+}

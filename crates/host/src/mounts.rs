@@ -8,7 +8,7 @@ use rustix::mount::{UnmountFlags, unmount as unmount_now};
 
 use crate::apart::without_open_files;
 use crate::child;
-use crate::orphans::wait_until;
+use crate::clock::wait_until;
 
 /// Source of an emulated volume in the kernel's table of mounts and, after `fuse.`, its type: identifies mounts of this
 /// program.

@@ -7,7 +7,7 @@ use model::random::{derive, stream};
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::moment::{Moment, Piece};
+use super::moment::{Kept, Moment, Piece, State, arrived};
 
 /// Which of the open writes a state contains.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ const SHARES: [f64; 3] = [0.1, 0.5, 0.9];
 const TORN: f64 = 0.2;
 
 /// Most open pieces for which every subset is a state.
-pub(super) const SUBSETS_OF: usize = 5;
+const SUBSETS_OF: usize = 5;
 
 /// Choices of a moment, at most `count`, most informative first: the extremes, one volume's writes without the others',
 /// all but one, all with one torn, every subset of few, and drawn ones. No duplicates; the same for the same seed.
@@ -127,7 +127,7 @@ impl Choice {
     }
 
     /// What a state contains of each open piece, in order.
-    pub(super) fn chosen(&self, moment: &Moment<'_>) -> Vec<Vec<Range<u64>>> {
+    fn chosen(&self, moment: &Moment<'_>) -> Vec<Vec<Range<u64>>> {
         let open = moment.open();
         let whole = |piece: &Piece| vec![piece.range.clone()];
         let those = |is_there: &dyn Fn(usize, &Piece) -> bool| {
@@ -163,6 +163,56 @@ impl Choice {
                 (piece.volume, piece.disk) == (*volume, *disk)
             }),
         }
+    }
+}
+
+impl Moment<'_> {
+    /// Whether a choice is valid for this moment: whether everything it refers to exists.
+    pub fn has(&self, choice: &Choice) -> bool {
+        let disks = |volume: usize| self.rules.get(volume).map_or(0, |rules| rules.disks);
+        match *choice {
+            Choice::Nothing | Choice::Everything | Choice::Drawn(_) => true,
+            Choice::AllBut(place) | Choice::Torn(place) => place < self.open.len(),
+            Choice::OnlyVolume(volume) => volume < self.rules.len(),
+            Choice::Subset(_) => self.open.len() <= SUBSETS_OF,
+            Choice::AllButDisk { volume, disk } | Choice::DrawnOfDisk { volume, disk, .. } => {
+                disk < disks(volume)
+            }
+        }
+    }
+
+    /// The outcome of a choice for every open piece, in order: the ranges of it that its volume has.
+    ///
+    /// # Panics
+    /// When it is not valid for this moment ([`Moment::has`]).
+    pub fn fates(&self, choice: &Choice) -> impl Iterator<Item = (&Piece, Vec<Range<u64>>)> {
+        self.open.iter().zip(choice.chosen(self))
+    }
+
+    /// The state that results from a choice.
+    ///
+    /// # Panics
+    /// When it is not valid for this moment ([`Moment::has`]).
+    pub fn state(&self, choice: &Choice) -> State {
+        let mut open = self.fates(choice).peekable();
+        let mut kept = Vec::new();
+        for (place, event) in arrived(self.events, &self.at) {
+            let mut is_open = false;
+            while let Some((_, ranges)) = open.next_if(|(piece, _)| piece.event == place) {
+                is_open = true;
+                kept.extend(ranges.into_iter().map(|range| Kept {
+                    event: place,
+                    range,
+                }));
+            }
+            if !is_open {
+                kept.push(Kept {
+                    event: place,
+                    range: event.range.clone(),
+                });
+            }
+        }
+        State { kept }
     }
 }
 

@@ -7,7 +7,6 @@ use rand::Rng;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::choice::{Choice, SUBSETS_OF};
 use super::history::{Action, Event};
 
 /// What a disk does with acknowledged writes.
@@ -64,10 +63,10 @@ pub struct Piece {
 /// When volumes stop, and which writes are open then.
 #[derive(Clone, Debug)]
 pub struct Moment<'a> {
-    events: &'a [Event],
-    rules: &'a [Rules],
-    at: Vec<Instant>,
-    open: Vec<Piece>,
+    pub(super) events: &'a [Event],
+    pub(super) rules: &'a [Rules],
+    pub(super) at: Vec<Instant>,
+    pub(super) open: Vec<Piece>,
 }
 
 /// A range of a write that a volume has.
@@ -121,54 +120,6 @@ impl<'a> Moment<'a> {
         &self.open
     }
 
-    /// Whether a choice is valid for this moment: whether everything it refers to exists.
-    pub fn has(&self, choice: &Choice) -> bool {
-        let disks = |volume: usize| self.rules.get(volume).map_or(0, |rules| rules.disks);
-        match *choice {
-            Choice::Nothing | Choice::Everything | Choice::Drawn(_) => true,
-            Choice::AllBut(place) | Choice::Torn(place) => place < self.open.len(),
-            Choice::OnlyVolume(volume) => volume < self.rules.len(),
-            Choice::Subset(_) => self.open.len() <= SUBSETS_OF,
-            Choice::AllButDisk { volume, disk } | Choice::DrawnOfDisk { volume, disk, .. } => {
-                disk < disks(volume)
-            }
-        }
-    }
-
-    /// The outcome of a choice for every open piece, in order: the ranges of it that its volume has.
-    ///
-    /// # Panics
-    /// When it is not valid for this moment ([`Moment::has`]).
-    pub fn fates(&self, choice: &Choice) -> impl Iterator<Item = (&Piece, Vec<Range<u64>>)> {
-        self.open.iter().zip(choice.chosen(self))
-    }
-
-    /// The state that results from a choice.
-    ///
-    /// # Panics
-    /// When it is not valid for this moment ([`Moment::has`]).
-    pub fn state(&self, choice: &Choice) -> State {
-        let mut open = self.fates(choice).peekable();
-        let mut kept = Vec::new();
-        for (place, event) in arrived(self.events, &self.at) {
-            let mut is_open = false;
-            while let Some((_, ranges)) = open.next_if(|(piece, _)| piece.event == place) {
-                is_open = true;
-                kept.extend(ranges.into_iter().map(|range| Kept {
-                    event: place,
-                    range,
-                }));
-            }
-            if !is_open {
-                kept.push(Kept {
-                    event: place,
-                    range: event.range.clone(),
-                });
-            }
-        }
-        State { kept }
-    }
-
     /// Some of a piece's atomic units, neither all nor none; `None` if it has only one.
     pub(super) fn torn(&self, piece: &Piece, random: &mut impl Rng) -> Option<Vec<Range<u64>>> {
         // A discard is a change of the disk's metadata, and atomic.
@@ -198,7 +149,10 @@ impl<'a> Moment<'a> {
 }
 
 /// Writes and discards that reached volumes before they stopped.
-fn arrived<'a>(events: &'a [Event], at: &'a [Instant]) -> impl Iterator<Item = (usize, &'a Event)> {
+pub(super) fn arrived<'a>(
+    events: &'a [Event],
+    at: &'a [Instant],
+) -> impl Iterator<Item = (usize, &'a Event)> {
     let events = events.iter().enumerate();
     events.filter(|(_, event)| event.action != Action::Flush && event.arrived <= at[event.volume])
 }

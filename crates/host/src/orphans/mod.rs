@@ -28,7 +28,6 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use model::Duration;
 use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::geteuid;
@@ -37,7 +36,6 @@ pub use clear::{Cleared, clear};
 use made::{Directory, Inode, Made, Mount, Work};
 use process::Identity;
 
-use crate::clock::Clock;
 use files::{FileError, Folder};
 
 /// A process's folder in the state directory: what it created, for a later cleanup.
@@ -335,21 +333,6 @@ fn lock(state: &Path) -> io::Result<File> {
     let file = file.map_err(io::Error::other)?;
     flock(&file, FlockOperation::LockExclusive)?;
     Ok(file)
-}
-
-/// Polls `condition` every few milliseconds for up to `patience`; returns whether it held.
-pub fn wait_until(patience: Duration, mut condition: impl FnMut() -> bool) -> bool {
-    const PAUSE: Duration = Duration::from_millis(10);
-    let clock = Clock::start();
-    loop {
-        if condition() {
-            return true;
-        }
-        if clock.now().as_nanos() > patience.as_nanos() {
-            return false;
-        }
-        Clock::sleep(PAUSE);
-    }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::made::Work;
-use super::wait_until;
+use crate::clock::wait_until;
 
 /// How long processes may take that end on their own because their parent is gone: a server that does so
 /// frees what it shares with its sessions.
