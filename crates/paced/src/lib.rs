@@ -1,4 +1,4 @@
-//! Paced storage: the model of disks in real time, for whatever carries out the requests on real files.
+//! Paced storage: the model of disks in real time, for requests that real files serve.
 //!
 //! ```text
 //!  request ─► the real file, at once ─► PacedStorage::submit ─► due instant ─► the caller waits, or is answered, then
@@ -6,7 +6,7 @@
 //!                                              └─► counters of every disk: Reading
 //! ```
 //!
-//! [`PacedStorage`] determines when a request is done. [`Pacer`] also makes the thread that carried it out wait until then: an
+//! [`PacedStorage`] determines when a request is done. [`Pacer`] also makes the thread of that request wait until then: an
 //! embedded database is paced by it, in its own process, on a [`PacedSite`]. FUSE volumes hold back their replies instead (the
 //! crate `emulator`).
 
