@@ -3,7 +3,7 @@
 /// A recording is refused, or reads back as written.
 #[cfg(target_os = "linux")]
 pub(super) fn read(text: &str) -> Result<(), String> {
-    use lab::drill::Recording;
+    use drill::Recording;
     let recording = Recording::parse(text)?;
     let again = Recording::parse(&recording.text()).expect("it is what a drill writes");
     assert_eq!(again, recording);

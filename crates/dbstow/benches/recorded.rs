@@ -12,10 +12,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use bench::{fio, median};
 use clap::Parser;
-use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
-use volume::fuse::{
+use emulator::{
     Contents, Emulation, EmulationSpec, Filesystem, Front, MountSpec, RecordSpec, TransportChoice,
 };
+use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
 
 #[derive(Parser)]
 struct Args {
@@ -109,7 +109,7 @@ fn measured(args: &Args, place: &Path, disk: &DiskSpec, is_recorded: bool) -> Re
             backing: place.join("backing"),
             size: Bytes::gib(1),
             owner: None,
-            others: volume::fuse::Others::List,
+            others: emulator::Others::List,
         }],
         seed: 1,
         transport: TransportChoice::default(),

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 
 use analysis::report::side_by_side::NothingInCommon;
 use clap::{CommandFactory, Parser, Subcommand};
+#[cfg(feature = "fio")]
+use dbstow::command::calibrate;
 use dbstow::command::{
-    self, advise, calibrate, check, disks, doctor, experiments, import, layout, lint, machines,
-    output, plan, profile, record, report, run, submit, trial as one_by_one, workloads,
+    self, advise, check, disks, doctor, experiments, import, layout, lint, machines, output, plan,
+    profile, record, report, run, submit, trial as one_by_one, workloads,
 };
 #[cfg(feature = "shell")]
 use dbstow::command::{completions, man};
@@ -46,7 +48,7 @@ enum Command {
     Check(check::Args),
     /// Report on recorded trials, or compare two results
     Report(report::Args),
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     #[command(flatten)]
     Emulated(command::emulated::Command),
     /// Record what a running PostgreSQL, MariaDB, MySQL or SQL Server asks of its disks
@@ -56,7 +58,7 @@ enum Command {
     /// Find machine, disks and places for the files of a recorded server, by price
     Advise(advise::Args),
     /// Cut the power of a placement's disks, and see what its server has lost
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     Drill(command::drill::Args),
     /// Show a profile: what a server asked of its disks
     Profile(profile::Args),
@@ -65,6 +67,7 @@ enum Command {
     /// Generate apply and rollback scripts for a placement
     Layout(layout::Args),
     /// Benchmark a directory and generate a matching disk model
+    #[cfg(feature = "fio")]
     Calibrate(calibrate::Args),
     /// Inspect a SQL Server, MariaDB or MySQL: version, permissions, and where its files are
     Doctor(doctor::Args),
@@ -121,7 +124,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Submit(args) => submit::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Report(args) => report::run(&args),
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", feature = "emulator"))]
         Command::Emulated(emulated) => command::emulated::run(
             &emulated,
             lab::inventory::Inventory::with_engines(dbstow::engines::ENGINES),
@@ -129,11 +132,12 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Record(args) => record::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Advise(args) => advise::run(&args),
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", feature = "emulator"))]
         Command::Drill(args) => command::drill::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Layout(args) => layout::run(&args),
+        #[cfg(feature = "fio")]
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Disks(args) => disks::run(&args),
@@ -215,10 +219,22 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<engine::OptionsError>()
             || cause.is::<engine::UnknownEngine>()
             || cause.is::<trial::real::VolumesError>() && !is_io(cause)
-            || cause.is::<lab::calibrate::EntryError>()
+            || is_of_an_entry(cause)
             || cause.is::<experiment::results::ResultsError>() && !is_io(cause)
             || is_of_a_file(cause)
     })
+}
+
+/// Whether the cause is an entry that `calibrate` cannot write.
+#[cfg(feature = "fio")]
+fn is_of_an_entry(cause: &(dyn std::error::Error + 'static)) -> bool {
+    cause.is::<::calibrate::EntryError>()
+}
+
+/// This build has no `calibrate`.
+#[cfg(not(feature = "fio"))]
+fn is_of_an_entry(_cause: &(dyn std::error::Error + 'static)) -> bool {
+    false
 }
 
 /// Whether the cause is a file that belongs to another user, or must not be replaced.

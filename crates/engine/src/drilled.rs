@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use host::orphans::Registration;
+use host::site::Site;
 use model::Bytes;
 use serde::{Deserialize, Serialize};
-use volume::orphans::Registration;
-use volume::site::Site;
 
 use crate::{EngineError, ProductOptions};
 use experiment::spec::Settings;

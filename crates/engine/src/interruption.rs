@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use host::clock::Clock;
 use model::{Duration, Instant};
-use volume::clock::Clock;
 
 /// Longest that a session sleeps before it checks for an interruption.
 const SLEEP_MAX: Duration = Duration::from_millis(20);

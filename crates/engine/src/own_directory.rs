@@ -6,8 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host::orphans::Registration;
 use nix::unistd::geteuid;
-use volume::orphans::Registration;
 
 /// A directory that only this user can enter at first; removed with its content when dropped.
 pub struct OwnDirectory {

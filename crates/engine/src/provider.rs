@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use volume::orphans::Registration;
-use volume::real_time::Pacer;
-use volume::site::Site;
+use host::orphans::Registration;
+use host::site::Site;
+use paced::Pacer;
 
 #[cfg(target_os = "linux")]
 use crate::drilled::DrillProvider;

@@ -11,11 +11,11 @@ use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::{thread, time};
 
+use host::clock::Clock;
 use model::Duration;
 use native_tls::TlsStream;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use volume::clock::Clock;
 
 use crate::patience::Patience;
 use crate::wait::{LOOK_EVERY, Task, Wait};

@@ -16,13 +16,6 @@ pub mod request;
 // Trials.
 pub mod trial;
 
-// Drills: what a placement survives.
-#[cfg(target_os = "linux")]
-pub mod drill;
-
-// Calibration: models the user's own volume.
-pub mod calibrate;
-
 // Runs all trials of a plan.
 pub mod run;
 

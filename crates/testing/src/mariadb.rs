@@ -5,8 +5,8 @@ use std::process::Command;
 
 use engine::EngineError;
 use experiment::spec::Settings;
+use host::site::Site;
 use mariadb::{self, MariaDb, Programs};
-use volume::site::Site;
 use workload::{Dialect, Workload};
 
 use crate::private::Private;

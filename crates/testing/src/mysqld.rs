@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::other_servers::{copy, other_servers};
+use host::clock::Clock;
 use nix::unistd::{User, geteuid};
 use tempfile::TempDir;
-use volume::clock::Clock;
 
 /// The password of `boss`, who has all permissions, and of `guest`, who has none; and its form in a URL.
 pub const PASSWORD: &str = "s3cr3t@w0rd";

@@ -6,9 +6,9 @@ use std::ops::Deref;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use host::clock::Clock;
 use model::Duration;
 use serde_json::Value;
-use volume::clock::Clock;
 
 use crate::folder::Folder;
 

@@ -4,9 +4,9 @@ use std::fs;
 
 use engine::{Client, Engine, EngineError, WaitSampler, Waiting};
 use experiment::spec::{Settings, Temperature};
+use host::clock::Clock;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use volume::clock::Clock;
 use workload::{Dialect, Tables, Workload};
 
 use crate::server::{Folders, SessionContext, execute, experiment, load, load_in, run};

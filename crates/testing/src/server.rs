@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use engine::{Client, Engine, EngineError, Engines};
 use experiment::spec::{EngineName, Settings, Spec, Variant};
+use host::orphans::Registration;
+use host::site::Site;
 use lab::inventory::Inventory;
 use model::random::stream;
 use model::{Duration, Instant};
 use postgres::{self, Binaries, Postgres};
 use reading::Reading;
 use tempfile::TempDir;
-use volume::orphans::Registration;
-use volume::site::Site;
 use workload::{Database, Dialect, Driver, Names, Script, Statement, Value, Variables, Workload};
 
 use crate::private::Private;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 
+use host::clock::Clock;
 use model::{Duration, Instant};
 use tempfile::TempDir;
-use volume::clock::Clock;
 
 /// Timeout of any wait: a machine may be very busy.
 const PATIENCE: Duration = Duration::from_secs(240);

@@ -13,13 +13,13 @@ use std::{fs, thread};
 
 use crate::program;
 use assert_cmd::Command;
+use host::clock::Clock;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use parking_lot::{Mutex, MutexGuard};
 use tds_double::server::{self, Io, SqlServer, Wait, Work};
 use tds_double::{Double, Encryption, Kind, Question, Reply, Rows, Value};
 use tempfile::TempDir;
-use volume::clock::Clock;
 
 pub const PASSWORD: &str = "Correct-horse-1433";
 

@@ -7,8 +7,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
+use host::clock::Clock;
 use model::Duration;
-use volume::clock::Clock;
 
 /// Reports for each path on a line whether it can be opened for reading: a file, or a directory to be listed.
 const TRIES: &str = r#"while IFS= read -r path; do if { :; } 2>/dev/null <"$path"; then echo yes; else echo no; fi; done"#;

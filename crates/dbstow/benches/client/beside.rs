@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use engine::Engine;
+use host::clock::Clock;
 use model::random::stream;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use testing::server::SessionContext;
-use volume::clock::Clock;
 use workload::{Dialect, Names, Script, Variables};
 
 const SESSIONS: [u32; 2] = [1, 8];

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use engine::{Engine, SAMPLE_EVERY};
+use host::clock::Clock;
 use mariadb::{self, MariaDb, Programs};
 use model::Duration;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 use testing::server::Folders;
-use volume::clock::Clock;
 use workload::Dialect;
 
 use crate::beside::{ROUNDS, SESSIONS_MAX, Transaction, execute};

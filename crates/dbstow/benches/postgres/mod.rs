@@ -5,9 +5,9 @@ use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use host::clock::Clock;
 use nix::unistd::User;
 use postgres::Binaries;
-use volume::clock::Clock;
 
 use crate::bench::{run, text};
 

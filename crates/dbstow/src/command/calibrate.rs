@@ -12,7 +12,7 @@ use sysinfo::System;
 
 use super::listing::{self, ListFormat};
 use super::progress::Progress;
-use lab::calibrate::{self, About, Agreement, DEVIATION_MAX, Fitted, JOBS_MAX, Job, LARGE};
+use calibrate::{About, Agreement, DEVIATION_MAX, Fitted, JOBS_MAX, Job, LARGE};
 use raw::{Files, Fio, RawError, RawOutcome};
 use table::quantity;
 

@@ -3,6 +3,8 @@
 mod backtest;
 mod captured;
 mod experiment_args;
+#[cfg(target_os = "linux")]
+mod leftovers;
 mod listing;
 #[cfg(feature = "shell")]
 mod names;
@@ -24,6 +26,7 @@ mod screen;
 mod server_timeout;
 
 pub mod advise;
+#[cfg(feature = "fio")]
 pub mod calibrate;
 pub mod check;
 mod choice;
@@ -31,10 +34,10 @@ mod choice;
 pub mod completions;
 pub mod disks;
 pub mod doctor;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 pub mod drill;
 mod drilled;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 pub mod emulated;
 pub mod experiments;
 pub mod import;
@@ -79,18 +82,38 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
     }
 }
 
-/// Commands and options that this build lacks, each with its cargo feature.
-const LEFT_OUT: &[(&str, &str)] = &[
+/// Commands and options that this build lacks, and why.
+const LEFT_OUT: &[(&[&str], &str)] = &[
+    #[cfg(not(target_os = "linux"))]
+    (
+        &["drill", "mount", "stat", "unmount"],
+        "modelled disks under real files need Linux (FUSE)",
+    ),
+    #[cfg(all(target_os = "linux", not(feature = "emulator")))]
+    (
+        &["drill", "mount", "stat", "unmount"],
+        "this dbstow was built without the emulator (cargo feature `emulator`)",
+    ),
+    #[cfg(not(feature = "fio"))]
+    (
+        &["calibrate"],
+        "this dbstow was built without fio (cargo feature `fio`)",
+    ),
     #[cfg(not(feature = "live"))]
-    ("--live", "live"),
+    (
+        &["--live"],
+        "this dbstow was built without `--live` (cargo feature `live`)",
+    ),
     #[cfg(not(feature = "metrics"))]
-    ("--metrics", "metrics"),
-    #[cfg(not(feature = "metrics"))]
-    ("--listen", "metrics"),
+    (
+        &["--metrics", "--listen"],
+        "this dbstow was built without metrics (cargo feature `metrics`)",
+    ),
     #[cfg(not(feature = "shell"))]
-    ("completions", "shell"),
-    #[cfg(not(feature = "shell"))]
-    ("man", "shell"),
+    (
+        &["completions", "man"],
+        "this dbstow was built without `man` and `completions` (cargo feature `shell`)",
+    ),
 ];
 
 /// What the build lacks, where that may be why an argument was refused: it is left out; it is unknown, as options are declared by
@@ -100,11 +123,12 @@ pub fn left_out(error: &clap::Error) -> Option<String> {
         Some(ContextValue::String(value)) => value.as_str(),
         _ => "",
     };
-    let is_given = |name| {
-        given(ContextKind::InvalidArg) == name || given(ContextKind::InvalidSubcommand) == name
+    let is_given = |name: &&str| {
+        [ContextKind::InvalidArg, ContextKind::InvalidSubcommand]
+            .iter()
+            .any(|kind| given(*kind) == *name)
     };
-    if let Some((name, feature)) = LEFT_OUT.iter().find(|(name, _)| is_given(*name)) {
-        let why = format!("this dbstow was built without `{name}` (cargo feature `{feature}`)");
+    if let Some((_, why)) = LEFT_OUT.iter().find(|(names, _)| names.iter().any(is_given)) {
         return Some(format!("note: {why}"));
     }
     let left_out = ENGINES.left_out.iter().filter(|engine| match error.kind() {

@@ -31,7 +31,7 @@ pub(super) fn experiment_or_file() -> ArgValueCompleter {
 }
 
 /// A built-in drill or experiment, or a file of one.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 pub(super) fn drill_or_file() -> ArgValueCompleter {
     let all = || {
         let drills = experiment::spec::drill_names().into_iter();
@@ -51,7 +51,7 @@ pub(super) fn workload_or_path() -> ArgValueCompleter {
 }
 
 /// A disk of the catalogue, or a file with volumes.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 pub(super) fn disk_or_file() -> ArgValueCompleter {
     names_or_paths(disks, is_toml)
 }

@@ -167,7 +167,7 @@ pub(super) fn print_json(text: &str) -> io::Result<()> {
 ///
 /// # Errors
 /// As [`print`].
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 pub(super) fn print_afresh(text: &str) -> io::Result<()> {
     write_out("\x1b[H\x1b[J")?;
     print(text)

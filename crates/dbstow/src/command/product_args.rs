@@ -28,7 +28,7 @@ pub struct OfRun;
 pub struct OfLogin;
 
 /// A drill's.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OfDrill;
 
@@ -44,7 +44,7 @@ impl Purpose for OfLogin {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 impl Purpose for OfDrill {
     fn takes(option: &OptionSpec) -> bool {
         option.in_drill

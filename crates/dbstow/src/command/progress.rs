@@ -35,7 +35,7 @@ impl Progress {
     }
 
     /// Adds steps to the total.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     pub(super) fn more(&self, steps: u64) {
         self.0.inc_length(steps);
     }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use model::{Bytes, Duration};
-use volume::virtual_time::temporary_space;
+use sqlite_vfs::virtual_time::temporary_space;
 
 use super::output::note;
 use super::{ExperimentArgs, UsageError};

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use dbstow::metrics::{FAMILIES, Kind, Scope};
+use host::clock::Clock;
 use model::Duration;
 use serde_json::Value;
 use testing::folder::Folder;
 use testing::place;
 use testing::prometheus::{self, Running, free_address, get, promtool, request, samples};
-use volume::clock::Clock;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

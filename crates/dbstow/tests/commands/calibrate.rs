@@ -1,8 +1,8 @@
 //! Calibration: measurements of a modelled disk reproduce that disk, and those of a real directory give an entry that the
 //! catalogue can read.
 
+use calibrate::{About, Fitted, Job, Rates, Sample};
 use catalogue::{Catalogue, Provision};
-use lab::calibrate::{self, About, Fitted, Job, Rates, Sample};
 use model::{
     Bytes, Counts, DiskSpec, Duration, Iops, LatencySpec, LimitSpec, MachineSpec, Rate, Throughput,
     VolumeSpec,

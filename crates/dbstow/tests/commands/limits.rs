@@ -243,10 +243,10 @@ mod signals {
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, ExitStatus, Stdio};
 
+    use host::clock::Clock;
     use model::{Duration, Instant};
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
-    use volume::clock::Clock;
 
     use super::*;
 

@@ -5,12 +5,13 @@
 use std::fs::{self, File};
 use std::process::Command;
 
+use emulator::{
+    Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice,
+};
+use host::orphans;
+use host::site::Site;
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
 use testing::place::{Place, dbstow, emulator_of, is_alive, said, succeeds, wait_for, write};
-use volume::fuse::{
-    Contents, EmulationSpec, Filesystem, Front, MountSpec, RemoteSite, TransportChoice, orphans,
-};
-use volume::site::Site;
 
 fn order(place: &Place) -> EmulationSpec {
     fs::create_dir(place.path("disk")).expect("the folder is ours");
@@ -26,7 +27,7 @@ fn order(place: &Place) -> EmulationSpec {
             backing: place.path("bytes"),
             size: Bytes::mib(512),
             owner: None,
-            others: volume::fuse::Others::List,
+            others: emulator::Others::List,
         }],
         seed: 1,
         transport: TransportChoice::Fuser,

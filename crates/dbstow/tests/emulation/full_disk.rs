@@ -8,10 +8,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use host::clock::Clock;
 use model::{Duration, Instant};
 use serde_json::Value;
 use testing::place::{self, Place, said};
-use volume::clock::Clock;
 
 const EXPERIMENT: &str = r#"name = "full"
 question = "What happens when the disk below is full?"

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use host::clock::Clock;
 use serde_json::Value;
 use testing::folder::{Folder, contains};
-use volume::clock::Clock;
 
 /// Two arms of a moment each.
 const SMALL: &str = r#"name = "small"

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use engine::{Client, Engine, EngineError, Started, Table, WaitKind, WaitSampler, Waiting};
 use experiment::record::{Cause, EngineRecord, Note, Outcome, Record, histogram};
 use experiment::spec::{Arm, EngineName, Mode, Role, Spec, Temperature, Variant};
+use host::clock::Clock;
+use host::site::Site;
 use lab::inventory::Inventory;
 use lab::trial::real::{self, Event, Placed, Supply};
 use lab::trial::{Stage, Subject, TrialId, Work};
@@ -18,8 +20,6 @@ use reading::cause::{Io, Part};
 use reading::{DiskReading, Reading};
 use rusqlite::{Connection, InterruptHandle};
 use tempfile::TempDir;
-use volume::clock::Clock;
-use volume::site::Site;
 use workload::{Driver, Statement, Value};
 
 /// Two arms on one volume each; the tests change the workload's section.

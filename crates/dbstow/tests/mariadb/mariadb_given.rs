@@ -11,11 +11,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use host::clock::Clock;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 use testing::mysqld::{ENCODED, Mysqld, PASSWORD, Product, taking_tables_in};
-use volume::clock::Clock;
 
 /// Two data files on two volumes in one arm, on one in the other.
 const EXPERIMENT: &str = r#"

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ::mariadb::owner;
 use engine::Engine;
+use host::clock::Clock;
 use model::Duration;
 use model::random::stream;
 use nix::sys::signal::{Signal, kill};
@@ -19,7 +20,6 @@ use nix::unistd::{Pid, geteuid};
 use testing::mariadb::{query, start};
 use testing::place::{Place, dbstow, succeeds, wait_for};
 use testing::server::{Folders, RUN, SessionContext, experiment, load, run};
-use volume::clock::Clock;
 use workload::{Dialect, Names, Script, Variables};
 
 #[test]

@@ -11,13 +11,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+use host::clock::Clock;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use profile::{Io, Lost, Profile, Requests};
 use reading::Role;
 use tempfile::TempDir;
 use testing::mysqld::{ENCODED, Mysqld, PASSWORD, Product};
-use volume::clock::Clock;
 
 struct Recorder {
     folder: TempDir,

@@ -178,7 +178,7 @@ fn what_does_not_fit_into_memory_spills_into_temp_space() {
     let mut seat = SessionContext(engine.connect(0).expect("a connection"));
     assert_eq!(run(&mut seat, &workload, (0, 1), 4), [""; 0]);
     drop(seat);
-    let clock = volume::clock::Clock::start();
+    let clock = host::clock::Clock::start();
     loop {
         let after = engine.counters().expect("counters");
         // 300 rows of 370 bytes are more than the 64 KiB of a sort.
@@ -186,7 +186,7 @@ fn what_does_not_fit_into_memory_spills_into_temp_space() {
             break;
         }
         assert!(clock.now().as_secs_f64() < 30.0, "nothing was spilled");
-        volume::clock::Clock::sleep(model::Duration::from_millis(20));
+        host::clock::Clock::sleep(model::Duration::from_millis(20));
     }
 }
 

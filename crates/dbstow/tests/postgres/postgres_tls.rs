@@ -13,11 +13,11 @@ use std::process::{Child, Command, Output, Stdio};
 
 use engine::Engine;
 use experiment::spec::Temperature;
+use host::clock::Clock;
 use postgres::{Postgres, ServerUrl};
 use tempfile::TempDir;
 use testing::server::{Folders, SessionContext, binaries, experiment, load, run};
 use testing::theirs::{ENCODED, Theirs};
-use volume::clock::Clock;
 
 /// Certificates, each with its key beside it.
 struct Certificates(TempDir);

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use engine::{Engine, WaitKind};
 use experiment::spec::Temperature;
+use host::clock::Clock;
 use model::random::stream;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
@@ -26,7 +27,6 @@ use tempfile::TempDir;
 use testing::server::{Folders, RUN, SessionContext, binaries, experiment, load, run, start_with};
 use testing::theirs::Theirs;
 use testing::versions::{copied, programs_folder, versions};
-use volume::clock::Clock;
 use workload::{Dialect, Names, Script, Variables};
 
 /// A few operations, on more pages than the buffers have.

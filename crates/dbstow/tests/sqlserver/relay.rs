@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use host::clock::Clock;
 use model::Duration;
-use volume::clock::Clock;
 
 /// It lives as long as the test's process.
 pub(crate) struct Relay {

@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use files::{FileError, Folder};
+use host::clock::Clock;
+use host::site::Site;
 use model::Duration;
 use nix::unistd::{User, geteuid};
-use volume::clock::Clock;
-use volume::site::Site;
 
 use super::product::Product;
 use crate::EngineError;

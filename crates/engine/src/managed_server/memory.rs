@@ -15,9 +15,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host::orphans::Registration;
 use model::Bytes;
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
-use volume::orphans::Registration;
 
 use super::product::Product;
 use crate::EngineError;

@@ -7,13 +7,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use host::child;
+use host::clock::Clock;
+use host::orphans::Registration;
 use model::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use parking_lot::Mutex;
-use volume::child;
-use volume::clock::Clock;
-use volume::orphans::Registration;
 
 use super::directories::Owner;
 use super::log::Log;
@@ -119,7 +119,7 @@ impl ManagedServer {
     }
 
     /// A program of the product, run as the server's user. It ends with this thread: trials run on
-    /// the main one, and leftovers of a killed one are ended by [`volume::orphans`].
+    /// the main one, and leftovers of a killed one are ended by [`host::orphans`].
     pub fn command(&self, program: &Path, task: Task) -> Command {
         // It must not see the user's environment, least of all a password.
         let mut command = child::command(program);
@@ -318,7 +318,7 @@ pub fn cleared(
 /// Detaches from the terminal's Ctrl-C and, on Linux, ends with this process.
 #[cfg(target_os = "linux")]
 fn end_with_parent(command: &mut Command, product: &Product, task: Task) {
-    use volume::child::{ParentDeath, ends_with_parent};
+    use host::child::{ParentDeath, ends_with_parent};
     let signal = match task {
         Task::Serve if product.quit == Signal::SIGQUIT => ParentDeath::Quit,
         // On a quit signal, it would first remove its data directory, which may belong to another

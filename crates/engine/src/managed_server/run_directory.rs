@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use files::{FileError, Folder, Readers};
+use host::orphans::Registration;
 use nix::unistd::{User, geteuid};
-use volume::orphans::Registration;
 
 use super::directories::{Owner, given_to};
 use super::product::Product;

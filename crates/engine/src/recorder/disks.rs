@@ -1,8 +1,8 @@
 //! The kernel's counters of a disk, as requests.
 
+use host::plain::DiskCounters;
 use model::Duration;
 use profile::{Io, Requests};
-use volume::plain::DiskCounters;
 
 /// Where the kernel's times of a disk wrap around.
 const TIMES_MAX: f64 = 4_294_967_296.0;

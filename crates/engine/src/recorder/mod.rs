@@ -12,9 +12,9 @@ pub mod disks;
 pub mod process_file;
 mod samples;
 
+use host::clock::Clock;
 use model::Duration;
 use profile::{Draft, INTERVALS_MIN, Interval, Lost, Profile, Span, Timestamp};
-use volume::clock::Clock;
 
 use crate::{EngineError, Patience};
 

@@ -134,6 +134,7 @@ pub enum RawError {
 
 impl RawError {
     /// The error `source` at `path`.
+    #[cfg(feature = "fio")]
     pub(crate) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> RawError {
         let path = path.into();
         move |source| RawError::Io { path, source }

@@ -5,11 +5,11 @@ use std::io::{Read, Seek};
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 
-use model::Duration;
-use volume::child;
+use host::child;
 #[cfg(target_os = "linux")]
-use volume::child::{ParentDeath, ends_with_parent};
-use volume::clock::Clock;
+use host::child::{ParentDeath, ends_with_parent};
+use host::clock::Clock;
+use model::Duration;
 
 use super::RawError;
 

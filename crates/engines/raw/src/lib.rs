@@ -7,21 +7,32 @@
 //! ```
 
 mod error;
-mod fio;
 mod job;
-mod measure;
 mod outcome;
-mod output;
 mod provider;
-mod recorded;
 mod simulate;
 
+// On real files, by fio.
+#[cfg(feature = "fio")]
+mod fio;
+#[cfg(feature = "fio")]
+mod measure;
+#[cfg(feature = "fio")]
+mod output;
+#[cfg(feature = "fio")]
+mod recorded;
+
 pub use error::RawError;
+#[cfg(feature = "fio")]
 pub use fio::Fio;
 pub use job::{Pattern, RawSpec, SyncSpec, Window};
+#[cfg(feature = "fio")]
 pub use measure::{Files, measure};
 pub use outcome::{RawOutcome, Tally};
 pub use provider::Provider;
+#[cfg(not(feature = "fio"))]
+pub use provider::WITHOUT_FIO;
+#[cfg(feature = "fio")]
 pub use recorded::{RawRecording, RoleFiles, play};
 pub use simulate::simulate;
 
@@ -29,6 +40,7 @@ pub use simulate::simulate;
 ///
 /// # Errors
 /// When it cannot be parsed, or fio reported an error.
+#[cfg(feature = "fio")]
 #[doc(hidden)]
 pub fn check_output(text: &str) -> Result<(), RawError> {
     output::read("of a test", text).map(drop)

@@ -1,6 +1,8 @@
 //! Plain reads and writes, without a database engine.
 
-use crate::{Fio, RawError, RawSpec};
+use crate::RawSpec;
+#[cfg(feature = "fio")]
+use crate::{Fio, RawError};
 use engine::EngineError;
 use engine::{EngineProvider, EngineRun, Modelled, Opening, Simulated, Started, TrialVolumes};
 use engine::{FrontKind, Options};
@@ -9,6 +11,11 @@ use workload::Dialect;
 
 /// Plain reads and writes.
 pub struct Provider;
+
+/// Why a build without fio has no requests on real files, and the remedy.
+#[cfg(not(feature = "fio"))]
+pub const WITHOUT_FIO: &str = "this dbstow was built without fio (cargo feature `fio`), which makes plain reads and writes on real \
+                           files; use --mode simulate, or a build with it";
 
 impl EngineProvider for Provider {
     fn name(&self) -> &'static str {
@@ -45,9 +52,15 @@ impl EngineProvider for Provider {
         }
     }
 
+    #[cfg(feature = "fio")]
     fn look(&self, _options: &Options, _mode: Mode) -> Result<(), EngineError> {
         let missing = |error: RawError| EngineError::Missing(error.to_string());
         Fio::find().map(|_| ()).map_err(missing)
+    }
+
+    #[cfg(not(feature = "fio"))]
+    fn look(&self, _options: &Options, _mode: Mode) -> Result<(), EngineError> {
+        Err(EngineError::Missing(WITHOUT_FIO.to_owned()))
     }
 
     fn open(&self, _opening: &Opening<'_>) -> Result<Box<dyn EngineRun>, EngineError> {

@@ -1,7 +1,7 @@
 //! One session's connection to the real engine.
 
 use model::Duration;
-use volume::real_time::Session;
+use sqlite_vfs::real_time::Session;
 
 use super::argument::{TableError, check_parameters, step_through, table};
 use super::sessions::Sessions;

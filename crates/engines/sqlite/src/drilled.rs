@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use host::orphans::Registration;
+use host::site::Site;
 use model::store::PAGE;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
-use volume::orphans::Registration;
-use volume::site::Site;
 
 use engine::drilled::{
     ACCOUNTS, ControlSpec, DrillProvider, Found, Kind, Origin, Product, Server, ServerSpec,

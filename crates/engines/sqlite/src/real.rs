@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use host::site::Site;
 use model::store::{self, ReadUnit};
-use volume::real_time::{Access, Activity, Database, DatabaseSpec, Pacer, PlacedFile};
-use volume::site::Site;
+use paced::Pacer;
+use sqlite_vfs::real_time::{Access, Activity, Database, DatabaseSpec, PlacedFile};
 
 use super::client::SqliteClient;
 use super::sessions::Sessions;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
-use volume::real_time::Session;
+use sqlite_vfs::real_time::Session;
 
 /// Sessions outlive their clients, so data loaded into temporary tables and caches is available in the run.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use model::Duration;
 use rusqlite::{Connection, Statement as Prepared};
-use volume::virtual_time::Session;
+use sqlite_vfs::virtual_time::Session;
 
 use super::argument::{TableError, check_parameters, step_through, table};
 use engine::Table;

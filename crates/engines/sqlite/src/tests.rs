@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 
+use host::site::Site;
 use model::{DiskSpec, Duration, Iops, MachineSpec, Throughput, VolumeSpec, random};
+use paced::PacedSite;
 use reading::Reading;
 use tempfile::TempDir;
-use volume::real_time::PacedSite;
-use volume::site::Site;
 
 use super::SqliteEngine;
 use engine::{Client, Engine, EngineError, WaitKind};

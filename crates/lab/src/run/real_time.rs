@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use experiment::plan::{Estimate, Trial};
 use experiment::record::{Outcome, Record};
-use volume::clock::Clock;
+use host::clock::Clock;
 
 use super::{Event, FAILURES_MAX, Run, RunError, RunInputs};
 use crate::trial::real::{self, Orphans, RunVolumes, Supply};

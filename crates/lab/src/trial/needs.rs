@@ -1,7 +1,7 @@
 //! Memory that a trial in virtual time needs on this machine, estimated before it begins.
 //!
 //! The estimate covers what follows from the experiment: sessions and disks. The database itself is kept compressed,
-//! at most a quarter of its size and mostly far less (`volume::virtual_time`), and a used page of the buffer pool
+//! at most a quarter of its size and mostly far less (`sqlite_vfs::virtual_time`), and a used page of the buffer pool
 //! takes 100 bytes; neither is known before the workload has run.
 
 use model::Bytes;

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::store::{Store, StoreSpec};
 use model::{Bytes, DiskSpec, MachineSpec, Storage, VolumeSpec};
 use replay::Places;
-use volume::virtual_time::CpuCosts;
+use sqlite_vfs::virtual_time::CpuCosts;
 
 use catalogue::{Catalogue, DiskEntry};
 use experiment::spec::{self, Disk, Settings};

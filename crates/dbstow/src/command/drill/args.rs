@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, ValueHint};
-use crash::Cache;
+use drill::{Atomic, Placed, Power, SESSIONS_MAX};
+use emulator::crash::Cache;
 use engine::drilled::DrillProvider;
 use engine::{EngineProvider, Users};
-use lab::drill::{Atomic, Placed, Power, SESSIONS_MAX};
 use model::{Bytes, Duration};
 
 use crate::command::listing::ListFormat;

@@ -4,11 +4,11 @@ use analysis::report::drill::document::{
     Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
     Took, VolumeEvent, VolumeLoss,
 };
-use experiment::spec::Role;
-use lab::drill::{
+use drill::{
     self, Atomic, Drilled, DrilledPlacement, Fate, FaultOutcome, Kind, Noticed, Outcome, Placed,
     Verdict, VolumeFault,
 };
+use experiment::spec::Role;
 use model::Duration;
 
 use super::{Args, Engine};

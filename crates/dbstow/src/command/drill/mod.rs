@@ -1,7 +1,7 @@
 //! `dbstow drill`: tests what a placement survives.
 //!
 //! ```text
-//! experiment ──arms──> placements ──lab::drill──> outcomes ──> document ──> terminal, JSON, folder
+//! experiment ──arms──> placements ──drill──> outcomes ──> document ──> terminal, JSON, folder
 //! ```
 
 mod args;
@@ -15,18 +15,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use analysis::report::drill::document::{Drill, Placement};
 use analysis::report::drill::{View, page};
 use anyhow::{Context, Result, bail};
+use drill::{DrillError, DrillSpec, Drilled, Origin, Placed, Step, Tools, drill};
 use engine::hooks::HostHooks;
 use experiment::spec::{
     Disk, EngineName, ExperimentText, Mode, SpecError, builtin_names, drill_names, drill_text,
     remedy,
 };
 use files::{FileError, Folder, Readers};
-use lab::drill::{DrillError, DrillSpec, Drilled, Origin, Placed, Step, Tools, drill};
+use host::orphans::Registration;
 use lab::inventory::Inventory;
 use lab::request::RunRequest;
 use lab::trial::Stage;
 use model::{Bytes, VolumeSpec};
-use volume::orphans::Registration;
 
 use super::drilled::DOCUMENT;
 use super::listing::{self, ListFormat};
@@ -234,13 +234,13 @@ impl Args {
     }
 
     fn tools(&self, engine: Engine, origin: Origin) -> Result<Tools> {
-        if !nix::unistd::geteuid().is_root() || !volume::fuse::loop_devices_exist() {
+        if !nix::unistd::geteuid().is_root() || !host::loop_device::exist() {
             bail!(
                 "a drill has real file systems on modelled disks (block mode), which needs root and loop devices: run as root, \
                  and load the kernel's module with `modprobe loop` where there are none"
             );
         }
-        super::emulated::clear_leftovers()?;
+        super::leftovers::clear()?;
         let interrupted = Arc::<AtomicBool>::default();
         let asked = Arc::clone(&interrupted);
         ctrlc::set_handler(move || {

@@ -13,8 +13,8 @@ use std::path::Path;
 use analysis::report::drill::document::{Drill, Finding, Placement};
 use anyhow::{Result, bail};
 use clap::ValueEnum as _;
+use drill::{Atomic, DrillSpec, Origin, Recorded, Verdict};
 use files::Folder;
-use lab::drill::{Atomic, DrillSpec, Origin, Recorded, Verdict};
 use model::{Bytes, Duration};
 
 use super::args::WriteCache;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
-use volume::fuse::host::{Host, Leave, Leaving, Order, answers_disks, leave_session};
+use emulator::process::{Host, Leave, Leaving, Order, answers_disks, leave_session};
 
 use super::watched;
 use crate::command::PublishArgs;
@@ -33,7 +33,7 @@ pub fn attached() -> Result<std::process::Command> {
 
 /// The command that starts an emulator which runs until it is asked to end.
 pub(super) fn detached() -> Result<std::process::Command> {
-    let mut command = volume::child::itself().context("where this program is")?;
+    let mut command = host::child::itself().context("where this program is")?;
     // Otherwise it would keep its start directory busy.
     command.arg("emulator").current_dir("/");
     Ok(command)

@@ -5,10 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use volume::fuse::control::{Control, Description, Request};
-use volume::fuse::orphans;
-
-use crate::command::output::note;
+use emulator::control::{Control, Description, Request};
 
 /// `directory` as in the kernel's mount table, however it is spelled; its last component need not exist yet, and its
 /// emulator may be gone.
@@ -25,21 +22,6 @@ pub(super) fn absolute(directory: &Path) -> Result<PathBuf> {
         Ok(parent) => Ok(parent.join(name)),
         Err(_) => Ok(whole),
     }
-}
-
-/// Removes what killed runs left behind, and reports it.
-///
-/// # Errors
-/// When the state directory cannot be used.
-pub(in crate::command) fn clear_leftovers() -> Result<()> {
-    let cleared = orphans::clear().context("looking for what killed runs left")?;
-    for what in cleared.done {
-        note(&format!("dbstow: a run was killed; {what}"));
-    }
-    for what in cleared.failed {
-        note(&format!("dbstow: a run was killed; {what}"));
-    }
-    Ok(())
 }
 
 /// The emulator that serves `directory`.

@@ -49,4 +49,3 @@ pub fn run(command: &Command, inventory: Inventory) -> Result<()> {
 }
 
 pub use emulator::attached;
-pub(super) use find::clear_leftovers;

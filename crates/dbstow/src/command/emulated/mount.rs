@@ -3,20 +3,21 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use ::emulator::process::Order;
+use ::emulator::{
+    Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
+};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use files::{Folder, Readers, unique_name};
+use host::loop_device;
 use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{Group, User, geteuid};
-use volume::fuse::host::Order;
-use volume::fuse::{
-    Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
-    loop_devices_exist,
-};
 
 use super::emulator;
-use super::find::{absolute, clear_leftovers};
+use super::find::absolute;
+use crate::command::leftovers;
 use crate::command::listing;
 use crate::command::output::note;
 use crate::command::request::report_idle;
@@ -137,7 +138,7 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     for text in notes {
         note(&format!("dbstow: {text}"));
     }
-    clear_leftovers()?;
+    leftovers::clear()?;
     let order = order(args, &asked, machine, volumes)?;
     let mounted = mounted(args, &order);
     warn_of_space(&order);
@@ -294,7 +295,7 @@ fn front(args: &Args) -> Front {
     match args.front {
         Some(FrontKind::Block) => block,
         Some(FrontKind::File) => Front::File,
-        None if geteuid().is_root() && loop_devices_exist() => block,
+        None if geteuid().is_root() && loop_device::exist() => block,
         None => Front::File,
     }
 }

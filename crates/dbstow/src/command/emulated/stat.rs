@@ -4,12 +4,12 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use emulator::control::{Description, Look, Request};
 use hdrhistogram::Histogram;
+use host::clock::Clock;
 use model::{Duration, Instant};
 use reading::{DiskReading, LimitReading, Pacing, Reading};
 use serde_json::{Value, json};
-use volume::clock::Clock;
-use volume::fuse::control::{Description, Look, Request};
 
 use super::find::emulator;
 use crate::command::listing::{ListFormat, table};

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::find::{clear_leftovers, emulator};
+use super::find::emulator;
+use crate::command::leftovers;
 
 /// Arguments of `unmount`.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,7 +20,7 @@ pub struct Args {
 /// # Errors
 /// When nothing of dbstow is mounted there, or it is in use.
 pub fn run(args: &Args) -> Result<()> {
-    clear_leftovers()?;
+    leftovers::clear()?;
     let (control, _) = emulator(&args.directory)?;
     let ended = control
         .stop()

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
+use emulator::process::{Counters, Host, Order};
 use model::Instant;
 use parking_lot::Mutex;
 use reading::Reading;
-use volume::fuse::host::{Counters, Host, Order};
 
 use crate::command::output::note;
 use crate::command::publish::{Outlet, Publishing};
@@ -75,9 +75,9 @@ pub(super) fn show(directory: &std::path::Path) -> Result<()> {
     use std::sync::Arc;
 
     use anyhow::Context;
+    use emulator::control::{Look, Request};
+    use host::clock::Clock;
     use model::Duration;
-    use volume::clock::Clock;
-    use volume::fuse::control::{Look, Request};
 
     use crate::command::screen;
     use crate::live::{Screen, add};

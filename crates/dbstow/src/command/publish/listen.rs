@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::thread;
 
 use anyhow::{Context, Result};
+use host::clock::Clock;
 use model::{Duration, Instant};
-use volume::clock::Clock;
 
 use super::accept::Form;
 use super::{Page, Shared};

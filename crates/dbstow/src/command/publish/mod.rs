@@ -123,7 +123,7 @@ impl PublishArgs {
     ///
     /// # Errors
     /// When the current directory no longer exists.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     pub(super) fn arguments(&self) -> Result<Vec<std::ffi::OsString>> {
         let mut arguments = Vec::new();
         if let Some(file) = &self.metrics {

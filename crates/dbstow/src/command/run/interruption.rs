@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result};
+use host::clock::Clock;
+use host::hangup;
 use model::Duration;
-use volume::clock::Clock;
-use volume::hangup;
 
 use crate::command::output::note;
 #[cfg(feature = "live")]

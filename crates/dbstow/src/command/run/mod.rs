@@ -148,7 +148,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     #[cfg(target_os = "linux")]
     if mode != Mode::Simulate {
-        super::emulated::clear_leftovers()?;
+        super::leftovers::clear()?;
     }
     let question = prepared.question();
     let watched = Watched::new(args, outlet, &results, question, &interruption)?;
@@ -256,9 +256,9 @@ fn check(args: &Args, plan: &Plan) -> Result<()> {
 
 /// The command that starts an emulator, which ends with this process.
 pub(super) fn emulator() -> std::io::Result<std::process::Command> {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     return super::emulated::attached().map_err(std::io::Error::other);
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", feature = "emulator")))]
     return Err(std::io::ErrorKind::Unsupported.into());
 }
 

@@ -8,12 +8,12 @@ use engine::hooks::Progress as Report;
 use experiment::plan::Trial;
 use experiment::record::Outcome;
 use experiment::spec::Mode;
+use host::clock::Clock;
 use lab::trial::Moment;
 use lab::trial::real::VolumeRate;
 use lab::{Event, Observer};
 use model::{Duration, Instant};
 use parking_lot::Mutex;
-use volume::clock::Clock;
 
 use crate::command::output::note;
 use crate::command::progress::Progress;

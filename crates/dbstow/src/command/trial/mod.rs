@@ -134,7 +134,7 @@ fn execute(args: &Args, file: &PlanFile, trials: &[Trial]) -> Result<()> {
     let results = Results::join(&args.out, prepared.question(), plan.clone())?;
     #[cfg(target_os = "linux")]
     if mode != Mode::Simulate {
-        super::emulated::clear_leftovers()?;
+        super::leftovers::clear()?;
     }
     let shown = RunProgress::new(&plan.experiment, mode, trials.len());
     let interrupted = Arc::clone(&interruption.asked);

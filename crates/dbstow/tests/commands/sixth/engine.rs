@@ -16,10 +16,10 @@ use engine::{
 };
 use experiment::record::EngineRecord;
 use experiment::spec::{File as Placed, Mode};
+use host::clock::Clock;
 use model::Duration;
 use profile::{Draft, Interval, Io, Lost, Profile, Requests, Timestamp};
 use reading::Role;
-use volume::clock::Clock;
 use workload::{Dialect, Driver, Statement, Value};
 
 const PAGE: usize = 8192;

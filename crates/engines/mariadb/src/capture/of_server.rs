@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use crate::capture::{self, Capture, Directory, MountedVolume, Places, Process};
-use volume::plain::DeviceInfo;
+use host::plain::DeviceInfo;
 
 use crate::session::url::ServerUrl;
 use crate::session::wire::{Connection, Failure};

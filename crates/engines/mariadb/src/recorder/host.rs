@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use host::plain::{self, CountedDisk, DiskCounters};
 use model::Duration;
 use profile::{Machine, Volume};
 use reading::Role;
-use volume::plain::{self, CountedDisk, DiskCounters};
 
 use super::snapshot::{Facts, Snapshot};
 use engine::recorder::process_file;

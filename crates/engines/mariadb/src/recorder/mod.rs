@@ -8,9 +8,9 @@ mod requests;
 mod session;
 mod snapshot;
 
+use ::host::clock::Clock;
 use model::Duration;
 use profile::{Draft, Interval, Lost, Profile, Timestamp};
-use volume::clock::Clock;
 
 use crate::ServerUrl;
 use engine::recorder::{

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ::host::clock::Clock;
 use model::Duration;
 use profile::Wait;
-use volume::clock::Clock;
 
 use super::files::{self, Counted, Sums};
 use super::host;

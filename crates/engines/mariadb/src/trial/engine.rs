@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use host::clock::Clock;
 use model::{Duration, Instant};
-use volume::clock::Clock;
 
 use super::{client, counters, tables, waits};
 use crate::session::wire::{Connection, Failure};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use volume::child;
+use host::child;
 
 use engine::EngineError;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use volume::orphans::Registration;
+use host::orphans::Registration;
 
 use crate::session::login::Target;
 use crate::trial::find::Programs;

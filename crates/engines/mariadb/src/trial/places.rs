@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use volume::site::Site;
+use host::site::Site;
 
 use engine::EngineError;
 use engine::managed_server::home;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::capture::{Product, of_server};
-use volume::orphans::Registration;
+use host::orphans::Registration;
 
 use crate::recorder::SERVERS;
 use crate::session::url::ServerUrl;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::capture::Product;
+use host::orphans::Registration;
+use host::site::Site;
 use parking_lot::Mutex;
-use volume::orphans::Registration;
-use volume::site::Site;
 
 use crate::session::login::{Address, Target};
 use crate::session::url::ServerUrl;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use host::orphans::Registration;
+use host::site::Site;
 use model::Bytes;
-use volume::orphans::Registration;
-use volume::site::Site;
 
 use crate::drill::moved::Places;
 use crate::drill::replayed::{self, OF_SERVER, OF_SESSIONS};

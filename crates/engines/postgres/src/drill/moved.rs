@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, lchown, symlink};
 use std::path::{Component, Path, PathBuf};
 
-use volume::site::Site;
+use host::site::Site;
 
 use crate::trial::tablespaces::Tablespaces;
 use engine::drilled::Origin;

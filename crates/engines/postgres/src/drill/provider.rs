@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::drilled::{DrillProvider, Origin, Product};
 use engine::{EngineError, ProductOptions};
-use volume::orphans::Registration;
+use host::orphans::Registration;
 
 use super::PostgresProduct;
 use crate::trial::BIN;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use host::plain::{self, CountedDisk, DiskCounters};
 use model::Duration;
 use profile::{Machine, Volume};
 use reading::Role;
-use volume::plain::{self, CountedDisk, DiskCounters};
 
 use super::snapshot::Snapshot;
 use engine::recorder::process_file;

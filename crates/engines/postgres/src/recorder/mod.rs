@@ -7,9 +7,9 @@ mod queries;
 mod session;
 mod snapshot;
 
+use ::host::clock::Clock;
 use model::Duration;
 use profile::{Draft, Interval, Lost, Profile, Timestamp};
-use volume::clock::Clock;
 
 use crate::ServerUrl;
 use difference::interval;

@@ -2,9 +2,9 @@
 
 use std::io;
 
+use host::clock::Clock;
 use model::Duration;
 use profile::Wait;
-use volume::clock::Clock;
 
 use super::queries;
 use super::snapshot::Snapshot;

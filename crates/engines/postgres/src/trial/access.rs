@@ -14,7 +14,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use volume::orphans::Registration;
+use host::orphans::Registration;
 
 use crate::trial::product::POSTGRESQL;
 use engine::EngineError;

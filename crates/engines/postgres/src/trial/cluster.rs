@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use volume::orphans::Registration;
+use host::orphans::Registration;
 
 use crate::session::target::{Address, SessionSettings, Target};
 use crate::session::tls::Encryption;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use host::clock::Clock;
 use model::Duration;
-use volume::clock::Clock;
 
 use super::{client, counters, waits};
 use crate::session::login::{OBSERVER, SESSION, open};

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use volume::child;
+use host::child;
 
 use engine::EngineError;
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use host::orphans::Registration;
 use model::Bytes;
-use volume::orphans::Registration;
 
 use super::{Binaries, Postgres, owner, reading};
 use crate::ServerUrl;

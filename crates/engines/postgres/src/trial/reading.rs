@@ -3,8 +3,8 @@
 //! Source: <https://www.postgresql.org/docs/18/runtime-config-resource.html>, and the same pages of 13 to 17, read
 //! 2026-11-25. `io_method`, `io_workers` and `io_max_combine_limit` came with 18, `io_combine_limit` with 17.
 
+use host::child;
 use model::Bytes;
-use volume::child;
 
 use crate::trial::find::Binaries;
 use engine::EngineError;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use host::orphans::Registration;
+use host::site::Site;
 use parking_lot::Mutex;
-use volume::orphans::Registration;
-use volume::site::Site;
 
 use crate::session::login::{OBSERVER, open};
 use crate::session::target::Target;
@@ -53,7 +53,7 @@ impl Postgres {
     /// Creates a private server with its files on the site's volumes, and starts it. As root, it runs as `owner`. What must be
     /// ended and removed if this process is killed is registered first.
     ///
-    /// When the calling thread ends, so does the server ([`volume::child`], on Linux).
+    /// When the calling thread ends, so does the server ([`host::child`], on Linux).
     ///
     /// # Errors
     /// When one of our directories exists already or cannot be created, or PostgreSQL does not start.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use volume::site::Site;
+use host::site::Site;
 
 use crate::session::wire::{Connection, Failure};
 use engine::managed_server::home;

@@ -6,9 +6,9 @@ mod difference;
 mod request;
 mod session;
 
+use host::clock::Clock;
 use model::Duration;
 use profile::{Draft, Interval, Lost, Profile, Timestamp};
-use volume::clock::Clock;
 
 use crate::Access;
 use difference::{Snapshot, assumptions, interval};

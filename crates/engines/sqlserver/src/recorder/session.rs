@@ -6,10 +6,10 @@ use crate::capture::{self, AskError, Identity, Product, TEMPDB};
 use crate::session::{Driver, Missing, Row};
 use crate::tsql::Name;
 use crate::tsql::question::{self, Needs, Question};
+use host::clock::Clock;
 use model::{Bytes, Duration};
 use profile::{Machine, Timestamp};
 use reading::Role;
-use volume::clock::Clock;
 
 use super::difference::{Counter, FileCounters, Snapshot};
 use super::request::under_way;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use host::clock::Clock;
 use model::Duration;
-use volume::clock::Clock;
 
 use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart, restore};
 use crate::trial::sampler::Sampler;

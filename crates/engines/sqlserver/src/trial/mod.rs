@@ -43,8 +43,8 @@ use std::sync::Arc;
 use crate::capture::{self, Product, TEMPDB};
 use crate::session::{Canceller, Driver};
 use crate::tsql::{Alter, DatabaseOption, Durability, FileChange, Name, Statement, question};
+use host::site::Site;
 use parking_lot::{Mutex, MutexGuard};
-use volume::site::Site;
 
 use ::engine::EngineError;
 use ::engine::interruption::Interruptions;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use volume::site::Site;
+use host::site::Site;
 
 use super::options::{DRIVEN, ON_SERVER, OPTIONS};
 use super::{Access, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer, restore};

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::capture;
 use crate::session::Driver;
 use crate::tsql::question;
+use host::child;
+use host::clock::Clock;
 use model::Duration;
-use volume::child;
-use volume::clock::Clock;
 
 use super::OBSERVER;
 use crate::trial::access::Access;

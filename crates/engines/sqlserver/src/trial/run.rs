@@ -9,9 +9,9 @@ use std::sync::Arc;
 use crate::capture::{self, Identity, Product};
 use crate::session::{Driver, Failure};
 use crate::tsql::{Alter, DatabaseOption, Name, Statement, question};
+use host::clock::Clock;
 use model::Duration;
 use parking_lot::{Mutex, MutexGuard};
-use volume::clock::Clock;
 
 use super::OBSERVER;
 use super::options::{LEAVE_MEMORY, RESTART_COMMAND, RESTART_LIMIT};

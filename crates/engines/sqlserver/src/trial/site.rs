@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use crate::capture;
 use crate::session::{Driver, Session};
+use host::clock::Clock;
+use host::site::Site;
 use parking_lot::Mutex;
 use reading::{DiskReading, Reading};
-use volume::clock::Clock;
-use volume::site::Site;
 
 use super::OBSERVER;
 use crate::trial::run::{Files, ServerRun};

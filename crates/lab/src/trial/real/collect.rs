@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::thread;
 
+use host::site::Site;
 use model::Duration;
 use reading::{Reading, fact};
-use volume::site::Site;
 
 use super::super::collect::{self, Counted, Transfers};
 use super::super::parameters;

@@ -4,7 +4,16 @@ use super::Subject;
 use super::run_volumes::{RunVolumes, Sited};
 use engine::FrontKind;
 
+/// Why this build mounts no modelled disks, and the remedy.
 #[cfg(not(target_os = "linux"))]
+pub(super) const MISSING: &str = "modelled disks under real files need Linux (FUSE)";
+
+/// Why this build mounts no modelled disks, and the remedy.
+#[cfg(all(target_os = "linux", not(feature = "emulator")))]
+pub(super) const MISSING: &str = "this dbstow was built without the emulator (cargo feature `emulator`), which puts modelled disks \
+                                  under real files; take --engine sqlite, or a build with it";
+
+#[cfg(not(all(target_os = "linux", feature = "emulator")))]
 impl RunVolumes {
     pub(super) fn emulated(
         &self,
@@ -12,7 +21,7 @@ impl RunVolumes {
         _front: FrontKind,
         _owner: Option<&str>,
     ) -> Result<Sited, String> {
-        Err("modelled disks under real files need Linux (FUSE)".to_owned())
+        Err(MISSING.to_owned())
     }
 
     pub(super) fn clear_lost(&self) -> Vec<String> {
@@ -20,16 +29,17 @@ impl RunVolumes {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 mod linux {
     use std::sync::Arc;
 
+    use emulator::{
+        Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
+    };
     use model::{Bytes, VolumeSpec, random};
     use parking_lot::Mutex;
-    use volume::fuse::{
-        Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
-        orphans,
-    };
+
+    use host::orphans;
 
     use super::super::run_volumes::Part;
     use super::super::work_dir::Open;
@@ -137,7 +147,7 @@ mod linux {
         /// The front requested by the user, or else the one that `suits` the engine; only root can
         /// use block mode.
         fn front(&self, subject: &Subject<'_>, suits: FrontKind) -> Front {
-            let possible = || is_root() && volume::fuse::loop_devices_exist();
+            let possible = || is_root() && host::loop_device::exist();
             let front = match (self.options().front, suits) {
                 (Some(asked), _) => asked,
                 (None, FrontKind::Block) if possible() => FrontKind::Block,

@@ -1,8 +1,8 @@
 //! A barrier for sessions: all are connected before any begins.
 
+use host::clock::Clock;
 use model::Instant;
 use parking_lot::{Condvar, Mutex};
-use volume::clock::Clock;
 
 use super::stop::span_until;
 

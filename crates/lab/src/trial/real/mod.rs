@@ -13,6 +13,7 @@ mod gate;
 mod load;
 mod pauses;
 mod preflight;
+#[cfg(feature = "fio")]
 mod raw;
 mod run;
 mod run_volumes;
@@ -27,10 +28,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
+use host::clock::Clock;
+use host::site::Site;
 use model::{Duration, Instant};
 use reading::Reading;
-use volume::clock::Clock;
-use volume::site::Site;
 
 use super::sessions::Window;
 use super::{Cancelled, Subject};
@@ -148,7 +149,10 @@ fn on(
     let mut left = Vec::new();
     let result = match engine() {
         Err(error) => Err(error.to_string()),
+        #[cfg(feature = "fio")]
         Ok(Started::PlainIo) => trial.plain_io(&*site, &disks),
+        #[cfg(not(feature = "fio"))]
+        Ok(Started::PlainIo) => Err(::raw::WITHOUT_FIO.to_owned()),
         Ok(Started::Engine(mut engine)) => {
             let result = trial.run_phases(&*site, &*engine);
             let record = result

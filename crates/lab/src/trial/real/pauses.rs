@@ -3,9 +3,10 @@
 //! Measurements across such a pause are worthless, and nothing else reveals it: counters look as if the disks had
 //! been idle. The real-time clock continues while a process is stopped, and stands still while a machine is suspended.
 
+use host::clock::Clock;
 use model::{Duration, Instant};
-use volume::clock::Clock;
 
+#[cfg(feature = "fio")]
 use super::stop::Stop;
 use experiment::record::series::INTERVAL;
 use experiment::record::{Note, Phase};
@@ -80,6 +81,7 @@ impl Pauses {
     }
 
     /// Checks at the interval of the series until `over`.
+    #[cfg(feature = "fio")]
     pub(super) fn watch(clock: Clock, over: &Stop) -> Pauses {
         let mut pauses = Pauses::new(clock);
         loop {
@@ -109,6 +111,7 @@ impl Pauses {
     }
 
     /// Notes about all of them.
+    #[cfg(feature = "fio")]
     pub(super) fn all_notes(&self) -> Vec<Note> {
         self.noticed.iter().map(Pause::note).collect()
     }

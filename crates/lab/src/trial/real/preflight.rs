@@ -5,15 +5,17 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
+use host::plain::free_space;
 use model::Bytes;
-use volume::plain::free_space;
 
+#[cfg(not(all(target_os = "linux", feature = "emulator")))]
+use super::emulated::MISSING;
 use super::error::VolumesError;
 use super::work_dir::WorkDirError;
 use crate::trial::memory;
-use engine::{EngineError, EngineProvider, Measured, Options};
-#[cfg(target_os = "linux")]
-use engine::{FrontKind, Modelled};
+#[cfg(all(target_os = "linux", feature = "emulator"))]
+use engine::FrontKind;
+use engine::{EngineError, EngineProvider, Measured, Modelled, Options};
 use experiment::plan::Plan;
 use experiment::spec::{Arm, Mode};
 
@@ -67,13 +69,13 @@ pub fn check(
 }
 
 /// Whether modelled disks can be mounted.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "emulator"))]
 fn fuse(engine: &dyn EngineProvider, options: &Options) -> Result<(), EngineError> {
     if engine.modelled() == Modelled::Paced {
         return Ok(());
     }
-    let missing = |error: volume::fuse::EmulationError| EngineError::Missing(error.to_string());
-    volume::fuse::device().map_err(missing)?;
+    let missing = |error: emulator::EmulationError| EngineError::Missing(error.to_string());
+    emulator::device().map_err(missing)?;
     match options.front {
         Some(FrontKind::Block) if !nix::unistd::geteuid().is_root() => Err(EngineError::Missing(
             "--front block needs root, for its loop device and the filesystem on it; run as root, or leave --front out"
@@ -83,9 +85,12 @@ fn fuse(engine: &dyn EngineProvider, options: &Options) -> Result<(), EngineErro
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn fuse(_engine: &dyn EngineProvider, _options: &Options) -> Result<(), EngineError> {
-    Ok(())
+#[cfg(not(all(target_os = "linux", feature = "emulator")))]
+fn fuse(engine: &dyn EngineProvider, _options: &Options) -> Result<(), EngineError> {
+    match engine.modelled() {
+        Modelled::Paced => Ok(()),
+        Modelled::Mounted { .. } => Err(EngineError::Missing(MISSING.to_owned())),
+    }
 }
 
 /// Refuses a buffer pool larger than this machine's memory.

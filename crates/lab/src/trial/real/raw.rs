@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::thread;
 
+use host::site::Site;
 use model::Bytes;
-use volume::site::Site;
 
 use super::super::collect;
 use super::pauses::Pauses;

@@ -4,8 +4,8 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::thread;
 
+use host::site::Site;
 use model::{Duration, Instant};
-use volume::site::Site;
 
 use super::super::parameters::ParameterRows;
 use super::super::sessions::{self, Run, SessionContext, Tally, Task, Window};

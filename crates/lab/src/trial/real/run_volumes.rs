@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use files::PlainName;
+use host::orphans::Registration;
+use host::plain::{PlainSite, PlainVolume};
+use host::site::Site;
 use model::random;
+use paced::{PacedSite, Pacer};
 use parking_lot::Mutex;
-use volume::orphans::Registration;
-use volume::plain::{PlainSite, PlainVolume};
-use volume::real_time::{PacedSite, Pacer};
-use volume::site::Site;
 
 use super::error::VolumesError;
 use super::preflight::{self, Parents};
@@ -37,8 +37,8 @@ pub struct RunVolumes {
     /// Emulators that ended before they were stopped: the trial, and how.
     pub(super) lost: Arc<Mutex<Vec<String>>>,
     #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "only Linux mounts modelled volumes")
+        not(all(target_os = "linux", feature = "emulator")),
+        expect(dead_code, reason = "only the emulator mounts modelled volumes")
     )]
     pub(super) emulator: Emulator,
     pub(super) registration: Arc<Registration>,
@@ -181,7 +181,7 @@ impl RunVolumes {
         })
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     pub(super) fn options(&self) -> &Options {
         &self.options
     }
@@ -205,7 +205,7 @@ impl RunVolumes {
     }
 
     /// Gives a server access to the volumes of a trial, now that they are mounted and their roots cannot be listed.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     pub(super) fn let_in(&self, subject: &Subject<'_>) -> Result<(), WorkDirError> {
         let mounts = self
             .work_dirs
@@ -216,7 +216,7 @@ impl RunVolumes {
     }
 
     /// Who has access to its directories.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     pub(super) fn open(&self) -> Open {
         self.open
     }
@@ -292,8 +292,8 @@ pub(super) enum Part {
     Bytes,
     /// Where an emulated volume is mounted.
     #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "only Linux mounts modelled volumes")
+        not(all(target_os = "linux", feature = "emulator")),
+        expect(dead_code, reason = "only the emulator mounts modelled volumes")
     )]
     Mounts,
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use host::clock::Clock;
+use host::site::Site;
 use model::{Duration, Instant};
 use reading::{DiskReading, Reading};
-use volume::clock::Clock;
-use volume::site::Site;
 
 use super::super::sessions::Window;
 use super::gate::Gate;

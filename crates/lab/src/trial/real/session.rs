@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use host::clock::Clock;
 use model::{Duration, Instant};
-use volume::clock::Clock;
 
 use super::super::sessions::{SessionContext, Window};
 use super::stop::Stop;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use cpu_time::ProcessTime;
+use host::site::Site;
 use model::Duration;
 use reading::Reading;
 use sysinfo::System;
-use volume::site::Site;
 
 use engine::Engine;
 

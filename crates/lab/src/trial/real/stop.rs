@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
 
+use host::clock::Clock;
 use model::Instant;
 use parking_lot::{Condvar, Mutex};
-use volume::clock::Clock;
 
 /// Whether a trial, or a part of it, must end, and why.
 pub(super) struct Stop {

@@ -135,6 +135,7 @@ impl Samples {
 }
 
 /// Time spent on reads, writes and flushes (the log's), all of it as service, divided by what held the disks back.
+#[cfg(feature = "fio")]
 pub(super) fn divided(
     spent: &BTreeMap<Cause, u64>,
     disks: &[DiskReading],

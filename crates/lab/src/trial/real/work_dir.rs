@@ -153,7 +153,7 @@ impl WorkDir {
     }
 
     /// Gives access to the users that the whole directory is open to.
-    #[cfg(any(target_os = "linux", all(test, unix)))]
+    #[cfg(any(all(target_os = "linux", feature = "emulator"), all(test, unix)))]
     pub(super) fn let_in(&self, trial: PlainName<'_>, part: &str) -> Result<(), WorkDirError> {
         let part = self.folder.inner(trial.as_os_str())?.inner(part.as_ref())?;
         Ok(part.change_mode(self.open.mode())?)
@@ -208,7 +208,7 @@ fn is_foreign(folder: &Folder) -> Result<bool, FileError> {
 /// would fail, or delete a user's files.
 #[cfg(target_os = "linux")]
 fn unmount_within(directory: &Path) -> Result<(), WorkDirError> {
-    volume::fuse::unmount_within(directory).map_err(at(directory))
+    host::mounts::unmount_within(directory).map_err(at(directory))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -7,8 +7,8 @@ use model::storage::Usage;
 use model::store::Counters;
 use model::{Duration, Instant, Storage};
 use reading::{DiskReading, LimitReading, Reading};
-use volume::sqlite_settings;
-use volume::virtual_time::Simulation;
+use sqlite_vfs::compile_options;
+use sqlite_vfs::virtual_time::Simulation;
 
 use super::super::collect::{self, Counted};
 use super::super::sessions::Tally;
@@ -122,7 +122,7 @@ pub(super) fn record(
 
 /// Deviations of an arm from what was requested.
 fn notes(stage: &Stage) -> Vec<Note> {
-    let mut notes = built_otherwise(sqlite_settings::missing());
+    let mut notes = built_otherwise(compile_options::missing());
     notes.extend(undo_not_simulated(&stage.files));
     notes
 }

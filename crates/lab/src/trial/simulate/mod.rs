@@ -16,7 +16,7 @@ use model::random;
 use model::split::TimeSplit;
 use model::store::Role;
 use rusqlite::Connection;
-use volume::virtual_time::{self, Session, Simulation};
+use sqlite_vfs::virtual_time::{self, Session, Simulation};
 
 pub use progress::{Moment, Tell};
 pub use rehearsal::{Forecast, RehearsalError, Size, rehearse};

@@ -4,11 +4,11 @@
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
 
+use host::clock::Clock;
 use model::random::{self, Stream};
 use model::{Bytes, Duration};
 use rusqlite::Connection;
-use volume::clock::Clock;
-use volume::virtual_time::{Held, Session, Simulation, temporary_space};
+use sqlite_vfs::virtual_time::{Held, Session, Simulation, temporary_space};
 
 use super::super::parameters::ParameterRows;
 use super::super::sessions::SessionContext;

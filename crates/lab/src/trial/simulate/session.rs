@@ -6,7 +6,7 @@ use std::rc::Rc;
 use model::split::TimeSplit;
 use model::{Duration, Instant};
 use rusqlite::Connection;
-use volume::virtual_time::Session;
+use sqlite_vfs::virtual_time::Session;
 
 use super::super::sessions::{self, Run, SessionContext, Tally, Task};
 use super::progress::Progress;

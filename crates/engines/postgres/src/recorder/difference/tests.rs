@@ -1,6 +1,6 @@
 use super::*;
+use host::plain::DiskCounters;
 use profile::Wait;
-use volume::plain::DiskCounters;
 
 /// A snapshot `at_s` seconds into the recording.
 fn snapshot(at_s: u64, rows: &[(&str, &str, &str)]) -> Snapshot {
