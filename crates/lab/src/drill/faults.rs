@@ -84,6 +84,26 @@ pub enum VolumeFault {
     },
 }
 
+impl VolumeFault {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            VolumeFault::Lost => "lost",
+            VolumeFault::Full => "full",
+            VolumeFault::WriteFails { .. } => "write-fails",
+            VolumeFault::FlushFails { .. } => "flush-fails",
+        }
+    }
+
+    /// How many other requests of its kind come before the one that fails.
+    pub fn after(self) -> Option<u32> {
+        match self {
+            VolumeFault::WriteFails { after } | VolumeFault::FlushFails { after } => Some(after),
+            VolumeFault::Lost | VolumeFault::Full => None,
+        }
+    }
+}
+
 /// The outcome for a server after a fault of one of its volumes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultOutcome {
@@ -114,6 +134,20 @@ pub enum Noticed {
     Ended,
     /// The server does not start.
     NoStart,
+}
+
+impl Noticed {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Noticed::Nothing => "nothing",
+            Noticed::NotFull => "not-full",
+            Noticed::NotReached => "not-reached",
+            Noticed::Refused => "refused",
+            Noticed::Ended => "ended",
+            Noticed::NoStart => "no-start",
+        }
+    }
 }
 
 /// The outcome for a server, and what its clients noticed.

@@ -1,65 +1,38 @@
-//! Builds the document from a drill's findings.
+//! Builds the document from what a drill found.
 
 use analysis::report::drill::document::{
-    Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
-    Took, VolumeEvent, VolumeLoss,
+    Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA, Took,
+    VolumeEvent, VolumeLoss,
 };
 use experiment::spec::Role;
-use lab::drill::{
-    self, Atomic, Drilled, DrilledPlacement, Fate, FaultOutcome, Kind, Noticed, Outcome, Placed,
-    Verdict, VolumeFault,
-};
 use model::Duration;
 
-use super::{Args, Engine};
+use super::{
+    Drilled, DrilledPlacement, FaultOutcome, Kind, Outcome, Placed, ResolvedDrill, Verdict,
+};
 
 /// The document.
-pub(super) fn document(
-    args: &Args,
-    engine: Engine,
-    experiment: &str,
-    placed: &[Placed],
-    drilled: &Drilled,
-) -> Drill {
-    let placements = drilled.placements.iter().zip(placed);
+pub(super) fn document(asked: &ResolvedDrill, drilled: &Drilled) -> Drill {
+    let placements = drilled.placements.iter().zip(&asked.placements);
     let placements: Vec<Placement> = placements
         .map(|(drilled, placed)| placement(drilled, placed))
         .collect();
     let controls = drilled.controls.iter().map(|control| Control {
         setting: format!("{} = off", control.setting),
-        event: kind_name(control.kind).to_owned(),
+        event: control.kind.name().to_owned(),
         states: control.states as u64,
         noticed: control.noticed.as_ref().map(Verdict::to_string),
     });
+    let mut controls_noticed = drilled.controls.iter();
     let mut document = Drill {
         schema: SCHEMA.to_owned(),
         answer: String::new(),
-        experiment: experiment.to_owned(),
+        experiment: asked.experiment.clone(),
         server: drilled.version.clone(),
-        asked: Asked {
-            engine: engine.name().to_owned(),
-            cuts: args.cuts,
-            seed: args.seed,
-            sessions: args.sessions,
-            record_s: args.record.as_secs_f64(),
-            write_cache: args.write_cache.name().to_owned(),
-            write_back_s: args.write_back.as_secs_f64(),
-            atomic_bytes: match args.atomic {
-                Atomic::Bytes(unit) => Some(unit.0),
-                Atomic::OfDisk => None,
-            },
-            skew_s: args.skew.as_secs_f64(),
-            power: args.power.name().to_owned(),
-            faults: args.faults,
-            settings: args.setting.clone(),
-        },
+        asked: asked.spec.asked(asked.engine.name(), &asked.settings),
         complete: drilled.is_complete,
-        proves: drilled.is_complete
-            && drilled
-                .controls
-                .iter()
-                .all(|control| control.noticed.is_some()),
-        took: took(args, drilled),
+        proves: drilled.is_complete && controls_noticed.all(|control| control.noticed.is_some()),
+        took: took(asked.spec.jobs, drilled),
         placements,
         controls: controls.collect(),
     };
@@ -67,18 +40,19 @@ pub(super) fn document(
     document
 }
 
-fn took(args: &Args, drilled: &Drilled) -> Took {
+/// How long the states took, checked by this many at a time.
+fn took(jobs: usize, drilled: &Drilled) -> Took {
     let all = drilled.placements.iter();
-    let all: Vec<drill::Took> = all
+    let all: Vec<super::Took> = all
         .flat_map(|placement| &placement.outcomes)
         .map(|outcome| outcome.took)
         .collect();
-    let mean = |part: fn(&drill::Took) -> Duration| {
+    let mean = |part: fn(&super::Took) -> Duration| {
         all.iter().map(|took| part(took).as_secs_f64()).sum::<f64>() / all.len().max(1) as f64
     };
     Took {
         states: all.len() as u64,
-        jobs: args.jobs as u64,
+        jobs: jobs as u64,
         mount_s: mean(|took| took.mount),
         start_s: mean(|took| took.start),
         look_s: mean(|took| took.look),
@@ -134,7 +108,7 @@ fn layout(placed: &Placed) -> Vec<OnVolume> {
 
 fn placement(drilled: &DrilledPlacement, placed: &Placed) -> Placement {
     let none = |kind: &Kind| Event {
-        event: kind_name(*kind).to_owned(),
+        event: kind.name().to_owned(),
         states: 0,
         intact: 0,
         lost: 0,
@@ -143,7 +117,7 @@ fn placement(drilled: &DrilledPlacement, placed: &Placed) -> Placement {
     };
     let mut events: Vec<Event> = drilled.kinds.iter().map(none).collect();
     for outcome in &drilled.outcomes {
-        let name = kind_name(outcome.cut.kind);
+        let name = outcome.cut.kind.name();
         let event = events.iter_mut().find(|event| event.event == name);
         let event = event.expect("it is one of the kinds");
         event.states += 1;
@@ -176,26 +150,11 @@ fn placement(drilled: &DrilledPlacement, placed: &Placed) -> Placement {
 
 fn volume_event(outcome: &FaultOutcome) -> VolumeEvent {
     VolumeEvent {
-        event: match outcome.fault {
-            VolumeFault::Lost => "lost".to_owned(),
-            VolumeFault::Full => "full".to_owned(),
-            VolumeFault::WriteFails { .. } => "write-fails".to_owned(),
-            VolumeFault::FlushFails { .. } => "flush-fails".to_owned(),
-        },
-        after: match outcome.fault {
-            VolumeFault::WriteFails { after } | VolumeFault::FlushFails { after } => Some(after),
-            VolumeFault::Lost | VolumeFault::Full => None,
-        },
+        event: outcome.fault.name().to_owned(),
+        after: outcome.fault.after(),
         volume: outcome.volume.clone(),
-        noticed: match outcome.noticed {
-            Noticed::Nothing => "nothing".to_owned(),
-            Noticed::NotFull => "not-full".to_owned(),
-            Noticed::NotReached => "not-reached".to_owned(),
-            Noticed::Refused => "refused".to_owned(),
-            Noticed::Ended => "ended".to_owned(),
-            Noticed::NoStart => "no-start".to_owned(),
-        },
-        verdict: verdict_name(&outcome.verdict).to_owned(),
+        noticed: outcome.noticed.name().to_owned(),
+        verdict: outcome.verdict.name().to_owned(),
         what: outcome.verdict.to_string(),
         message: outcome.message.clone(),
     }
@@ -211,8 +170,8 @@ fn finding(outcome: &Outcome) -> Finding {
     });
     Finding {
         name: format!("cut-{:04}", outcome.cut.number),
-        event: kind_name(outcome.cut.kind).to_owned(),
-        verdict: verdict_name(&outcome.verdict).to_owned(),
+        event: outcome.cut.kind.name().to_owned(),
+        verdict: outcome.verdict.name().to_owned(),
         what: outcome.verdict.to_string(),
         volumes: volumes.collect(),
         digest: outcome.digest.clone().unwrap_or_default(),
@@ -221,39 +180,14 @@ fn finding(outcome: &Outcome) -> Finding {
     }
 }
 
-fn lane(lane: &drill::Lane) -> Lane {
+fn lane(lane: &super::Lane) -> Lane {
     let requests = lane.marks.iter().map(|mark| Request {
         before_ms: mark.before_ms,
         bytes: mark.bytes,
-        fate: match mark.fate {
-            Fate::Flushed => "flushed".to_owned(),
-            Fate::Safe => "safe".to_owned(),
-            Fate::There => "there".to_owned(),
-            Fate::Torn => "torn".to_owned(),
-            Fate::Missing => "missing".to_owned(),
-        },
+        fate: mark.fate.name().to_owned(),
     });
     Lane {
         volume: lane.volume.clone(),
         requests: requests.collect(),
-    }
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Power => "power",
-        Kind::Torn => "torn",
-        Kind::Snapshots => "snapshots",
-        Kind::BitFlip => "bit-flip",
-    }
-}
-
-/// The name of a verdict in the document.
-pub(super) fn verdict_name(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Intact => "intact",
-        Verdict::Lost { .. } => "lost",
-        Verdict::Corrupt { .. } => "corrupt",
-        Verdict::DoesNotStart { .. } => "does-not-start",
     }
 }
