@@ -8,9 +8,7 @@ use model::Duration;
 use reading::Role;
 
 use super::Options;
-use super::steps::later;
-use crate::definition::{Interval, Io, Requests};
-use crate::draft::{Draft, Span};
+use profile::{Draft, Interval, Io, Requests, Span, later};
 
 /// Length of an interval, unless the user gives one.
 const LENGTH: Duration = Duration::SECOND;

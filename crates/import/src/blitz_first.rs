@@ -20,11 +20,10 @@ use super::error::ImportError;
 use super::format::Format;
 use super::number::Decimal;
 use super::stamp::{Dates, Stamp};
-use super::steps::later;
 use super::table::{Row, Table, header_names};
 use super::text::excerpt;
 use super::{Options, Source};
-use crate::draft::Draft;
+use profile::{Draft, later};
 
 pub(super) use counters::{read, read_view};
 pub(super) use deltas::read_deltas;

@@ -15,12 +15,11 @@ use super::error::ImportError;
 use super::number::{Figures, counted};
 use super::sadf_lines;
 use super::stamp::Dates;
-use super::steps::between;
 use super::sysstat::{self, Host};
 use super::twice::{Load, Range, Twice};
 use super::{Options, Source};
-use crate::definition::{Interval, Lost};
-use crate::draft::{Draft, Rates, Span, add, requests};
+use crate::rates::{Rates, requests};
+use profile::{Draft, Interval, Lost, Span, add, between};
 
 #[derive(Default, Deserialize)]
 pub(super) struct Record {

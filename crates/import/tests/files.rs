@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use import::{Format, ImportError, Imported, Options, Source};
 use model::Duration;
-use profile::import::{self, Format, ImportError, Imported, Options, Source};
 use profile::{Interval, Lost, Profile, Wait};
 use reading::Role;
 use replay::Question;

@@ -6,13 +6,12 @@ use jiff::Timestamp;
 use model::Duration;
 
 use super::{Clock, Rows, TABLE, When, dates, draft, table};
-use crate::draft::Draft;
-use crate::import::cumulative::{Snapshot, Total, Totals, differences};
-use crate::import::error::ImportError;
-use crate::import::steps::between;
-use crate::import::table::{Row, Table};
-use crate::import::twice::{Range, Twice};
-use crate::import::{Options, Source};
+use crate::cumulative::{Snapshot, Total, Totals, differences};
+use crate::error::ImportError;
+use crate::table::{Row, Table};
+use crate::twice::{Range, Twice};
+use crate::{Options, Source};
+use profile::{Draft, between};
 
 /// Rows of one file closer than this belong to one snapshot.
 const SNAPSHOT: Duration = Duration::SECOND;
@@ -21,7 +20,7 @@ const SNAPSHOT: Duration = Duration::SECOND;
 ///
 /// # Errors
 /// When a column is missing, or a row cannot be read.
-pub(in crate::import) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
+pub(crate) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
     totals(sources, options, draft())
 }
 
@@ -29,10 +28,7 @@ pub(in crate::import) fn read(sources: &[Source], options: &Options) -> Result<D
 ///
 /// # Errors
 /// As [`read`]; also when there is only one snapshot.
-pub(in crate::import) fn read_view(
-    sources: &[Source],
-    options: &Options,
-) -> Result<Draft, ImportError> {
+pub(crate) fn read_view(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
     let mut draft = draft();
     draft.origin.tool = "sys.dm_io_virtual_file_stats".to_owned();
     totals(sources, options, draft)

@@ -8,7 +8,7 @@
 //! `docs/profile.md` lists what each format provides.
 //!
 //! ```
-//! use profile::import::{self, Options, Source};
+//! use import::{Options, Source};
 //!
 //! let text = "fio version 3 iolog\n100 shop.dat read 0 8192\n1500000 shop.dat read 8192 8192\n";
 //! let source = Source { file: "shop.iolog", text };
@@ -22,7 +22,7 @@ mod buckets;
 mod cloudwatch;
 mod cumulative;
 mod devices;
-pub(crate) mod error;
+mod error;
 mod foreign;
 mod format;
 mod iolog;
@@ -30,11 +30,12 @@ mod iostat;
 mod microsoft;
 mod number;
 mod perfmon;
+mod rates;
 mod recommendation;
 mod sadf;
 mod sadf_lines;
 mod stamp;
-pub(crate) mod steps;
+mod steps;
 mod sysstat;
 mod table;
 mod text;
@@ -49,8 +50,7 @@ pub use format::{Format, FormatError, sniff};
 pub use stamp::{DateOrder, DateOrderError, UtcOffset, UtcOffsetError};
 pub use text::decode;
 
-use super::definition::Profile;
-use crate::draft::{self, Draft};
+use profile::{Draft, INTERVALS_MIN, Profile};
 
 /// A file of another tool.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,7 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
             .iter()
             .map(|source| Ok((source.file, one(source, options)?)))
             .collect();
-        draft::join(drafts?)
+        join(drafts?)
     };
     let mut draft = match format {
         Format::Iostat => each(iostat::read),
@@ -125,7 +125,7 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
     }?;
     let intervals_min = match format {
         Format::MicrosoftRecommendation => 1,
-        _ => draft::INTERVALS_MIN,
+        _ => INTERVALS_MIN,
     };
     let mut notes = std::mem::take(&mut draft.notes);
     notes.extend(without_effect(format, options));
@@ -138,6 +138,27 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
         profile,
         notes,
     })
+}
+
+/// Joins the drafts of several files, in order of time.
+///
+/// # Errors
+/// When two cover the same time.
+fn join(mut drafts: Vec<(&str, Draft)>) -> Result<Draft, ImportError> {
+    drafts.sort_by_key(|(_, draft)| draft.spans.first().map(|span| span.from));
+    let mut drafts = drafts.into_iter();
+    let (mut last_file, mut joined) = drafts.next().expect("there is at least one file");
+    for (file, draft) in drafts {
+        if joined.overlaps(&draft) {
+            return Err(ImportError::file(
+                file,
+                format!("it covers the same time as {last_file}; import one of them"),
+            ));
+        }
+        last_file = file;
+        joined.append(draft);
+    }
+    Ok(joined)
 }
 
 /// Options that do not apply to files of this format.

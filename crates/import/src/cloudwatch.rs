@@ -16,12 +16,10 @@ use serde::Deserialize;
 use super::devices::{self, Found};
 use super::error::ImportError;
 use super::stamp::Dates;
-use super::steps::{between, later};
 use super::text::excerpt;
 use super::twice::{Load, Range};
 use super::{Options, Source};
-use crate::definition::{Interval, Requests};
-use crate::draft::{Draft, Span};
+use profile::{Draft, Interval, Requests, Span, between, later};
 
 /// Sums over a period: requests, their bytes, and seconds that they took; of reads, then of writes.
 const SUMS: [&str; 6] = [

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::Options;
 use super::text::excerpt;
-use crate::draft::Draft;
+use profile::Draft;
 
 /// Which comes first in a date such as 03/04/2026.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

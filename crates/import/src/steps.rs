@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use model::Duration;
+use profile::{between, later};
 
 /// An interval longer than this many usual ones counts as a gap.
 const LONGEST: f64 = 1.5;
@@ -74,18 +75,6 @@ fn even(steps: &mut [Step]) {
             *step = Step::Interval(ends[0], ends[1]);
         }
     }
-}
-
-/// The time from one instant to another; zero if the other is not later.
-pub(crate) fn between(from: Timestamp, until: Timestamp) -> Duration {
-    let ns = until.as_nanosecond() - from.as_nanosecond();
-    Duration::from_nanos(u64::try_from(ns.max(0)).unwrap_or(u64::MAX))
-}
-
-/// The instant later by `by`, saturating at the maximum.
-pub(crate) fn later(from: Timestamp, by: Duration) -> Timestamp {
-    let ns = from.as_nanosecond() + i128::from(by.as_nanos());
-    Timestamp::from_nanosecond(ns).unwrap_or(Timestamp::MAX)
 }
 
 #[cfg(test)]

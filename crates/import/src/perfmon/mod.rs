@@ -13,11 +13,11 @@ use reading::Role;
 use super::devices::{self, Found};
 use super::error::ImportError;
 use super::number::counted;
-use super::steps::{Resolution, Step, between, steps};
+use super::steps::{Resolution, Step, steps};
 use super::{Options, Source};
-use crate::definition::Lost;
-use crate::draft::{Draft, Rates, Span, add, requests};
+use crate::rates::{Rates, requests};
 use log::{Counter, Log};
+use profile::{Draft, Lost, Span, add, between};
 use sql::{Chosen, LogPlace, Sql};
 
 /// Whether the cells of a header, except the first, are counter paths.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use profile::import::{self, Format, Options, Source};
+use import::{Format, Options, Source};
 use proptest::prelude::*;
 
 /// Every file, with devices that make it a profile.

@@ -22,12 +22,12 @@ use reading::Role;
 use super::error::ImportError;
 use super::number::Decimal;
 use super::stamp::Dates;
-use super::steps::{Resolution, Step, between, steps};
+use super::steps::{Resolution, Step, steps};
 use super::table::{Row, Table, header_names};
 use super::text::excerpt;
 use super::{Options, Source};
-use crate::definition::{Interval, Lost};
-use crate::draft::{Draft, Rates, Span, add, requests};
+use crate::rates::{Rates, requests};
+use profile::{Draft, Interval, Lost, Span, add, between};
 
 /// Counters of a file: reads, megabytes read, latency of reads; the same of writes.
 const CODES: [&str; 6] = ["FNR", "FRM", "FRL", "FNW", "FWM", "FWL"];

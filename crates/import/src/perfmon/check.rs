@@ -4,8 +4,8 @@
 use super::log::{Counter, Log};
 use super::sql::{LogPlace, Sql};
 use super::{Disk, Figures};
-use crate::draft::Draft;
-use crate::import::twice::{Load, Range, Twice, shown};
+use crate::twice::{Load, Range, Twice, shown};
+use profile::Draft;
 
 /// Factor by which counters of the same events may differ: rounding by Windows is less. Our choice.
 const CONTRADICTION: f64 = 1.1;

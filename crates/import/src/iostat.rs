@@ -15,12 +15,12 @@ use super::devices;
 use super::error::ImportError;
 use super::number::Figures;
 use super::stamp::Dates;
-use super::steps::{Resolution, Step, between, later, steps};
+use super::steps::{Resolution, Step, steps};
 use super::sysstat::{self, Host};
 use super::twice::{Load, Range, Twice};
 use super::{Options, Source};
-use crate::definition::{Interval, Io, Lost};
-use crate::draft::{Draft, Rates, Span, add, requests};
+use crate::rates::{Rates, requests};
+use profile::{Draft, Interval, Io, Lost, Span, add, between, later};
 
 /// Units of throughput, which depend on iostat's options.
 const UNITS: [(&str, f64); 4] = [

@@ -1,6 +1,6 @@
 //! Day and month: as the file shows, as `--dates` says, or refused. No tool's dates are taken for American ones in silence.
 
-use profile::import::DateOrder;
+use import::DateOrder;
 
 use super::*;
 

@@ -11,7 +11,7 @@ use super::buckets::{Buckets, Course, Kind, Request};
 use super::devices::{self, Found};
 use super::error::ImportError;
 use super::{Options, Source};
-use crate::draft::Draft;
+use profile::Draft;
 
 const SECTOR: u64 = 512;
 

@@ -11,7 +11,7 @@ use super::devices::{self, Found};
 use super::error::ImportError;
 use super::text::excerpt;
 use super::{Options, Source};
-use crate::draft::Draft;
+use profile::Draft;
 
 /// The version that a first line names.
 pub(super) fn version(first: &str) -> Option<u8> {

@@ -7,8 +7,7 @@ use model::Duration;
 use reading::Role;
 
 use super::steps::{Resolution, Step, steps};
-use crate::definition::{Interval, Lost, Requests};
-use crate::draft::{Draft, Span, add};
+use profile::{Draft, Interval, Lost, Requests, Span, add};
 
 /// Totals of one file so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -7,8 +7,7 @@ use reading::Role;
 
 use super::check;
 use super::log::{Counter, Log};
-use crate::definition::{Interval, Requests, Wait};
-use crate::draft::Draft;
+use profile::{Draft, Interval, Requests, Wait};
 
 /// The instance without a name, as its service is called.
 const DEFAULT: &str = "MSSQLSERVER";

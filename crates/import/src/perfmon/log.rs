@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::draft::Draft;
-use crate::import::error::ImportError;
-use crate::import::number::Decimal;
-use crate::import::stamp::{DateOrder, Dates, UtcOffset};
-use crate::import::table::{Row, Table};
-use crate::import::text::excerpt;
-use crate::import::{Options, Source};
+use crate::error::ImportError;
+use crate::number::Decimal;
+use crate::stamp::{DateOrder, Dates, UtcOffset};
+use crate::table::{Row, Table};
+use crate::text::excerpt;
+use crate::{Options, Source};
+use profile::Draft;
 
 /// Objects whose presence shows that counter names are English.
 const ENGLISH: [&str; 8] = [

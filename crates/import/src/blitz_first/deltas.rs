@@ -6,21 +6,17 @@ use jiff::Timestamp;
 use model::Duration;
 
 use super::{Clock, DELTAS, Rows, dates, draft, table};
-use crate::definition::{Interval, Requests};
-use crate::draft::{Draft, Span, add};
-use crate::import::error::ImportError;
-use crate::import::table::Row;
-use crate::import::twice::{Range, Twice};
-use crate::import::{Options, Source};
+use crate::error::ImportError;
+use crate::table::Row;
+use crate::twice::{Range, Twice};
+use crate::{Options, Source};
+use profile::{Draft, Interval, Requests, Span, add};
 
 /// Reads the view: differences, which omits intervals around a restart.
 ///
 /// # Errors
 /// As [`super::read`].
-pub(in crate::import) fn read_deltas(
-    source: &Source,
-    options: &Options,
-) -> Result<Draft, ImportError> {
+pub(crate) fn read_deltas(source: &Source, options: &Options) -> Result<Draft, ImportError> {
     const MEGABYTE: f64 = 1_048_576.0;
     let mut draft = draft();
     draft.assume("Bytes are rounded to megabytes by the view.");

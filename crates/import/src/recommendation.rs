@@ -13,10 +13,9 @@ use serde::Deserialize;
 use super::error::ImportError;
 use super::number::counted;
 use super::stamp::Dates;
-use super::steps::between;
 use super::{Options, Source};
-use crate::definition::Interval;
-use crate::draft::{Draft, Rates, Span, add, requests};
+use crate::rates::{Rates, requests};
+use profile::{Draft, Interval, Span, add, between};
 
 const MEGABYTE: f64 = 1_048_576.0;
 

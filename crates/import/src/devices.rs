@@ -6,8 +6,7 @@ use std::str::FromStr;
 use reading::Role;
 use thiserror::Error;
 
-use crate::definition::Volume;
-use crate::draft::Draft;
+use profile::{Draft, Volume};
 
 /// Files of a role are on this device: `data=vda`, `log=E:`.
 #[derive(Clone, Debug, PartialEq, Eq)]

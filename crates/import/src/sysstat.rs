@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::devices::Found;
 use super::error::ImportError;
-use crate::draft::Draft;
+use profile::Draft;
 
 #[derive(Deserialize)]
 struct Document<R> {
