@@ -12,6 +12,8 @@
 
 mod cut;
 mod document;
+mod error;
+mod fault;
 mod faults;
 mod ledger;
 mod place;
@@ -33,10 +35,11 @@ use parking_lot::Mutex;
 
 pub use cut::{Cut, Power};
 pub use engine::drilled::{Found, Kind, Origin, SESSIONS_MAX, Verdict};
-pub use faults::{FaultOutcome, Noticed, VolumeFault};
+pub use error::DrillError;
+pub use fault::{FaultOutcome, Noticed, VolumeFault};
 pub(crate) use ledger::Ledger;
 pub use place::{Placed, Tools};
-pub use recorded::{DrillError, Missing, Recorded, Summary, Took};
+pub use recorded::{Missing, Recorded, Summary, Took};
 pub use recording::Recording;
 pub use replay::{Replay, ReplayError, Replayed};
 pub use request::{
