@@ -2,9 +2,9 @@
 //! imported as profiles.
 
 use analysis::report::profile::page;
+use import::{Options, Source};
 use model::Duration;
 use profile::Profile;
-use profile::import::{self, Options, Source};
 use replay::DemandSeries;
 
 use crate::meaning::{is_real, is_real_document};

@@ -211,7 +211,7 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<rules::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()
             || cause.is::<::profile::ProfileError>()
-            || cause.is::<::profile::import::ImportError>()
+            || cause.is::<::import::ImportError>()
             || cause.is::<trial::StageError>()
             || cause.is::<trial::RehearsalError>()
             || cause.is::<lab::run::PrepareError>()

@@ -92,6 +92,16 @@ pub enum Power {
     Disk,
 }
 
+impl Power {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Power::Machine => "machine",
+            Power::Disk => "disk",
+        }
+    }
+}
+
 /// Choices considered per moment.
 const CHOICES: usize = 24;
 

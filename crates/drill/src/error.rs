@@ -66,6 +66,24 @@ pub enum DrillError {
         /// The verdict of the second check.
         second: Verdict,
     },
+    /// The disks differ from those of the drill.
+    #[error(
+        "{finding}: the disks' contents differ from the drill's (SHA-256 {digest}, expected {expected}): the folder was changed"
+    )]
+    Changed {
+        /// The finding.
+        finding: String,
+        /// What the disks contain: see [`Recorded::digest`].
+        digest: String,
+        /// What they contained in the drill.
+        expected: String,
+    },
+    /// There are no modelled disks.
+    #[error(
+        "a drill has real file systems on modelled disks (block mode), which needs root and loop devices: run as root, and \
+         load the kernel's module with `modprobe loop` where there are none"
+    )]
+    NoDisks,
     /// Not enough space for the recording.
     #[error(
         "{}: there is no space to record anything; free some, give more (--space), or name another folder by --out", .0.display()

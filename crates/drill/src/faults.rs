@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use experiment::spec::Role;
 
 use super::place::when_unused;
-use super::{DrillError, DrillSpec, Recorded};
+use super::{DrillError, DrillSpec, FaultOutcome, Noticed, Recorded, VolumeFault};
 use engine::drilled::{Found, Server, Verdict};
 
 /// Space left on a full volume when clients begin to write: they are to fill it themselves.
@@ -63,57 +63,6 @@ const BALLAST: &str = "ballast";
 struct Ballast {
     file: File,
     directory: PathBuf,
-}
-
-/// What happens to one volume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VolumeFault {
-    /// It comes back empty, as local disks do after a machine is stopped.
-    Lost,
-    /// It is full while clients continue; then there is space again.
-    Full,
-    /// Clients write until a write fails; after two checkpoints the server and the machine are restarted.
-    WriteFails {
-        /// How many other writes come before it.
-        after: u32,
-    },
-    /// The same with a flush.
-    FlushFails {
-        /// How many other flushes come before it.
-        after: u32,
-    },
-}
-
-/// The outcome for a server after a fault of one of its volumes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FaultOutcome {
-    /// The fault.
-    pub fault: VolumeFault,
-    /// Name of the volume.
-    pub volume: String,
-    /// The final state of the server's data.
-    pub verdict: Verdict,
-    /// What clients noticed.
-    pub noticed: Noticed,
-    /// The server's message; empty if it has none.
-    pub message: String,
-}
-
-/// What clients notice when a volume is lost or full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Noticed {
-    /// Nothing.
-    Nothing,
-    /// Nothing, since the volume did not get full.
-    NotFull,
-    /// Nothing, since no such request occurred.
-    NotReached,
-    /// Something is refused while the server keeps running.
-    Refused,
-    /// The server ends.
-    Ended,
-    /// The server does not start.
-    NoStart,
 }
 
 /// The outcome for a server, and what its clients noticed.

@@ -1,16 +1,21 @@
 //! What a placement survives: a real server on modelled disks, whose power is cut.
 //!
 //! ```text
-//! placement ──► server with a ledger ──► recorded ───────────► cuts ───────► outcomes
+//! placement ──► server with a ledger ──► recorded ───────────► cuts ───────► outcomes ─────────────────────► document
 //!               made, stopped            clients write and     crash states   the server is started on each, and what it
 //!                                        note what is          of the disks   has is held against what was acknowledged
 //!                                        acknowledged
 //! ```
+//!
+//! A [`DrillRequest`] resolves to placements, and running them returns the whole document; a [`Replay`] checks a state of
+//! one again.
 
 #![cfg(target_os = "linux")]
 
 mod cut;
+mod document;
 mod error;
+mod fault;
 mod faults;
 mod ledger;
 mod place;
@@ -18,6 +23,9 @@ mod placed;
 mod record;
 mod recorded;
 mod recording;
+mod replay;
+mod request;
+mod spec;
 mod stored;
 mod timeline;
 
@@ -25,58 +33,25 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use emulator::crash::Cache;
 use engine::drilled::ControlSpec;
 use files::Folder;
-use model::{Bytes, Duration};
 use parking_lot::Mutex;
 
 pub use cut::{Cut, Power};
 pub use engine::drilled::{Found, Kind, Origin, SESSIONS_MAX, Verdict};
 pub use error::DrillError;
-pub use faults::{FaultOutcome, Noticed, VolumeFault};
+pub use fault::{FaultOutcome, Noticed, VolumeFault};
 pub(crate) use ledger::Ledger;
 pub use place::Tools;
 pub use placed::Placed;
 pub use recorded::{Missing, Recorded, Summary, Took};
 pub use recording::Recording;
+pub use replay::{Replay, ReplayError, Replayed};
+pub use request::{
+    DrillRequest, DrillRequestError, DrillResult, DrilledEngine, ResolvedDrill, check_machine,
+};
+pub use spec::{Atomic, DrillSpec, WriteCache};
 pub use timeline::{Fate, Lane, Mark};
-
-/// The parameters of a drill.
-#[derive(Clone, Debug)]
-pub struct DrillSpec {
-    /// States to check, of each kind.
-    pub cuts: u32,
-    /// Seed of when power is cut, and of what the disks contain then.
-    pub seed: u64,
-    /// How long clients write.
-    pub record: Duration,
-    /// How many clients write.
-    pub sessions: u32,
-    /// What disks do with acknowledged writes.
-    pub cache: Cache,
-    /// The size that a disk writes atomically.
-    pub atomic: Atomic,
-    /// How far apart snapshots of volumes are.
-    pub skew: Duration,
-    /// Scope of the power cut.
-    pub power: Power,
-    /// Whether disks also misbehave: a bit flips, a write fails, a flush fails.
-    pub faults: bool,
-    /// Most bytes per recording of a placement.
-    pub space: Bytes,
-    /// States checked concurrently.
-    pub jobs: usize,
-}
-
-/// The size of the aligned units that disks write atomically.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Atomic {
-    /// This many bytes, for all disks.
-    Bytes(Bytes),
-    /// As the vendor guarantees ([`Placed::atomic`]).
-    OfDisk,
-}
 
 /// The outcome of one state.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,7 +133,7 @@ pub enum Step<'a> {
 ///
 /// # Errors
 /// When a server did not run, something could not be written, or the user pressed Ctrl-C, before any result.
-pub fn drill(
+fn drill(
     tools: &Tools,
     placements: &[Placed],
     spec: &DrillSpec,

@@ -392,7 +392,7 @@ impl Recorded {
         let rules = volumes.map(|(volume, of_disk)| Rules {
             disks: volume.disks.len(),
             interleave: volume.interleave,
-            cache: match (volume.host_cache, spec.cache) {
+            cache: match (volume.host_cache, spec.cache()) {
                 // "For premium storage disks with cache set to ReadWrite, enable barriers for write durability."
                 // https://learn.microsoft.com/azure/virtual-machines/premium-storage-performance, read 2026-11-24
                 (HostCacheMode::ReadWrite, Cache::Safe) => Cache::Volatile,

@@ -43,6 +43,19 @@ pub enum Fate {
     Missing,
 }
 
+impl Fate {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fate::Flushed => "flushed",
+            Fate::Safe => "safe",
+            Fate::There => "there",
+            Fate::Torn => "torn",
+            Fate::Missing => "missing",
+        }
+    }
+}
+
 impl Recorded {
     /// The last requests of each volume in a state.
     pub(super) fn timeline(&self, cut: &Cut, spec: &DrillSpec) -> Vec<Lane> {

@@ -247,7 +247,29 @@ impl fmt::Display for Verdict {
     }
 }
 
+impl Kind {
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Power => "power",
+            Kind::Torn => "torn",
+            Kind::Snapshots => "snapshots",
+            Kind::BitFlip => "bit-flip",
+        }
+    }
+}
+
 impl Verdict {
+    /// Its name in documents.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Intact => "intact",
+            Verdict::Lost { .. } => "lost",
+            Verdict::Corrupt { .. } => "corrupt",
+            Verdict::DoesNotStart { .. } => "does-not-start",
+        }
+    }
+
     /// The verdict on a server that started with what was `found`, where this many commits of each session were acknowledged.
     pub fn of(acknowledged: &[u64], found: &Found) -> Verdict {
         if let Some(what) = found.contradictions.first() {

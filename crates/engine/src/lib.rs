@@ -10,6 +10,7 @@
 
 // The interface of a product to a run.
 mod check;
+mod home;
 mod options;
 mod product_options;
 mod provider;
@@ -47,6 +48,7 @@ pub mod socket;
 pub mod wait;
 
 pub use check::{OptionsError, check};
+pub use home::home;
 pub use options::{FrontKind, Options, TransportKind};
 pub use patience::Patience;
 pub use product_options::{OptionKind, OptionSpec, OptionValue, ProductOptions};

@@ -1,7 +1,7 @@
 //! What dbstow must know about an engine before it runs. An engine is an [`EngineProvider`]; a program hands its own to
 //! [`crate::Engines`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host::orphans::Registration;
@@ -10,12 +10,13 @@ use paced::Pacer;
 
 #[cfg(target_os = "linux")]
 use crate::drilled::DrillProvider;
+use crate::home::home;
 use crate::hooks::HostHooks;
 use crate::options::{FrontKind, Options};
 use crate::patience::Patience;
 use crate::product_options::{OptionSpec, ProductOptions};
 use crate::real::{Engine, EngineError};
-use crate::recorder::{RecordedServers, Recorder};
+use crate::recorder::RecordedServers;
 use experiment::spec::{Arm, Mode, Role, Settings};
 use rules::Captured;
 use workload::{Dialect, Workload};
@@ -26,18 +27,27 @@ pub trait EngineProvider: Sync {
     fn name(&self) -> &'static str;
 
     /// A line of help.
-    fn about(&self) -> &'static str;
+    fn about(&self) -> &'static str {
+        self.name()
+    }
 
-    /// The SQL dialect of its workloads.
-    fn dialect(&self) -> Dialect;
+    /// The SQL dialect of its workloads; by default the one in which built-in workloads are written.
+    fn dialect(&self) -> Dialect {
+        Dialect::SQLITE
+    }
 
     /// What simulate runs instead of it; `None` if it needs the real engine.
     fn simulated(&self) -> Option<Simulated> {
         None
     }
 
-    /// How it uses modelled disks.
-    fn modelled(&self) -> Modelled;
+    /// How it uses modelled disks; by default it has directories on them, and reads through the page cache.
+    fn modelled(&self) -> Modelled {
+        Modelled::Mounted {
+            front: FrontKind::Block,
+            owner: None,
+        }
+    }
 
     /// What creates its files on real disks.
     fn measured(&self, _arms: &[Arm]) -> Measured {
@@ -49,8 +59,10 @@ pub trait EngineProvider: Sync {
         Users::Own
     }
 
-    /// Keys of an experiment's `[engine]` that it uses in a mode; `None`: all.
-    fn keys(&self, mode: Mode) -> Option<&'static [&'static str]>;
+    /// Keys of an experiment's `[engine]` that it uses in a mode, by default none; `None`: all.
+    fn keys(&self, _mode: Mode) -> Option<&'static [&'static str]> {
+        Some(&[])
+    }
 
     /// Roles whose files it has in a mode; a placement for other roles is refused.
     fn roles(&self, _mode: Mode) -> &'static [Role] {
@@ -90,21 +102,6 @@ pub trait EngineProvider: Sync {
     /// How its servers are recorded; `None`: not supported.
     fn recorded(&self) -> Option<&'static RecordedServers> {
         None
-    }
-
-    /// A recorder for the server of a URL with one of [`EngineProvider::recorded`]'s schemes.
-    ///
-    /// # Errors
-    /// When the URL or the login is invalid, with the remedy.
-    fn recorder(
-        &self,
-        _url: &str,
-        _options: &ProductOptions,
-    ) -> Result<Box<dyn Recorder>, EngineError> {
-        Err(EngineError::Missing(format!(
-            "{} has no servers that can be recorded",
-            self.name()
-        )))
     }
 
     /// Captures a server of its [`rules::CapturedProduct`]. It changes nothing there.
@@ -230,6 +227,16 @@ impl<'a> TrialVolumes<'a> {
     /// When the requests of a profile are issued, which only plain I/O does.
     pub fn workload(&self) -> &'a Workload {
         self.statements.expect("a profile has no statements")
+    }
+
+    /// The directory of a role's first file.
+    ///
+    /// # Panics
+    /// When the placement has none; each has data and a log.
+    pub fn directory(&self, role: Role) -> &'a Path {
+        let file = self.settings.placement.files(role).first();
+        let file = file.expect("each placement has data and a log");
+        home(self.site, self.settings, file)
     }
 }
 

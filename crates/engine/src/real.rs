@@ -91,21 +91,23 @@ pub trait Engine: Sync {
         Vec::new()
     }
 
-    /// Interrupts current statements, so that sessions return at once with an error.
-    fn interrupt(&self);
+    /// Interrupts current statements, so that sessions return at once with an error; by default they are too short for that.
+    fn interrupt(&self) {}
 
     /// Aborts [`Engine::quiesce`] or [`Engine::start`], on any thread: nothing will run any more. Called repeatedly
     /// until they have returned; by default there is nothing to abort.
     fn abandon(&self) {}
 
     /// From now on, [`Engine::stop`] leaves the files of a managed engine in place.
-    fn keep(&mut self);
+    fn keep(&mut self) {}
 
-    /// Stops it and removes what it created.
+    /// Stops it and removes what it created outside of the volumes; by default there is nothing.
     ///
     /// # Errors
     /// When something is left; the message names it.
-    fn stop(&mut self) -> Result<(), EngineError>;
+    fn stop(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
 }
 
 /// One session's connection.
@@ -113,8 +115,8 @@ pub trait Client: Driver<Error = String> + Send {
     /// Says which script's statements come next: with their index, a key for prepared statements.
     fn enter(&mut self, _script: usize) {}
 
-    /// Rolls back an operation that failed.
-    fn roll_back(&mut self);
+    /// Rolls back an operation that failed; by default, its statements are all that it did.
+    fn roll_back(&mut self) {}
 
     /// Statements executed so far; a batch of statements that is sent at once counts as one.
     fn statements(&self) -> u64;

@@ -14,7 +14,9 @@ pub trait LayoutProvider: Debug + Sync {
     fn product(&self) -> &'static str;
 
     /// A line of help.
-    fn about(&self) -> &'static str;
+    fn about(&self) -> &'static str {
+        self.product()
+    }
 
     /// The roles that its scripts place.
     fn roles(&self) -> &'static [Role];
@@ -28,7 +30,9 @@ pub trait LayoutProvider: Debug + Sync {
     fn moves(&self) -> Moves;
 
     /// Options of `dbstow layout` that its scripts do not use, each with the rest of the sentence that refuses it.
-    fn unused(&self) -> &'static [(&'static str, &'static str)];
+    fn unused(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
 
     /// All scripts for what is requested, in any order.
     ///

@@ -7,8 +7,6 @@ use crate::columns::{self, Column};
 use crate::definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume,
 };
-use crate::import::error::ImportError;
-use crate::import::steps::{between, later};
 
 /// Minimum number of intervals of a series: one shows no change over time.
 pub const INTERVALS_MIN: usize = 2;
@@ -66,6 +64,32 @@ impl Draft {
         let sentence = sentence.into();
         if !self.assumptions.contains(&sentence) {
             self.assumptions.push(sentence);
+        }
+    }
+
+    /// Whether `next`, whose figures begin later, covers a part of the same time.
+    pub fn overlaps(&self, next: &Draft) -> bool {
+        let end = self.spans.last().map(|span| span.until);
+        let start = next.spans.first().map(|span| span.from);
+        matches!((end, start), (Some(end), Some(start)) if later(start, LATE) < end)
+    }
+
+    /// Adds the figures of `next`, which begin later.
+    pub fn append(&mut self, next: Draft) {
+        self.spans.extend(next.spans);
+        self.losses.extend(next.losses);
+        for volume in next.volumes {
+            if !self.volumes.contains(&volume) {
+                self.volumes.push(volume);
+            }
+        }
+        for assumption in next.assumptions {
+            self.assume(assumption);
+        }
+        for note in next.notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
         }
     }
 
@@ -215,43 +239,16 @@ impl Draft {
     }
 }
 
-/// Joins the drafts of several files, in order of time.
-///
-/// # Errors
-/// When two cover the same time.
-pub(crate) fn join(mut drafts: Vec<(&str, Draft)>) -> Result<Draft, ImportError> {
-    let first = |draft: &Draft| draft.spans.first().map(|span| span.from);
-    drafts.sort_by_key(|(_, draft)| first(draft));
-    let mut drafts = drafts.into_iter();
-    let (mut last_file, mut joined) = drafts.next().expect("there is at least one file");
-    for (file, draft) in drafts {
-        let end = joined.spans.last().map(|span| span.until);
-        if let (Some(end), Some(start)) = (end, first(&draft))
-            && later(start, LATE) < end
-        {
-            return Err(ImportError::file(
-                file,
-                format!("it covers the same time as {last_file}; import one of them"),
-            ));
-        }
-        last_file = file;
-        joined.spans.extend(draft.spans);
-        joined.losses.extend(draft.losses);
-        for volume in draft.volumes {
-            if !joined.volumes.contains(&volume) {
-                joined.volumes.push(volume);
-            }
-        }
-        for assumption in draft.assumptions {
-            joined.assume(assumption);
-        }
-        for note in draft.notes {
-            if !joined.notes.contains(&note) {
-                joined.notes.push(note);
-            }
-        }
-    }
-    Ok(joined)
+/// The time from one instant to another; zero if the other is not later.
+pub fn between(from: Timestamp, until: Timestamp) -> Duration {
+    let ns = until.as_nanosecond() - from.as_nanosecond();
+    Duration::from_nanos(u64::try_from(ns.max(0)).unwrap_or(u64::MAX))
+}
+
+/// The instant later by `by`, saturating at the maximum.
+pub fn later(from: Timestamp, by: Duration) -> Timestamp {
+    let ns = from.as_nanosecond() + i128::from(by.as_nanos());
+    Timestamp::from_nanosecond(ns).unwrap_or(Timestamp::MAX)
 }
 
 /// Whether requests were counted, but there were none.
@@ -260,27 +257,6 @@ fn is_idle(spans: &[Span]) -> bool {
     let requests = |io: &Io| [figure(&io.reads), figure(&io.writes), figure(&io.flushes)];
     let all = spans.iter().flat_map(|span| span.figures.roles.values());
     all.flat_map(requests).flatten().all(|count| count == 0.0)
-}
-
-/// Requests from a rate over that time.
-pub(crate) fn requests(rates: Rates, length: Duration) -> Requests {
-    let seconds = length.as_secs_f64();
-    let count = rates.per_second.map(|rate| rate * seconds);
-    let waited = |(count, mean): (f64, f64)| Duration::from_secs_f64(count * mean);
-    Requests {
-        count,
-        bytes: rates.bytes_per_second.map(|rate| rate * seconds),
-        waited: count.zip(rates.mean_s).map(waited),
-    }
-}
-
-/// Requests as most tools write them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rates {
-    pub(crate) per_second: Option<f64>,
-    pub(crate) bytes_per_second: Option<f64>,
-    /// Mean latency in seconds.
-    pub(crate) mean_s: Option<f64>,
 }
 
 /// Adds requests to others of the same kind; a figure that one of them lacks is missing in the sum.

@@ -30,7 +30,6 @@ mod columns;
 mod common;
 mod definition;
 mod draft;
-pub mod import;
 mod observed;
 mod summary;
 mod wire;
@@ -39,7 +38,7 @@ pub use check::{INTERVALS_MAX, ProfileError};
 pub use definition::{
     Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
 };
-pub use draft::{Draft, INTERVALS_MIN, Span, add};
+pub use draft::{Draft, INTERVALS_MIN, Span, add, between, later};
 pub use jiff::Timestamp;
 pub use observed::{Latency, Observed};
 pub use summary::{Rates, RequestRates, RoleSummary, Spread, Summary, summary};

@@ -11,8 +11,15 @@ pub trait Server {
     fn identity(&self) -> Identity;
 
     /// Adds what the owner of the host knows, which overrides what was captured. Returns the mount points that hold nothing of the
-    /// server.
-    fn add_host(&mut self, host: &Host) -> Vec<Unconfirmed>;
+    /// server: by default all, as no rule looks at them.
+    fn add_host(&mut self, host: &Host) -> Vec<Unconfirmed> {
+        let volumes = host.volumes.iter();
+        let unconfirmed = volumes.map(|volume| Unconfirmed {
+            mount_point: volume.mount_point.clone(),
+            is_temporary: false,
+        });
+        unconfirmed.collect()
+    }
 
     /// All rules of its product.
     fn rules(&self) -> Vec<RuleInfo>;

@@ -7,7 +7,7 @@ use experiment::spec::{EngineName, Mode};
 use layout::{LayoutProvider, Platform};
 
 /// A value: its spelling, the value itself, its help.
-type Choice<T> = (&'static str, T, &'static str);
+pub(super) type Choice<T> = (&'static str, T, &'static str);
 
 /// Accepts one of `choices`.
 pub(super) fn one_of<T: Copy + Send + Sync + 'static>(

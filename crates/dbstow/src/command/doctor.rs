@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use files::write_named;
-use profile::import::argument;
+use import::argument;
 use rules::Captured;
 
 use super::captured;

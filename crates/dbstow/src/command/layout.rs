@@ -11,7 +11,7 @@ use super::UsageError;
 use super::choice::{self, SYSTEMS, one_of};
 use super::output::note;
 use super::pair::key_and_value;
-use super::request::{experiment_named, idle_without_run, report_idle, resolved};
+use super::request::{experiment_named, report_idle, resolved};
 use crate::engines::LAYOUTS;
 use catalogue::{AfterStop, Catalogue};
 use experiment::plan::Plan;
@@ -311,7 +311,7 @@ impl Args {
         let arm = plan.arm(&arm).expect("it was found there");
         let title = format!("{}, arm {}", plan.experiment, arm.name);
         let why = "scripts place files, and set nothing else of a server";
-        let idle = idle_without_run(&self.set, &USED, why);
+        let idle = Idle::without_run(&self.set, &USED, why);
         let of_places = |idle: &Idle| ["machine", "volume", "placement"].contains(&idle.section());
         self.tell_kept(arm, &resolved.inventory.catalogue);
         report_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());

@@ -128,7 +128,10 @@ pub fn left_out(error: &clap::Error) -> Option<String> {
             .iter()
             .any(|kind| given(*kind) == *name)
     };
-    if let Some((_, why)) = LEFT_OUT.iter().find(|(names, _)| names.iter().any(is_given)) {
+    if let Some((_, why)) = LEFT_OUT
+        .iter()
+        .find(|(names, _)| names.iter().any(is_given))
+    {
         return Some(format!("note: {why}"));
     }
     let left_out = ENGINES.left_out.iter().filter(|engine| match error.kind() {

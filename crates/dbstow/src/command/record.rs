@@ -99,29 +99,27 @@ pub fn run(args: &Args) -> Result<()> {
             ),
         })
     })?;
+    let servers = engine.recorded().expect("it was found by their scheme");
     let mut of_login = args.login.options.names();
     let takes = |name: &str| engine.options().iter().any(|option| option.name == name);
     if let Some(other) = of_login.find(|name| !takes(name)) {
         return mistake(format!(
             "--{other} has no effect on {}; leave it out",
-            engine
-                .recorded()
-                .map_or(engine.name(), |servers| servers.title)
+            servers.title
         ));
     }
     super::import::check_free(&args.out, "remove it, or give another --out")?;
-    live::record(args, engine)
+    live::record(args, servers)
 }
 
 /// A recording in progress: its progress bar, and Ctrl-C.
 mod live {
-    use std::path::Path;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
     use anyhow::{Context, Result, anyhow};
-    use engine::recorder::{RecordError, Recording, Watcher};
-    use engine::{EngineError, EngineProvider};
+    use engine::EngineError;
+    use engine::recorder::{RecordError, RecordedServers, Recording, Watcher};
     use model::Duration;
     use profile::{Interval, Profile};
 
@@ -136,22 +134,20 @@ mod live {
     use crate::metrics::ServerMetrics;
     use table::quantity::duration;
 
-    /// Records a server of this engine, and writes the profile.
-    pub(super) fn record(args: &Args, engine: &dyn EngineProvider) -> Result<()> {
-        let recorder = engine.recorder(&args.server, &args.login.options);
+    /// Records one of these servers, and writes the profile.
+    pub(super) fn record(args: &Args, servers: &RecordedServers) -> Result<()> {
+        let stopped = Arc::<AtomicBool>::default();
+        let patience = args.timeout.patience(Arc::clone(&stopped));
+        let recorder = (servers.open)(&args.server, &args.login.options, patience);
         let recorder = recorder.map_err(in_words)?;
-        let title = engine
-            .recorded()
-            .map_or(engine.name(), |servers| servers.title);
         let recording = Recording {
             length: args.length,
             every: args.every,
         };
         let outlet = args.publish.open()?;
-        let shown = RecordProgress::new(args.length, &args.out, title)?;
+        let shown = RecordProgress::new(args, servers.title, stopped)?;
         let publishing = outlet.map(|outlet| shown.publish(outlet)).transpose()?;
-        let patience = args.timeout.patience(Arc::clone(&shown.stopped));
-        let recorded = recorder.record(patience, recording, &shown);
+        let recorded = recorder.record(recording, &shown);
         // Once more, complete.
         drop(publishing);
         shown.end();
@@ -196,8 +192,12 @@ mod live {
     }
 
     impl RecordProgress {
-        fn new(length: Duration, out: &Path, product: &'static str) -> Result<RecordProgress> {
-            let stopped = Arc::<AtomicBool>::default();
+        fn new(
+            args: &Args,
+            product: &'static str,
+            stopped: Arc<AtomicBool>,
+        ) -> Result<RecordProgress> {
+            let length = args.length;
             let seen = Arc::clone(&stopped);
             let on_signal = move || {
                 // The first one writes what was recorded; the second is for a name lookup that hangs.
@@ -208,7 +208,7 @@ mod live {
             ctrlc::set_handler(on_signal).context("a handler for Ctrl-C")?;
             let steps = whole_seconds(length);
             Ok(RecordProgress {
-                kept: Kept::new(out),
+                kept: Kept::new(&args.out),
                 length,
                 progress: Progress::new(steps, "recording {wide_bar} {msg}"),
                 done: AtomicU64::new(0),

@@ -25,7 +25,7 @@ pub(super) fn resolved(request: &RunRequest) -> Result<ResolvedRun> {
 }
 
 /// The error rewritten for the given option, where that is a shorthand for `--set`.
-fn in_options(request: &RunRequest, error: RequestError) -> anyhow::Error {
+pub(super) fn in_options(request: &RunRequest, error: RequestError) -> anyhow::Error {
     let RequestError::Spec(SpecError::Override {
         key,
         value,
@@ -128,25 +128,6 @@ pub(super) fn report_idle(idle: &[Idle]) {
             keys.join(", ")
         ));
     }
-}
-
-/// Keys of `set` that only matter for runs, except those that are `used`, with the reason.
-pub(super) fn idle_without_run(set: &[(String, String)], used: &[&str], why: &str) -> Vec<Idle> {
-    let of_runs = ["workload", "engine", "protocol"];
-    let is_in = |key: &str, section: &str| {
-        let rest = key.strip_prefix(section);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
-    let keys = set.iter().map(|(key, _)| key);
-    let idle = keys.filter(|key| {
-        of_runs.iter().any(|section| is_in(key, section))
-            && !used.iter().any(|used| is_in(key, used))
-    });
-    let idle = idle.map(|key| Idle {
-        key: key.clone(),
-        why: why.to_owned(),
-    });
-    idle.collect()
 }
 
 #[cfg(test)]

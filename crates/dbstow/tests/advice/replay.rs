@@ -199,7 +199,7 @@ fn a_sql_server_with_many_log_writes_in_flight_fits_its_disks() {
     let folder = folder();
     let recorded = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../profile/tests/files/perfmon/log-writes-in-flight.csv"
+        "/../import/tests/files/perfmon/log-writes-in-flight.csv"
     );
     folder.stdout(&[
         "import", recorded, "--device", "data=D:", "--device", "log=L:", "--out", "sql.toml",

@@ -8,7 +8,7 @@ use testing::folder::Folder;
 
 /// A file that a tool wrote.
 fn file(name: &str) -> String {
-    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../profile/tests/files");
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/files");
     files.join(name).display().to_string()
 }
 

@@ -81,7 +81,7 @@ fn what_no_counter_can_have_counted_is_not_imported() {
 #[test]
 fn figures_of_json_that_no_counter_can_have_are_not_imported() {
     let folder = Folder::new();
-    let report = of_crate("profile/tests/files/microsoft/SkuRecommendationReport.json");
+    let report = of_crate("import/tests/files/microsoft/SkuRecommendationReport.json");
     for (key, value, parts) in [
         (
             "AggregationTargetPercentile",
@@ -118,7 +118,7 @@ fn figures_of_json_that_no_counter_can_have_are_not_imported() {
             &parts,
         );
     }
-    let iostat = of_crate("profile/tests/files/sysstat/iostat-iso.json");
+    let iostat = of_crate("import/tests/files/sysstat/iostat-iso.json");
     let rate = iostat.rfind("\"r/s\":").expect("reads") + "\"r/s\":".len();
     let wrong = format!(
         "{} 1e308{}",
@@ -191,7 +191,7 @@ fn one_mistyped_time_of_a_trace_is_a_gap_or_named() {
 #[test]
 fn a_profile_out_of_range_is_not_read() {
     let folder = Folder::new();
-    let profile = of_crate("profile/tests/files/shop.toml");
+    let profile = of_crate("import/tests/files/shop.toml");
     let operations = "[intervals]\n";
     assert!(profile.contains(operations), "{profile}");
     let intervals = 5;

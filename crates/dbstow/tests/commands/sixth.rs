@@ -1,4 +1,5 @@
-//! A sixth product, registered from outside: `sixth/engine.rs` and `sixth/checked.rs` are all of it, and no crate knows it.
+//! A sixth product, registered from outside: `sixth/engine.rs` (an engine that is recorded) and `sixth/checked.rs` (a rule and a
+//! script) are all of it, and no crate knows it.
 #![cfg(target_os = "linux")]
 
 #[path = "sixth/checked.rs"]
@@ -17,7 +18,7 @@ use std::thread;
 use checked::{Capture, Layout};
 use engine::hooks::HostHooks;
 use engine::recorder::{Recording, Watcher};
-use engine::{Engines, Options, Patience, ProductOptions};
+use engine::{Engines, FrontKind, Options, Patience, ProductOptions};
 use experiment::build::{Experiment, Placement, Volume, Workload};
 use experiment::plan::Plan;
 use experiment::record::Outcome;
@@ -115,11 +116,11 @@ fn it_is_measured_on_real_directories() {
 #[test]
 fn it_is_emulated_on_modelled_disks() {
     let place = tempfile::tempdir().expect("a folder");
-    run(
-        Mode::Emulate,
-        Options::default(),
-        &place.path().join("workload"),
-    );
+    let options = Options {
+        front: Some(FrontKind::File),
+        ..Options::default()
+    };
+    run(Mode::Emulate, options, &place.path().join("workload"));
 }
 
 /// Notes of a recording.
@@ -150,7 +151,8 @@ fn it_is_recorded_by_its_url() {
     store.put(0).expect("room");
     let url = format!("kv://{}", place.path().display());
     let engine = ENGINES.of_url(&url).expect("its scheme is known");
-    let recorder = engine.recorder(&url, &ProductOptions::default());
+    let open = engine.recorded().expect("its servers are recorded").open;
+    let recorder = open(&url, &ProductOptions::default(), Patience::default());
     let recorder = recorder.expect("its URL is understood");
     let (notes, ended) = (Notes::default(), AtomicBool::new(false));
     let profile = thread::scope(|scope| {
@@ -165,7 +167,7 @@ fn it_is_recorded_by_its_url() {
             length: Duration::from_secs(2),
             every: Duration::from_secs(1),
         };
-        let recorded = recorder.record(Patience::default(), recording, &notes);
+        let recorded = recorder.record(recording, &notes);
         ended.store(true, Ordering::Relaxed);
         recorded
     });
@@ -173,11 +175,18 @@ fn it_is_recorded_by_its_url() {
     let notes = notes.0.into_inner().expect("nothing panicked");
     assert!(notes.is_empty(), "{notes:?}");
     assert_eq!(profile.origin.product.as_deref(), Some("KeyValue"));
+    assert!(!profile.intervals.is_empty());
+    for interval in &profile.intervals {
+        assert!(interval.operations > Some(0.0), "{interval:?}");
+    }
+}
+
+#[test]
+fn its_engine_is_at_most_150_lines() {
+    let lines = include_str!("sixth/engine.rs").lines().count();
     assert!(
-        profile
-            .intervals
-            .iter()
-            .all(|interval| interval.commits > Some(0.0))
+        lines <= 150,
+        "{lines}: what do the traits ask for that they could do themselves?"
     );
 }
 

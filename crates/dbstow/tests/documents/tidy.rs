@@ -262,7 +262,7 @@ const PRODUCTS: [&str; 10] = [
     "tempdb",
 ];
 
-/// Sources that name one all the same, each with the reason; a folder ends in `/`.
+/// Sources that name one all the same, each with the reason.
 const NAMING: &[(&str, &str)] = &[
     (
         "experiment/src/examples.rs",
@@ -279,10 +279,6 @@ const NAMING: &[(&str, &str)] = &[
     (
         "layout/src/folder.rs",
         "examples of folders, and the separator of a server for both systems",
-    ),
-    (
-        "profile/src/import/",
-        "readers of files that tools of one product write",
     ),
 ];
 
@@ -317,10 +313,7 @@ fn crates_for_all_products_name_none() {
         .into_iter()
         .filter(|line| !is_in_a_test(line))
         .collect();
-    let is_known = |line: &String, file: &str| match file.ends_with('/') {
-        true => line.starts_with(file),
-        false => line.starts_with(&format!("{file}:")),
-    };
+    let is_known = |line: &String, file: &str| line.starts_with(&format!("{file}:"));
     let unknown =
         (found.iter()).filter(|line| !NAMING.iter().any(|(file, _)| is_known(line, file)));
     let unknown: Vec<&String> = unknown.collect();

@@ -34,7 +34,7 @@ impl Scene {
                 "crates/engines/sqlserver/tests/captures/windows-2019-azure-vm.json",
                 "capture.json",
             ),
-            ("crates/profile/tests/files/perfmon/relog.csv", "relog.csv"),
+            ("crates/import/tests/files/perfmon/relog.csv", "relog.csv"),
         ] {
             fs::copy(root.join(from), place.path(to)).expect("it is in the repository");
         }

@@ -2,17 +2,16 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use files::{FileError, Folder};
 use host::clock::Clock;
-use host::site::Site;
 use model::Duration;
 use nix::unistd::{User, geteuid};
 
 use super::product::Product;
 use crate::EngineError;
-use experiment::spec::{File, Settings};
 
 /// User and group that a server runs as.
 pub type Owner = (u32, u32);
@@ -24,6 +23,29 @@ pub type Owner = (u32, u32);
 /// When it is root and no other user exists.
 pub fn owner(product: &Product) -> Result<Option<Owner>, EngineError> {
     first_of(product, product.users)
+}
+
+/// The user that must own directories for a server that runs already, with its files in `data_directory`; `None`: dbstow's own user.
+/// `remedy`: if it is not visible here.
+///
+/// # Errors
+/// When it is not visible, or dbstow may not give directories to that user.
+pub fn owner_of_files(data_directory: &str, remedy: &str) -> Result<Option<Owner>, EngineError> {
+    let metadata = fs::metadata(data_directory).map_err(|error| {
+        EngineError::failed(
+            format!("find the server's files in {data_directory}"),
+            format!("{error}; {remedy}"),
+        )
+    })?;
+    let own = geteuid();
+    match metadata.uid() {
+        user if user == own.as_raw() => Ok(None),
+        user if own.is_root() => Ok(Some((user, metadata.gid()))),
+        user => Err(EngineError::Missing(format!(
+            "the server runs as user {user}, which has to own the directories that dbstow makes for it; run dbstow as root or as \
+             that user"
+        ))),
+    }
 }
 
 /// The same for files of unknown origin: the last existing one of [`Product::users`], `nobody`, which owns no database
@@ -149,16 +171,4 @@ fn removed(path: &Path) -> io::Result<()> {
         }
     }
     result
-}
-
-/// The directory of the volume that `file` lives on.
-pub fn home<'a>(site: &'a dyn Site, settings: &Settings, file: &File) -> &'a Path {
-    let used = settings.placement.volumes();
-    let place = settings
-        .volumes
-        .iter()
-        .filter(|volume| used.contains(volume.name.as_str()))
-        .position(|volume| volume.name == file.volume)
-        .expect("a checked spec defines every volume");
-    site.directory(place)
 }

@@ -12,7 +12,7 @@ mod stand_in;
 
 pub use directories::Owner;
 pub use directories::least_owner;
-pub use directories::{Directories, home, owner};
+pub use directories::{Directories, owner, owner_of_files};
 pub use memory::check as check_memory;
 pub use process::{ManagedServer, Task, cleared};
 pub use product::Product;

@@ -8,7 +8,7 @@ use profile::{Io, Requests};
 const TIMES_MAX: f64 = 4_294_967_296.0;
 
 /// Requests from `before` to `after`; a flush counts as a write too. `None` when a counter shrank.
-pub fn difference(before: &DiskCounters, after: &DiskCounters) -> Option<Io> {
+pub(super) fn difference(before: &DiskCounters, after: &DiskCounters) -> Option<Io> {
     let count = |before: u64, after: u64| after.checked_sub(before).map(|count| count as f64);
     let time = |before: u64, after: u64| {
         let grown = after as f64 - before as f64;
@@ -46,4 +46,11 @@ pub fn difference(before: &DiskCounters, after: &DiskCounters) -> Option<Io> {
 /// This many milliseconds; zero if negative.
 pub fn millis(ms: f64) -> Duration {
     Duration::from_secs_f64(ms.max(0.0) / 1e3)
+}
+
+/// Adds requests to others of the same files; a figure that one of them lacks is missing in the sum.
+pub fn add(to: &mut Io, more: Io) {
+    profile::add(&mut to.reads, more.reads);
+    profile::add(&mut to.writes, more.writes);
+    profile::add(&mut to.flushes, more.flushes);
 }

@@ -6,18 +6,27 @@
 //!  samples of sessions, 100 ms   ──┘
 //! ```
 //!
-//! An engine implements `Recorded`: how to reach its server, what to query, and how to evaluate two answers.
+//! An engine implements `Recorded`: how to reach its server, what to query, and how to evaluate two answers; or `OnHost`, where
+//! a server on this machine also has the counters of its disks and its process.
 
-pub mod disks;
-pub mod process_file;
+mod disks;
+mod host;
+mod on_host;
+mod process_file;
 mod samples;
 
-use host::clock::Clock;
+use std::fmt::Display;
+
+use ::host::clock::Clock;
 use model::Duration;
 use profile::{Draft, INTERVALS_MIN, Interval, Lost, Profile, Span, Timestamp};
 
-use crate::{EngineError, Patience};
+use crate::{EngineError, Patience, ProductOptions};
 
+pub use disks::{add, millis};
+pub use host::{Host, HostCounters, HostFigures};
+pub use on_host::{OnHost, Taken, WithHost};
+pub use process_file::lines as process_lines;
 pub use samples::Samples;
 
 /// Interval between two samples of the sessions.
@@ -77,7 +86,7 @@ pub trait Watcher {
 }
 
 /// How servers of a product are recorded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct RecordedServers {
     /// The name of such a server.
     pub title: &'static str,
@@ -85,28 +94,41 @@ pub struct RecordedServers {
     pub schemes: &'static [&'static str],
     /// An example URL, for usage lines.
     pub url: &'static str,
+    /// A recorder for the server of a URL with one of the schemes.
+    pub open: OpenRecorder,
 }
+
+/// A recorder for the server of a URL, within limits of an answer. Fails when the URL or the login is invalid, with the remedy.
+pub type OpenRecorder =
+    fn(&str, &ProductOptions, Patience) -> Result<Box<dyn Recorder>, EngineError>;
 
 /// Records the server of a parsed URL; it is not connected yet.
 pub trait Recorder {
-    /// Records until the time is over or it is stopped. `patience`: limits of an answer.
+    /// Records until the time is over or it is stopped.
     ///
     /// # Errors
     /// When the first connection to the server fails, or there is too little for a profile.
     fn record(
-        &self,
-        patience: Patience,
+        self: Box<Self>,
         recording: Recording,
         watcher: &dyn Watcher,
     ) -> Result<Profile, RecordError>;
 }
 
+impl<R: Recorded> Recorder for R {
+    fn record(
+        self: Box<Self>,
+        recording: Recording,
+        watcher: &dyn Watcher,
+    ) -> Result<Profile, RecordError> {
+        record(*self, recording, watcher)
+    }
+}
+
 /// The product-specific part of a recording.
 pub trait Recorded {
     /// A connection to it.
-    type Session;
-    /// All its counters at an instant.
-    type Snapshot;
+    type Session: RecordedSession;
 
     /// Its name in messages, without a password.
     fn name(&self) -> String;
@@ -114,30 +136,17 @@ pub trait Recorded {
     /// Connects; `number` distinguishes connections.
     fn connect(&self, number: u32) -> Result<Self::Session, EngineError>;
 
-    /// All counters now, along with the time of `clock`.
-    ///
-    /// # Errors
-    /// Why the connection is lost, as text.
-    fn snapshot(
-        &self,
-        session: &mut Self::Session,
-        clock: &Clock,
-    ) -> Result<Self::Snapshot, String>;
-
     /// When a snapshot was taken, by the recording's clock.
-    fn at(snapshot: &Self::Snapshot) -> Duration;
+    fn at(snapshot: &Snapshot<Self>) -> Duration;
 
-    /// Takes one sample of what sessions are doing.
-    ///
-    /// # Errors
-    /// Why the connection is lost, as text.
-    fn sample(&self, session: &mut Self::Session, samples: &mut Samples) -> Result<(), String>;
+    /// Adds to a snapshot what does not come from the server. Not called for the first, before [`Recorded::describe`].
+    fn complete(&self, _snapshot: &mut Snapshot<Self>) {}
 
     /// Describes the server in the draft, using its first snapshot; returns that snapshot's time by the server's clock.
     fn describe(
         &mut self,
         session: &mut Self::Session,
-        first: &mut Self::Snapshot,
+        first: &mut Snapshot<Self>,
         draft: &mut Draft,
     ) -> Timestamp;
 
@@ -147,24 +156,49 @@ pub trait Recorded {
     /// Why it cannot be determined.
     fn interval(
         &self,
-        before: &Self::Snapshot,
-        after: &Self::Snapshot,
+        before: &Snapshot<Self>,
+        after: &Snapshot<Self>,
         samples: &Samples,
     ) -> Result<Interval, Lost>;
 }
+
+/// A connection to a server that is recorded.
+pub trait RecordedSession {
+    /// All its counters at an instant.
+    type Snapshot;
+    /// Why the connection is lost.
+    type Error: Display;
+
+    /// All counters now, along with the time of `clock`.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    fn snapshot(&mut self, clock: &Clock) -> Result<Self::Snapshot, Self::Error>;
+
+    /// Takes one sample of what sessions are doing; by default, that is not known.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    fn sample(&mut self, _samples: &mut Samples) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}
+
+/// All counters of a server at an instant.
+pub type Snapshot<R> = <<R as Recorded>::Session as RecordedSession>::Snapshot;
 
 /// Records a server until the time is over or it is stopped.
 ///
 /// # Errors
 /// When the first connection to the server fails, or there is too little for a profile.
-pub fn record<R: Recorded>(
+fn record<R: Recorded>(
     mut server: R,
     recording: Recording,
     watcher: &dyn Watcher,
 ) -> Result<Profile, RecordError> {
     let mut session = server.connect(0)?;
     let clock = Clock::start();
-    let mut first = server.snapshot(&mut session, &clock).map_err(|error| {
+    let mut first = session.snapshot(&clock).map_err(|error| {
         EngineError::failed(format!("read the statistics of {}", server.name()), error)
     })?;
     let mut draft = Draft::of("dbstow record");
@@ -192,7 +226,7 @@ struct Watch<'a, R: Recorded> {
     start: Timestamp,
     draft: Draft,
     samples: Samples,
-    before: R::Snapshot,
+    before: Snapshot<R>,
     /// When the recording so far is next reported to the watcher.
     report_next: Duration,
 }
@@ -231,13 +265,13 @@ impl<R: Recorded> Watch<'_, R> {
             };
             let worked = if self.elapsed() >= due {
                 due += self.recording.every;
-                let after = self.server.snapshot(open, &self.clock);
+                let after = open.snapshot(&self.clock);
                 after.map(|after| {
                     self.add(after);
                     self.report();
                 })
             } else {
-                self.server.sample(open, &mut self.samples)
+                open.sample(&mut self.samples)
             };
             match worked {
                 Ok(()) => {
@@ -263,9 +297,10 @@ impl<R: Recorded> Watch<'_, R> {
         }
     }
 
-    fn add(&mut self, after: R::Snapshot) {
+    fn add(&mut self, mut after: Snapshot<R>) {
+        self.server.complete(&mut after);
         let samples = std::mem::take(&mut self.samples);
-        let at = |snapshot: &R::Snapshot| later(self.start, R::at(snapshot));
+        let at = |snapshot: &Snapshot<R>| profile::later(self.start, R::at(snapshot));
         let (from, until) = (at(&self.before), at(&after));
         let counted = self.server.interval(&self.before, &after, &samples);
         // One impossible figure would lose the whole recording at its end.
@@ -344,11 +379,6 @@ impl<R: Recorded> Watch<'_, R> {
 /// How long to pause after a report that took this long.
 fn pause_after(took: Duration) -> Duration {
     Duration::from_nanos(took.as_nanos().saturating_mul(TELLING_SHARE)).min(LOST_MAX)
-}
-
-fn later(from: Timestamp, by: Duration) -> Timestamp {
-    let ns = from.as_nanosecond() + i128::from(by.as_nanos());
-    Timestamp::from_nanosecond(ns).unwrap_or(from)
 }
 
 #[cfg(test)]

@@ -7,9 +7,20 @@ use files::{Folder, input};
 /// Most bytes of it: a few lines.
 const BYTES_MAX: u64 = 4096;
 
+/// Its lines, the first of which is the process id. `None` if it cannot be read safely.
+pub fn lines(path: &Path) -> Option<Vec<String>> {
+    let text = text(path)?;
+    Some(text.lines().map(|line| line.trim().to_owned()).collect())
+}
+
+/// The process id. `None` if it cannot be read.
+pub(super) fn process(path: &Path) -> Option<i32> {
+    lines(path)?.first()?.parse().ok()
+}
+
 /// Its text. `None` if it does not exist, or is not a regular file: the path comes from a server, or an impostor, and
 /// the server's user may have put a link or a FIFO there, which would be read with this program's privileges or block it.
-pub fn text(path: &Path) -> Option<String> {
+fn text(path: &Path) -> Option<String> {
     let folder = Folder::open(path.parent()?).ok()?;
     input::inside(&folder, path.file_name()?.to_str()?, BYTES_MAX).ok()
 }

@@ -7,7 +7,6 @@ use engine::EngineError;
 use engine::{EngineProvider, EngineRun, Modelled, Opening, Simulated, Started, TrialVolumes};
 use engine::{FrontKind, Options};
 use experiment::spec::Mode;
-use workload::Dialect;
 
 /// Plain reads and writes.
 pub struct Provider;
@@ -24,10 +23,6 @@ impl EngineProvider for Provider {
 
     fn about(&self) -> &'static str {
         "Plain reads and writes without a database: fio, or the model in simulate"
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::SQLITE
     }
 
     fn simulated(&self) -> Option<Simulated> {

@@ -17,8 +17,7 @@ use engine::drilled::{
     Verdict, Writer, accounts,
 };
 use engine::tree;
-use engine::{EngineError, ProductOptions};
-use experiment::spec::Settings;
+use engine::{EngineError, ProductOptions, home};
 
 /// SQLite, the library.
 pub struct Sqlite;
@@ -90,7 +89,7 @@ impl DrillProvider for Drill {
 impl Database {
     fn of(spec: &ServerSpec<'_>, site: &dyn Site) -> Database {
         Database {
-            path: home(site, spec.settings).join("ledger.db"),
+            path: home(site, spec.settings, &spec.settings.placement.data[0]).join("ledger.db"),
             sessions: spec.sessions,
             own: spec.own.to_vec(),
             origin: spec.origin,
@@ -402,17 +401,6 @@ impl Writer for Client {
         };
         write().map_err(|error| EngineError::failed("write the ledger", error))
     }
-}
-
-/// The directory of the database's volume.
-fn home<'a>(site: &'a dyn Site, settings: &Settings) -> &'a Path {
-    let used = settings.placement.volumes();
-    let mut volumes = settings.volumes.iter();
-    let place = volumes
-        .by_ref()
-        .filter(|volume| used.contains(volume.name.as_str()))
-        .position(|volume| volume.name == settings.placement.data[0].volume);
-    site.directory(place.expect("a checked spec defines every volume"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use engine::EngineError;
 use engine::drilled::DrillProvider;
 use engine::{EngineProvider, EngineRun, Modelled, Opening, Simulated, Started, TrialVolumes};
 use experiment::spec::{Mode, Role};
-use workload::Dialect;
 
 /// Embedded SQLite.
 pub struct Provider;
@@ -18,10 +17,6 @@ impl EngineProvider for Provider {
 
     fn about(&self) -> &'static str {
         "Embedded SQLite"
-    }
-
-    fn dialect(&self) -> Dialect {
-        Dialect::SQLITE
     }
 
     fn simulated(&self) -> Option<Simulated> {

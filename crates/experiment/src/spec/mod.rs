@@ -33,6 +33,7 @@ mod settings;
 mod sweep;
 mod volumes;
 mod wire;
+mod without_run;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -47,6 +47,15 @@ impl Drill {
         drilled.count()
     }
 
+    /// Whether data is lost that was on disks which still exist.
+    pub fn has_loss(&self) -> bool {
+        self.placements.iter().any(|placement| {
+            let mut volumes = placement.volumes.iter();
+            placement.crash_events().any(|event| event.failed() > 0)
+                || volumes.any(|volume| volume.event != "lost" && volume.verdict != "intact")
+        })
+    }
+
     fn survived(&self, placement: &Placement) -> Survived {
         let events = || placement.crash_events();
         let rules = self.rules().into_iter().map(|rule| format!(", {rule}"));

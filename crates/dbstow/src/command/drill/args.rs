@@ -1,16 +1,13 @@
 //! Arguments of `dbstow drill`.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ValueEnum, ValueHint};
-use drill::{Atomic, Placed, Power, SESSIONS_MAX};
-use emulator::crash::Cache;
-use engine::drilled::DrillProvider;
-use engine::{EngineProvider, Users};
+use drill::{Atomic, DrillSpec, DrilledEngine, Placed, Power, SESSIONS_MAX, WriteCache};
 use model::{Bytes, Duration};
 
+use crate::command::choice::{Choice, one_of};
 use crate::command::listing::ListFormat;
 use crate::command::pair::key_and_value;
 use crate::command::product_args::{OfDrill, ProductArgs};
@@ -38,25 +35,25 @@ pub struct Args {
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_and_value)]
     pub set: Vec<(String, String)>,
     /// What is drilled [default: a built-in drill's, or else a server]
-    #[arg(long, value_parser = Engine::parser())]
-    pub engine: Option<Engine>,
+    #[arg(long, value_parser = engine())]
+    pub engine: Option<DrilledEngine>,
     /// States to look at, of each placement and event
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = DrillSpec::DEFAULT.cuts, value_parser = clap::value_parser!(u32).range(1..))]
     pub cuts: u32,
     /// Seed of when power is cut, and of what the disks have then
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = DrillSpec::DEFAULT.seed)]
     pub seed: u64,
     /// How long clients write to each placement
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub record: Duration,
     /// How many clients write
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=i64::from(SESSIONS_MAX)))]
+    #[arg(long, value_name = "N", default_value_t = DrillSpec::DEFAULT.sessions, value_parser = clap::value_parser!(u32).range(1..=i64::from(SESSIONS_MAX)))]
     pub sessions: u32,
     /// How far snapshots of two volumes are apart
     #[arg(long, value_name = "TIME", default_value = "2s")]
     pub skew: Duration,
     /// What disks do with what they have acknowledged
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_parser = one_of(WRITE_CACHES), default_value = WRITE_CACHES[0].0)]
     pub write_cache: WriteCache,
     /// How long a disk that ignores flushes keeps what it has acknowledged before it has written it, at most
     #[arg(long, value_name = "TIME", default_value = "1s")]
@@ -65,8 +62,8 @@ pub struct Args {
     #[arg(long, value_name = "SIZE|disk", default_value = "512 B", value_parser = atomic)]
     pub atomic: Atomic,
     /// Whose power is cut
-    #[arg(long, value_enum, default_value_t)]
-    pub power: PowerOf,
+    #[arg(long, value_parser = one_of(POWERS), default_value = POWERS[0].0)]
+    pub power: Power,
     /// Also flip bits, and fail single writes and flushes of each volume
     #[arg(long)]
     pub faults: bool,
@@ -78,7 +75,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", default_value = "4 GiB", value_parser = space)]
     pub space: Bytes,
     /// States that are checked at a time
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = DrillSpec::DEFAULT.jobs)]
     pub jobs: usize,
     /// Replay a finding of an earlier drill, which is in the folder; needs --trust-images
     #[arg(long, value_name = "CUT", conflicts_with_all = ["arm", "set", "engine", "cuts", "seed", "record", "sessions", "skew", "write_cache", "write_back", "atomic", "power", "faults", "setting", "space", "jobs", "fail_on", "catalogue"])]
@@ -127,106 +124,59 @@ fn space(text: &str) -> Result<Bytes, String> {
     }
 }
 
-/// An engine whose servers are drilled.
-#[derive(Clone, Copy)]
-pub struct Engine {
-    pub(super) provider: &'static dyn EngineProvider,
-    pub(super) drill: &'static dyn DrillProvider,
+fn engine() -> impl TypedValueParser<Value = DrilledEngine> {
+    let engines = DrilledEngine::all(ENGINES);
+    let values =
+        engines.map(|engine| PossibleValue::new(engine.name()).help(engine.provider.about()));
+    PossibleValuesParser::new(values)
+        .map(|name| DrilledEngine::named(ENGINES, &name).expect("no other value is possible"))
 }
 
-impl Engine {
-    /// Those of this build.
-    pub(super) fn all() -> impl Iterator<Item = Engine> {
-        ENGINES.built.iter().filter_map(|provider| {
-            Some(Engine {
-                provider: *provider,
-                drill: provider.drilled()?,
-            })
-        })
-    }
+/// `--write-cache`; the first one is the default.
+const WRITE_CACHES: &[Choice<WriteCache>] = &[
+    (
+        "volatile",
+        WriteCache::Volatile,
+        "Lose it, until they are flushed",
+    ),
+    ("safe", WriteCache::Safe, "Keep it"),
+    (
+        "ignores-flushes",
+        WriteCache::IgnoresFlushes,
+        "Lose it until they have written it by themselves (--write-back), whatever is flushed: disks that lie",
+    ),
+];
 
-    pub(super) fn named(name: &str) -> Option<Engine> {
-        Engine::all().find(|engine| engine.name() == name)
-    }
+/// `--power`; the first one is the default.
+const POWERS: &[Choice<Power>] = &[
+    (
+        "machine",
+        Power::Machine,
+        "The machine's, and with it that of all its disks",
+    ),
+    (
+        "disk",
+        Power::Disk,
+        "One disk's (a whole volume, or one disk of a stripe); the others keep everything they received",
+    ),
+];
 
-    /// A server, where this build has one.
-    pub(super) fn usual() -> Engine {
-        let server = Engine::all().find(|engine| engine.provider.users() == Users::Server);
-        let engine = server.or_else(|| Engine::all().next());
-        engine.expect("every build has an engine that is drilled")
-    }
-
-    fn parser() -> impl TypedValueParser<Value = Engine> {
-        let values = Engine::all()
-            .map(|engine| PossibleValue::new(engine.name()).help(engine.provider.about()));
-        PossibleValuesParser::new(values)
-            .map(|name| Engine::named(&name).expect("no other value is possible"))
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        self.provider.name()
-    }
-}
-
-impl fmt::Debug for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// What disks do with what they have acknowledged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum WriteCache {
-    /// Lose it, until they are flushed
-    #[default]
-    Volatile,
-    /// Keep it
-    Safe,
-    /// Lose it until they have written it by themselves (--write-back), whatever is flushed: disks that lie
-    IgnoresFlushes,
-}
-
-impl WriteCache {
-    /// Its name in the document.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            WriteCache::Volatile => "volatile",
-            WriteCache::Safe => "safe",
-            WriteCache::IgnoresFlushes => "ignores-flushes",
-        }
-    }
-
-    pub(super) fn rule(self, write_back: Duration) -> Cache {
-        match self {
-            WriteCache::Volatile => Cache::Volatile,
-            WriteCache::Safe => Cache::Safe,
-            WriteCache::IgnoresFlushes => Cache::WrittenBack(write_back),
-        }
-    }
-}
-
-/// Whose power is cut.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum PowerOf {
-    /// The machine's, and with it that of all its disks
-    #[default]
-    Machine,
-    /// One disk's (a whole volume, or one disk of a stripe); the others keep everything they received
-    Disk,
-}
-
-impl PowerOf {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            PowerOf::Machine => "machine",
-            PowerOf::Disk => "disk",
-        }
-    }
-
-    pub(super) fn meant(self) -> Power {
-        match self {
-            PowerOf::Machine => Power::Machine,
-            PowerOf::Disk => Power::Disk,
+impl Args {
+    /// The parameters.
+    pub(super) fn spec(&self) -> DrillSpec {
+        DrillSpec {
+            cuts: self.cuts,
+            seed: self.seed,
+            record: self.record,
+            sessions: self.sessions,
+            write_cache: self.write_cache,
+            write_back: self.write_back,
+            atomic: self.atomic,
+            skew: self.skew,
+            power: self.power,
+            faults: self.faults,
+            space: self.space,
+            jobs: self.jobs,
         }
     }
 }
@@ -236,4 +186,31 @@ impl PowerOf {
 pub enum FailOn {
     /// Lost commits, contradictions, and servers that do not start
     Loss,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, FromArgMatches as _};
+
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_library() {
+        let command = Args::augment_args(clap::Command::new("drill"));
+        let given = command.get_matches_from(["drill", "wal-apart"]);
+        let args = Args::from_arg_matches(&given).expect("they are complete");
+        assert_eq!(args.spec(), DrillSpec::DEFAULT);
+        assert_eq!((args.arm, args.setting), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_value_is_written_as_documents_write_it() {
+        for (word, cache, _) in WRITE_CACHES {
+            assert_eq!(*word, cache.name());
+        }
+        assert_eq!(WRITE_CACHES.len(), WriteCache::ALL.len());
+        for (word, power, _) in POWERS {
+            assert_eq!(*word, power.name());
+        }
+    }
 }

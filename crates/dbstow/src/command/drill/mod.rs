@@ -1,41 +1,36 @@
 //! `dbstow drill`: tests what a placement survives.
 //!
 //! ```text
-//! experiment ──arms──> placements ──drill──> outcomes ──> document ──> terminal, JSON, folder
+//! arguments ──> DrillRequest ──drill──> document ──> terminal, JSON, folder
 //! ```
 
 mod args;
-mod document;
 mod replay;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use analysis::report::drill::document::{Drill, Placement};
+use analysis::report::drill::document::Drill;
 use analysis::report::drill::{View, page};
 use anyhow::{Context, Result, bail};
-use drill::{DrillError, DrillSpec, Drilled, Origin, Placed, Step, Tools, drill};
-use engine::hooks::HostHooks;
-use experiment::spec::{
-    Disk, EngineName, ExperimentText, Mode, SpecError, builtin_names, drill_names, drill_text,
-    remedy,
+use drill::{
+    DrillError, DrillRequest, DrillRequestError, DrillResult, DrilledEngine, Origin, ResolvedDrill,
+    Step, Tools, check_machine,
 };
+use engine::hooks::HostHooks;
+use experiment::spec::{ExperimentText, SpecError, builtin_names, drill_names, drill_text, remedy};
 use files::{FileError, Folder, Readers};
 use host::orphans::Registration;
-use lab::inventory::Inventory;
-use lab::request::RunRequest;
-use lab::trial::Stage;
-use model::{Bytes, VolumeSpec};
 
 use super::drilled::DOCUMENT;
 use super::listing::{self, ListFormat};
 use super::output::note;
 use super::progress::Progress;
-use super::request::{experiment_named, idle_without_run, is_path, report_idle, resolved};
+use super::request::{experiment_named, in_options, is_path, report_idle};
 use super::{ExpectationFailed, UsageError};
-use args::{Engine, FailOn};
-use document::document;
+use crate::engines::ENGINES;
+use args::FailOn;
 
 pub use args::Args;
 
@@ -55,18 +50,16 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(name) = &args.replay {
         return replay::run(args, name, &folder);
     }
-    let engine = args.engine_of(experiment);
-    let (experiment, placed) = args.placed(experiment, engine)?;
-    let tools = args.tools(engine, Origin::ThisRun)?;
+    let resolved = args.resolved(experiment)?;
+    report_idle(&resolved.idle);
+    let tools = args.tools(resolved.engine, Origin::ThisRun)?;
     let own = new_folder(&folder)?;
-    let spec = args.spec();
-    let drilled = with_progress(|observe| drill(&tools, &placed, &spec, &folder, observe));
+    let result = with_progress(|observe| resolved.run(&tools, &folder, observe));
     close(&tools);
-    let drilled = drilled.inspect_err(|_| {
+    let DrillResult { document, failed } = result.inspect_err(|_| {
         // Nothing in it is needed.
         let _ = own.remove();
     })?;
-    let document = document(args, engine, &experiment, &placed, &drilled);
     // Where the folder's disk is full, the findings are still printed.
     let written = own.write(&document);
     args.format.print(&match args.format {
@@ -74,14 +67,14 @@ pub fn run(args: &Args) -> Result<()> {
         ListFormat::Json => document.json(),
     })?;
     written?;
-    if let Some(error) = drilled.failed {
+    if let Some(error) = failed {
         return Err(error.into());
     }
     if !document.proves {
         bail!("{}", document.answer);
     }
     match args.fail_on {
-        Some(FailOn::Loss) if document.placements.iter().any(has_loss) => {
+        Some(FailOn::Loss) if document.has_loss() => {
             Err(ExpectationFailed(format!("--fail-on loss: {}", document.answer)).into())
         }
         Some(FailOn::Loss) | None => Ok(()),
@@ -93,13 +86,6 @@ fn close(tools: &Tools) {
     if let Err(left) = tools.finish() {
         note(&format!("dbstow: left behind: {}", left.join("; ")));
     }
-}
-
-/// Whether data is lost that was on disks which still exist.
-fn has_loss(placement: &Placement) -> bool {
-    let mut volumes = placement.volumes.iter();
-    placement.crash_events().any(|event| event.failed() > 0)
-        || volumes.any(|volume| volume.event != "lost" && volume.verdict != "intact")
 }
 
 /// Lists the built-in drills.
@@ -132,114 +118,41 @@ impl Args {
         })
     }
 
-    fn spec(&self) -> DrillSpec {
-        DrillSpec {
-            cuts: self.cuts,
-            seed: self.seed,
-            record: self.record,
-            sessions: self.sessions,
-            cache: self.write_cache.rule(self.write_back),
-            atomic: self.atomic,
-            skew: self.skew,
-            power: self.power.meant(),
-            faults: self.faults,
-            space: self.space,
-            jobs: self.jobs,
-        }
-    }
-
-    /// The drilled engine: the one that a built-in drill names, unless the user names another.
-    fn engine_of(&self, experiment: &str) -> Engine {
-        let of_drill = || {
-            let table: toml::Table = toml::from_str(drill_text(experiment)?).ok()?;
-            Engine::named(table.get("engine")?.get("name")?.as_str()?)
-        };
-        self.engine.or_else(of_drill).unwrap_or_else(Engine::usual)
-    }
-
-    /// The experiment's name, and its placements.
-    fn placed(&self, experiment: &str, engine: Engine) -> Result<(String, Vec<Placed>)> {
+    /// The request, resolved.
+    fn resolved(&self, experiment: &str) -> Result<ResolvedDrill> {
+        let drill = drill_text(experiment);
         let names: Vec<&str> = drill_names().into_iter().chain(builtin_names()).collect();
         if !is_path(experiment) && !names.contains(&experiment) {
             let remedy = remedy(experiment, "built in", names);
             let name = experiment.to_owned();
             return Err(SpecError::Unknown { name, remedy }.into());
         }
-        let text = match drill_text(experiment) {
+        let text = match drill {
             Some(text) => ExperimentText::of_file(format!("drills/{experiment}.toml"), text),
             None => experiment_named(experiment)?,
         };
-        let resolved = resolved(&RunRequest {
-            set: self.set.clone(),
-            mode: Mode::Emulate,
-            engine: Some(EngineName::new(engine.name())),
-            catalogues: self.catalogue.clone(),
-            ..RunRequest::placements(text)
-        })?;
-        let Inventory { catalogue, .. } = &resolved.inventory;
-        let mut placed = Vec::new();
-        for arm in &resolved.plan.arms {
-            let stage = Stage::new(&arm.settings, catalogue)?;
-            let promised = |volume: &VolumeSpec| {
-                let mut volumes = arm.settings.volumes.iter();
-                let disk = &volumes.find(|known| known.name == volume.name)?.disk;
-                match disk {
-                    Disk::Catalogue(name) => catalogue.disk(name).ok()?.class.atomic_write,
-                    Disk::Local | Disk::Unlimited | Disk::Recorded => None,
-                }
-            };
-            let atomic: Vec<Bytes> = stage
-                .volumes
-                .iter()
-                .map(|volume| promised(volume).unwrap_or(Placed::ATOMIC_DEFAULT))
-                .collect();
-            let of = |name: String, server: &[(&str, &str)]| Placed {
-                name,
-                settings: arm.settings.clone(),
-                machine: stage.machine.clone(),
-                volumes: stage.volumes.clone(),
-                atomic: atomic.clone(),
-                forgets: stage.forgets.clone(),
-                server: server
-                    .iter()
-                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                    .chain(self.setting.iter().cloned())
-                    .collect(),
-            };
-            match engine.drill.modes() {
-                [] => placed.push(of(arm.name.clone(), &[])),
-                modes => placed.extend(modes.iter().map(|mode| {
-                    let values: Vec<&str> = mode.iter().map(|(_, value)| *value).collect();
-                    of(format!("{}, {}", arm.name, values.join(", ")), mode)
-                })),
-            }
-        }
-        let known: Vec<&str> = placed.iter().map(|placed| placed.name.as_str()).collect();
-        if let Some(unknown) = self.arm.iter().find(|name| !known.contains(&name.as_str())) {
-            let remedy = remedy(unknown, "arms", known.iter().copied());
-            return Err(
-                UsageError(format!("--arm {unknown}: there is no such arm{remedy}")).into(),
-            );
-        }
-        placed.retain(|placed| self.arm.is_empty() || self.arm.contains(&placed.name));
-        let why = "a drill has clients and settings of its own; --setting sets the server's";
-        report_idle(
-            &[
-                resolved.idle,
-                idle_without_run(&self.set, engine.drill.keys(), why),
-            ]
-            .concat(),
-        );
-        Ok((resolved.plan.experiment.clone(), placed))
+        let usual = || DrilledEngine::of(ENGINES, drill.unwrap_or_default());
+        let engine = self.engine.or_else(usual);
+        let mut request = DrillRequest {
+            arms: self.arm.clone(),
+            settings: self.setting.clone(),
+            spec: self.spec(),
+            ..DrillRequest::new(
+                text,
+                engine.expect("every build has an engine that is drilled"),
+            )
+        };
+        request.run.set.clone_from(&self.set);
+        request.run.catalogues.clone_from(&self.catalogue);
+        request.resolve(ENGINES).map_err(|error| match error {
+            DrillRequestError::Request(error) => in_options(&request.run, error),
+            DrillRequestError::Stage(error) => error.into(),
+            error @ DrillRequestError::NoArm { .. } => UsageError(error.to_string()).into(),
+        })
     }
 
-    fn tools(&self, engine: Engine, origin: Origin) -> Result<Tools> {
-        if !nix::unistd::geteuid().is_root() || !host::loop_device::exist() {
-            bail!(
-                "a drill has real file systems on modelled disks (block mode), which needs root and loop devices: run as root, \
-                 and load the kernel's module with `modprobe loop` where there are none"
-            );
-        }
+    fn tools(&self, engine: DrilledEngine, origin: Origin) -> Result<Tools> {
+        check_machine()?;
         super::leftovers::clear()?;
         let interrupted = Arc::<AtomicBool>::default();
         let asked = Arc::clone(&interrupted);
@@ -298,8 +211,8 @@ impl Own {
 
 /// Runs the drill, showing progress on stderr.
 fn with_progress(
-    drill: impl FnOnce(&(dyn Fn(Step<'_>) + Sync)) -> Result<Drilled, DrillError>,
-) -> Result<Drilled> {
+    drill: impl FnOnce(&(dyn Fn(Step<'_>) + Sync)) -> Result<DrillResult, DrillError>,
+) -> Result<DrillResult> {
     let progress = Progress::new(0, "{wide_bar} {pos} of {len}  {msg}");
     let drilled = drill(&|step| match step {
         Step::Recording(name) => progress.set_message(&format!("recording {name}")),

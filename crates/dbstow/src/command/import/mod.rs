@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use files::{FileError, input};
+use import::{self, DateOrder, Device, Format, Options, Source, UtcOffset};
 use model::Duration;
-use profile::import::{self, DateOrder, Device, Format, Options, Source, UtcOffset};
 use profile::{Profile, Timestamp};
 
 use super::UsageError;

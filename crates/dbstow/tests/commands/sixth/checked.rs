@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 
 use experiment::spec::Role;
 use layout::{CaptureFile, LayoutError, LayoutProvider, LayoutRequest, Moves, Script, Style};
-use rules::{
-    Checked, Finding, Host, Identity, Outcome, Rule, RuleInfo, Selection, Server, Severity, Source,
-    Unconfirmed,
-};
+use rules::{Checked, Finding, Identity, Outcome, Rule, RuleInfo, Selection, Server, Severity};
 
 /// What a server of it said about itself.
 pub(crate) struct Capture {
@@ -21,20 +18,13 @@ static APART: Rule<Capture, ()> = Rule {
     severity: Severity::Medium,
     why: "each put waits for the log, and shares its disk with pages",
     says: "The log has a folder of its own.",
-    sources: &[Source {
-        name: "KeyValue, manual",
-        url: "https://example.org/kv",
-        read: "2026-11-27",
-    }],
+    sources: &[],
     applies: (),
     judge: |capture| match capture.log == capture.data {
-        true => vec![Outcome::Finding(Finding::new(
-            Severity::Medium,
-            "log and data share a folder",
-        ))],
-        false => vec![Outcome::Fine {
-            value: capture.log.clone(),
-        }],
+        true => {
+            vec![Finding::new(Severity::Medium, "log and data share a folder").remedy("Move it.")]
+        }
+        false => vec![Outcome::fine(&capture.log)],
     },
 };
 
@@ -46,19 +36,14 @@ impl Server for Capture {
             ..Identity::default()
         }
     }
-    fn add_host(&mut self, _: &Host) -> Vec<Unconfirmed> {
-        Vec::new()
-    }
     fn rules(&self) -> Vec<RuleInfo> {
         vec![APART.info("KeyValue".to_owned())]
     }
     fn check(&self, selection: &Selection, _: &BTreeSet<String>) -> Vec<Checked> {
         let rules = [&APART].into_iter().filter(|rule| selection.has(rule.id));
-        let judged = rules::judge(rules, self, |()| None);
-        let checked = judged.into_iter();
-        checked
-            .map(|judged| judged.checked(|rule| rule.info("KeyValue".to_owned())))
-            .collect()
+        let judged = rules::judge(rules, self, |()| None).into_iter();
+        let info = |rule: &Rule<Capture, ()>| rule.info("KeyValue".to_owned());
+        judged.map(|judged| judged.checked(info)).collect()
     }
 }
 
@@ -72,9 +57,6 @@ impl LayoutProvider for Layout {
     fn product(&self) -> &'static str {
         "KeyValue"
     }
-    fn about(&self) -> &'static str {
-        "KeyValue on Linux"
-    }
     fn roles(&self) -> &'static [Role] {
         &[Role::Data, Role::Log]
     }
@@ -86,9 +68,6 @@ impl LayoutProvider for Layout {
             temp_files_max: 1,
         }
     }
-    fn unused(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
     fn scripts(
         &self,
         request: &LayoutRequest,
@@ -96,8 +75,7 @@ impl LayoutProvider for Layout {
     ) -> Result<Vec<Script>, LayoutError> {
         let mut text = "#!/bin/sh\nset -eu\n".to_owned();
         for (role, file) in [(Role::Data, "kv.data"), (Role::Log, "kv.log")] {
-            let volume = &request.files(role)[0].volume;
-            let folder = request.folder(volume, Style::Unix)?;
+            let folder = request.folder(&request.files(role)[0].volume, Style::Unix)?;
             let folder = shell_words::quote(folder.text());
             text.push_str(&format!("mv -- {file} {folder}\n"));
         }

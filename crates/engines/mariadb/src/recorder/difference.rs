@@ -3,13 +3,10 @@
 use profile::{Interval, Io, Lost, Wait};
 use reading::Role;
 
-use super::host::{Host, HostCounters, has_undo};
+use super::host::has_undo;
 use super::requests::Grown;
 use super::snapshot::Snapshot;
-use engine::recorder::{Samples, disks};
-
-/// How far the server's clock and ours may drift apart within an interval.
-const CLOCK_APART_S: f64 = 1.5;
+use engine::recorder::{Host, Samples, add};
 
 /// Maximum difference between two reported start times of the server, which have a resolution of a second.
 const STARTED_APART_S: f64 = 2.0;
@@ -40,13 +37,11 @@ pub(super) fn interval(
     host: Option<&Host>,
 ) -> Result<Interval, Lost> {
     let grown = comparable(before, after)?;
-    let seen = after.sessions.iter();
-    let changed = seen.filter(|(_, since)| **since >= before.server_time_s);
     let mut figures = Interval {
         operations: operations(&grown),
         commits: commits(&grown),
         roles: grown.roles(),
-        ..samples.interval(changed.map(|(session, _)| *session))
+        ..after.taken.interval(&before.taken, samples)
     };
     if !after.server.counts.waits {
         // They are not visible, which does not mean that none exist.
@@ -54,16 +49,13 @@ pub(super) fn interval(
             .waiting
             .retain(|wait, _| matches!(wait, Wait::Lock | Wait::Log));
     }
-    if let Some(host) = host {
-        let (Some(from), Some(until)) = (&before.host, &after.host) else {
-            return Err(Lost::Gap);
-        };
-        if until.processor < from.processor {
-            return Err(Lost::Reset);
-        }
-        figures.processor = Some(until.processor.saturating_sub(from.processor));
+    if let Some((host, counted)) = host.zip(after.taken.of_host(&before.taken, host)?) {
+        figures.processor = Some(counted.processor);
         for role in Role::ALL.into_iter().filter(|role| host.is_alone(*role)) {
-            let io = of_disks(host, role, from, until).ok_or(Lost::Reset)?;
+            let mut io = Io::default();
+            for (_, disk) in (counted.disks.iter()).filter(|(roles, _)| roles.contains(&role)) {
+                add(&mut io, *disk);
+            }
             figures.roles.insert(role, io);
         }
     }
@@ -74,13 +66,7 @@ fn comparable<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Result<Grown<'a>
     if (before.started_s() - after.started_s()).abs() > STARTED_APART_S {
         return Err(Lost::Restart);
     }
-    if before.connection != after.connection {
-        return Err(Lost::Gap);
-    }
-    let own = (after.at.saturating_sub(before.at)).as_secs_f64();
-    if (after.server_time_s - before.server_time_s - own).abs() > CLOCK_APART_S {
-        return Err(Lost::Clock);
-    }
+    after.taken.follows(&before.taken)?;
     let grown = Grown { before, after };
     let is_shrunk = |name: &&str| grown.status(name).is_some_and(|by| by < 0.0);
     let files = before.files.as_ref().zip(after.files.as_ref());
@@ -100,7 +86,7 @@ fn operations(grown: &Grown<'_>) -> Option<f64> {
     if let Some((after, before)) = transactions {
         return Some((after - before).max(0.0));
     }
-    let own = grown.after.own - grown.before.own;
+    let own = grown.after.taken.own - grown.before.taken.own;
     let statements = grown.status("questions")?;
     Some((statements - own).max(0.0))
 }
@@ -113,19 +99,6 @@ fn commits(grown: &Grown<'_>) -> Option<f64> {
     }
     let numbers = grown.status("innodb_max_trx_id")?;
     Some((numbers / NUMBERS_PER_COMMIT).max(0.0))
-}
-
-/// Counters of the disks of a role.
-fn of_disks(host: &Host, role: Role, from: &HostCounters, until: &HostCounters) -> Option<Io> {
-    let mut io = Io::default();
-    let counters = host.disks.iter().zip(from.disks.iter().zip(&until.disks));
-    for (_, (before, after)) in counters.filter(|(roles, _)| roles.contains(&role)) {
-        let disk = disks::difference(before, after)?.without_flushes_among_writes();
-        profile::add(&mut io.reads, disk.reads);
-        profile::add(&mut io.writes, disk.writes);
-        profile::add(&mut io.flushes, disk.flushes);
-    }
-    Some(io)
 }
 
 /// Assumptions that a user of the figures must know.
@@ -185,6 +158,7 @@ pub(super) fn assumptions(first: &Snapshot, host: Option<&Host>) -> Vec<String> 
 mod tests {
     use std::sync::Arc;
 
+    use engine::recorder::Taken;
     use model::Duration;
 
     use super::*;
@@ -212,8 +186,11 @@ mod tests {
         let uptime = ("uptime", 1000.0 + at_s as f64);
         let status = status.iter().chain([&uptime]);
         Snapshot {
-            at: Duration::from_secs(at_s),
-            server_time_s: 5000.0 + at_s as f64,
+            taken: Taken {
+                at: Duration::from_secs(at_s),
+                server_time_s: 5000.0 + at_s as f64,
+                ..Taken::default()
+            },
             server: Arc::new(server),
             status: status
                 .map(|(name, value)| ((*name).to_owned(), *value))
@@ -239,14 +216,12 @@ mod tests {
         let mut restarted = after.clone();
         restarted.status.insert("uptime".to_owned(), 4.0);
         assert_eq!(between(&before, &restarted), Err(Lost::Restart));
-        let again = Snapshot {
-            connection: 1,
-            ..after.clone()
-        };
+        let mut again = after.clone();
+        again.taken.connection = 1;
         assert_eq!(between(&before, &again), Err(Lost::Gap));
         // The clock was set: the start appears to have changed, too.
         let mut set = after.clone();
-        set.server_time_s += 60.0;
+        set.taken.server_time_s += 60.0;
         set.status.insert("uptime".to_owned(), 1070.0);
         assert_eq!(between(&before, &set), Err(Lost::Clock));
         let mut files = after;

@@ -1,125 +1,31 @@
-//! A server on this machine: the disks of its files, and the counters of these disks and of its process.
+//! Where a server's files and its process are on this machine.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use host::plain::{self, CountedDisk, DiskCounters};
-use model::Duration;
-use profile::{Machine, Volume};
 use reading::Role;
 
 use super::snapshot::{Facts, Snapshot};
-use engine::recorder::process_file;
+use engine::recorder::Host;
 
-/// Maximum distance between the start of a server and the time of its pid file.
-const START_APART_S: f64 = 60.0;
-
-/// Disks of a server, and the roles on each.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Host {
-    pub(super) disks: Vec<BTreeSet<Role>>,
-    counted: Vec<CountedDisk>,
-    process_file: PathBuf,
-}
-
-/// Counters at an instant, in the order of the disks.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct HostCounters {
-    pub(super) disks: Vec<DiskCounters>,
-    pub(super) processor: Duration,
-}
-
-impl Host {
-    /// Locates the server on this machine.
-    ///
-    /// # Errors
-    /// As text, why it is not visible here.
-    pub(super) fn find(snapshot: &Snapshot) -> Result<Host, String> {
-        let server = &snapshot.server;
-        let elsewhere = || {
-            "the server is on another machine, or its process file cannot be read here".to_owned()
-        };
-        let process_file = directory(server, "pid_file").ok_or_else(elsewhere)?;
-        let written = fs::metadata(&process_file)
-            .and_then(|metadata| metadata.modified())
-            .map_err(|_| elsewhere())?;
-        let written_s = written
-            .duration_since(UNIX_EPOCH)
-            .map_or(0.0, |time| time.as_secs_f64());
-        // Another machine's server may have the same paths.
-        let is_same = (written_s - snapshot.started_s()).abs() <= START_APART_S;
-        let process = process(&process_file).filter(|_| is_same);
-        let process = process.ok_or_else(elsewhere)?;
-        plain::processor_time(process).map_err(|_| elsewhere())?;
-        let mut roles: BTreeMap<CountedDisk, BTreeSet<Role>> = BTreeMap::new();
-        for (role, place) in places(server) {
-            let disk = CountedDisk::under(&place)
-                .map_err(|error| format!("the disk under {role} files is not known: {error}"))?;
-            roles.entry(disk).or_default().insert(role);
-        }
-        let (counted, disks) = roles.into_iter().unzip();
-        Ok(Host {
-            disks,
-            counted,
-            process_file,
-        })
-    }
-
-    pub(super) fn counters(&self) -> std::io::Result<HostCounters> {
-        // Read again: a restarted server has another process.
-        let process = process(&self.process_file).ok_or(std::io::ErrorKind::NotFound)?;
-        let disks = self.counted.iter().map(|disk| disk.counters());
-        Ok(HostCounters {
-            disks: disks.collect::<std::io::Result<_>>()?,
-            processor: plain::processor_time(process)?,
-        })
-    }
-
-    pub(super) fn machine(&self) -> Machine {
-        let (processors, memory) = plain::size();
-        Machine {
-            name: None,
-            processors: u32::try_from(processors).ok().filter(|count| *count > 0),
-            memory: Some(memory).filter(|memory| memory.0 > 0),
-        }
-    }
-
-    pub(super) fn volumes(&self) -> Vec<Volume> {
-        let volume = |roles: &BTreeSet<Role>| Volume {
-            roles: roles.clone(),
-            disk: None,
-            size: None,
-        };
-        self.disks.iter().map(volume).collect()
-    }
-
-    /// Whether all disks of a role are exclusive to it: their requests are the role's.
-    pub(super) fn is_alone(&self, role: Role) -> bool {
-        let mut holding = self
-            .disks
-            .iter()
-            .filter(|roles| roles.contains(&role))
-            .peekable();
-        holding.peek().is_some() && holding.all(|roles| roles.len() == 1)
-    }
-
-    #[cfg(test)]
-    pub(super) fn of(disks: &[&[Role]]) -> Host {
-        Host {
-            disks: disks
-                .iter()
-                .map(|roles| roles.iter().copied().collect())
-                .collect(),
-            counted: Vec::new(),
-            process_file: PathBuf::new(),
-        }
-    }
-}
-
-fn process(file: &Path) -> Option<i32> {
-    process_file::text(file)?.trim().parse().ok()
+/// Locates the server on this machine.
+///
+/// # Errors
+/// As text, why it is not visible here.
+pub(super) fn find(snapshot: &Snapshot) -> Result<Host, String> {
+    const ELSEWHERE: &str =
+        "the server is on another machine, or its process file cannot be read here";
+    let server = &snapshot.server;
+    let file = directory(server, "pid_file").ok_or(ELSEWHERE)?;
+    // It is written when the server starts.
+    let written = fs::metadata(&file).and_then(|metadata| metadata.modified());
+    let written_s = written
+        .map_err(|_| ELSEWHERE)?
+        .duration_since(UNIX_EPOCH)
+        .map_or(0.0, |time| time.as_secs_f64());
+    let apart_s = written_s - snapshot.started_s();
+    Host::find(file, apart_s, places(server), ELSEWHERE)
 }
 
 /// A path variable; relative ones are below the data directory. `None` if empty.
@@ -231,17 +137,5 @@ mod tests {
         let plain = facts("10.11.19-MariaDB", &[("innodb_undo_tablespaces", "0")]);
         assert!(!has_undo(&plain) && !has_doublewrite(&plain));
         assert!(has_undo(&facts("8.4.6", &[])));
-    }
-
-    #[test]
-    fn a_role_is_alone_where_its_disks_hold_nothing_else() {
-        let host = Host::of(&[
-            &[Role::Data, Role::Undo],
-            &[Role::Log],
-            &[Role::Temp],
-            &[Role::Temp],
-        ]);
-        assert!(host.is_alone(Role::Log) && host.is_alone(Role::Temp));
-        assert!(!host.is_alone(Role::Data) && !host.is_alone(Role::Binlog));
     }
 }

@@ -8,16 +8,11 @@ mod requests;
 mod session;
 mod snapshot;
 
-use ::host::clock::Clock;
-use model::Duration;
-use profile::{Draft, Interval, Lost, Profile, Timestamp};
+use profile::{Draft, Interval, Lost};
 
 use crate::ServerUrl;
-use engine::recorder::{
-    self, RecordError, Recorded, RecordedServers, Recorder, Recording, Samples, Watcher,
-};
-use engine::{EngineError, Patience};
-use host::Host;
+use engine::EngineError;
+use engine::recorder::{Host, OnHost, RecordedServers, Samples, WithHost};
 use session::RecorderSession;
 use snapshot::Snapshot;
 
@@ -26,106 +21,55 @@ pub(crate) const SERVERS: RecordedServers = RecordedServers {
     title: "MariaDB",
     schemes: &["mysql", "mariadb"],
     url: "mysql://USER@HOST:PORT/",
+    open: |url, _, patience| {
+        let server = ServerUrl::parse(url)?.with_patience(patience);
+        Ok(Box::new(WithHost::new(Server(server))))
+    },
 };
 
-impl Recorder for ServerUrl {
-    fn record(
-        &self,
-        patience: Patience,
-        recording: Recording,
-        watcher: &dyn Watcher,
-    ) -> Result<Profile, RecordError> {
-        let server = &self.clone().with_patience(patience);
-        let server = Server {
-            url: server,
-            host: Err("it was not looked for".to_owned()),
-        };
-        recorder::record(server, recording, watcher)
-    }
-}
+/// A server that is recorded.
+struct Server(ServerUrl);
 
-struct Server<'a> {
-    url: &'a ServerUrl,
-    /// Its location on this machine, or why it is unknown.
-    host: Result<Host, String>,
-}
-
-impl Server<'_> {
-    fn with_host(&self, mut snapshot: Snapshot) -> Snapshot {
-        // A disk or server that is gone has no figures; the interval is then dropped.
-        snapshot.host = self
-            .host
-            .as_ref()
-            .ok()
-            .and_then(|host| host.counters().ok());
-        snapshot
-    }
-}
-
-impl Recorded for Server<'_> {
+impl OnHost for Server {
     type Session = RecorderSession;
-    type Snapshot = Snapshot;
 
     fn name(&self) -> String {
-        self.url.to_string()
+        self.0.to_string()
     }
 
     fn connect(&self, number: u32) -> Result<RecorderSession, EngineError> {
-        RecorderSession::open(self.url, number)
+        RecorderSession::open(&self.0, number)
     }
 
-    fn snapshot(&self, session: &mut RecorderSession, clock: &Clock) -> Result<Snapshot, String> {
-        let snapshot = session.snapshot(clock);
-        snapshot
-            .map(|snapshot| self.with_host(snapshot))
-            .map_err(|failure| failure.to_string())
-    }
-
-    fn at(snapshot: &Snapshot) -> Duration {
-        snapshot.at
-    }
-
-    fn sample(&self, session: &mut RecorderSession, samples: &mut Samples) -> Result<(), String> {
-        session
-            .sample(samples)
-            .map_err(|failure| failure.to_string())
+    fn find(first: &Snapshot) -> Result<Host, String> {
+        host::find(first)
     }
 
     fn describe(
-        &mut self,
+        &self,
         _session: &mut RecorderSession,
-        first: &mut Snapshot,
+        first: &Snapshot,
+        host: Result<&Host, &str>,
         draft: &mut Draft,
-    ) -> Timestamp {
-        self.host = Host::find(first);
+    ) {
         draft.origin.product = Some(first.server.product().to_owned());
         draft.origin.version = Some(first.server.release().to_owned());
-        match &self.host {
-            Ok(host) => {
-                draft.machine = host.machine();
-                draft.volumes = host.volumes();
-            }
-            Err(why) => draft.assume(format!(
+        if let Err(why) = host {
+            draft.assume(format!(
                 "Processor time and disks were not recorded: {why}."
-            )),
+            ));
         }
-        for sentence in difference::assumptions(first, self.host.as_ref().ok()) {
+        for sentence in difference::assumptions(first, host.ok()) {
             draft.assume(sentence);
         }
-        *first = self.with_host(std::mem::take(first));
-        timestamp(first.server_time_s)
     }
 
     fn interval(
-        &self,
         before: &Snapshot,
         after: &Snapshot,
         samples: &Samples,
+        host: Option<&Host>,
     ) -> Result<Interval, Lost> {
-        difference::interval(before, after, samples, self.host.as_ref().ok())
+        difference::interval(before, after, samples, host)
     }
-}
-
-fn timestamp(seconds: f64) -> Timestamp {
-    Timestamp::from_microsecond((seconds * 1e6) as i64).unwrap_or(Timestamp::UNIX_EPOCH)
 }

@@ -14,7 +14,7 @@ use super::snapshot::{Counts, Facts, Snapshot};
 use crate::session::url::ServerUrl;
 use crate::session::wire::{Connection, Failure};
 use crate::trial::waits::{self, Seen, waiting};
-use engine::recorder::Samples;
+use engine::recorder::{RecordedSession, Samples, Taken};
 use engine::row::{Number as _, Row, Unexpected, pairs};
 use engine::{EngineError, WaitKind};
 
@@ -138,8 +138,32 @@ impl RecorderSession {
         })
     }
 
-    /// Takes a snapshot of all counters.
-    pub(super) fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, Failure> {
+    fn files(&mut self) -> Result<Counted, Failure> {
+        let mut counted = Counted::default();
+        let kinds = self.connection.query(&format!(
+            "SELECT event_name, {} FROM performance_schema.file_summary_by_event_name",
+            files::COLUMNS
+        ))?;
+        for row in kinds {
+            counted.note_kind(row.word(0)?, sums(&row, 1)?);
+        }
+        let single = self.connection.query(&format!(
+            "SELECT event_name, file_name, {} FROM performance_schema.file_summary_by_instance WHERE {}",
+            files::COLUMNS,
+            files::BY_NAME
+        ))?;
+        for row in single {
+            counted.note_file(row.word(0)?, row.word(1)?, sums(&row, 2)?, &self.temp);
+        }
+        Ok(counted)
+    }
+}
+
+impl RecordedSession for RecorderSession {
+    type Snapshot = Snapshot;
+    type Error = Failure;
+
+    fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, Failure> {
         let counts = self.server.counts;
         let own = self.own;
         let status: Vec<(String, String)> = pairs(&self.connection.query("SHOW GLOBAL STATUS")?)?;
@@ -163,48 +187,30 @@ impl RecorderSession {
             Ok::<_, Unexpected>(is_client.then_some((row.count::<u32>(0)?, since_s)))
         };
         let sessions: Vec<_> = sessions.iter().map(session).collect::<Result<_, _>>()?;
-        let snapshot = Snapshot {
+        let taken = Taken {
             at,
             server_time_s,
             connection: self.number,
             own,
+            sessions: sessions.into_iter().flatten().collect(),
+            host: None,
+        };
+        let snapshot = Snapshot {
+            taken,
             status: status
                 .into_iter()
                 .filter_map(|(name, value)| Some((name.to_ascii_lowercase(), f64::of(&value)?)))
                 .collect(),
             files,
             transactions,
-            sessions: sessions.into_iter().flatten().collect(),
             server: Arc::clone(&self.server),
-            host: None,
         };
         self.own += 3.0 + f64::from(u8::from(counts.files)) * 2.0;
         self.own += f64::from(u8::from(counts.transactions));
         Ok(snapshot)
     }
 
-    fn files(&mut self) -> Result<Counted, Failure> {
-        let mut counted = Counted::default();
-        let kinds = self.connection.query(&format!(
-            "SELECT event_name, {} FROM performance_schema.file_summary_by_event_name",
-            files::COLUMNS
-        ))?;
-        for row in kinds {
-            counted.note_kind(row.word(0)?, sums(&row, 1)?);
-        }
-        let single = self.connection.query(&format!(
-            "SELECT event_name, file_name, {} FROM performance_schema.file_summary_by_instance WHERE {}",
-            files::COLUMNS,
-            files::BY_NAME
-        ))?;
-        for row in single {
-            counted.note_file(row.word(0)?, row.word(1)?, sums(&row, 2)?, &self.temp);
-        }
-        Ok(counted)
-    }
-
-    /// Samples the current state of sessions.
-    pub(super) fn sample(&mut self, samples: &mut Samples) -> Result<(), Failure> {
+    fn sample(&mut self, samples: &mut Samples) -> Result<(), Failure> {
         if self.samples_taken.is_multiple_of(SAMPLES_PER_LOCKS) {
             self.waiting_for_rows = waits::locked(&mut self.connection)?;
             self.own += 1.0;

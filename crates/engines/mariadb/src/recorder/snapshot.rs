@@ -3,40 +3,40 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::Duration;
-
 use super::files::Counted;
-use super::host::HostCounters;
+use engine::recorder::Taken;
 
 /// A server's state at an instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
-    /// Since the recording began, by our clock.
-    pub(super) at: Duration,
-    /// The server's clock.
-    pub(super) server_time_s: f64,
-    /// Number of our connection that took it.
-    pub(super) connection: u32,
-    /// Number of our own statements on it so far.
-    pub(super) own: f64,
+    /// When and by whom it was taken, sessions, and this machine.
+    pub(super) taken: Taken,
     /// Numeric status variables, by lower-case name.
     pub(super) status: BTreeMap<String, f64>,
     /// Requests to files; `None` if `performance_schema` does not count them.
     pub(super) files: Option<Counted>,
     /// Transactions, if `performance_schema` counts them.
     pub(super) transactions: Option<f64>,
-    /// Sessions, and when their state last changed, by the server's clock.
-    pub(super) sessions: BTreeMap<u32, f64>,
     /// The connected server.
     pub(super) server: Arc<Facts>,
-    /// Counters of this machine, if the server is on it.
-    pub(super) host: Option<HostCounters>,
+}
+
+impl AsRef<Taken> for Snapshot {
+    fn as_ref(&self) -> &Taken {
+        &self.taken
+    }
+}
+
+impl AsMut<Taken> for Snapshot {
+    fn as_mut(&mut self) -> &mut Taken {
+        &mut self.taken
+    }
 }
 
 impl Snapshot {
     /// Start time of the server by its clock, to the second.
     pub(super) fn started_s(&self) -> f64 {
-        self.server_time_s - self.status.get("uptime").copied().unwrap_or(0.0)
+        self.taken.server_time_s - self.status.get("uptime").copied().unwrap_or(0.0)
     }
 }
 

@@ -1,12 +1,9 @@
 //! An external server: databases are created in it for a run, and removed. The server's own settings and data are not changed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::capture::{Product, is_here, process_of};
-use nix::unistd::geteuid;
 
 use super::{rights, settings};
 use crate::session::login::Target;
@@ -14,7 +11,7 @@ use crate::session::url::ServerUrl;
 use crate::session::wire::{Connection, Failure};
 use crate::trial::find::{RELEASES, RELEASES_MYSQL, release_of};
 use engine::EngineError;
-use engine::managed_server::Owner;
+use engine::managed_server::{Owner, owner_of_files};
 use engine::mark::mark;
 use engine::row::{pairs, words};
 use experiment::record::Note;
@@ -90,7 +87,7 @@ impl External {
         Ok(External {
             target: url.target().clone(),
             prefix: format!("{OURS}{}_", mark()),
-            owner: owner(value("datadir"))?,
+            owner: owner_of_files(value("datadir"), "run dbstow as a user who can see them")?,
             session: settings::of_session(settings, product),
             product,
             known_directories: known_directories(product, &variables),
@@ -257,27 +254,6 @@ fn known_directories(
     // Relative ones are below the data directory; an empty one is the data directory.
     let known = named.map(|directory| data.join(directory.trim().trim_start_matches("./")));
     Some(known.collect())
-}
-
-/// Required owner of the directories; `None`: our user.
-fn owner(data_directory: &str) -> Result<Option<Owner>, EngineError> {
-    let metadata = fs::metadata(data_directory).map_err(|error| {
-        EngineError::failed(
-            format!("find the server's files in {data_directory}"),
-            format!("{error}; run dbstow as a user who can see them"),
-        )
-    })?;
-    let own = geteuid();
-    if metadata.uid() == own.as_raw() {
-        return Ok(None);
-    }
-    if own.is_root() {
-        return Ok(Some((metadata.uid(), metadata.gid())));
-    }
-    Err(EngineError::Missing(format!(
-        "the server runs as user {}, which has to own the directories that dbstow makes for it; run dbstow as root or as that user",
-        metadata.uid()
-    )))
 }
 
 /// Human-readable notes on settings that differ from the experiment.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use host::site::Site;
 
 use engine::EngineError;
-use engine::managed_server::home;
+use engine::home;
 use experiment::spec::{File, Role, Settings};
 
 /// Separators in lists of directories and files.

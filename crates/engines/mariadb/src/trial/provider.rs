@@ -15,13 +15,13 @@ use crate::trial::product::owner;
 use crate::trial::server::MariaDb;
 use crate::trial::settings;
 use engine::EngineError;
+use engine::Options;
 use engine::Patience;
-use engine::recorder::{RecordedServers, Recorder};
+use engine::recorder::RecordedServers;
 use engine::{
-    EngineProvider, EngineRun, Modelled, Opening, OptionKind, OptionSpec, ProductOptions, Started,
+    EngineProvider, EngineRun, Opening, OptionKind, OptionSpec, ProductOptions, Started,
     TrialVolumes, Users,
 };
-use engine::{FrontKind, Options};
 use experiment::spec::{Arm, Mode, Role};
 use rules::Captured;
 use workload::Dialect;
@@ -75,13 +75,6 @@ impl EngineProvider for Provider {
         &[]
     }
 
-    fn modelled(&self) -> Modelled {
-        Modelled::Mounted {
-            front: FrontKind::Block,
-            owner: None,
-        }
-    }
-
     fn users(&self) -> Users {
         Users::Server
     }
@@ -96,14 +89,6 @@ impl EngineProvider for Provider {
 
     fn recorded(&self) -> Option<&'static RecordedServers> {
         Some(&SERVERS)
-    }
-
-    fn recorder(
-        &self,
-        url: &str,
-        _options: &ProductOptions,
-    ) -> Result<Box<dyn Recorder>, EngineError> {
-        Ok(Box::new(ServerUrl::parse(url)?))
     }
 
     fn capture(

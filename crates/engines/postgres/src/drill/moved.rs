@@ -11,7 +11,8 @@ use host::site::Site;
 
 use crate::trial::tablespaces::Tablespaces;
 use engine::drilled::Origin;
-use engine::managed_server::{Owner, home};
+use engine::home;
+use engine::managed_server::Owner;
 use engine::tree;
 use experiment::spec::Settings;
 

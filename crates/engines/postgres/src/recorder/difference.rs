@@ -6,13 +6,8 @@ use model::Duration;
 use profile::{Interval, Io, Lost, Requests};
 use reading::Role;
 
-use super::host::{Host, HostCounters};
 use super::snapshot::Snapshot;
-use engine::recorder::Samples;
-use engine::recorder::disks::{self, millis};
-
-/// How far the server's clock and ours may drift apart within an interval.
-const CLOCK_APART_S: f64 = 1.5;
+use engine::recorder::{Host, HostFigures, Samples, add, millis};
 
 /// Page of the log, `XLOG_BLCKSZ`, in bytes.
 const LOG_PAGE: f64 = 8192.0;
@@ -28,27 +23,18 @@ pub(super) fn interval(
     host: Option<&Host>,
 ) -> Result<Interval, Lost> {
     let grown = comparable(before, after)?;
-    let seen = after.sessions.iter();
-    let changed = seen.filter(|(_, since)| **since >= before.server_time_s);
     let ended = grown.of("database.xact_commit").unwrap_or(0.0)
         + grown.of("database.xact_rollback").unwrap_or(0.0);
     let mut figures = Interval {
-        operations: Some((ended - (after.own - before.own)).max(0.0)),
-        ..samples.interval(changed.map(|(process, _)| *process))
+        operations: Some((ended - (after.taken.own - before.taken.own)).max(0.0)),
+        ..after.taken.interval(&before.taken, samples)
     };
     let log = log(&grown, after.is_on("track_wal_io_timing"));
-    match host {
+    match after.taken.of_host(&before.taken, host)? {
         None => figures.roles = of_server(&grown, log),
-        Some(host) => {
-            let (Some(from), Some(until)) = (&before.host, &after.host) else {
-                return Err(Lost::Gap);
-            };
-            // When an ended process is reaped, its time disappears.
-            if until.processor < from.processor {
-                return Err(Lost::Reset);
-            }
-            figures.processor = Some(until.processor.saturating_sub(from.processor));
-            figures.roles = of_host(host, from, until, log)?;
+        Some(counted) => {
+            figures.processor = Some(counted.processor);
+            figures.roles = of_host(&counted, log);
         }
     }
     Ok(figures)
@@ -120,13 +106,7 @@ fn comparable<'a>(before: &'a Snapshot, after: &'a Snapshot) -> Result<Grown<'a>
     if (before.started_s - after.started_s).abs() > 1e-3 {
         return Err(Lost::Restart);
     }
-    if before.connection != after.connection {
-        return Err(Lost::Gap);
-    }
-    let own = (after.at.saturating_sub(before.at)).as_secs_f64();
-    if (after.server_time_s - before.server_time_s - own).abs() > CLOCK_APART_S {
-        return Err(Lost::Clock);
-    }
+    after.taken.follows(&before.taken)?;
     let is_shrunk = |(name, value): (&String, &f64)| {
         let is_counter = !name.ends_with("op_bytes");
         let later = after.counters.get(name);
@@ -265,16 +245,10 @@ fn of_server(grown: &Grown, log: Io) -> BTreeMap<Role, Io> {
 }
 
 /// Requests of the disks; if the log shares one, the server's counts of the log are subtracted.
-fn of_host(
-    host: &Host,
-    from: &HostCounters,
-    until: &HostCounters,
-    log: Io,
-) -> Result<BTreeMap<Role, Io>, Lost> {
+fn of_host(counted: &HostFigures<'_>, log: Io) -> BTreeMap<Role, Io> {
     let mut roles: BTreeMap<Role, Io> = BTreeMap::new();
-    for (on, (before, after)) in host.disks.iter().zip(from.disks.iter().zip(&until.disks)) {
-        let disk = disks::difference(before, after).ok_or(Lost::Reset)?;
-        let mut disk = disk.without_flushes_among_writes();
+    for (on, disk) in &counted.disks {
+        let mut disk = *disk;
         let role = [Role::Data, Role::Temp, Role::Log]
             .into_iter()
             .find(|role| on.contains(role));
@@ -284,7 +258,7 @@ fn of_host(
         }
         add(roles.entry(role).or_default(), disk);
     }
-    Ok(roles)
+    roles
 }
 
 /// Subtracts the log's requests from the disk's. The log's latency is the one timed by the server, or unknown: the disk's is
@@ -338,12 +312,6 @@ fn take(whole: &mut Requests, part: Requests) -> Requests {
             .map(|all| all.saturating_sub(waited.unwrap_or(Duration::ZERO))),
     };
     taken
-}
-
-fn add(to: &mut Io, more: Io) {
-    profile::add(&mut to.reads, more.reads);
-    profile::add(&mut to.writes, more.writes);
-    profile::add(&mut to.flushes, more.flushes);
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::ServerUrl;
 use crate::session::login::{self, OBSERVER};
 use crate::session::wire::{Connection, Failure};
 use engine::EngineError;
-use engine::recorder::Samples;
+use engine::recorder::{RecordedSession, Samples, Taken};
 use engine::row::{Row, Unexpected, first};
 
 /// Views that not every version has.
@@ -81,18 +81,36 @@ impl RecorderSession {
         text.split_whitespace().next().map(str::to_owned)
     }
 
-    /// Takes a snapshot of all counters.
-    pub(super) fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, Failure> {
+    fn query(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
+        self.own += 1.0;
+        self.connection.query(sql)
+    }
+
+    fn is_true(&mut self, sql: &str) -> Result<bool, Failure> {
+        let rows = self.query(sql)?;
+        Ok(first(&rows)?.flag(0)?)
+    }
+}
+
+impl RecordedSession for RecorderSession {
+    type Snapshot = Snapshot;
+    type Error = Failure;
+
+    fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, Failure> {
         if self.flushes_counts {
             self.query("SELECT pg_catalog.pg_stat_force_next_flush()")?;
         }
         let own = self.own;
         let sql = self.snapshot.clone();
         let rows = self.query(&sql)?;
-        let mut snapshot = Snapshot {
+        let taken = Taken {
             at: Duration::from_nanos(clock.now().as_nanos()),
             connection: self.number,
             own,
+            ..Taken::default()
+        };
+        let mut snapshot = Snapshot {
+            taken,
             ..Snapshot::default()
         };
         for row in rows {
@@ -100,7 +118,7 @@ impl RecorderSession {
                 snapshot.note(view, key, value);
             }
         }
-        match snapshot.server_time_s > 0.0 && snapshot.started_s > 0.0 {
+        match snapshot.taken.server_time_s > 0.0 && snapshot.started_s > 0.0 {
             true => Ok(snapshot),
             false => Err(Failure::Lost(io::Error::other(
                 "its statistics do not say when they were read and when the server was started; check what answers at that \
@@ -109,8 +127,7 @@ impl RecorderSession {
         }
     }
 
-    /// Samples the current state of sessions.
-    pub(super) fn sample(&mut self, samples: &mut Samples) -> Result<(), Failure> {
+    fn sample(&mut self, samples: &mut Samples) -> Result<(), Failure> {
         let rows = self.query("EXECUTE look")?;
         let seen: Result<Vec<_>, Unexpected> = rows
             .iter()
@@ -121,16 +138,6 @@ impl RecorderSession {
             .collect();
         samples.add(seen?.into_iter());
         Ok(())
-    }
-
-    fn query(&mut self, sql: &str) -> Result<Vec<Row>, Failure> {
-        self.own += 1.0;
-        self.connection.query(sql)
-    }
-
-    fn is_true(&mut self, sql: &str) -> Result<bool, Failure> {
-        let rows = self.query(sql)?;
-        Ok(first(&rows)?.flag(0)?)
     }
 }
 

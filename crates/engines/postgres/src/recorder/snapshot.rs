@@ -2,24 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use model::Duration;
-
-use super::host::HostCounters;
+use engine::recorder::Taken;
 use engine::row::Number as _;
 
 /// A server's state at an instant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
-    /// Since the recording began, by our clock.
-    pub(super) at: Duration,
-    /// The server's clock.
-    pub(super) server_time_s: f64,
+    /// When and by whom it was taken, sessions, and this machine.
+    pub(super) taken: Taken,
     /// When the server was started, by its clock.
     pub(super) started_s: f64,
-    /// Number of our connection that took it.
-    pub(super) connection: u32,
-    /// Number of our own transactions on it so far.
-    pub(super) own: f64,
     /// `view.column`; for pg_stat_io `io.process|object|context|column`.
     pub(super) counters: BTreeMap<String, f64>,
     /// When statistics of a view were reset, in the server's format.
@@ -27,10 +19,18 @@ pub(super) struct Snapshot {
     pub(super) settings: BTreeMap<String, String>,
     /// Tablespaces and their directories; empty for those in the data directory.
     pub(super) tablespaces: BTreeMap<String, String>,
-    /// Sessions, and when their state last changed.
-    pub(super) sessions: BTreeMap<u32, f64>,
-    /// Counters of this machine, if the server is on it.
-    pub(super) host: Option<HostCounters>,
+}
+
+impl AsRef<Taken> for Snapshot {
+    fn as_ref(&self) -> &Taken {
+        &self.taken
+    }
+}
+
+impl AsMut<Taken> for Snapshot {
+    fn as_mut(&mut self) -> &mut Taken {
+        &mut self.taken
+    }
 }
 
 impl Snapshot {
@@ -38,13 +38,13 @@ impl Snapshot {
     pub(super) fn note(&mut self, view: &str, key: &str, value: &str) {
         let number = f64::of(value);
         match (view, number) {
-            ("server", Some(number)) if key == "time" => self.server_time_s = number,
+            ("server", Some(number)) if key == "time" => self.taken.server_time_s = number,
             ("server", Some(number)) if key == "started" => self.started_s = number,
             ("setting", _) => drop(self.settings.insert(key.to_owned(), value.to_owned())),
             ("tablespace", _) => drop(self.tablespaces.insert(key.to_owned(), value.to_owned())),
             ("session", Some(since)) => {
                 if let Ok(process) = key.parse() {
-                    self.sessions.insert(process, since);
+                    self.taken.sessions.insert(process, since);
                 }
             }
             _ if key.ends_with("stats_reset") => {

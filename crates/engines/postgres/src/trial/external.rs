@@ -1,10 +1,5 @@
 //! An external server: a database and tablespaces are created in it for a run, and removed.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-
-use nix::unistd::geteuid;
-
 use crate::session::login::{OBSERVER, open};
 use crate::session::target::Target;
 use crate::session::url::ServerUrl;
@@ -12,7 +7,7 @@ use crate::session::wire::Connection;
 use crate::trial::find::VERSIONS;
 use crate::trial::tablespaces::Tablespaces;
 use engine::EngineError;
-use engine::managed_server::Owner;
+use engine::managed_server::{Owner, owner_of_files};
 use engine::mark::mark;
 use engine::row::first;
 
@@ -66,27 +61,11 @@ impl External {
 
     /// Required owner of the tablespaces' directories: the user that the server runs as.
     pub(crate) fn owner(&self) -> Result<Option<Owner>, EngineError> {
-        let metadata = fs::metadata(&self.data_directory).map_err(|error| {
-            EngineError::failed(
-                format!("find the server's files in {}", self.data_directory),
-                format!(
-                    "{error}; a run needs the server on this machine, since it makes directories for it and reads the counters \
-                     of its disks; run dbstow there, or watch it from here with `dbstow record`"
-                ),
-            )
-        })?;
-        let own = geteuid();
-        if metadata.uid() == own.as_raw() {
-            return Ok(None);
-        }
-        if own.is_root() {
-            return Ok(Some((metadata.uid(), metadata.gid())));
-        }
-        Err(EngineError::Missing(format!(
-            "the server runs as user {}, which has to own the directories that dbstow makes for it; \
-             run dbstow as root or as that user",
-            metadata.uid()
-        )))
+        owner_of_files(
+            &self.data_directory,
+            "a run needs the server on this machine, since it makes directories for it and reads the counters of its disks; run \
+             dbstow there, or watch it from here with `dbstow record`",
+        )
     }
 
     /// The name of our database, which is also the prefix of our tablespaces' names.

@@ -10,16 +10,15 @@ use crate::ServerUrl;
 use crate::recorder::SERVERS;
 use crate::session::login::{OBSERVER, open};
 use engine::EngineError;
+use engine::Options;
 use engine::Patience;
 #[cfg(target_os = "linux")]
 use engine::drilled::DrillProvider;
-use engine::recorder::{RecordedServers, Recorder};
+use engine::recorder::RecordedServers;
 use engine::row::first;
 use engine::{
-    EngineProvider, EngineRun, Modelled, Opening, OptionKind, OptionSpec, ProductOptions, Started,
-    TrialVolumes, Users,
+    EngineProvider, EngineRun, Opening, OptionKind, OptionSpec, Started, TrialVolumes, Users,
 };
-use engine::{FrontKind, Options};
 use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
 
@@ -74,13 +73,6 @@ impl EngineProvider for Provider {
         &[Role::Log]
     }
 
-    fn modelled(&self) -> Modelled {
-        Modelled::Mounted {
-            front: FrontKind::Block,
-            owner: None,
-        }
-    }
-
     fn users(&self) -> Users {
         Users::Server
     }
@@ -91,14 +83,6 @@ impl EngineProvider for Provider {
 
     fn recorded(&self) -> Option<&'static RecordedServers> {
         Some(&SERVERS)
-    }
-
-    fn recorder(
-        &self,
-        url: &str,
-        _options: &ProductOptions,
-    ) -> Result<Box<dyn Recorder>, EngineError> {
-        Ok(Box::new(ServerUrl::parse(url)?))
     }
 
     fn options(&self) -> &'static [OptionSpec] {

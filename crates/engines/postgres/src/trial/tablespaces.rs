@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use host::site::Site;
 
 use crate::session::wire::{Connection, Failure};
-use engine::managed_server::home;
+use engine::home;
 use engine::row::Row;
 use experiment::spec::{Role, Settings};
 use workload::Tables;

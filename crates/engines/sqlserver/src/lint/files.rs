@@ -66,7 +66,12 @@ pub(super) const RULES: &[Rule] = &[
         says: "One log file for each database; a second one is for a volume that is full.",
         sources: &[LOG_SIZE],
         applies: Applies::BOXED,
-        judge: several_logs,
+        judge: |capture| {
+            several_logs(
+                capture,
+                "remove all but one when they are empty; spread one log over disks by striping its volume",
+            )
+        },
     },
 ];
 
@@ -307,7 +312,7 @@ fn max_size(capture: &Capture) -> Vec<Outcome> {
 }
 
 /// Databases that have several logs, with their logs.
-pub(super) fn with_several_logs(capture: &Capture) -> Vec<(i64, Vec<&File>)> {
+fn with_several_logs(capture: &Capture) -> Vec<(i64, Vec<&File>)> {
     let mut logs: BTreeMap<i64, Vec<&File>> = BTreeMap::new();
     for file in capture
         .files
@@ -321,7 +326,8 @@ pub(super) fn with_several_logs(capture: &Capture) -> Vec<(i64, Vec<&File>)> {
         .collect()
 }
 
-fn several_logs(capture: &Capture) -> Vec<Outcome> {
+/// Databases that have several logs, as findings.
+pub(super) fn several_logs(capture: &Capture, remedy: &str) -> Vec<Outcome> {
     if capture.files.is_empty() {
         return vec![no_files(capture)];
     }
@@ -335,7 +341,7 @@ fn several_logs(capture: &Capture) -> Vec<Outcome> {
         Finding::new(Severity::Low, message)
             .with("log files", files.len())
             .at(places(capture, files))
-            .remedy("remove all but one when they are empty; spread one log over disks by striping its volume")
+            .remedy(remedy)
     };
     several.into_iter().map(finding).collect()
 }

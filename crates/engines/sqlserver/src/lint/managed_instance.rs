@@ -3,7 +3,7 @@
 use crate::capture::{Capture, File, FileKind};
 use crate::tsql::question;
 
-use super::files::with_several_logs;
+use super::files::several_logs;
 use super::locations::{machine_missing, place, places, tempdb_data, tempdb_missing, user_files};
 use super::sources::{FILE_STATS, MANAGED_DIFFERENCES, MANAGED_LIMITS, MANAGED_TEMPDB};
 use super::tempdb::FILES_START;
@@ -65,7 +65,7 @@ pub(super) const RULES: &[Rule] = &[
         says: "One log file for each database.",
         sources: &[MANAGED_DIFFERENCES],
         applies: Applies::MANAGED,
-        judge: log_files,
+        judge: |capture| several_logs(capture, "remove all but one when they are empty"),
     },
     Rule {
         id: "managed-tempdb-names",
@@ -206,25 +206,6 @@ fn slow_files(capture: &Capture, database: i64, files: &[&File]) -> Outcome {
     finding.remedy(
         "if reads or writes of it are slow, make its files larger (129 GiB is the next class) or more; `dbstow run` compares both",
     )
-}
-
-fn log_files(capture: &Capture) -> Vec<Outcome> {
-    if capture.files.is_empty() {
-        return vec![no_files(capture)];
-    }
-    let several = with_several_logs(capture);
-    if several.is_empty() {
-        return vec![Outcome::fine("every database has one log")];
-    }
-    let finding = |(database, files): (i64, Vec<&File>)| {
-        let name = capture.database(database);
-        let message = format!("{name} has {}", count(files.len(), "log file"));
-        Finding::new(Severity::Low, message)
-            .with("log files", files.len())
-            .at(places(capture, files))
-            .remedy("remove all but one when they are empty")
-    };
-    several.into_iter().map(finding).collect()
 }
 
 fn tempdb_names(capture: &Capture) -> Vec<Outcome> {

@@ -6,16 +6,13 @@ mod difference;
 mod request;
 mod session;
 
-use host::clock::Clock;
 use model::Duration;
-use profile::{Draft, Interval, Lost, Profile, Timestamp};
+use profile::{Draft, Interval, Lost, Timestamp};
 
 use crate::Access;
 use difference::{Snapshot, assumptions, interval};
-use engine::recorder::{
-    self, RecordError, Recorded, RecordedServers, Recorder, Recording, Samples, Watcher,
-};
-use engine::{EngineError, Patience};
+use engine::EngineError;
+use engine::recorder::{Recorded, RecordedServers, Samples};
 use session::RecorderSession;
 
 /// Servers that can be recorded.
@@ -23,46 +20,28 @@ pub(crate) const SERVERS: RecordedServers = RecordedServers {
     title: "SQL Server",
     schemes: &["sqlserver", "mssql"],
     url: "sqlserver://USER@HOST:PORT",
+    open: |url, options, patience| {
+        let access = Access::new(url, options)?.with_patience(&patience);
+        Ok(Box::new(Server(access)))
+    },
 };
 
-impl Recorder for Access {
-    fn record(
-        &self,
-        patience: Patience,
-        recording: Recording,
-        watcher: &dyn Watcher,
-    ) -> Result<Profile, RecordError> {
-        let access = &self.clone().with_patience(&patience);
-        recorder::record(Server { access }, recording, watcher)
-    }
-}
+/// A server that is recorded.
+struct Server(Access);
 
-struct Server<'a> {
-    access: &'a Access,
-}
-
-impl Recorded for Server<'_> {
+impl Recorded for Server {
     type Session = RecorderSession;
-    type Snapshot = Snapshot;
 
     fn name(&self) -> String {
-        self.access.server()
+        self.0.server()
     }
 
     fn connect(&self, number: u32) -> Result<RecorderSession, EngineError> {
-        RecorderSession::open(self.access, number)
-    }
-
-    fn snapshot(&self, session: &mut RecorderSession, clock: &Clock) -> Result<Snapshot, String> {
-        session.snapshot(clock).map_err(|error| error.to_string())
+        RecorderSession::open(&self.0, number)
     }
 
     fn at(snapshot: &Snapshot) -> Duration {
         snapshot.at
-    }
-
-    fn sample(&self, session: &mut RecorderSession, samples: &mut Samples) -> Result<(), String> {
-        session.sample(samples).map_err(|error| error.to_string())
     }
 
     fn describe(

@@ -16,7 +16,7 @@ use super::request::under_way;
 use crate::Access;
 use crate::trial::OBSERVER;
 use engine::EngineError;
-use engine::recorder::Samples;
+use engine::recorder::{RecordedSession, Samples};
 
 /// SQL Server 2012: the queries use columns that it introduced.
 const MAJOR_MIN: u32 = 11;
@@ -94,8 +94,21 @@ impl RecorderSession {
         }
     }
 
-    /// Takes a snapshot of all counters.
-    pub(super) fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, AskError> {
+    fn read<T>(
+        &mut self,
+        question: &Question,
+        row: impl Fn(Row<'_>) -> Result<T, Missing>,
+    ) -> Result<Vec<T>, AskError> {
+        self.own += 1.0;
+        capture::read(&mut self.driver, question, row)
+    }
+}
+
+impl RecordedSession for RecorderSession {
+    type Snapshot = Snapshot;
+    type Error = AskError;
+
+    fn snapshot(&mut self, clock: &Clock) -> Result<Snapshot, AskError> {
         let process = self.read(&question::PROCESS, |row| {
             let processor_ms = row.int("processor_ms")?;
             Ok((row.word("started")?, processor_ms, row.word("now_utc")?))
@@ -129,8 +142,7 @@ impl RecorderSession {
         })
     }
 
-    /// Samples the current state of sessions.
-    pub(super) fn sample(&mut self, samples: &mut Samples) -> Result<(), AskError> {
+    fn sample(&mut self, samples: &mut Samples) -> Result<(), AskError> {
         let rows = self.read(&question::REQUESTS, |row| {
             let (status, wait) = (row.word("status")?, row.word("wait_type")?);
             Ok(
@@ -142,15 +154,6 @@ impl RecorderSession {
         })?;
         samples.add(rows.into_iter().flatten());
         Ok(())
-    }
-
-    fn read<T>(
-        &mut self,
-        question: &Question,
-        row: impl Fn(Row<'_>) -> Result<T, Missing>,
-    ) -> Result<Vec<T>, AskError> {
-        self.own += 1.0;
-        capture::read(&mut self.driver, question, row)
     }
 }
 

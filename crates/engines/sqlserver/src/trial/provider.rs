@@ -11,7 +11,7 @@ use crate::capture;
 use crate::recorder::SERVERS;
 use engine::EngineError;
 use engine::Patience;
-use engine::recorder::{RecordedServers, Recorder};
+use engine::recorder::RecordedServers;
 use engine::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Started, TrialVolumes, Users,
 };
@@ -89,14 +89,6 @@ impl EngineProvider for Provider {
 
     fn recorded(&self) -> Option<&'static RecordedServers> {
         Some(&SERVERS)
-    }
-
-    fn recorder(
-        &self,
-        url: &str,
-        options: &ProductOptions,
-    ) -> Result<Box<dyn Recorder>, EngineError> {
-        Ok(Box::new(Access::new(url, options)?))
     }
 
     fn capture(

@@ -1,12 +1,16 @@
 use super::*;
+use engine::recorder::{HostCounters, Taken};
 use host::plain::DiskCounters;
 use profile::Wait;
 
 /// A snapshot `at_s` seconds into the recording.
 fn snapshot(at_s: u64, rows: &[(&str, &str, &str)]) -> Snapshot {
     let mut snapshot = Snapshot {
-        at: Duration::from_secs(at_s),
-        server_time_s: 1000.0 + at_s as f64,
+        taken: Taken {
+            at: Duration::from_secs(at_s),
+            server_time_s: 1000.0 + at_s as f64,
+            ..Taken::default()
+        },
         started_s: 500.0,
         ..Snapshot::default()
     };
@@ -34,15 +38,11 @@ fn a_restart_a_reset_a_lost_connection_and_a_set_clock_are_no_intervals() {
         ..after.clone()
     };
     assert_eq!(counted(&before, &restarted), Err(Lost::Restart));
-    let reconnected = Snapshot {
-        connection: 1,
-        ..after.clone()
-    };
+    let mut reconnected = after.clone();
+    reconnected.taken.connection = 1;
     assert_eq!(counted(&before, &reconnected), Err(Lost::Gap));
-    let set = Snapshot {
-        server_time_s: 900.0,
-        ..after.clone()
-    };
+    let mut set = after.clone();
+    set.taken.server_time_s = 900.0;
     assert_eq!(counted(&before, &set), Err(Lost::Clock));
     let shrunk = snapshot(10, &[("database", "xact_commit", "9")]);
     assert_eq!(counted(&before, &shrunk), Err(Lost::Reset));
@@ -92,10 +92,8 @@ fn own_transactions_are_no_operations_and_sessions_count_once() {
         ("session", "7", "1003.5"),
         ("session", "8", "999"),
     ];
-    let after = Snapshot {
-        own: 100.0,
-        ..snapshot(10, &rows)
-    };
+    let mut after = snapshot(10, &rows);
+    after.taken.own = 100.0;
     let mut samples = Samples::default();
     samples.add([(7, Some(Wait::Log)), (9, None)].into_iter());
     samples.add([(7, Some(Wait::Log))].into_iter());
@@ -182,10 +180,9 @@ fn on_disk(writes: u64, wal: u64, own_ms: u64) -> Snapshot {
         disks: vec![disk],
         processor: Duration::ZERO,
     };
-    Snapshot {
-        host: Some(host),
-        ..snapshot(10 * (wal > 0) as u64, &rows)
-    }
+    let mut snapshot = snapshot(10 * (wal > 0) as u64, &rows);
+    snapshot.taken.host = Some(host);
+    snapshot
 }
 
 #[test]
