@@ -79,18 +79,23 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
     }
 }
 
-/// Commands and options that this build lacks, each with its cargo feature.
-const LEFT_OUT: &[(&str, &str)] = &[
+/// Subcommands and options that this build lacks, and why.
+const LEFT_OUT: &[(&[&str], &str)] = &[
     #[cfg(not(feature = "live"))]
-    ("--live", "live"),
+    (
+        &["--live"],
+        "this dbstow was built without the screen (cargo feature `live`)",
+    ),
     #[cfg(not(feature = "metrics"))]
-    ("--metrics", "metrics"),
-    #[cfg(not(feature = "metrics"))]
-    ("--listen", "metrics"),
+    (
+        &["--listen", "--metrics"],
+        "this dbstow was built without metrics (cargo feature `metrics`)",
+    ),
     #[cfg(not(feature = "shell"))]
-    ("completions", "shell"),
-    #[cfg(not(feature = "shell"))]
-    ("man", "shell"),
+    (
+        &["completions", "man"],
+        "this dbstow was built without completions and manual pages (cargo feature `shell`)",
+    ),
 ];
 
 /// What the build lacks, where that may be why an argument was refused: it is left out; it is unknown, as options are declared by
@@ -100,11 +105,10 @@ pub fn left_out(error: &clap::Error) -> Option<String> {
         Some(ContextValue::String(value)) => value.as_str(),
         _ => "",
     };
-    let is_given = |name| {
-        given(ContextKind::InvalidArg) == name || given(ContextKind::InvalidSubcommand) == name
-    };
-    if let Some((name, feature)) = LEFT_OUT.iter().find(|(name, _)| is_given(*name)) {
-        let why = format!("this dbstow was built without `{name}` (cargo feature `{feature}`)");
+    let names = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].map(given);
+    let mut left_out = LEFT_OUT.iter();
+    let is_given = |of: &[&str]| names.iter().any(|name| of.contains(name));
+    if let Some((_, why)) = left_out.find(|(of, _)| is_given(of)) {
         return Some(format!("note: {why}"));
     }
     let left_out = ENGINES.left_out.iter().filter(|engine| match error.kind() {
