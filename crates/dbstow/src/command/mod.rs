@@ -82,7 +82,7 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
     }
 }
 
-/// Commands and options that this build lacks, and why.
+/// Subcommands and options that this build lacks, and why.
 const LEFT_OUT: &[(&[&str], &str)] = &[
     #[cfg(not(target_os = "linux"))]
     (
@@ -102,17 +102,17 @@ const LEFT_OUT: &[(&[&str], &str)] = &[
     #[cfg(not(feature = "live"))]
     (
         &["--live"],
-        "this dbstow was built without `--live` (cargo feature `live`)",
+        "this dbstow was built without the screen (cargo feature `live`)",
     ),
     #[cfg(not(feature = "metrics"))]
     (
-        &["--metrics", "--listen"],
+        &["--listen", "--metrics"],
         "this dbstow was built without metrics (cargo feature `metrics`)",
     ),
     #[cfg(not(feature = "shell"))]
     (
         &["completions", "man"],
-        "this dbstow was built without `man` and `completions` (cargo feature `shell`)",
+        "this dbstow was built without completions and manual pages (cargo feature `shell`)",
     ),
 ];
 
@@ -123,15 +123,10 @@ pub fn left_out(error: &clap::Error) -> Option<String> {
         Some(ContextValue::String(value)) => value.as_str(),
         _ => "",
     };
-    let is_given = |name: &&str| {
-        [ContextKind::InvalidArg, ContextKind::InvalidSubcommand]
-            .iter()
-            .any(|kind| given(*kind) == *name)
-    };
-    if let Some((_, why)) = LEFT_OUT
-        .iter()
-        .find(|(names, _)| names.iter().any(is_given))
-    {
+    let names = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg].map(given);
+    let mut left_out = LEFT_OUT.iter();
+    let is_given = |of: &[&str]| names.iter().any(|name| of.contains(name));
+    if let Some((_, why)) = left_out.find(|(of, _)| is_given(of)) {
         return Some(format!("note: {why}"));
     }
     let left_out = ENGINES.left_out.iter().filter(|engine| match error.kind() {
