@@ -52,6 +52,7 @@ validate: ## Compare the model with published figures, and print what changed
 bench: packages ## Measure the model, the whole program, the clients beside pgbench and sysbench, simulate beside emulate, emulated volumes beside peers, and drills
 	cargo bench --package dbstow-model
 	scripts/bench
+	scripts/bench-speed
 	scripts/bench-client
 	scripts/bench-cells
 	scripts/bench-profile

@@ -11,7 +11,7 @@ use model::{
     Request, Storage, Throughput, VolumeSpec,
 };
 use rusqlite::Connection;
-use sqlite_vfs::virtual_time::{Body, CpuCosts, RunError, Session, Simulation};
+use sqlite_vfs::virtual_time::{Body, CpuCosts, RunError, Session, Simulation, set_last_row};
 
 /// Places of the volumes, one for each role.
 const DATA: usize = 0;
@@ -451,4 +451,142 @@ fn a_large_pool_takes_memory_for_the_pages_that_are_used() {
         simulation.with_store(|store| store.counters().physical_reads),
         0
     );
+}
+
+/// What happens in a database of its own: loading, then reading and writing it again.
+const LOAD: &str = "
+    CREATE TABLE t(id INTEGER PRIMARY KEY, key, filler);
+    INSERT INTO t SELECT value, value * 7919 % 1000, zeroblob(5000) FROM generate_series(1, 400);
+    CREATE INDEX by_key ON t(key);";
+const USE: &str = "
+    UPDATE t SET filler = zeroblob(4000) WHERE key % 5 = 1;
+    DELETE FROM t WHERE id % 3 = 0;
+    SELECT sum(length(filler)) FROM t WHERE key > 500;
+    INSERT INTO t SELECT last_insert_rowid() + value, value, zeroblob(3000) FROM generate_series(1, 20);";
+
+/// A run after `connections` were made ready in `simulation`, and what it leaves in each database.
+fn used(simulation: &Simulation, connections: Vec<Connection>) -> (Shown, Vec<i64>) {
+    for connection in &connections {
+        connection.release_memory().expect("SQLite has a cache");
+    }
+    let sessions = RefCell::new(Vec::new());
+    let body = |connection| -> Body<'_> {
+        let sessions = &sessions;
+        Box::new(move |session| {
+            let connection: &Connection = connection;
+            session.attach(connection);
+            for sql in USE.split_inclusive(';') {
+                session.statement();
+                connection.execute_batch(sql).expect("valid SQL");
+            }
+            session.detach();
+            sessions.borrow_mut().push((session.now(), session.split()));
+        })
+    };
+    let before = simulation.logical_reads();
+    let end = simulation
+        .run(connections.iter().map(body).collect())
+        .expect("no session stalls");
+    let shown = Shown {
+        end,
+        sessions: sessions.take(),
+        counters: simulation.with_store(|store| store.counters()),
+        logical_reads: simulation.logical_reads() - before,
+        lock_waits: simulation.lock_waits(),
+        cpu_busy: simulation.cpu_busy(),
+    };
+    let sums = simulation.timeless(|_| {
+        let sum = |connection: &Connection| {
+            let sql = "SELECT sum(id * 31 + key + length(filler)) FROM t";
+            connection
+                .query_row(sql, [], |row| row.get(0))
+                .expect("valid SQL")
+        };
+        connections.iter().map(sum).collect()
+    });
+    (shown, sums)
+}
+
+fn load(session: &Session, number: u32) -> Connection {
+    let name = format!("own-{number}");
+    let connection = session.open(&name, Role::Data).expect("it can be opened");
+    connection.execute_batch(LOAD).expect("valid SQL");
+    connection
+}
+
+#[test]
+fn a_run_from_an_image_is_the_run_after_loading() {
+    let loaded = {
+        let simulation = simulation(2, CpuCosts::default(), 7, None);
+        let load = |session: &Session| (0..3).map(|number| load(session, number)).collect();
+        let connections = simulation.timeless(load);
+        used(&simulation, connections)
+    };
+
+    // The store of the simulation that makes the image is another one.
+    let image = simulation(1, NO_CPU, 8, Some(Bytes::mib(64))).into_image(|session| {
+        let connection = load(session, 0);
+        let row = connection.last_insert_rowid();
+        Some((connection, row))
+    });
+    let image = image.expect("it is one database");
+    let copies = simulation(2, CpuCosts::default(), 7, None);
+    let connections = copies.timeless(|session| {
+        let open = |number: u32| {
+            let name = format!("own-{number}");
+            session
+                .place(&image, &name, Role::Data)
+                .expect("there is room");
+            let open = || {
+                let connection = session.open(&name, Role::Data).expect("it can be opened");
+                let sql = "SELECT count(*) FROM sqlite_schema";
+                connection
+                    .query_row(sql, [], |_| Ok(()))
+                    .expect("valid SQL");
+                connection
+            };
+            let connection = session.unobserved(open).expect("opening writes nothing");
+            set_last_row(&connection, image.last_row());
+            connection
+        };
+        (0..3).map(open).collect()
+    });
+    let placed = used(&copies, connections);
+
+    assert!(loaded.0.counters.physical_reads > 0 && loaded.0.counters.pages_written > 0);
+    assert_eq!(placed, loaded);
+}
+
+#[test]
+fn two_databases_are_no_image() {
+    let image = simulation(1, NO_CPU, 7, None).into_image(|session| {
+        let connections = [load(session, 0), load(session, 1)];
+        Some((connections, 0))
+    });
+    assert!(image.is_none());
+}
+
+#[test]
+fn opening_that_writes_is_noticed() {
+    let simulation = simulation(1, NO_CPU, 7, None);
+    let opened = simulation.timeless(|session| session.unobserved(|| drop(load(session, 0))));
+    assert_eq!(opened, None);
+}
+
+#[test]
+fn an_image_needs_as_much_room_as_loading_it() {
+    let in_temp = |session: &Session| {
+        let connection = session.open("own", Role::Temp).expect("it can be opened");
+        connection.execute_batch(LOAD).ok()?;
+        Some((connection, 0))
+    };
+    let image = simulation(1, NO_CPU, 7, None).into_image(in_temp);
+    let image = image.expect("temporary files may grow");
+
+    // 400 rows of 5 kB are 2 MB.
+    let small = || simulation(1, NO_CPU, 7, Some(Bytes::mib(1)));
+    let placed = small().timeless(|session| session.place(&image, "own", Role::Temp));
+
+    assert!(placed.is_err());
+    assert!(small().into_image(in_temp).is_none());
 }

@@ -27,14 +27,14 @@ pub(super) fn check<'a>(
 ) -> Result<Ready<'a>> {
     prepared.preflight(&args.real_time.options())?;
     let arms = rehearse(prepared, trials, args.allow_large)?;
-    let forecast = together(&arms);
+    let forecast = largest(&arms);
     if !args.allow_large {
         fits(&forecast)?;
     }
     arms.iter()
         .filter_map(reads_too_far)
         .for_each(|remark| note(&remark));
-    let jobs = say(&forecast, trials.len(), jobs);
+    let jobs = say(&arms, &forecast, trials.len(), jobs);
     Ok(Ready { jobs, arms })
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Ready<'a> {
 pub(super) fn preview(prepared: &Prepared, args: &ExperimentArgs, jobs: usize) -> Result<()> {
     let trials = prepared.plan().trials();
     let arms = rehearse(prepared, trials, true)?;
-    let forecast = together(&arms);
+    let forecast = largest(&arms);
     arms.iter()
         .filter_map(reads_too_far)
         .for_each(|remark| note(&remark));
@@ -62,7 +62,7 @@ pub(super) fn preview(prepared: &Prepared, args: &ExperimentArgs, jobs: usize) -
     {
         note(&format!("dbstow: cannot run here: {mistake}"));
     }
-    say(&forecast, trials.len(), jobs);
+    say(&arms, &forecast, trials.len(), jobs);
     Ok(())
 }
 
@@ -99,10 +99,9 @@ fn reads_too_far(rehearsed: &Rehearsed<'_>) -> Option<String> {
     })
 }
 
-/// Total time of the trials, and the memory and disk space of the largest.
-fn together(arms: &[Rehearsed<'_>]) -> Forecast {
+/// The memory and disk space of the largest trial.
+fn largest(arms: &[Rehearsed<'_>]) -> Forecast {
     arms.iter().fold(Forecast::default(), |all, arm| Forecast {
-        time: all.time + arm.forecast.time * u64::from(arm.trials),
         memory: all.memory.max(arm.forecast.memory),
         disk: all.disk.max(arm.forecast.disk),
         ..all
@@ -111,10 +110,11 @@ fn together(arms: &[Rehearsed<'_>]) -> Forecast {
 
 /// Announces the duration of a run of more than a minute. Returns how many of `jobs` parallel trials fit into this
 /// machine's memory.
-fn say(forecast: &Forecast, trials: usize, jobs: usize) -> usize {
+fn say(arms: &[Rehearsed<'_>], forecast: &Forecast, trials: usize, jobs: usize) -> usize {
     let jobs = jobs.min(trials);
     let jobs = jobs.min(fitting(forecast)).max(1);
-    let time = Duration::from_nanos(forecast.time.as_nanos() / jobs as u64);
+    let all: u64 = arms.iter().map(|arm| arm.time.as_nanos()).sum();
+    let time = Duration::from_nanos(all / jobs as u64);
     if time > LONG {
         let held = [
             ("memory", forecast.memory),

@@ -102,7 +102,8 @@ fn runs_without_errors(name: &str) {
             work: &Work::Statements(Box::new(workload)),
         };
         let never: trial::Cancel = std::rc::Rc::new(|| false);
-        let record = trial::simulate(&subject, &never, &|_| {});
+        let images = trial::Images::default();
+        let record = trial::simulate(&subject, &images, &never, &|_| {});
         let record = record.expect("nobody cancels it");
         let shown = format!("{name}, {}", trial.arm);
         assert_eq!(record.errors.count, 0, "{shown}: {:?}", record.errors.first);

@@ -6,7 +6,7 @@ use experiment::plan::{Plan, Trial};
 use experiment::question::{ArmQuestion, Question};
 use experiment::record::{Note, Record};
 use experiment::spec::{Arm, Arrival, Mode, Role};
-use model::VolumeSpec;
+use model::{Duration, VolumeSpec};
 use profile::Profile;
 use replay::{BackTest, ReplayError, start_with_recorded_credits};
 use workload::{Database, Workload};
@@ -14,8 +14,8 @@ use workload::{Database, Workload};
 use crate::inventory::Inventory;
 use crate::trial::real::{VolumesError, preflight};
 use crate::trial::{
-    self, Cancel, Cancelled, Forecast, Moment, Recording, RehearsalError, Replayed, Stage,
-    StageError, Subject, Tell, TrialId, Work, rehearse,
+    self, Cancel, Cancelled, Forecast, Images, Loads, Moment, Recording, RehearsalError, Replayed,
+    Stage, StageError, Subject, Tell, TrialId, Work, rehearse,
 };
 use engine::{EngineProvider, Options, Simulated, UnknownEngine};
 
@@ -37,6 +37,8 @@ pub struct Prepared {
     engine: &'static dyn EngineProvider,
     /// One for each arm of the plan and each variation, in order.
     arms: Vec<Ready>,
+    /// The databases that trials in virtual time begin with.
+    images: Images,
 }
 
 /// What trials of an arm need on this machine.
@@ -47,6 +49,8 @@ pub struct Rehearsed<'a> {
     pub trials: u32,
     /// What one of them needs.
     pub forecast: Forecast,
+    /// Processor time of all of them: a database that trials begin with alike is loaded once.
+    pub time: Duration,
 }
 
 /// An arm with all names resolved.
@@ -94,6 +98,7 @@ impl Prepared {
             engine,
             arms: plan.all_arms().map(ready).collect::<Result<_, _>>()?,
             plan: plan.clone(),
+            images: Images::default(),
         })
     }
 
@@ -144,15 +149,19 @@ impl Prepared {
         if self.plan.variant.mode != Mode::Simulate {
             return Ok(all);
         }
+        let mut loads = Loads::default();
         for trial in trials {
+            let id = self.id(trial);
+            let (arm, ready) = self.of(&id);
+            let workload = ready.work.statements();
+            let loaded = workload.map_or(0, |workload| loads.count(&id, &arm.settings, workload));
+            let time =
+                |forecast: &Forecast| forecast.operations + forecast.load * u64::from(loaded);
             if let Some(known) = all.iter_mut().find(|known| known.arm.name == trial.arm) {
                 known.trials += 1;
+                known.time += time(&known.forecast);
                 continue;
             }
-            let arm = self
-                .plan
-                .arm(&trial.arm)
-                .expect("a plan's trials are of its arms");
             // Arms mostly differ in where their files are, which does not affect loading.
             let same = |known: &&Rehearsed<'_>| {
                 let (known, settings) = (&known.arm.settings, &arm.settings);
@@ -161,11 +170,12 @@ impl Prepared {
             };
             let forecast = match all.iter().find(same) {
                 Some(known) => known.forecast,
-                None => self.forecast(&self.id(trial))?,
+                None => self.forecast(&id)?,
             };
             all.push(Rehearsed {
                 arm,
                 trials: 1,
+                time: time(&forecast),
                 forecast,
             });
         }
@@ -202,7 +212,9 @@ impl Prepared {
     ) -> Result<Record, Cancelled> {
         let (arm, ready) = self.of(id);
         let record = match &ready.work {
-            Work::Statements(_) => trial::simulate(&self.subject(id), cancelled, tell),
+            Work::Statements(_) => {
+                trial::simulate(&self.subject(id), &self.images, cancelled, tell)
+            }
             Work::Recording(recording) => {
                 trial::replay(&replayed(id, arm, ready, recording), cancelled, tell)
             }

@@ -17,7 +17,8 @@ pub mod real;
 
 pub use needs::{memory, memory_needed};
 pub use simulate::{
-    Forecast, Moment, RehearsalError, Replayed, Size, Tell, rehearse, replay, run_trial as simulate,
+    Forecast, Images, Loads, Moment, RehearsalError, Replayed, Size, Tell, rehearse, replay,
+    run_trial as simulate,
 };
 pub use stage::{Stage, StageError};
 

@@ -28,13 +28,28 @@ pub(super) struct Inode {
 
 impl Inode {
     pub(super) fn new(world: &Rc<World>, role: Option<Role>) -> Inode {
+        let place = role.map(|role| world.create(role));
+        Inode::of(world, place, spool::Bytes::default())
+    }
+
+    /// A file of these bytes whose pages have their place already.
+    pub(super) fn placed(world: &Rc<World>, place: FileId, bytes: spool::Bytes) -> Inode {
+        Inode::of(world, Some(place), bytes)
+    }
+
+    fn of(world: &Rc<World>, place: Option<FileId>, bytes: spool::Bytes) -> Inode {
         Inode {
             world: Rc::clone(world),
-            bytes: RefCell::default(),
-            place: role.map(|role| world.store.borrow_mut().create(role)),
+            bytes: RefCell::new(bytes),
+            place,
             page_size: world.store.borrow().page_size(),
             locks: RefCell::default(),
         }
+    }
+
+    /// Its place in the store, if its requests cost anything.
+    pub(super) fn place(&self) -> Option<FileId> {
+        self.place
     }
 
     /// The pages that a range touches, if it costs anything.

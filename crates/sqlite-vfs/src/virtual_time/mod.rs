@@ -20,6 +20,7 @@
 
 mod cost;
 mod files;
+mod image;
 mod inode;
 mod rows;
 mod scheduler;
@@ -29,6 +30,7 @@ mod trace;
 mod world;
 
 pub use cost::CpuCosts;
+pub use image::Image;
 pub use scheduler::{Body, RunError, Simulation};
-pub use session::Session;
+pub use session::{Session, set_last_row};
 pub use spool::{Held, temporary_space};

@@ -26,8 +26,8 @@ pub type Body<'a> = Box<dyn FnOnce(&Session) + 'a>;
 ///
 /// At most one per thread. Connections opened in it must be closed before it is dropped.
 pub struct Simulation {
-    world: Rc<World>,
-    files: Rc<Inodes>,
+    pub(super) world: Rc<World>,
+    pub(super) files: Rc<Inodes>,
 }
 
 /// Why sessions did not run to completion.

@@ -18,7 +18,8 @@ use super::inode::Inodes;
 use super::trace::{Act, Freed, Key, Row, Trace};
 use super::world::World;
 
-pub(super) use database::VFS;
+pub use database::set_last_row;
+pub(super) use database::{VFS, file_name};
 
 /// Bytes of log that an open transaction writes at once: a block.
 const STREAMED: u64 = LOG_BLOCK.0;
@@ -249,7 +250,11 @@ impl Session {
 
     /// SQLite reads a page.
     pub(super) fn read_page(&self, file: FileId, page: u64) {
+        if !self.world.is_observed() {
+            return;
+        }
         if !self.traced(Act::Read(file, page)) {
+            self.world.record(|recorder| recorder.read(file, page));
             self.work_until_now();
             self.read(file, page);
         }
@@ -257,10 +262,15 @@ impl Session {
 
     /// SQLite writes a page.
     pub(super) fn write_page(&self, file: FileId, page: u64) -> Result<(), Full> {
+        if !self.world.is_observed() {
+            self.world.is_disturbed.set(true);
+            return Ok(());
+        }
         let written = match self.traced(Act::Write(file, page)) {
             // A write without space must fail while SQLite can still undo it.
             true => self.world.store.borrow_mut().reserve(file, page),
             false => {
+                self.world.record(|recorder| recorder.write(file, page));
                 self.work_until_now();
                 self.write(file, page)
             }
@@ -315,13 +325,15 @@ impl Session {
         debug_assert!(logged.is_ok(), "the log has room");
     }
 
-    fn read(&self, file: FileId, page: u64) {
+    /// Reads a page of the modelled store.
+    pub(super) fn read(&self, file: FileId, page: u64) {
         self.before_page(file, page);
         let read = self.until_done(|store, now| Ok(store.read(now, self.id, file, page)));
         debug_assert!(read.is_ok(), "reading needs no room");
     }
 
-    fn write(&self, file: FileId, page: u64) -> Result<(), Full> {
+    /// Writes a page of the modelled store.
+    pub(super) fn write(&self, file: FileId, page: u64) -> Result<(), Full> {
         self.before_page(file, page);
         self.until_done(|store, now| store.write(now, file, page))
     }

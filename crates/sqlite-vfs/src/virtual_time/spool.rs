@@ -10,6 +10,7 @@
 //! file ──► table of blocks ──► Empty            zeros, no bytes kept
 //!                          ──► Packed           LZ4, in memory
 //!                          ──► Spooled ──slot──► temporary file; slots given back are used again
+//!                          ──► Shared            as in the frozen file that this one is a copy of
 //! ```
 
 use std::fs::File;
@@ -17,6 +18,7 @@ use std::io;
 use std::mem;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use lz4_flex::block::{
     CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
@@ -48,6 +50,37 @@ pub(crate) struct Bytes {
     blocks: Vec<Block>,
     /// Length in bytes.
     pub(crate) length: u64,
+    /// Where its shared blocks are.
+    base: Option<Arc<Frozen>>,
+}
+
+/// A file that does not change any more; copies share its blocks until they write to them.
+#[derive(Default)]
+pub(crate) struct Frozen {
+    blocks: Vec<Block>,
+    slots: Slots,
+    length: u64,
+    packed: u64,
+}
+
+impl Frozen {
+    /// Bytes that it takes in memory.
+    pub(crate) fn memory(&self) -> u64 {
+        self.packed + (self.blocks.capacity() * size_of::<Block>()) as u64
+    }
+
+    /// A copy to write to.
+    pub(crate) fn copy(self: &Arc<Frozen>) -> Bytes {
+        let shared = |block: &Block| match block {
+            Block::Empty => Block::Empty,
+            Block::Packed(_) | Block::Spooled(_) | Block::Shared => Block::Shared,
+        };
+        Bytes {
+            blocks: self.blocks.iter().map(shared).collect(),
+            length: self.length,
+            base: Some(Arc::clone(self)),
+        }
+    }
 }
 
 /// Why the temporary file could not be used, human-readable.
@@ -76,6 +109,17 @@ impl Spool {
         }
     }
 
+    /// Freezes the one file of a spool that is not a copy of another.
+    pub(crate) fn freeze(self, bytes: Bytes) -> Frozen {
+        assert!(bytes.base.is_none(), "a copy is not frozen again");
+        Frozen {
+            blocks: bytes.blocks,
+            slots: self.slots,
+            length: bytes.length,
+            packed: self.packed,
+        }
+    }
+
     /// Space that all files take now.
     pub(crate) fn held(&self) -> Held {
         let slots = self.slots.count - self.slots.free.len() as u64;
@@ -95,12 +139,11 @@ impl Spool {
         let there = (bytes.length.saturating_sub(offset) as usize).min(buffer.len());
         buffer[there..].fill(0);
         for part in parts(offset, there) {
-            let block = &bytes.blocks[part.block];
             let out = &mut buffer[part.range];
             if out.len() == BLOCK {
-                block.load(&self.slots, out)?;
+                bytes.load(part.block, &self.slots, out)?;
             } else {
-                block.load(&self.slots, &mut self.plain)?;
+                bytes.load(part.block, &self.slots, &mut self.plain)?;
                 out.copy_from_slice(&self.plain[part.inside..][..out.len()]);
             }
         }
@@ -122,7 +165,7 @@ impl Spool {
         for part in parts(offset, buffer.len()) {
             let written = offset + part.range.end as u64;
             let new = &buffer[part.range];
-            self.put(&mut bytes.blocks[part.block], part.inside, new)?;
+            self.put(bytes, part.block, part.inside, new)?;
             bytes.length = bytes.length.max(written);
         }
         Ok(())
@@ -144,7 +187,7 @@ impl Spool {
         let inside = (bytes.length % BLOCK as u64) as usize;
         let last = (bytes.length / BLOCK as u64) as usize;
         if inside > 0 && !matches!(bytes.blocks[last], Block::Empty) {
-            self.put(&mut bytes.blocks[last], inside, &ZEROS[inside..])?;
+            self.put(bytes, last, inside, &ZEROS[inside..])?;
         }
         bytes.reach(length);
         bytes.length = length;
@@ -152,15 +195,21 @@ impl Spool {
     }
 
     /// Writes part of a block, or all of it.
-    fn put(&mut self, block: &mut Block, inside: usize, new: &[u8]) -> io::Result<()> {
-        let before = block.packed();
-        let stored = if new.len() == BLOCK {
-            block.store(&mut self.packer, &mut self.slots, new)
-        } else {
-            block.load(&self.slots, &mut self.plain)?;
+    fn put(
+        &mut self,
+        bytes: &mut Bytes,
+        number: usize,
+        inside: usize,
+        new: &[u8],
+    ) -> io::Result<()> {
+        if new.len() < BLOCK {
+            bytes.load(number, &self.slots, &mut self.plain)?;
             self.plain[inside..][..new.len()].copy_from_slice(new);
-            block.store(&mut self.packer, &mut self.slots, &self.plain)
-        };
+        }
+        let whole = if new.len() < BLOCK { &self.plain } else { new };
+        let block = &mut bytes.blocks[number];
+        let before = block.packed();
+        let stored = block.store(&mut self.packer, &mut self.slots, whole);
         self.packed = self.packed - before + block.packed();
         stored
     }
@@ -183,6 +232,14 @@ impl Bytes {
             self.blocks.resize_with(count, Block::default);
         }
     }
+
+    /// The bytes of a block.
+    fn load(&self, number: usize, slots: &Slots, plain: &mut [u8]) -> io::Result<()> {
+        match (&self.blocks[number], &self.base) {
+            (Block::Shared, Some(base)) => base.blocks[number].load(&base.slots, plain),
+            (block, _) => block.load(slots, plain),
+        }
+    }
 }
 
 /// Where a block's bytes are.
@@ -195,6 +252,8 @@ enum Block {
     Packed(Box<[u8]>),
     /// In this slot of the temporary file.
     Spooled(u64),
+    /// In the block of the same number of the frozen file.
+    Shared,
 }
 
 impl Block {
@@ -202,7 +261,7 @@ impl Block {
     fn packed(&self) -> u64 {
         match self {
             Block::Packed(packed) => packed.len() as u64,
-            Block::Empty | Block::Spooled(_) => 0,
+            Block::Empty | Block::Spooled(_) | Block::Shared => 0,
         }
     }
 
@@ -214,6 +273,7 @@ impl Block {
                 assert_eq!(length, BLOCK, "a packed block holds a whole one");
             }
             Block::Spooled(slot) => slots.read(*slot, plain)?,
+            Block::Shared => unreachable!("a frozen file has no shared blocks"),
         }
         Ok(())
     }
@@ -231,7 +291,9 @@ impl Block {
                 slots.release(mem::replace(self, Block::Packed(packed.into())));
             }
             (None, Block::Spooled(slot)) => slots.write(*slot, plain)?,
-            (None, Block::Empty | Block::Packed(_)) => *self = Block::Spooled(slots.add(plain)?),
+            (None, Block::Empty | Block::Packed(_) | Block::Shared) => {
+                *self = Block::Spooled(slots.add(plain)?)
+            }
         }
         Ok(())
     }
@@ -294,7 +356,7 @@ impl Slots {
     fn release(&mut self, block: Block) {
         match block {
             Block::Spooled(slot) => self.free.push(slot),
-            Block::Empty | Block::Packed(_) => {}
+            Block::Empty | Block::Packed(_) | Block::Shared => {}
         }
     }
 }

@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::Instant;
 use model::cores::Cores;
 use model::locks::Locks;
-use model::store::Store;
+use model::store::{FileId, Role, Store};
 
 use super::cost::CpuCosts;
+use super::image::Recorder;
 use super::spool::{Spool, failure};
 use super::trace::{Freed, Key};
 use crate::vfs::Code;
@@ -41,6 +42,21 @@ pub(super) struct World {
     pub(super) logical_reads: Cell<u64>,
     pub(super) lock_waits: Cell<u64>,
     pub(super) deadlocks: Cell<u64>,
+    pub(super) loading: Cell<Loading>,
+    pub(super) recorder: RefCell<Recorder>,
+    /// Whether a file was written or created while nothing was observed.
+    pub(super) is_disturbed: Cell<bool>,
+}
+
+/// What becomes of the pages that SQLite touches outside of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Loading {
+    /// The modelled store places and caches them.
+    Plain,
+    /// It does, and an image records them.
+    Recorded,
+    /// Nothing: the store has placed and cached them before.
+    Unobserved,
 }
 
 impl World {
@@ -63,7 +79,35 @@ impl World {
             logical_reads: Cell::new(0),
             lock_waits: Cell::new(0),
             deadlocks: Cell::new(0),
+            loading: Cell::new(Loading::Plain),
+            recorder: RefCell::default(),
+            is_disturbed: Cell::new(false),
         }
+    }
+
+    /// Creates a file in the store.
+    pub(super) fn create(&self, role: Role) -> FileId {
+        let file = self.store.borrow_mut().create(role);
+        self.record(|recorder| recorder.create(file, role));
+        self.is_disturbed
+            .set(self.is_disturbed.get() || self.loading.get() == Loading::Unobserved);
+        file
+    }
+
+    /// Records what is loaded, if it is to be an image. Stops once it is more than an image keeps.
+    pub(super) fn record(&self, record: impl FnOnce(&mut Recorder)) {
+        if self.loading.get() == Loading::Recorded {
+            let mut recorder = self.recorder.borrow_mut();
+            record(&mut recorder);
+            if recorder.has_overflowed() {
+                self.stopping.set(true);
+            }
+        }
+    }
+
+    /// Whether the store places and caches the pages that SQLite touches.
+    pub(super) fn is_observed(&self) -> bool {
+        self.loading.get() != Loading::Unobserved
     }
 
     /// Resumes a session at `when`.
@@ -116,6 +160,7 @@ impl World {
 
     /// Frees pages that are not in use any more.
     pub(super) fn free(&self, pages: Freed) {
+        self.record(|recorder| recorder.free(pages));
         let mut store = self.store.borrow_mut();
         match pages {
             Freed::File(file) => store.drop_file(file),

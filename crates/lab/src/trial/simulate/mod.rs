@@ -1,6 +1,7 @@
 //! A trial in virtual time.
 
 mod collect;
+mod image;
 mod meter;
 mod progress;
 mod raw;
@@ -14,15 +15,16 @@ use std::rc::Rc;
 use model::Instant;
 use model::random;
 use model::split::TimeSplit;
-use model::store::Role;
 use rusqlite::Connection;
 use sqlite_vfs::virtual_time::{self, Session, Simulation};
 
+pub use image::{Images, Loads};
 pub use progress::{Moment, Tell};
 pub use rehearsal::{Forecast, RehearsalError, Size, rehearse};
 pub use replay::{Replayed, replay};
 
 use collect::{Collected, Snapshot, record};
+use image::{cache_kib, load_seed};
 use meter::SharedMeter;
 use progress::Progress;
 use session::{Body, Sums};
@@ -34,20 +36,22 @@ use engine::Simulated;
 use experiment::record::{Phase, Record};
 use experiment::spec::{Settings, Temperature};
 use sqlite::SqliteDriver;
-use workload::{Database, Tables, Workload};
+use workload::{Database, Workload};
 
-/// Runs a trial, and reports progress. A failed trial has a record too.
+/// Runs a trial, which begins with copies of `images` where it loads the same, and reports progress. A failed trial has a
+/// record too.
 ///
 /// # Errors
 /// When `cancelled` returns true before the end.
 pub fn run_trial(
     subject: &Subject<'_>,
+    images: &Images,
     cancelled: &Cancel,
     tell: &Tell<'_>,
 ) -> Result<Record, Cancelled> {
     let record = match subject.engine.simulated() {
         Some(Simulated::PlainIo) => raw::record(subject, &**cancelled),
-        Some(Simulated::Statements) | None => sql(subject, cancelled, tell),
+        Some(Simulated::Statements) | None => sql(subject, images, cancelled, tell),
     };
     if cancelled() {
         return Err(Cancelled);
@@ -55,7 +59,7 @@ pub fn run_trial(
     Ok(record)
 }
 
-fn sql(subject: &Subject<'_>, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
+fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
     let Subject {
         id,
         settings,
@@ -73,7 +77,7 @@ fn sql(subject: &Subject<'_>, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
         cancelled,
         meter: meter.clone(),
     }
-    .run(tell);
+    .run(images, tell);
     let ended = result.is_ok();
     let mut record = record(id, stage, workload, &meter, result);
     if ended {
@@ -97,14 +101,10 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn run(&self, tell: &Tell<'_>) -> Result<Collected, String> {
+    fn run(&self, images: &Images, tell: &Tell<'_>) -> Result<Collected, String> {
         tell(Moment::Loading);
-        let mut store = self.stage.build(random::derive(self.id.seed, "store", 0));
-        store.observe(Box::new(self.meter.clone()));
-        let simulation = Simulation::new(store, self.stage.machine.cores, self.stage.costs)
-            .map_err(|error| format!("a temporary file for the database's pages: {error}"))?;
-        simulation.stop_when(Rc::clone(self.cancelled));
-        let connections = simulation.timeless(|session| self.prepare(session))?;
+        let (simulation, connections) = self.loaded(images)?;
+        simulation.with_store(|store| store.observe(Box::new(self.meter.clone())));
         let rows = simulation.timeless(|session| self.parameters(session, &connections))?;
         self.quiesce(&simulation, &connections);
         let loaded = Snapshot::take(&simulation, Instant::ZERO, self.stage);
@@ -167,50 +167,81 @@ impl Trial<'_> {
         })
     }
 
+    /// A simulation at time zero, in which nothing is loaded.
+    fn simulation(&self) -> Result<Simulation, String> {
+        let store = self.stage.build(random::derive(self.id.seed, "store", 0));
+        let simulation = Simulation::new(store, self.stage.machine.cores, self.stage.costs)
+            .map_err(|error| format!("a temporary file for the database's pages: {error}"))?;
+        simulation.stop_when(Rc::clone(self.cancelled));
+        Ok(simulation)
+    }
+
+    /// A simulation whose databases are loaded, and every session's connection.
+    fn loaded(&self, images: &Images) -> Result<(Simulation, Vec<Connection>), String> {
+        if let Some(images) = images.of(self) {
+            let simulation = self.simulation()?;
+            let placed = simulation.timeless(|session| self.place(session, &images));
+            if let Some(connections) = placed {
+                return Ok((simulation, connections));
+            }
+        }
+        let simulation = self.simulation()?;
+        let connections = simulation.timeless(|session| self.prepare(session))?;
+        Ok((simulation, connections))
+    }
+
     /// Opens every session's connection, and loads what is not measured.
     fn prepare(&self, session: &Session) -> Result<Vec<Connection>, String> {
-        let tables = match self.workload.tables {
-            Tables::Data => Role::Data,
-            Tables::Temp => Role::Temp,
-        };
-        let count = self.settings.workload.sessions;
-        let shared = self.workload.database == Database::Shared;
-        let measured = self.workload.load.measured;
-        let mut connections = Vec::new();
-        for number in 0..count {
-            if session.stopping() {
-                return Err(Cancelled.to_string());
-            }
-            let opened = match self.workload.database {
-                Database::PerSession => session.open(&format!("session-{number}"), tables),
-                Database::Shared => session.open_shared("shared", tables),
-            };
-            let connection = opened.map_err(|error| error.to_string())?;
-            let kib = (self.settings.engine.sort_memory.0 >> 10).max(512);
-            let set_cache = |kib: u64| {
-                let sql = format!("PRAGMA cache_size = -{kib}");
-                connection
-                    .execute_batch(&sql)
-                    .map_err(|error| error.to_string())
-            };
-            let loads_all = number == 0 && shared && !measured;
-            set_cache(if loads_all { LOADING_KIB } else { kib })?;
-            if (number == 0 || !shared) && !measured {
-                let mut variables = self.workload.variables(number, count);
-                let seed = random::derive(self.id.seed, "load", u64::from(number));
-                session::load(session, &connection, self.workload, &mut variables, seed)?;
-                set_cache(kib)?;
-            }
-            connections.push(connection);
-        }
-        if shared {
-            for connection in &connections {
-                session
-                    .watch_keys(connection)
-                    .map_err(|error| error.to_string())?;
-            }
-        }
+        let connections = (0..self.settings.workload.sessions)
+            .map(|number| self.prepare_one(session, number))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.watch_keys(session, &connections)?;
         Ok(connections)
+    }
+
+    /// Opens the connection of session `number`, and loads its database if that is not measured and not loaded yet.
+    fn prepare_one(&self, session: &Session, number: u32) -> Result<Connection, String> {
+        if session.stopping() {
+            return Err(Cancelled.to_string());
+        }
+        let shared = self.workload.database == Database::Shared;
+        let loads = (number == 0 || !shared) && !self.workload.load.measured;
+        let loading_kib = match shared && loads {
+            true => LOADING_KIB,
+            false => cache_kib(self.settings),
+        };
+        let connection = self.open(session, number, loading_kib)?;
+        if loads {
+            let count = self.settings.workload.sessions;
+            let mut variables = self.workload.variables(number, count);
+            let seed = load_seed(self.id, number);
+            session::load(session, &connection, self.workload, &mut variables, seed)?;
+            set_cache(&connection, cache_kib(self.settings))?;
+        }
+        Ok(connection)
+    }
+
+    /// Opens the connection of session `number`, with a cache of its own of this size.
+    fn open(&self, session: &Session, number: u32, kib: u64) -> Result<Connection, String> {
+        let tables = image::tables(self.workload);
+        let opened = match self.workload.database {
+            Database::PerSession => session.open(&session::database(number), tables),
+            Database::Shared => session.open_shared(session::SHARED, tables),
+        };
+        let connection = opened.map_err(|error| error.to_string())?;
+        set_cache(&connection, kib)?;
+        Ok(connection)
+    }
+
+    /// Lets sessions of a shared database lock the rows that they change.
+    fn watch_keys(&self, session: &Session, connections: &[Connection]) -> Result<(), String> {
+        match self.workload.database {
+            Database::PerSession => Ok(()),
+            Database::Shared => connections
+                .iter()
+                .try_for_each(|connection| session.watch_keys(connection))
+                .map_err(|error| error.to_string()),
+        }
     }
 
     /// Runs the query whose rows are parameters, if the workload has one; like loading, it takes no time.
@@ -243,6 +274,14 @@ impl Trial<'_> {
             }
         });
     }
+}
+
+/// Sets the size of a connection's own cache.
+fn set_cache(connection: &Connection, kib: u64) -> Result<(), String> {
+    let sql = format!("PRAGMA cache_size = -{kib}");
+    connection
+        .execute_batch(&sql)
+        .map_err(|error| error.to_string())
 }
 
 /// A session that only observes when the measured time begins and ends.

@@ -101,8 +101,10 @@ impl RehearsalError {
 /// What one trial needs on this machine, extrapolated from few rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
-    /// Processor time; without the operations of a run that ends by the clock, whose number is not known.
-    pub time: Duration,
+    /// Processor time for loading one database, of each session or of all.
+    pub load: Duration,
+    /// Processor time for its operations; zero for those of a run that ends by the clock, whose number is not known.
+    pub operations: Duration,
     /// Memory for its database.
     pub memory: Bytes,
     /// Temporary space for the part of its database that does not compress well.
@@ -227,7 +229,8 @@ fn forecast(subject: &Subject<'_>, few: &Taken, more: &Taken, rows: i64) -> Fore
     let operation = seconds(|taken| taken.scripts) / subject.workload().run.scripts.len() as f64;
     let load = seconds(|taken| taken.load);
     Forecast {
-        time: Duration::from_secs_f64(databases * load + operations * operation),
+        load: Duration::from_secs_f64(load),
+        operations: Duration::from_secs_f64(operations * operation),
         memory: Bytes((databases * bytes(|taken| taken.held.memory)) as u64),
         disk: Bytes((databases * bytes(|taken| taken.held.disk)) as u64),
         size: Size {

@@ -13,6 +13,14 @@ use super::progress::Progress;
 use sqlite::SqliteDriver;
 use workload::{Driver, Statement, Value, Variables, Workload};
 
+/// Name of the database that all sessions share.
+pub(super) const SHARED: &str = "shared";
+
+/// Name of the database that session `number` has to itself.
+pub(super) fn database(number: u32) -> String {
+    format!("session-{number}")
+}
+
 /// Results of all sessions of a run.
 pub(super) struct Sums {
     pub(super) tally: Tally,

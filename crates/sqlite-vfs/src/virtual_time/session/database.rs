@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use model::store::Role;
 use rusqlite::functions::FunctionFlags;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::{Session, current};
 use crate::virtual_time::rows;
@@ -34,23 +34,23 @@ impl Session {
     /// # Errors
     /// SQLite's error.
     pub fn open_shared(&self, name: &str, tables: Role) -> rusqlite::Result<Connection> {
-        // One cache for all: with one each, every commit would invalidate all others. SQLite finds it by the file's
-        // name, across the whole process.
-        let name = format!("{name} of simulation {}", self.world.number);
+        // One cache for all: with one each, every commit would invalidate all others.
+        let name = self.shared_name(name);
         self.open_with(&name, tables, OpenFlags::SQLITE_OPEN_SHARED_CACHE)
     }
 
+    /// The name of a shared database: SQLite finds its cache by it, across the whole process.
+    pub(in crate::virtual_time) fn shared_name(&self, name: &str) -> String {
+        format!("{name} of simulation {}", self.world.number)
+    }
+
     fn open_with(&self, name: &str, tables: Role, also: OpenFlags) -> rusqlite::Result<Connection> {
-        let role = match tables {
-            Role::Data => "data",
-            Role::Temp => "temp",
-        };
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | also;
         let mut connection =
-            Connection::open_with_flags_and_vfs(format!("{role}/{name}"), flags, VFS)?;
+            Connection::open_with_flags_and_vfs(file_name(name, tables), flags, VFS)?;
         let page = self.world.store.borrow().page_size().bytes().0;
         connection.execute_batch(&format!(
             "PRAGMA page_size = {page}; PRAGMA temp.page_size = {page}; PRAGMA journal_mode = MEMORY; \
@@ -79,6 +79,20 @@ impl Session {
     pub fn watch_keys(&self, connection: &Connection) -> rusqlite::Result<()> {
         rows::watch_keys(connection)
     }
+}
+
+/// The name of a database's file, which says what its tables belong to.
+pub(in crate::virtual_time) fn file_name(name: &str, tables: Role) -> String {
+    match tables {
+        Role::Data => format!("data/{name}"),
+        Role::Temp => format!("temp/{name}"),
+    }
+}
+
+/// Sets the rowid that `last_insert_rowid()` gives.
+pub fn set_last_row(connection: &Connection, row: i64) {
+    // SAFETY: an open connection, used on its own thread.
+    unsafe { ffi::sqlite3_set_last_insert_rowid(connection.handle(), row) };
 }
 
 fn lock_functions(connection: &Connection) -> rusqlite::Result<()> {
