@@ -81,7 +81,7 @@ fn forget_idle(images: &mut Vec<(Load, Option<Arc<Image>>)>, wanted: &[Load], mu
     *images = kept;
 }
 
-/// Counts the databases that trials load: those of which there is no image yet.
+/// Counts the databases that trials load: each that differs from those counted before.
 #[derive(Default)]
 pub struct Loads(Vec<Load>);
 
