@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::draft::Draft;
 use crate::import::error::ImportError;
 use crate::import::number::Decimal;
-use crate::import::stamp::{DateOrder, Dates, UtcOffset};
+use crate::import::stamp::{DateOrder, Dates, UtcOffset, is_open};
 use crate::import::table::{Row, Table};
 use crate::import::text::excerpt;
 use crate::import::{Options, Source};
@@ -219,8 +219,10 @@ fn wide(
         let told = "--utc-offset has no effect: the header of the file has its offset";
         draft.notes.push(told.to_owned());
     }
+    let is_open = |(_, text): &(usize, &str)| is_open(text);
     let options = Options {
-        dates: options.dates.or(own.then_some(DateOrder::MonthFirst)),
+        dates: (options.dates)
+            .or((own && texts.iter().any(is_open)).then_some(DateOrder::MonthFirst)),
         utc_offset: bias.or(options.utc_offset),
         ..options.clone()
     };
