@@ -41,6 +41,25 @@ pub enum AdviseError {
     /// Today's machine is to stay, and is not in the catalogue.
     #[error("{0}")]
     Machine(Box<CatalogueError>),
+    /// No machine of the cloud has this in its name.
+    #[error("--machine {pattern}: {why}")]
+    Pattern {
+        /// What was requested.
+        pattern: String,
+        /// The cause, with the nearest names.
+        why: Box<CatalogueError>,
+    },
+    /// The budget is below the price of every machine.
+    #[error(
+        "--budget {budget}: that is ${budget:.2} a month, and the cheapest machine that qualifies costs ${least:.2} without disks; \
+         give more (thousands without a separator: 1500, as 1.500 is one dollar and a half)"
+    )]
+    Budget {
+        /// The budget, in dollars a month.
+        budget: f64,
+        /// The price of the cheapest machine, in dollars a month.
+        least: f64,
+    },
     /// A requested disk is not in the catalogue.
     #[error("--disk {name}: {why}")]
     Disk {
@@ -55,14 +74,14 @@ pub enum AdviseError {
          record the server itself (`dbstow record`), or leave --temp out"
     )]
     TempNotCounted,
-    /// Neither the request nor today's volume says how much space files need.
+    /// Neither the request nor today's volumes say how much space files need.
     #[error(
-        "volume \"{volume}\" has no size, so that what has to fit is not known; give --capacity {roles}=SIZE"
+        "{volumes} no size, so that what has to fit is not known; give --capacity {roles}=SIZE"
     )]
     NoSize {
-        /// The volume.
-        volume: String,
-        /// The files on it, as options.
+        /// The volumes, with their verb.
+        volumes: String,
+        /// The files on them, as options.
         roles: String,
     },
     /// The files would grow beyond all disks.

@@ -7,6 +7,7 @@ use model::{Bytes, Iops, LimitSpec, Throughput};
 use reading::Role;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, value};
 
+use super::need::System;
 use super::recorded::Recorded;
 
 /// The arm of today's layout, and its placement.
@@ -82,6 +83,8 @@ pub(crate) struct Writer<'a> {
     pub(crate) grown: Option<[u32; 2]>,
     /// What was recorded on today's disks.
     pub(crate) recorded: Option<Recorded<'a>>,
+    /// The operating system that machines are priced with.
+    pub(crate) system: System,
     /// What is replayed.
     pub(crate) of: &'a Finalists<'a>,
 }
@@ -151,6 +154,12 @@ impl Writer<'_> {
         root.insert("name", value("finalists"));
         let question = "Do the layouts that were found keep what was predicted, beside today's?";
         root.insert("question", value(question));
+        // What `advise` priced, `run` prices.
+        let machine = section(root, "machine");
+        match self.system {
+            System::Windows => machine.insert("system", value("windows")),
+            System::Linux => machine.remove("system"),
+        };
         let workload = section(root, "workload");
         // Without `sessions`, each period has as many as were recorded: the load of the back-test.
         workload.insert("profile", value(&self.of.profile));

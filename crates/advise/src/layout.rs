@@ -75,7 +75,7 @@ pub enum NoLayout {
     /// No machine qualifies.
     #[error(
         "no machine of the catalogue is like this ({0} without a price); ask for another region, or allow more (--cloud, --machine, --arm); it needs at least today's \
-         memory"
+         memory, and the processors that today's machine is said to have"
     )]
     Machines(u64),
     /// No disk qualifies for these files.

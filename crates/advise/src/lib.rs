@@ -40,6 +40,7 @@
 //!     holdings: vec![Holding { roles: Role::COMMON.into(), size: Bytes::gib(100) }],
 //!     separate: Role::COMMON.into(),
 //!     memory: Bytes::gib(16),
+//!     cores: 0,
 //!     cloud: Some("aws".into()),
 //!     region: None,
 //!     machine: None,
@@ -56,7 +57,7 @@
 //! // As if the dearest were what there is today.
 //! let today = layouts.placed(layouts.iter().last().expect("there are layouts"));
 //! let limits = Limits { slower_max: 0.5, budget: None, simulations_max: 1_000 };
-//! let search = Search { layouts: &layouts, today: &today, today_load: &load, limits };
+//! let search = Search { layouts: &layouts, today: &today, today_load: &load, today_share: 1.0, limits };
 //! let advice = search.run(&mut |_step| true)?;
 //! let cheapest = advice.cheapest.expect("there is one");
 //! assert_eq!(layouts.machine(&cheapest.layout).0, "aws.r6i.large");

@@ -15,6 +15,8 @@ pub struct Need {
     pub separate: BTreeSet<Role>,
     /// Minimum main memory.
     pub memory: Bytes,
+    /// Minimum number of processors.
+    pub cores: u32,
     /// Prefix of the names of machines and disks, such as `azure`.
     pub cloud: Option<String>,
     /// Part of the name of price lists, such as `eastus`.
@@ -101,6 +103,7 @@ impl Need {
         is_named
             && (self.arm || self.machine.is_some() || !machine.arm)
             && machine.spec.memory >= self.memory
+            && machine.spec.cores >= self.cores
             && self.is_of_cloud(&machine.name)
             && self.is_of_region(machine.price_list())
     }

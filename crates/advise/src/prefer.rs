@@ -46,6 +46,7 @@ pub(crate) fn settled(
             None => cheapest,
             Some(simpler) => {
                 let kind = |found: &Found| search.layouts.kind(&found.layout);
+                results.very_cheapest = Some(cheapest.clone());
                 let others = results.runner_up.take().into_iter().chain([cheapest]);
                 let mut others = others.filter(|other| kind(other) != kind(&simpler));
                 results.runner_up = others.next();

@@ -7,6 +7,20 @@ use replay::BackTest;
 use toml_edit::{InlineTable, Item, Table, TableLike, Value, value};
 
 use super::request::Today;
+use super::search::TOLD_APART;
+
+/// Share by which the replay of today's layout may differ from the recording without a word beside the answer: as much as times
+/// count as equal by.
+pub(crate) const REPLAY_OFF_MAX: f64 = TOLD_APART;
+
+/// Today's time of an operation that layouts are compared with, as a share of the replayed one: the recorded time where the replay
+/// takes longer by more than [`REPLAY_OFF_MAX`], so that no layout seems fast because today's was replayed too slowly; else 1.
+pub(crate) fn recorded_share(backtest: &BackTest) -> f64 {
+    let share = backtest.recorded_time();
+    share
+        .filter(|share| *share < 1.0 - REPLAY_OFF_MAX)
+        .unwrap_or(1.0)
+}
 
 /// Today's layout, and the profile beside replays on it.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ use super::layout::Layouts;
 use super::load::{Load, grown_sessions};
 use super::need::Need;
 use super::prefer;
-use super::recorded::Recorded;
+use super::recorded::{Recorded, recorded_share};
 use super::search::{Search, Step};
 use super::simulate::Placed;
 use super::wishes::Wishes;
@@ -58,6 +58,10 @@ pub struct Names {
     pub catalogues: Vec<String>,
     /// The currency in which prices are shown.
     pub currency: Currency,
+    /// Whether the profile's server needs a licence that is paid for apart from the machine.
+    pub licensed: bool,
+    /// Why machines are priced with this operating system, where that was not asked for; a phrase.
+    pub system_why: Option<&'static str>,
     /// The scripts for the profile's server; `None`: its product is not known, or has none.
     pub scripts: Option<Scripts>,
 }
@@ -129,13 +133,20 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Checks that machines and disks qualify, which takes no simulation.
+    /// Checks that machines and disks qualify, and that the budget buys one of these machines, which takes no simulation.
     ///
     /// # Errors
-    /// When none do.
+    /// When none do, or it does not.
     pub fn check_offers(&self) -> Result<(), AdviseError> {
         let offered = Layouts::offered(self.catalogue, &self.need, &self.load, false);
-        offered.map(|_| ()).map_err(AdviseError::NoLayout)
+        let offered = offered.map_err(AdviseError::NoLayout)?;
+        let machines = offered.machines().iter();
+        let least = machines.map(|machine| machine.usd_per_month);
+        let least = least.fold(f64::INFINITY, f64::min);
+        match self.wishes.limits.budget {
+            Some(budget) if budget < least => Err(AdviseError::Budget { budget, least }),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Searches, and describes what was found; `backtest` is the profile beside replays on today's layout. `go_on` receives the
@@ -160,6 +171,7 @@ impl<'a> Request<'a> {
             layouts: &layouts,
             today,
             today_load: &self.today_load,
+            today_share: recorded_share(backtest),
             limits: self.wishes.limits,
         };
         let found = search.run(go_on);
@@ -196,6 +208,7 @@ impl<'a> Request<'a> {
                 today: self.today,
                 backtest,
             }),
+            system: self.need.system,
             of,
         };
         let experiment = writer.experiment(&named(advice), check);

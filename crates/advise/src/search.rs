@@ -16,6 +16,10 @@ use bounds::{Bound, Bounds};
 /// Layouts whose times differ by a smaller share count as equal: simulations and prices are not that exact.
 pub const TOLD_APART: f64 = 0.05;
 
+/// Without a budget, layouts that cost up to so many times the cheapest are considered: what costs more answers another question, and a
+/// chart with it shows nothing else.
+const DEARER_MAX: f64 = 5.0;
+
 /// The search's target and its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
@@ -27,6 +31,15 @@ pub struct Limits {
     pub simulations_max: u64,
 }
 
+impl Limits {
+    /// Where no budget was given and a layout is fast enough: the most dollars a month of others that are considered.
+    pub(crate) fn dearest(&self, found: &Results) -> Option<f64> {
+        let cheapest = found.very_cheapest.as_ref().or(found.cheapest.as_ref());
+        let usd = cheapest.filter(|_| self.budget.is_none())?;
+        Some(usd.layout.usd_per_month * DEARER_MAX)
+    }
+}
+
 /// A search.
 pub struct Search<'a> {
     /// Purchasable layouts.
@@ -35,6 +48,9 @@ pub struct Search<'a> {
     pub today: &'a Placed,
     /// Today's load; the candidates may have to carry more.
     pub today_load: &'a Load,
+    /// Today's time of an operation that others are compared with, as a share of the simulated one; above 0, and 1 where the
+    /// simulation is taken as it is.
+    pub today_share: f64,
     /// Target and limits.
     pub limits: Limits,
 }
@@ -53,7 +69,7 @@ pub struct Found {
 /// Results of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// Today's layout, from a short simulation.
+    /// Today's layout, from a short simulation; its time is that which others are compared with.
     pub today: Measured,
     /// Operation times of today's layout in the simulations that confirm an answer, in seconds, by seed.
     pub today_s: Vec<f64>,
@@ -61,6 +77,8 @@ pub struct Results {
     pub cheapest: Option<Found>,
     /// The next more expensive one of another kind that also meets it.
     pub runner_up: Option<Found>,
+    /// The very cheapest, where a simpler one is preferred to it.
+    pub very_cheapest: Option<Found>,
     /// The fastest within the budget; the cheapest among ties.
     pub fastest: Option<Found>,
     /// Lowest product of time and price within the budget.
@@ -132,9 +150,12 @@ impl Search<'_> {
     /// When an operation takes zero time.
     pub fn run(&self, go_on: &mut dyn FnMut(Step) -> bool) -> Result<Results, ReplayError> {
         let load = self.today_load;
-        let today = self.today.simulate(load, Effort::Short, 1)?;
+        let mut today = self.today.simulate(load, Effort::Short, 1)?;
+        today.operation_s *= self.today_share;
         let today_s = self.today.long(load)?;
-        let today_s = today_s.iter().map(|measured| measured.operation_s);
+        let today_s = today_s
+            .iter()
+            .map(|measured| measured.operation_s * self.today_share);
         let Considered {
             machines,
             unpriced,
@@ -179,6 +200,7 @@ impl Search<'_> {
             today_s: under.today_s,
             cheapest: under.cheapest,
             runner_up: under.runner_up,
+            very_cheapest: None,
             above_budget: under.above_budget,
             frontier: under.frontier,
             counts: under.counts,
@@ -192,9 +214,10 @@ impl Under<'_, '_> {
         let limits = self.search.limits;
         let layouts = self.search.layouts;
         for (at, layout) in layouts.iter().enumerate() {
-            let is_within = limits
-                .budget
-                .is_none_or(|budget| layout.usd_per_month <= budget);
+            let cheapest = self.cheapest.as_ref();
+            let most = cheapest.map(|cheapest| cheapest.layout.usd_per_month * DEARER_MAX);
+            let is_within =
+                (limits.budget.or(most)).is_none_or(|most| layout.usd_per_month <= most);
             if !is_within && (self.cheapest.is_some() || self.above_budget.is_some()) {
                 // More expensive ones cannot improve the result.
                 break;

@@ -52,6 +52,7 @@ impl Wishes {
     ) -> Result<Need, AdviseError> {
         let cloud = self.cloud(today, catalogue)?;
         self.check_region(&cloud, catalogue)?;
+        self.check_pattern(&cloud, catalogue)?;
         let machine = match self.keep_machine {
             false => None,
             true => Some(kept(today, catalogue)?),
@@ -79,6 +80,7 @@ impl Wishes {
             holdings: self.holdings(today)?,
             separate,
             memory: memory(today),
+            cores: cores(today),
             cloud: Some(cloud),
             region: self.region.clone(),
             machine,
@@ -117,6 +119,32 @@ impl Wishes {
         })
     }
 
+    /// Refuses a pattern that no machine of the cloud has in its name.
+    fn check_pattern(&self, cloud: &str, catalogue: &Catalogue) -> Result<(), AdviseError> {
+        let Some(pattern) = &self.machine_pattern else {
+            return Ok(());
+        };
+        let wanted = pattern.to_lowercase();
+        let has = |machine: &MachineEntry| {
+            let name = machine.name.to_lowercase();
+            name.split_once('.')
+                .is_some_and(|(begins, _)| begins == cloud)
+                && name.contains(&wanted)
+        };
+        if catalogue.machines().any(has) {
+            return Ok(());
+        }
+        let why = match catalogue.machine(&format!("{cloud}.{pattern}")) {
+            // Known by another name; what does not qualify is refused with the reason.
+            Ok(_) => return Ok(()),
+            Err(why) => why,
+        };
+        Err(AdviseError::Pattern {
+            pattern: pattern.clone(),
+            why: Box::new(why),
+        })
+    }
+
     fn check_region(&self, cloud: &str, catalogue: &Catalogue) -> Result<(), AdviseError> {
         let Some(region) = &self.region else {
             return Ok(());
@@ -143,6 +171,7 @@ impl Wishes {
     fn holdings(&self, today: &Today<'_>) -> Result<Vec<Holding>, AdviseError> {
         let separate = today.profile.roles();
         let mut holdings: Vec<Holding> = Vec::new();
+        let (mut without_size, mut lacking) = (Vec::new(), BTreeSet::new());
         for volume in &today.placed.volumes {
             let roles = Role::COMMON.into_iter().filter(|role| {
                 let mut files = today.settings.placement.files(*role).iter();
@@ -159,15 +188,24 @@ impl Wishes {
                 continue;
             }
             if size == u64::MAX {
-                let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-                return Err(AdviseError::NoSize {
-                    volume: volume.name.clone(),
-                    roles: roles.join("=SIZE --capacity "),
-                });
+                without_size.push(format!("\"{}\"", volume.name));
+                lacking.extend(roles);
+                continue;
             }
             holdings.push(Holding {
                 roles,
                 size: Bytes(size),
+            });
+        }
+        if !lacking.is_empty() {
+            let roles: Vec<&str> = lacking.iter().map(|role| role.name()).collect();
+            let volumes = without_size.join(" and ");
+            return Err(AdviseError::NoSize {
+                volumes: match without_size.len() {
+                    1 => format!("volume {volumes} has"),
+                    _ => format!("volumes {volumes} have"),
+                },
+                roles: roles.join("=SIZE --capacity "),
             });
         }
         holdings.extend(self.capacity.iter().map(|(role, size)| Holding {
@@ -195,6 +233,14 @@ fn kept(today: &Today<'_>, catalogue: &Catalogue) -> Result<String, AdviseError>
         .machine(name)
         .map_err(|why| AdviseError::Machine(Box::new(why)))?;
     Ok(machine.name.clone())
+}
+
+/// The processors that a machine must have: where today's is not of the catalogue, those that it is said to have.
+fn cores(today: &Today<'_>) -> u32 {
+    match today.machine() {
+        Some(_) => 0,
+        None => today.settings.machine.cores.unwrap_or(0),
+    }
 }
 
 /// The server's current main memory, where known: with less it would read more.

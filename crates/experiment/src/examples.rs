@@ -43,6 +43,7 @@ fn arm(name: &str, elapsed_s: f64, fitted: bool) -> ArmQuestion {
         fitted,
         usd_per_month: None,
         with_machine: false,
+        with_windows: false,
         price_lists: Vec::new(),
         forgets: Vec::new(),
     }

@@ -137,9 +137,12 @@ pub struct ArmQuestion {
     pub fitted: bool,
     /// Monthly price of its disks in US dollars, if all are known.
     pub usd_per_month: Option<f64>,
-    /// Whether the price includes its machine, with Linux: where arms have different machines.
+    /// Whether the price includes its machine: where arms have different machines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_machine: bool,
+    /// Whether that is the machine's price with Windows in place of Linux.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_windows: bool,
     /// Vendor, region and date of the list prices; without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_lists: Vec<String>,
@@ -157,6 +160,7 @@ impl ArmQuestion {
             fitted: arm.fitted,
             usd_per_month: None,
             with_machine: false,
+            with_windows: false,
             price_lists: Vec::new(),
             forgets: Vec::new(),
         }

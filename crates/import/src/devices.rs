@@ -151,8 +151,15 @@ fn named(
 ) -> Result<Vec<BTreeSet<Role>>, String> {
     for device in asked {
         if !found.iter().any(|other| is_same(&device.name, other.name)) {
+            // A drive is named with its colon.
+            let drive = format!("{}:", device.name);
+            let meant = found.iter().find(|other| is_same(&drive, other.name));
+            let meant = meant.map_or_else(String::new, |_| {
+                let given = format!("{}={drive}", device.role.name());
+                format!("; give --device {}", argument(&given))
+            });
             return Err(format!(
-                "it has no device `{}`; it has {}",
+                "it has no device `{}`; it has {}{meant}",
                 device.name,
                 names(found.iter().map(|other| other.name))
             ));

@@ -137,6 +137,11 @@ impl Stamp {
     }
 }
 
+/// Whether the date of a text may begin with the day or with the month.
+pub(super) fn is_open(text: &str) -> bool {
+    Stamp::parse(text).is_some_and(|stamp| stamp.is_open())
+}
+
 /// How the dates and times of a file, or of files that belong together, are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dates {

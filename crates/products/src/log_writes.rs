@@ -18,6 +18,8 @@ pub struct LogWrites {
     /// Whether its temporary files are written to the system's cache, so that sessions wait for reads of them before they wait for
     /// writes.
     pub buffers_temp: bool,
+    /// What to record for its commits to be counted, where a recording may lack them.
+    pub commits: Option<&'static str>,
 }
 
 /// How many log writes a product keeps in flight.

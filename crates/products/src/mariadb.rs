@@ -140,4 +140,5 @@ pub(crate) const LOG_WRITES: LogWrites = LogWrites {
     page: Bytes::kib(4),
     in_flight: LogInFlight::One { logs: 2 },
     buffers_temp: false,
+    commits: None,
 };

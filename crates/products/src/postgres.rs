@@ -87,6 +87,7 @@ pub(crate) const LOG_WRITES: LogWrites = LogWrites {
     page: Bytes::kib(8),
     in_flight: LogInFlight::One { logs: 1 },
     buffers_temp: true,
+    commits: None,
 };
 
 /// Its counter of pages that checkpoints write, in `pg_stat_checkpointer` (17).

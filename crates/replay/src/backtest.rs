@@ -3,6 +3,7 @@
 mod fit;
 mod notices;
 mod reason;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,21 +14,18 @@ use model::{Duration, MachineSpec, Operation, VolumeSpec};
 use profile::{Profile, Rates, RequestRates, summary};
 use reading::Role;
 
-use super::demand::Demand;
 use super::own_disks::{OwnLatency, Served, UntimedLog};
 use super::parts::{Parts, TimePart};
 use super::replay::{Outcome, Places, Service};
-use super::series::{DemandSeries, Period};
+use super::series::{DemandSeries, Period, log_writer_of};
 use reason::Evidence;
+use waits::{Kind, Waits};
 
 pub use fit::{Detail, Fit};
 pub use reason::Reason;
 
 /// Maximum deviation of a figure, as a share of the recorded value.
 pub const OFF_MAX: f64 = 0.2;
-
-/// The share of all disk wait time from which requests of a kind decide: below it, their latency hardly matters.
-const DECIDES_FROM: f64 = 0.05;
 
 /// Results of a replay.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +66,8 @@ pub struct BackTest {
     pub parts: Option<[Parts; 2]>,
     /// An operation's time in the replay, by what its session waits for.
     pub simulated: Parts,
+    /// The replayed delay between operations, in seconds.
+    pub delay_s: f64,
     /// What was unusual while it was recorded, as sentences; more important than the figures.
     pub notices: Vec<String>,
     /// Assumptions made for the replay, as sentences.
@@ -209,10 +209,13 @@ impl BackTest {
                 log_write_ms: simulated(&|replay| log_write(replay).map(Duration::as_millis_f64)),
                 bursts: volumes.iter().any(bursts),
                 is_busy: notices::is_busy(profile, machine),
+                as_recorded: false,
+                commits_lacking: log_writer_of(profile).commits_lacking(profile),
             },
             figures,
             parts,
             simulated: mean_parts(replays),
+            delay_s: mean_delay_s(replays),
             notices,
             assumptions: demand.assumptions().to_vec(),
             volumes: volumes.to_vec(),
@@ -274,6 +277,22 @@ impl BackTest {
         })
     }
 
+    /// How long an operation took when it was recorded, as a share of its time in the replay; above 0. Where its time was not
+    /// recorded, it follows from the rate: as many sessions, and as long between operations, as in the replay. `None` where the rate
+    /// is not known, or where the delay between operations alone would explain it.
+    pub fn recorded_time(&self) -> Option<f64> {
+        if let Some([recorded, simulated]) = self.parts {
+            let share = recorded.total() / simulated.total();
+            return (share > 0.0 && share.is_finite()).then_some(share);
+        }
+        let mut figures = self.figures.iter();
+        let operations = figures.find(|figure| figure.measure == Measure::Operations)?;
+        let simulated_s = self.simulated.total();
+        let cycle_s = (simulated_s + self.delay_s) * operations.simulated / operations.recorded;
+        let share = (cycle_s - self.delay_s) / simulated_s;
+        (share > 0.0 && share.is_finite()).then_some(share)
+    }
+
     /// Its volumes in the long run: without burst credits, where these ran out while it was recorded.
     pub fn volumes_in_the_long_run(&self) -> Vec<VolumeSpec> {
         let mut volumes = self.volumes.clone();
@@ -286,6 +305,13 @@ impl BackTest {
             }
         }
         volumes
+    }
+
+    /// The same, on disks that are as the recording shows them.
+    #[must_use]
+    pub fn on_recorded_disks(mut self) -> BackTest {
+        self.evidence.as_recorded = true;
+        self
     }
 
     /// The same with the recorded latencies that it was replayed with, and sentences about credits that ran out.
@@ -345,95 +371,6 @@ impl fmt::Display for Measure {
     }
 }
 
-/// A kind of request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Reads,
-    Writes,
-    Flushes,
-}
-
-impl Kind {
-    const ALL: [Kind; 3] = [Kind::Reads, Kind::Writes, Kind::Flushes];
-
-    fn rates(self, rates: &Rates) -> RequestRates {
-        match self {
-            Kind::Reads => rates.reads,
-            Kind::Writes => rates.writes,
-            Kind::Flushes => rates.flushes,
-        }
-    }
-
-    /// The measures of their count and latency.
-    fn measures(self) -> [Measure; 2] {
-        match self {
-            Kind::Reads => [Measure::Reads, Measure::ReadLatency],
-            Kind::Writes => [Measure::Writes, Measure::WriteLatency],
-            Kind::Flushes => [Measure::Flushes, Measure::FlushLatency],
-        }
-    }
-}
-
-/// Time per second that sessions wait for requests of each kind; `None` if not recorded.
-struct Waits(Vec<(Role, Kind, Option<f64>)>);
-
-impl Waits {
-    fn of(demand: &DemandSeries, recorded: &BTreeMap<Role, Rates>) -> Waits {
-        // Requests per second that sessions wait for.
-        let per_second = |per_operation: fn(&Demand) -> f64| {
-            let of = |period: &Period| {
-                let operations = period.operations_per_s * period.length.as_secs_f64();
-                per_operation(&period.demand) * operations
-            };
-            let all: f64 = demand.periods().iter().map(of).sum();
-            all / demand.length().as_secs_f64()
-        };
-        // A commit waits for a write and a flush.
-        let commits = per_second(|demand| demand.log.commits_per_operation);
-        let waited_for = [
-            (
-                Role::Data,
-                Kind::Reads,
-                per_second(|demand| demand.data.reads.per_operation),
-            ),
-            (
-                Role::Data,
-                Kind::Writes,
-                per_second(|demand| demand.data.writes.per_operation),
-            ),
-            (
-                Role::Temp,
-                Kind::Reads,
-                per_second(|demand| demand.temp.reads.per_operation),
-            ),
-            (
-                Role::Temp,
-                Kind::Writes,
-                per_second(|demand| demand.temp.writes.per_operation),
-            ),
-            (Role::Log, Kind::Writes, commits),
-            (Role::Log, Kind::Flushes, commits),
-        ];
-        let waited = |(role, kind, per_second): (Role, Kind, f64)| {
-            let latency = kind.rates(recorded.get(&role)?).latency;
-            let waited = latency.map(|latency| per_second * latency.as_secs_f64());
-            (per_second > 0.0).then_some((role, kind, waited))
-        };
-        Waits(waited_for.into_iter().filter_map(waited).collect())
-    }
-
-    fn decide(&self, role: Role, kind: Kind) -> bool {
-        let all: f64 = self.0.iter().filter_map(|(_, _, waited)| *waited).sum();
-        let mut own = self
-            .0
-            .iter()
-            .filter(|wait| (wait.0, wait.1) == (role, kind));
-        own.any(|(_, _, waited)| {
-            waited.is_some_and(|waited| waited > 0.0 && waited >= DECIDES_FROM * all)
-        })
-    }
-}
-
 /// An operation's time, by what its session waits for; mean over replays.
 fn mean_parts(replays: &[Replayed]) -> Parts {
     let all = replays.iter().map(|replay| replay.parts);
@@ -441,10 +378,15 @@ fn mean_parts(replays: &[Replayed]) -> Parts {
     sum.times(1.0 / replays.len() as f64)
 }
 
+/// The delay between operations, in seconds; mean over replays.
+fn mean_delay_s(replays: &[Replayed]) -> f64 {
+    let all: f64 = replays.iter().map(|replay| replay.delay_s).sum();
+    all / replays.len() as f64
+}
+
 /// An operation's time, recorded and simulated.
 fn parts(profile: &Profile, demand: &DemandSeries, replays: &[Replayed]) -> Option<[Parts; 2]> {
     let recorded = Parts::recorded(profile)?;
-    let count = replays.len() as f64;
     let mut simulated = mean_parts(replays);
     // A replay's delay is also what was recorded within an operation and is replayed as it was.
     let per_s = demand.operations_per_s();
@@ -452,8 +394,7 @@ fn parts(profile: &Profile, demand: &DemandSeries, replays: &[Replayed]) -> Opti
         |period: &Period| f64::from(period.demand.sessions) * period.length.as_secs_f64();
     let sessions: f64 = demand.periods().iter().map(sessions).sum();
     let idle_s = sessions / demand.length().as_secs_f64() / per_s - recorded.total();
-    let delay_s = replays.iter().map(|replay| replay.delay_s).sum::<f64>() / count;
-    simulated[TimePart::Other] += (delay_s - idle_s.max(0.0)).max(0.0);
+    simulated[TimePart::Other] += (mean_delay_s(replays) - idle_s.max(0.0)).max(0.0);
     Some([recorded, simulated])
 }
 

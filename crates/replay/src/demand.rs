@@ -125,7 +125,8 @@ impl Default for LogDemand {
 pub enum DemandError {
     /// Operations were not counted.
     #[error(
-        "operations were not counted, so that what one asks for is not known; record the server itself (`dbstow record`)"
+        "operations were not counted, so that what one asks for is not known; record the server itself (`dbstow record`), or the \
+         counter {counter}", counter = products::OPERATIONS_COUNTER
     )]
     NoOperations,
     /// Operations were counted, but none ended.
@@ -159,7 +160,8 @@ impl Demand {
     ///
     /// Reads and writes of data count as waited for in the proportion in which sessions were seen waiting for them; if that was
     /// not recorded, all reads and no writes do. If commits were not counted, the number of operations that wait for the log
-    /// follows from the time that sessions were seen waiting for it; if neither was recorded, all do.
+    /// follows from the time that sessions were seen waiting for it; if neither was recorded, as many as the log had writes where the
+    /// product writes it for each commit, and all of another product.
     ///
     /// Sessions that were seen waiting for locks are assumed to wait for one that another session holds until its commit is durable:
     /// as many locks as explain how long they waited, with holds as long as the recorded wait for the log. Where even a single one
@@ -397,7 +399,9 @@ impl Totals<'_> {
         let flushes = self.requests(Role::Log, |io| &io.flushes).count;
         let has_log = writes.count.or(writes.bytes).is_some_and(|log| log > 0.0);
         let commits = self.sum(|interval| interval.commits);
-        let commits = commits.or_else(|| self.waits_for_log(operations));
+        let commits = commits
+            .or_else(|| self.waits_for_log(operations))
+            .or_else(|| writer.commits_of(writes.count));
         // Padding of a write: on average half of its first page, and half of its last.
         let added = writes.count.unwrap_or(0.0) * page.0 as f64;
         let bytes = (writes.bytes.unwrap_or(0.0) - added).max(0.0);

@@ -4,7 +4,7 @@
 
 use model::Bytes;
 use products::{LogInFlight, LogLimit, LogWrites};
-use profile::Profile;
+use profile::{Profile, Wait};
 use reading::Role;
 
 use super::series::Period;
@@ -25,6 +25,8 @@ pub(crate) struct LogWriter {
     /// Whether its temporary files are written to the system's cache, so that sessions wait for reads of them before they wait for
     /// writes.
     pub(super) buffers_temp: bool,
+    /// What to record for commits to be counted.
+    commits: Option<&'static str>,
 }
 
 /// How many writes a product keeps in flight.
@@ -60,6 +62,7 @@ impl LogWriter {
             in_flight,
             title,
             buffers_temp,
+            commits,
             products: _,
         }) = product.and_then(LogWrites::of).copied()
         else {
@@ -67,6 +70,7 @@ impl LogWriter {
                 page: SECTOR,
                 in_flight: InFlight::Recorded,
                 buffers_temp: false,
+                commits: None,
             };
         };
         let in_flight = match in_flight {
@@ -90,7 +94,23 @@ impl LogWriter {
             page,
             in_flight,
             buffers_temp,
+            commits,
         }
+    }
+
+    /// The commits behind this many log writes, where they were not counted: one each, if the product writes its log for each.
+    pub(super) fn commits_of(self, writes: Option<f64>) -> Option<f64> {
+        match self.in_flight {
+            InFlight::UpTo { .. } => writes,
+            InFlight::One { .. } | InFlight::Recorded => None,
+        }
+    }
+
+    /// What to record for commits to be counted, where `profile` has neither them nor waits for the log, and a log.
+    pub(super) fn commits_lacking(self, profile: &Profile) -> Option<&'static str> {
+        let has_log = profile.total(|interval| interval.roles.get(&Role::Log)?.writes.count);
+        self.commits
+            .filter(|_| has_log.is_some_and(|writes| writes > 0.0) && !knows_commits(profile))
     }
 
     /// Maximum number of writes in flight; at least 1.
@@ -146,13 +166,20 @@ impl LogWriter {
                     )
                 });
                 let or = or.unwrap_or_default();
+                let is_known = knows_commits(profile);
                 let why = match high {
                     high if high > writes => ", of several databases",
-                    high if high < writes => ", as commits were recorded to share writes",
+                    high if high < writes && is_known => {
+                        ", as commits were recorded to share writes"
+                    }
                     _ => "",
                 };
+                let counted = match is_known {
+                    true => "",
+                    false => "Commits were not recorded: each log write is taken as one commit. ",
+                };
                 Some(format!(
-                    "Up to {} are in flight{why}; {recorded}, and {title}'s limit for a database is {writes} ({versions}{or}).",
+                    "{counted}Up to {} are in flight{why}; {recorded}, and {title}'s limit for a database is {writes} ({versions}{or}).",
                     log_writes(low, high)
                 ))
             }
@@ -162,6 +189,13 @@ impl LogWriter {
             )),
         }
     }
+}
+
+/// Whether a profile has commits, or sessions that waited for them.
+fn knows_commits(profile: &Profile) -> bool {
+    let commits = profile.total(|interval| interval.commits);
+    let waited = profile.total(|interval| interval.waiting.get(&Wait::Log).copied());
+    commits.or(waited).is_some()
 }
 
 /// The most log writes in flight, and the fewest where periods differ.

@@ -170,7 +170,7 @@ impl DemandSeries {
 }
 
 /// How the server of a profile writes its log.
-fn log_writer_of(profile: &Profile) -> LogWriter {
+pub(super) fn log_writer_of(profile: &Profile) -> LogWriter {
     let origin = &profile.origin;
     LogWriter::of(origin.product.as_deref(), origin.version.as_deref())
 }

@@ -39,14 +39,14 @@ impl Described<'_> {
                 decision.differences.join(" and "),
                 price(layout),
                 percent(layout.time),
-                for_as_much(document, layout)
+                self.for_as_much(document, layout)
             ),
             (Kind::Move, Some(layout)) => format!(
                 "Move to {}, for {}{now}: operations take {} of today's time.{}",
                 what(layout),
                 price(layout),
                 percent(layout.time),
-                for_as_much(document, layout)
+                self.for_as_much(document, layout)
             ),
             (Kind::Change | Kind::Move | Kind::Nothing, _) => self.nothing(document, &goal),
         }
@@ -58,14 +58,50 @@ impl Described<'_> {
         let mut answers = answers.into_iter().flatten();
         let faster = answers.find(|layout| layout.time <= 1.0 - OFF_MAX);
         faster.map_or_else(String::new, |layout| {
-            let usd = layout.usd_per_month.unwrap_or_default();
             format!(
                 " Faster within the budget: {}, for {} a month: {} of today's time.",
                 what(layout),
-                document.asked.currency.shown(usd),
+                document.asked.currency.shown(usd(layout)),
                 percent(layout.time)
             )
         })
+    }
+
+    /// What is faster than the advised layout by more than the model's error, for about the same price or less: it has more disks, or
+    /// more kinds of them. And what keeps the goal for less, if that is another one.
+    fn for_as_much(&self, document: &Advice, advised: &Layout) -> String {
+        let very_cheapest = self.found.very_cheapest.as_ref();
+        let very_cheapest = very_cheapest.map(|found| self.layout(found));
+        let answers = [&document.fastest, &document.best_value, &document.runner_up];
+        let others: Vec<&Layout> = answers
+            .into_iter()
+            .chain([&very_cheapest])
+            .flatten()
+            .chain(&document.frontier)
+            .collect();
+        let (quicker, cheaper) = beside(&others, advised, 1.0 + document.asked.slower_max);
+        let named = |begins: &str, layout: &Layout| {
+            format!(
+                " {begins}: {}, for {} a month: {} of today's time.",
+                what(layout),
+                document.asked.currency.shown(usd(layout)),
+                percent(layout.time)
+            )
+        };
+        let costs_less = |layout: &Layout| usd(layout) < usd(advised) - AS_MUCH;
+        let quicker = quicker.map(|layout| {
+            let begins = match costs_less(layout) {
+                true => "For less, with more disks or kinds of them",
+                false => "For about as much",
+            };
+            named(begins, layout)
+        });
+        let cheaper = cheaper.map(|layout| named("Cheaper", layout));
+        format!(
+            "{}{}",
+            quicker.unwrap_or_default(),
+            cheaper.unwrap_or_default()
+        )
     }
 
     /// What is missing where nothing within the budget is fast enough.
@@ -101,26 +137,37 @@ impl Described<'_> {
     }
 }
 
-/// What is faster than the advised layout by more than the model's error, for about the same price: it has more disks, or more
-/// kinds of them.
-fn for_as_much(document: &Advice, advised: &Layout) -> String {
-    let is_as_dear = |layout: &Layout| {
-        let prices = layout.usd_per_month.zip(advised.usd_per_month);
-        prices.is_some_and(|(own, most)| own <= most * (1.0 + SAME_PRICE))
+/// Of `others`: the fastest that costs about as much as the advised layout, or less, and is faster by more than the model's error;
+/// and the cheapest that costs less and takes at most `goal` of today's time, unless it is the same.
+fn beside<'a>(
+    others: &[&'a Layout],
+    advised: &Layout,
+    goal: f64,
+) -> (Option<&'a Layout>, Option<&'a Layout>) {
+    if advised.usd_per_month.is_none() {
+        return (None, None);
+    }
+    let priced = || {
+        let all = others.iter().copied();
+        all.filter(|layout| layout.usd_per_month.is_some())
     };
-    let answers = [&document.fastest, &document.best_value];
-    let mut answers = answers.into_iter().flatten();
-    let found =
-        answers.find(|layout| is_as_dear(layout) && layout.time <= advised.time * (1.0 - OFF_MAX));
-    found.map_or_else(String::new, |layout| {
-        let usd = layout.usd_per_month.unwrap_or_default();
-        format!(
-            " For about as much: {}, for {} a month: {} of today's time.",
-            what(layout),
-            document.asked.currency.shown(usd),
-            percent(layout.time)
-        )
-    })
+    let as_much = priced().filter(|layout| {
+        usd(layout) <= usd(advised) * (1.0 + SAME_PRICE)
+            && layout.time <= advised.time * (1.0 - OFF_MAX)
+    });
+    let quicker = as_much.min_by(|a, b| a.time.total_cmp(&b.time));
+    let less =
+        priced().filter(|layout| usd(layout) < usd(advised) - AS_MUCH && layout.time <= goal);
+    let cheapest = less.min_by(|a, b| usd(a).total_cmp(&usd(b)));
+    let is_other = |cheaper: &&Layout| quicker.is_none_or(|quicker| usd(quicker) > usd(cheaper));
+    (quicker, cheapest.filter(is_other))
+}
+
+/// Prices that differ by fewer dollars a month are the same.
+const AS_MUCH: f64 = 0.5;
+
+fn usd(layout: &Layout) -> f64 {
+    layout.usd_per_month.unwrap_or_default()
 }
 
 /// A layout in a few words.
@@ -141,5 +188,60 @@ fn brief(volume: &Volume) -> String {
     match volume.forgets {
         true => format!("its own disk for {roles}"),
         false => format!("{count}{} for {roles}", volume.disk),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn layout(usd: f64, time: f64) -> Layout {
+        Layout {
+            machine: None,
+            machine_usd_per_month: None,
+            volumes: Vec::new(),
+            usd_per_month: Some(usd),
+            time,
+            time_half: 0.0,
+            time_range: None,
+            operation_ms: 1.0,
+            used: Vec::new(),
+            spent: BTreeMap::new(),
+            headroom: None,
+            headroom_is_least: false,
+            survived: None,
+        }
+    }
+
+    /// Prices of what is named beside a layout of $735 at 96 % of today's time.
+    fn named(others: &[(f64, f64)]) -> [Option<f64>; 2] {
+        let others: Vec<Layout> = others
+            .iter()
+            .map(|(usd, time)| layout(*usd, *time))
+            .collect();
+        let others: Vec<&Layout> = others.iter().collect();
+        let (quicker, cheaper) = beside(&others, &layout(735.0, 0.96), 1.05);
+        [quicker, cheaper].map(|found| found.map(usd))
+    }
+
+    #[test]
+    fn what_costs_as_much_or_less_and_is_much_faster_is_named_wherever_it_was_found() {
+        assert_eq!(named(&[(723.0, 0.47), (822.0, 0.2)]), [Some(723.0), None]);
+        // 5 % more is about as much; 15 % faster is within the model's error.
+        assert_eq!(named(&[(771.0, 0.5), (772.0, 0.4)]), [Some(771.0), None]);
+        assert_eq!(named(&[(760.0, 0.82)]), [None, None]);
+    }
+
+    #[test]
+    fn what_keeps_the_goal_for_less_is_named() {
+        assert_eq!(named(&[(726.0, 0.97)]), [None, Some(726.0)]);
+        assert_eq!(
+            named(&[(740.0, 0.5), (726.0, 0.97), (700.0, 1.04)]),
+            [Some(740.0), Some(700.0)]
+        );
+        // Too slow, and a price that is the same.
+        assert_eq!(named(&[(700.0, 1.06), (734.8, 0.97)]), [None, None]);
     }
 }

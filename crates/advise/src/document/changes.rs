@@ -388,7 +388,7 @@ impl Described<'_> {
             machine_usd_per_month: Some(changed.machine.1),
             volumes: changed.volumes.clone(),
             usd_per_month: Some(changed.usd_per_month),
-            ..measured(own, time, &names)
+            ..measured(own, time, self.today_s(), &names)
         }
     }
 }

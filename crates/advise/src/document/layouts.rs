@@ -15,6 +15,7 @@ use crate::error::AdviseError;
 use crate::headroom::headroom;
 use crate::layout::{self, Layout, Layouts};
 use crate::offer::Offer;
+use crate::recorded::recorded_share;
 use crate::request::Today;
 use crate::search::Found;
 use crate::simulate::{Measured, Placed, Ratio, Utilisation};
@@ -70,6 +71,7 @@ impl Described<'_> {
                 mean: 1.0,
                 half: 0.0,
             },
+            self.today_s(),
             &names,
         );
         document::Layout {
@@ -127,21 +129,33 @@ impl Described<'_> {
             usd_per_month: Some(found.layout.usd_per_month),
             headroom: None,
             time_range: self.range(&found.measured, found.time),
-            ..measured(&found.measured, found.time, &names)
+            ..measured(&found.measured, found.time, self.today_s(), &names)
         }
     }
 
+    /// Today's time of an operation, in seconds; mean over seeds.
+    pub(super) fn today_s(&self) -> f64 {
+        let all = &self.found.today_s;
+        all.iter().sum::<f64>() / all.len() as f64
+    }
+
     /// Between which shares of today's time an operation may take, where a detail of the back-test is off: as simulated, and with
-    /// each wait off by as much as on today's layout.
+    /// each wait off by as much as on today's layout. Where today's replay is slower than the recording, also as a share of the
+    /// replayed time.
     fn range(&self, measured: &Measured, time: Ratio) -> Option<[f64; 2]> {
         let backtest = self.backtest;
-        backtest.caveat()?;
-        let today = backtest.as_recorded(&self.found.today.parts);
-        let corrected = backtest.as_recorded(&measured.parts) / today;
-        Some([
-            corrected.min(time.mean - time.half),
-            corrected.max(time.high()),
-        ])
+        let of_detail = backtest.caveat().map(|_| {
+            let today = backtest.as_recorded(&self.found.today.parts);
+            backtest.as_recorded(&measured.parts) / today
+        });
+        let share = recorded_share(backtest);
+        let of_replay = (share < 1.0).then_some(time.mean * share);
+        let mut others = of_detail.into_iter().chain(of_replay).peekable();
+        others.peek()?;
+        let simulated = [time.mean - time.half, time.high()];
+        Some(others.fold(simulated, |[low, high], other| {
+            [low.min(other), high.max(other)]
+        }))
     }
 }
 
@@ -179,8 +193,13 @@ pub(super) fn volume_of(name: &str, roles: &[Role], offer: &Offer) -> document::
     }
 }
 
-/// The simulation results of a layout with these volumes.
-pub(super) fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> document::Layout {
+/// The simulation results of a layout with these volumes, on which an operation takes a share `time` of `today_s`.
+pub(super) fn measured(
+    measured: &Measured,
+    time: Ratio,
+    today_s: f64,
+    volumes: &[String],
+) -> document::Layout {
     // Disks of a stripe have the same limits; the most used comes first.
     let mut used: Vec<Used> = Vec::new();
     for limit in measured.used.iter().map(|used| limit(used, volumes)) {
@@ -197,7 +216,7 @@ pub(super) fn measured(measured: &Measured, time: Ratio, volumes: &[String]) -> 
         time: time.mean,
         time_half: time.half,
         time_range: None,
-        operation_ms: measured.operation_s * 1e3,
+        operation_ms: time.mean * today_s * 1e3,
         used,
         spent: spent(&measured.split),
         headroom: None,

@@ -2,6 +2,7 @@
 
 mod answer;
 mod assumed;
+mod beside;
 mod changes;
 mod decide;
 pub(crate) mod layouts;
@@ -80,8 +81,12 @@ impl Described<'_> {
                 .iter()
                 .map(|found| self.layout(found))
                 .collect(),
-            counts: counts(found),
+            counts: Counts {
+                considered_to_usd_per_month: self.request.wishes.limits.dearest(found),
+                ..counts(found)
+            },
             price_lists: Vec::new(),
+            notes: Vec::new(),
             assumptions: Vec::new(),
             next: self.next(&today, cheapest.as_ref()),
             today,
@@ -90,6 +95,7 @@ impl Described<'_> {
         };
         document.price_lists = self.price_lists(&document);
         document.assumptions = self.assumptions(&document);
+        document.notes = self.notes(&document);
         document.trust = self.trust(&document);
         document.answer = self.answer(&document);
         Ok(document)
@@ -151,11 +157,6 @@ impl Described<'_> {
         let mut assume = |text: &str| all.push(text.to_owned());
         if document.today.usd_per_month.is_none() {
             assume("Today's price: not known; the answer does not compare with it.");
-        }
-        if self.request.wishes.capacity.is_empty() {
-            assume(
-                "The files take as much as today's volumes hold (--capacity says what they need).",
-            );
         }
         for role in [Role::Temp, Role::Log] {
             if !self.request.need.separate.contains(&role) {
@@ -220,6 +221,7 @@ fn counts(found: &Results) -> Counts {
         simulated: counts.simulated,
         bounds_simulated: counts.bounds,
         simulated_to_usd_per_month: counts.simulated_to_usd,
+        considered_to_usd_per_month: None,
         complete: counts.is_complete,
     }
 }

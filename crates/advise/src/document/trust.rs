@@ -4,9 +4,11 @@ use analysis::report::advice::document::{Advice, BackTest, Figure, Layout};
 use analysis::report::advice::{Kind, Level, Trust};
 use catalogue::{DiskEntry, MachineEntry};
 use reading::Role;
-use table::quantity::{percent, percent_signed};
+use replay::Measure;
+use table::quantity::{number, percent, percent_signed};
 
 use super::Described;
+use crate::recorded::{REPLAY_OFF_MAX, recorded_share};
 
 /// Share of an operation's time on the processor from which another family of machines makes an answer doubtful.
 const PROCESSOR_FROM: f64 = 0.3;
@@ -19,6 +21,7 @@ impl Described<'_> {
             doubts.push(misfit(&document.backtest));
         }
         doubts.extend(detail(document));
+        doubts.extend(self.other_rate());
         if !document.counts.complete {
             doubts.push("the search ended early".to_owned());
         }
@@ -38,6 +41,31 @@ impl Described<'_> {
                 because: vec![fitting(&document.backtest)],
             },
         }
+    }
+
+    /// A replay of today's layout whose rate is not the recorded one, and what that does to the answer's times.
+    fn other_rate(&self) -> Option<String> {
+        let mut figures = self.backtest.figures.iter();
+        let operations = figures.find(|figure| figure.measure == Measure::Operations)?;
+        let share = recorded_share(self.backtest);
+        let is_off = operations.off().abs() > REPLAY_OFF_MAX || share < 1.0;
+        if !is_off || !self.backtest.fit().allows_advice() {
+            return None;
+        }
+        let rate = format!(
+            "today's layout was recorded with {} operations/s and is replayed with {} ({})",
+            number(operations.recorded),
+            number(operations.simulated),
+            percent_signed(operations.off())
+        );
+        Some(match share < 1.0 {
+            true => format!(
+                "{rate}, so that times are compared with the recorded {} ms of an operation, {} of the replayed time",
+                number(self.today_s() * 1e3),
+                percent(share)
+            ),
+            false => rate,
+        })
     }
 
     /// Disks that the answer has and today's layout has not, whose latency is neither published nor recorded here.

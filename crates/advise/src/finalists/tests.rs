@@ -69,6 +69,7 @@ fn need(cloud: &str, machine: &str, disk: &str) -> Need {
         holdings: Role::COMMON.map(hold).into(),
         separate: Role::COMMON.into(),
         memory: Bytes::gib(1),
+        cores: 0,
         cloud: Some(cloud.to_owned()),
         region: None,
         machine: Some(machine.to_owned()),
@@ -107,6 +108,7 @@ fn every_grouping_runs_on_every_machine_with_several_local_disks() {
         today: &arm.settings,
         grown: None,
         recorded: None,
+        system: System::Linux,
         of: &of,
     };
     for (cloud, disk) in [
@@ -186,6 +188,7 @@ fn an_arm_that_cannot_be_expressed_is_left_out_alone_with_its_reason() {
         today: &prepared.first().0.settings,
         grown: Some([8, 12]),
         recorded: None,
+        system: System::Linux,
         of: &of,
     };
     let kept = [volume("data", &Role::COMMON, "azure.premium.p30", 2)];

@@ -25,6 +25,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         ],
         separate: Role::COMMON.into(),
         memory: Bytes::gib(8),
+        cores: 0,
         cloud: Some(cloud.to_owned()),
         region: None,
         machine: None,
@@ -120,6 +121,7 @@ fn both(catalogue: &Catalogue, need: &Need, load: &Load, slower_max: f64) -> Bot
         layouts: &few,
         today: &today,
         today_load: load,
+        today_share: 1.0,
         limits,
     };
     let searched = search.run(&mut |_| true).expect("operations take time");
@@ -318,6 +320,7 @@ fn of_layouts_at_one_price_the_faster_is_advised_and_the_other_is_runner_up() {
             layouts: &layouts,
             today: &today,
             today_load: &load,
+            today_share: 1.0,
             limits: Limits {
                 slower_max: 8.0,
                 budget: None,

@@ -100,6 +100,7 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         reason,
         usd_per_month: asked.usd_per_month,
         with_machine: asked.with_machine,
+        with_windows: asked.with_windows,
         price_lists: asked.price_lists.clone(),
         counters: counters(finished),
         survived: None,

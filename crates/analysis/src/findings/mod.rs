@@ -240,9 +240,12 @@ pub struct Arm {
     pub reason: String,
     /// Price of its disks a month, in US dollars, where all prices are known.
     pub usd_per_month: Option<f64>,
-    /// Whether the price includes its machine, with Linux: where arms have different machines.
+    /// Whether the price includes its machine: where arms have different machines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_machine: bool,
+    /// Whether that is the machine's price with Windows in place of Linux.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_windows: bool,
     /// The source of the list prices, their region, and the date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub price_lists: Vec<String>,
@@ -395,7 +398,7 @@ pub struct Cheapest {
     pub arm: String,
     /// Price of its disks a month, in US dollars.
     pub usd_per_month: f64,
-    /// Whether prices include the machines, with Linux.
+    /// Whether prices include the machines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_machine: bool,
     /// The best arm; the same one where no cheaper one is as good.

@@ -178,7 +178,8 @@ fn prices(findings: &Findings) -> Option<String> {
     };
     Some(match with_machines(findings) {
         true => format!(
-            "$/month: list price of the machine on demand with Linux, 730 hours, and of its disks{of}"
+            "$/month: list price of the machine on demand with {}, 730 hours, and of its disks{of}",
+            system(findings)
         ),
         false => format!("$/month: list price of the disks{of}, without the machine"),
     })
@@ -189,6 +190,16 @@ fn priced(findings: &Findings) -> &'static str {
     match with_machines(findings) {
         true => "machine\nand disks",
         false => "disks",
+    }
+}
+
+/// The operating system of machines' prices.
+fn system(findings: &Findings) -> &'static str {
+    let priced = || findings.arms.iter().filter(|arm| arm.with_machine);
+    match priced().filter(|arm| arm.with_windows).count() {
+        0 => "Linux",
+        all if all == priced().count() => "Windows",
+        _ => "the operating system of its arm",
     }
 }
 

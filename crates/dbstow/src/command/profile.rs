@@ -57,6 +57,9 @@ fn text(profile: &Profile) -> String {
     let shown = View::of(profile);
     let mut text = listing::pairs(shown.facts);
     text.push('\n');
+    if let Some(short) = shown.short {
+        text.push_str(&format!("{short}\n\n"));
+    }
     text.push_str(&listing::report_table(&shown.requests));
     if !shown.sessions.lines().is_empty() {
         text.push('\n');

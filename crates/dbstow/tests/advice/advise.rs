@@ -196,10 +196,19 @@ fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
 #[test]
 fn the_finalists_run_and_agree_with_what_was_predicted() {
     let place = Place::new();
-    let advice = place.advice(&[]);
+    let advice = place.advice(&["--windows"]);
     let run = ["run", "shop-advice/finalists.toml", "--format", "json"];
     let findings = place.json(&run);
     let arms = findings["arms"].as_array().expect("a list");
+    // Machines are priced as they were.
+    for (arm, layout) in [("cheapest", "cheapest"), ("fastest", "fastest")] {
+        let Some(arm) = arms.iter().find(|found| found["name"] == arm) else {
+            continue;
+        };
+        let usd = number(&advice[layout]["usd_per_month"]);
+        assert!((number(&arm["usd_per_month"]) - usd).abs() < 0.01, "{arm}");
+        assert_eq!(arm["with_windows"], true);
+    }
     let latency = |name: &str| {
         let arm = arms.iter().find(|arm| arm["name"] == name);
         let arm = arm.unwrap_or_else(|| panic!("no arm {name}"));
@@ -432,9 +441,11 @@ fn a_budget_that_nothing_meets_is_answered_with_the_nearest_and_what_it_lacks() 
         error.contains("raise the budget") || error.contains("allow that (--not-slower)"),
         "{error}"
     );
-    let error = place.refused(&["--budget", "1"], 2);
+    // Before anything is replayed.
+    let error = place.refused(&["--budget", "1.500"], 2);
     assert!(
-        error.contains("the cheapest that does is azure."),
+        error.contains("--budget 1.5: that is $1.50 a month")
+            && error.contains("1.500 is one dollar and a half"),
         "{error}"
     );
 }
@@ -639,6 +650,22 @@ fn counters_alone_give_advice_without_limits_or_a_price_of_today() {
         "{finalists}"
     );
     place.stdout(&["plan", "shop-advice/finalists.toml", "--json"]);
+    // Writes of the log take the mean each time, and reads of data times of their own.
+    let of_volume = |name: &str| {
+        let begins = finalists
+            .find(&format!("[volume.{name}]"))
+            .expect("it is there");
+        let text = &finalists[begins..];
+        text[..text[1..].find('[').unwrap_or(text.len() - 1)].to_owned()
+    };
+    assert!(
+        of_volume("log").contains("write_latency = \""),
+        "{finalists}"
+    );
+    assert!(
+        of_volume("data").contains("read_latency = { mean"),
+        "{finalists}"
+    );
 
     let without_size = [
         "advise",
@@ -650,7 +677,10 @@ fn counters_alone_give_advice_without_limits_or_a_price_of_today() {
     ];
     let error = place.fails(&[&without_size[..], &machine, &["--force"]].concat(), 2);
     assert!(
-        error.contains("volume \"data\" has no size, so that what has to fit is not known; give --capacity data=SIZE --capacity temp=SIZE"),
+        error.contains(
+            "volumes \"data\" and \"log\" have no size, so that what has to fit is not known; give --capacity data=SIZE \
+             --capacity temp=SIZE --capacity log=SIZE"
+        ),
         "{error}"
     );
     let other = [

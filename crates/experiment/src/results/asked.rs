@@ -115,6 +115,7 @@ fn check_arm(arm: &ArmQuestion, planned: &ArmQuestion) -> Result<(), Fault> {
         fitted,
         usd_per_month,
         with_machine: _,
+        with_windows: _,
         price_lists: _,
         forgets: _,
     } = arm;

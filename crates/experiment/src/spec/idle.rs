@@ -202,9 +202,14 @@ impl Attached<'_> {
     /// Why a key of the machine has no effect on its volumes.
     fn idle_of_machine(&self, key: &str) -> Option<String> {
         let bursts = || self.known.machine_bursts(self.machine, self.volumes);
-        let is_without_credits = key == "credits" && !bursts();
-        is_without_credits
-            .then(|| "no limit of the machine for these volumes has burst credits".to_owned())
+        let why = match key {
+            "credits" if !bursts() => "no limit of the machine for these volumes has burst credits",
+            "system" if self.machine.kind.is_none() => {
+                "only a machine of the catalogue has a price"
+            }
+            _ => return None,
+        };
+        Some(why.to_owned())
     }
 
     /// Whether a disk reaches its limits only on machines with enough processors.

@@ -58,7 +58,7 @@ pub use protocol::{Fitted, Protocol, Source};
 pub use resolve::profile_window;
 pub use settings::{
     Amount, Arrival, Burst, Commit, Cpu, Disk, Engine, HostCache, Machine, Override, Parameter,
-    Provision, ReadUnit, Script, Settings, Temperature, Versions, Volume, Workload,
+    Provision, ReadUnit, Script, Settings, System, Temperature, Versions, Volume, Workload,
 };
 pub use volumes::Volumes;
 

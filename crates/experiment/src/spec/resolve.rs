@@ -20,6 +20,7 @@ pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
         kind: asked.kind.clone(),
         cores: asked.cores,
         memory: asked.memory,
+        system: asked.system,
         credits: asked.credits.map(|share| share.0),
         host_cache: asked.host_cache.as_ref().map(|cache| HostCache {
             size: cache.size,

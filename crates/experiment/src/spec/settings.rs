@@ -41,6 +41,9 @@ pub struct Machine {
     pub cores: Option<u32>,
     /// Main memory, if not that of `kind`.
     pub memory: Option<Bytes>,
+    /// Its operating system, for its price; `None`: Linux.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<System>,
     /// Share of its burst credits available at the start, 0 to 1; `None`: as in the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credits: Option<f64>,
@@ -50,6 +53,17 @@ pub struct Machine {
     /// Digest of the entry of `kind`, as [`Volume::entry`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry: Option<String>,
+}
+
+/// A machine's operating system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum System {
+    /// Linux.
+    #[default]
+    Linux,
+    /// Windows.
+    Windows,
 }
 
 /// A machine's host cache for its remote disks; all values are above zero.

@@ -11,7 +11,7 @@ use model::{Bytes, HostCacheMode, Throughput};
 use serde::Deserialize;
 
 use super::amount::{Latency, OneOrMany, Seed, Share, Span};
-use super::settings::Parameter;
+use super::settings::{Parameter, System};
 use crate::question::Published;
 
 pub(crate) use engine::{Engine, Versions};
@@ -124,6 +124,10 @@ pub(crate) struct Machine {
     ///
     /// Absent: the type's.
     pub(crate) memory: Option<Bytes>,
+    /// Its operating system, `linux` or `windows`, for its price; what is simulated does not depend on it.
+    ///
+    /// Absent: `linux`.
+    pub(crate) system: Option<System>,
     /// Share of its burst credits available at the start: 0 (spent) to 1 (all), or `"50%"`.
     ///
     /// Absent: as the catalogue has it.

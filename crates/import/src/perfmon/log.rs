@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::error::ImportError;
 use crate::number::Decimal;
-use crate::stamp::{DateOrder, Dates, UtcOffset};
+use crate::stamp::{DateOrder, Dates, UtcOffset, is_open};
 use crate::table::{Row, Table};
 use crate::text::excerpt;
 use crate::{Options, Source};
@@ -219,8 +219,10 @@ fn wide(
         let told = "--utc-offset has no effect: the header of the file has its offset";
         draft.notes.push(told.to_owned());
     }
+    let is_open = |(_, text): &(usize, &str)| is_open(text);
     let options = Options {
-        dates: options.dates.or(own.then_some(DateOrder::MonthFirst)),
+        dates: (options.dates)
+            .or((own && texts.iter().any(is_open)).then_some(DateOrder::MonthFirst)),
         utc_offset: bias.or(options.utc_offset),
         ..options.clone()
     };

@@ -53,6 +53,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
     let sql = Sql::find(&log, &chosen);
     if sql.is_there() {
         draft.origin.product = Some("SQL Server".to_owned());
+        sql.assume_lacking(&mut draft);
     }
     draft.machine.processors = log.processors();
     match log.processes.len() {

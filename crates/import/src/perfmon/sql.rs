@@ -283,6 +283,23 @@ impl<'a> Sql<'a> {
         }
     }
 
+    /// Notes counters that a replay needs, where an instance lacks them.
+    pub(super) fn assume_lacking(&self, draft: &mut Draft) {
+        let lacks = |has: fn(&Instance<'a>) -> bool| self.instances.iter().any(|sql| !has(sql));
+        if lacks(|sql| sql.batches.is_some()) {
+            draft.assume(
+                "`SQL Statistics\\Batch Requests/sec` is not in the file: operations are not counted, and without them there is no \
+                 advice.",
+            );
+        }
+        if lacks(|sql| !sql.write_transactions.is_empty()) {
+            draft.assume(
+                "`Databases(*)\\Write Transactions/sec` is not in the file: commits are not counted, so that each log write is \
+                 replayed as one commit.",
+            );
+        }
+    }
+
     pub(super) fn is_there(&self) -> bool {
         !self.instances.is_empty()
     }

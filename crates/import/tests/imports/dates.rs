@@ -180,3 +180,12 @@ fn a_start_or_an_interval_is_reported_alone_where_it_alone_was_given() {
         assert_eq!(read.notes, [told], "{name}");
     }
 }
+
+/// Windows' own tools write the month first: an assumption of dbstow, and no option of the user.
+#[test]
+fn an_order_of_dates_that_was_not_given_is_not_reported() {
+    let file = text("perfmon/relog.csv").replace("09/22/2026", "22.09.2026");
+    let read = imported(&[&file], &options(&["data=D:", "log=D:", "temp=T:"])).expect("a profile");
+    assert_eq!(read.notes, [""; 0]);
+    assert_eq!(read.profile.start.to_string(), "2026-09-22T20:42:00.824Z");
+}

@@ -254,3 +254,28 @@ fn sql_servers_that_were_not_chosen_are_counted_in_words() {
         "not chosen, whose rate is not in the file, are not taken off"
     ));
 }
+
+#[test]
+fn counters_that_a_replay_needs_are_named_where_they_are_missing() {
+    let file = text("perfmon/relog.csv");
+    let assumed = |text: &str, counter: &str| {
+        let imported = import(text, &options(&["data=D:", "log=D:", "temp=T:"]));
+        told(&imported, &format!("{counter}` is not in the file"))
+    };
+    for counter in ["Write Transactions/sec", "Batch Requests/sec"] {
+        assert!(!assumed(&file, counter), "{counter}");
+        assert!(
+            assumed(&file.replace(counter, "Other/sec"), counter),
+            "{counter}"
+        );
+    }
+}
+
+#[test]
+fn a_drive_without_its_colon_is_suggested_with_it() {
+    let refused = error("one.csv", &text("perfmon/relog.csv"), &options(&["data=D"]));
+    assert!(
+        refused.ends_with("it has no device `D`; it has d:, t:; give --device data=D:"),
+        "{refused}"
+    );
+}

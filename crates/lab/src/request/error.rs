@@ -44,7 +44,8 @@ pub enum RequestError {
     },
     /// The layout of a server cannot be read, or is empty.
     #[error(
-        "--today {file}: {why}; give a file with the server's machine, volumes and one placement"
+        "--today {file}: {why}; give a file with the server's machine, volumes and one placement, or `--today recorded` for disks as the \
+         profile shows them"
     )]
     LayoutFile {
         /// The file, as named by the user.

@@ -6,6 +6,7 @@ use super::error::{CatalogueFileError, RequestError};
 use experiment::kind::Kind;
 use experiment::spec::{Located, SpecError, located};
 use files::input;
+use import::{Format, argument, sniff};
 use profile::Profile;
 
 /// The text of an experiment's file, with its paths relative to the current folder.
@@ -30,10 +31,22 @@ pub fn layout(file: &str) -> Result<Located, RequestError> {
         why,
     };
     let text = input::named(Path::new(file)).map_err(|error| refused(error.to_string()))?;
-    match text.trim().is_empty() {
-        true => Err(refused("it is empty".to_owned())),
-        false => in_format(file, text),
+    if let Some(format) = recording(file, &text) {
+        return Err(refused(format!("it is a recording of {format}")));
     }
+    match Kind::of(&text) {
+        Some(Kind::Empty) => Err(refused("it is empty".to_owned())),
+        Some(Kind::Profile) => Err(refused(
+            "it is a profile, which is named without --today".to_owned(),
+        )),
+        _ => in_format(file, text),
+    }
+}
+
+/// The tool that recorded `text`, if it is none of dbstow's own files.
+fn recording(file: &str, text: &str) -> Option<Format> {
+    let is_own = Kind::of(text).is_some();
+    sniff(file, text).filter(|_| !is_own)
 }
 
 /// `text` of `file`, if it is an experiment or a layout.
@@ -52,6 +65,13 @@ pub fn profile(file: &Path) -> Result<Profile, RequestError> {
         file: name.clone(),
         why: error.to_string(),
     })?;
+    if let Some(format) = recording(&name, &text) {
+        let why = format!(
+            "it is a recording of {format}, of which `dbstow import {} --out profile.toml` makes a profile",
+            argument(&name)
+        );
+        return Err(RequestError::ProfileFile { file: name, why });
+    }
     Kind::Profile.check(&name, &text)?;
     Ok(profile::read(&name, &text)?)
 }

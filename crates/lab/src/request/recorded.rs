@@ -363,10 +363,22 @@ impl<'a> Recording<'a> {
                     return Err(RecordedError::NoLatency { volume, file, kind });
                 }
                 Latency::Mean(mean) => {
-                    let mut exponential = InlineTable::new();
                     let us = (mean.as_secs_f64() * 1e6).round().max(1.0);
-                    exponential.insert("mean", format!("{us} us").into());
-                    figures.insert(key, Value::InlineTable(exponential));
+                    let mean = format!("{us} us");
+                    // A commit waits for all older writes of the log: if each took a time of its own, it would wait for the longest
+                    // of those in flight, and not for the mean that was recorded.
+                    let is_in_order = key != "read_latency" && roles.contains(&Role::Log);
+                    figures.insert(
+                        key,
+                        match is_in_order {
+                            true => Value::from(mean),
+                            false => {
+                                let mut exponential = InlineTable::new();
+                                exponential.insert("mean", mean.into());
+                                Value::InlineTable(exponential)
+                            }
+                        },
+                    );
                 }
             }
         }

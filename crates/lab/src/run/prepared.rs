@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use experiment::plan::{Plan, Trial};
 use experiment::question::{ArmQuestion, Question};
 use experiment::record::{Note, Record};
-use experiment::spec::{Arm, Arrival, Mode, Role};
+use experiment::spec::{Arm, Arrival, Disk, Mode, Role, System};
 use model::{Duration, VolumeSpec};
 use profile::Profile;
 use replay::{BackTest, ReplayError, start_with_recorded_credits};
@@ -278,8 +278,15 @@ impl Prepared {
         let declared =
             self.backtest_on(&volumes, recording, cancelled, &|done| tell(done / 2.0))?;
         let latencies = declared.latencies_of_disks(&places);
+        let of_disks = |backtest: BackTest| {
+            let mut all = settings.volumes.iter();
+            match all.any(|volume| volume.disk == Disk::Recorded) {
+                true => backtest.on_recorded_disks(),
+                false => backtest,
+            }
+        };
         if latencies.is_empty() {
-            return Ok(declared.with_own_disks(latencies, credits));
+            return Ok(of_disks(declared.with_own_disks(latencies, credits)));
         }
         for latency in &latencies {
             latency.apply(&mut volumes);
@@ -287,7 +294,7 @@ impl Prepared {
         let own = self.backtest_on(&volumes, recording, cancelled, &|done| {
             tell((1.0 + done) / 2.0)
         })?;
-        Ok(own.with_own_disks(latencies, credits))
+        Ok(of_disks(own.with_own_disks(latencies, credits)))
     }
 
     /// The same on `volumes`, which are the arm's with other latencies or credits.
@@ -457,6 +464,7 @@ impl Ready {
         arm.usd_per_month = price.filter(|_| mode != Mode::Measure);
         if arm.usd_per_month.is_some() {
             arm.with_machine = with_machine;
+            arm.with_windows = with_machine && self.stage.system == System::Windows;
             let mut lists = self.stage.price_lists.clone();
             let of_machine = self.stage.machine_price_list.iter();
             lists.extend(of_machine.filter(|_| with_machine).cloned());

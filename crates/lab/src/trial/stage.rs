@@ -12,7 +12,7 @@ use replay::Places;
 use sqlite_vfs::virtual_time::CpuCosts;
 
 use catalogue::{Catalogue, DiskEntry};
-use experiment::spec::{self, Disk, Settings};
+use experiment::spec::{self, Disk, Settings, System};
 
 use disk::{disk, machine, noted, striped};
 use store::store;
@@ -37,9 +37,11 @@ pub struct Stage {
     pub usd_per_month: Option<f64>,
     /// The price lists, with region and date; without duplicates.
     pub price_lists: BTreeSet<String>,
-    /// Monthly list price of the machine with Linux, in US dollars; `None` where it is not known, or the machine is not of
-    /// the catalogue.
+    /// Monthly list price of the machine with its operating system, in US dollars; `None` where it is not known, or the machine is
+    /// not of the catalogue.
     pub machine_usd_per_month: Option<f64>,
+    /// Its operating system.
+    pub system: System,
     /// The price list of the machine.
     pub machine_price_list: Option<String>,
     /// Names of the volumes that are empty after a stop of the machine.
@@ -70,6 +72,7 @@ impl Stage {
             usd_per_month: Some(0.0),
             price_lists: BTreeSet::new(),
             machine_usd_per_month: None,
+            system: settings.machine.system.unwrap_or_default(),
             machine_price_list: None,
             forgets: BTreeSet::new(),
             notes: Vec::new(),
@@ -84,7 +87,10 @@ impl Stage {
         stage.notes = noted(&settings.machine, &volumes, catalogue)?;
         let kind = settings.machine.kind.as_deref();
         if let Some(entry) = kind.and_then(|name| catalogue.machine(name).ok()) {
-            stage.machine_usd_per_month = entry.price.and_then(|price| price.linux_per_month());
+            stage.machine_usd_per_month = entry.price.and_then(|price| match stage.system {
+                System::Linux => price.linux_per_month(),
+                System::Windows => price.windows_per_month(),
+            });
             stage.machine_price_list = entry.price_list();
         }
         Ok(stage)

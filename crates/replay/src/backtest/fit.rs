@@ -161,7 +161,7 @@ impl BackTest {
             Detail::Figure(figure) if figure.off() < 0.0 => {
                 "the server waited longer than these disks take"
             }
-            Detail::Figure(figure) if self.is_served(figure) => {
+            Detail::Figure(figure) if self.evidence.as_recorded || self.is_served(figure) => {
                 "requests queue longer in the replay than they did"
             }
             Detail::Figure(_) => {

@@ -18,6 +18,10 @@ pub(super) struct Evidence {
     pub(super) bursts: bool,
     /// Whether processors held the server up.
     pub(super) is_busy: bool,
+    /// Whether the disks are as the recording shows them, so that they cannot be the reason.
+    pub(super) as_recorded: bool,
+    /// What to record for commits to be counted, where they were not.
+    pub(super) commits_lacking: Option<&'static str>,
 }
 
 /// The likeliest reason for which a profile does not fit.
@@ -37,6 +41,10 @@ pub enum Reason {
     Queue,
     /// Latencies fit, but operations do not.
     Otherwise,
+    /// Commits were not counted; with what to record for it.
+    Commits(&'static str),
+    /// The disks are as recorded: something that was assumed of the load is not as it was.
+    Assumed,
 }
 
 impl Reason {
@@ -50,6 +58,8 @@ impl Reason {
             Reason::Faster => "faster-disk",
             Reason::Queue => "queue",
             Reason::Otherwise => "not-recorded",
+            Reason::Commits(_) => "commits-not-counted",
+            Reason::Assumed => "assumed",
         }
     }
 
@@ -76,6 +86,11 @@ impl Reason {
                 "the disks take as long as recorded, and requests queue longer for their limits than they did: the server's disks \
                  have higher limits, or requests were counted that no session waits for, such as read-ahead"
             }
+            Reason::Commits(_) => "commits were not counted, and each log write was taken as one",
+            Reason::Assumed => {
+                "the disks are as recorded, so that it is not these: what was assumed of the load is not as it was, such as \
+                 sessions, or which requests they wait for"
+            }
             Reason::Otherwise => {
                 "the disks' latencies fit, and the rate does not: something else held the server up that was not recorded, \
                  such as locks, or an hour of different loads counts as one"
@@ -87,6 +102,10 @@ impl Reason {
     pub fn remedy(self) -> &'static str {
         match self {
             Reason::Processor => "record a time in which processors are free",
+            Reason::Commits(remedy) => remedy,
+            Reason::Assumed => {
+                "record the server itself, with sessions and what they wait for (`dbstow record`)"
+            }
             Reason::Locks | Reason::Otherwise => {
                 "record a time of one kind of load, with sessions (`dbstow record`)"
             }
@@ -121,8 +140,16 @@ impl BackTest {
             } => return Reason::Processor,
             Detail::Share { .. } | Detail::Figure(_) => {}
         }
+        let is_of_log = match most {
+            Detail::Share { part, .. } => *part == TimePart::Log,
+            Detail::Figure(figure) => figure.role == Some(Role::Log),
+        };
+        let commits = self.evidence.commits_lacking.map(Reason::Commits);
+        if self.evidence.as_recorded || is_of_log && commits.is_some() {
+            return commits.unwrap_or(Reason::Assumed);
+        }
         let Some(latency) = self.latency_of(most).filter(|figure| !figure.fits()) else {
-            return Reason::Otherwise;
+            return commits.unwrap_or(Reason::Otherwise);
         };
         if latency.off() < 0.0 {
             return match self.evidence.bursts {

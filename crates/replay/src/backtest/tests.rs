@@ -223,3 +223,47 @@ fn the_part_that_is_off_most_is_the_reason() {
         }
     ));
 }
+
+/// A replay on these disks, of operations that take `operation_s`, and rest for `delay_s`.
+fn replay_of(operations_per_s: f64, operation_s: f64, delay_s: f64) -> BackTest {
+    let mut replayed = replayed(operations_per_s, 2.0, 1.0);
+    replayed.parts[TimePart::Read] = operation_s;
+    replayed.delay_s = delay_s;
+    backtest(&[replayed])
+}
+
+#[test]
+fn the_recorded_time_of_an_operation_follows_from_the_rate() {
+    // 100 a second were recorded, every 40 ms of each of 4 sessions: without a delay, an operation took 80 % of 50 ms.
+    let share = replay_of(80.0, 0.05, 0.0).recorded_time();
+    assert!(
+        share.is_some_and(|share| (share - 0.8).abs() < 1e-9),
+        "{share:?}"
+    );
+    // 20 ms between operations remain, so that it took 20 ms of the replay's 30.
+    let share = replay_of(80.0, 0.03, 0.02).recorded_time();
+    assert!(
+        share.is_some_and(|share| (share - 2.0 / 3.0).abs() < 1e-9),
+        "{share:?}"
+    );
+    // The delay alone is longer than a recorded operation with its delay.
+    assert_eq!(replay_of(50.0, 0.03, 0.05).recorded_time(), None);
+}
+
+#[test]
+fn disks_as_recorded_are_never_the_reason() {
+    let of = |backtest: BackTest| match backtest.fit() {
+        Fit::DoesNotFit { reason, .. } => reason,
+        fits => panic!("{fits:?}"),
+    };
+    // Reads that take four times as long in the replay.
+    let slow = || backtest(&[replayed(60.0, 8.0, 1.0)]);
+    let disks = [
+        Reason::Slower,
+        Reason::Faster,
+        Reason::Queue,
+        Reason::Credits,
+    ];
+    assert!(disks.contains(&of(slow())), "{:?}", of(slow()));
+    assert_eq!(of(slow().on_recorded_disks()), Reason::Assumed);
+}

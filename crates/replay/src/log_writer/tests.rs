@@ -150,3 +150,48 @@ fn the_largest_number_of_log_writes_comes_first() {
     assert_eq!(log_writes(32, 32), "32 log writes");
     assert_eq!(log_writes(1, 112), "112 log writes (at some times up to 1)");
 }
+
+/// A SQL Server's 1,000 operations, whose log had 400 writes of 40 ms, with what else was recorded.
+fn log_of(more: &str) -> (profile::Profile, crate::DemandSeries) {
+    let text = format!(
+        "format = \"dbstow.profile/1\"\nstart = \"2026-11-22T10:00:00Z\"\n[origin]\ntool = \"test\"\n\
+         product = \"SQL Server\"\n[intervals]\nat_s = [0.0]\nlength_s = [10.0]\noperations = [1000.0]\n{more}\
+         [intervals.data]\nreads = [0.0]\nread_bytes = [0.0]\n\
+         [intervals.log]\nwrites = [400.0]\nwrite_bytes = [400000.0]\nwrite_wait_s = [16.0]\n"
+    );
+    let profile = profile::read("a.toml", &text).expect("a profile");
+    let series = crate::DemandSeries::of(&profile).expect("it has all that it takes");
+    (profile, series)
+}
+
+#[test]
+fn commits_that_were_not_recorded_are_as_many_as_log_writes() {
+    let log = |more| log_of(more).1.periods()[0].demand.log;
+
+    let unknown = log("");
+    assert_eq!(
+        (unknown.commits_per_operation, unknown.in_flight_max),
+        (0.4, 112)
+    );
+    // Recorded ones count, and share writes.
+    let shared = log("commits = [1000.0]\n");
+    assert_eq!(shared.commits_per_operation, 1.0);
+    assert!(shared.in_flight_max < 112);
+}
+
+#[test]
+fn commits_that_were_not_recorded_are_not_said_to_be() {
+    let writer = sql_server(None);
+    let (profile, series) = log_of("");
+    let said = &series.assumptions()[0];
+    assert!(
+        said.starts_with("Commits were not recorded") && !said.contains("share writes"),
+        "{said}"
+    );
+    let remedy = writer
+        .commits_lacking(&profile)
+        .expect("they are not there");
+    assert!(remedy.contains("Write Transactions/sec"), "{remedy}");
+    let (profile, _) = log_of("commits = [300.0]\n");
+    assert_eq!(writer.commits_lacking(&profile), None);
+}

@@ -50,6 +50,8 @@ pub struct Advice {
     pub counts: Counts,
     /// The source of the list prices, their region, and the date.
     pub price_lists: Vec<String>,
+    /// What else moves the answer, and is to be read beside it; sentences.
+    pub notes: Vec<String>,
     /// Assumptions; sentences.
     pub assumptions: Vec<String>,
     /// Suggested next commands, each with its purpose.
@@ -231,6 +233,8 @@ pub struct Counts {
     pub bounds_simulated: u64,
     /// Price of the dearest layout that was simulated.
     pub simulated_to_usd_per_month: f64,
+    /// Where no budget was given: up to which price layouts were considered.
+    pub considered_to_usd_per_month: Option<f64>,
     /// Whether the search ran to completion.
     pub complete: bool,
 }

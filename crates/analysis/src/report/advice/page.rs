@@ -332,9 +332,11 @@ pub(super) mod tests {
                 simulated: 2,
                 bounds_simulated: 3,
                 simulated_to_usd_per_month: 120.0,
+                considered_to_usd_per_month: None,
                 complete: true,
             },
             price_lists: vec!["list <of> prices".to_owned()],
+            notes: vec!["<i>Beside</i> the answer.".to_owned()],
             assumptions: vec!["<img src=\"y\">".to_owned()],
             next: vec![Next {
                 what: "Print <it>".to_owned(),

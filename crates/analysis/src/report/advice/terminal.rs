@@ -23,6 +23,9 @@ pub fn text(advice: &Advice, width: Width, minimal: bool, folder: &str) -> Style
     if let Some(untested) = &shown.untested {
         text.push_in(tone, &width.wrapped("", untested));
     }
+    for note in &shown.notes {
+        text.push(&width.wrapped(" - ", note));
+    }
     text.push("\n");
     let names = shown.facts.iter().map(|(name, _)| name.len()).max();
     for (name, fact) in &shown.facts {
@@ -36,7 +39,12 @@ pub fn text(advice: &Advice, width: Width, minimal: bool, folder: &str) -> Style
         text.push_in(tone, &changes(advice, width));
         text.push("\n");
     }
-    let notes = shown.reasons.iter().chain(shown.search.iter().skip(1));
+    // How the search went is on the page: its layouts, and the simulations that gave bounds.
+    let of_search = 1 + usize::from(advice.counts.bounds_simulated > 0);
+    let notes = shown
+        .reasons
+        .iter()
+        .chain(shown.search.iter().skip(of_search));
     for note in notes {
         text.push(&width.wrapped("", note));
     }

@@ -31,6 +31,8 @@ pub struct View {
     pub trust: String,
     /// Why no figure here may be relied on; `None` where the model reproduces today's layout.
     pub untested: Option<String>,
+    /// What to read beside the answer; sentences.
+    pub notes: Vec<String>,
     /// Whether its own layout, the cheapest, and the fastest.
     pub cards: Vec<Card>,
     /// The request.
@@ -64,6 +66,7 @@ impl View {
             answer: advice.answer.clone(),
             trust: advice.trust.sentence(),
             untested: (!advice.backtest.fits).then(|| UNTESTED.to_owned()),
+            notes: advice.notes.clone(),
             cards: cards(advice),
             facts: facts(advice),
             answers: answers(advice),
@@ -473,12 +476,13 @@ fn search(advice: &Advice) -> Vec<String> {
         ));
     }
     if counts.complete && counts.simulated > 0 {
+        let shown = |usd| advice.asked.currency.shown(usd);
+        let from = shown(counts.simulated_to_usd_per_month);
+        let dearer = |usd| format!(" Above {} none was considered (--budget).", shown(usd));
+        let to = counts.considered_to_usd_per_month.map(dearer);
+        let to = to.unwrap_or_default();
         sentences.push(format!(
-            "Above {} a month nothing was simulated: no layout there can change the answer.",
-            advice
-                .asked
-                .currency
-                .shown(counts.simulated_to_usd_per_month)
+            "Above {from} a month nothing was simulated: no layout there can change the answer.{to}"
         ));
     }
     if counts.machines_unpriced > 0 {

@@ -13,4 +13,4 @@ mod view;
 #[cfg(test)]
 pub(super) use page::SCRIPT;
 pub use page::page;
-pub use view::{View, intervals};
+pub use view::{View, intervals, short};

@@ -16,6 +16,9 @@ const MEGABYTE: f64 = 1e6;
 /// late. The figure is ours.
 const UNEVEN: f64 = 0.05;
 
+/// A shorter recording shows neither peaks nor what recurs by the hour, such as backups. The figure is ours.
+const SHORT: Duration = Duration::from_secs(600);
+
 /// The content shown for a profile, except charts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
@@ -27,6 +30,8 @@ pub struct View {
     pub sessions: Table,
     /// What the profile can answer.
     pub answers: Table,
+    /// Why the recording may not stand for the server's load; `None` where it is long enough.
+    pub short: Option<String>,
     /// What interrupted the recording; sentences.
     pub interruptions: Vec<String>,
     /// Assumptions made when the profile was created; sentences.
@@ -42,10 +47,22 @@ impl View {
             requests: requests(&summary),
             sessions: sessions(&summary),
             answers: answered(profile),
+            short: short(profile),
             interruptions: profile.interruptions.iter().map(interruption).collect(),
             assumptions: profile.assumptions.clone(),
         }
     }
+}
+
+/// A sentence about a recording that is too short to stand for a server's load.
+pub fn short(profile: &Profile) -> Option<String> {
+    let covered = profile.covered();
+    (covered < SHORT).then(|| {
+        format!(
+            "A recording of {}: its busiest moment is not the year's; record a day.",
+            duration(covered)
+        )
+    })
 }
 
 /// The server in a word or two, with its version; `None` where only disks were monitored.

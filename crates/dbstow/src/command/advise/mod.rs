@@ -5,6 +5,7 @@
 //! ```
 
 mod folder;
+mod system;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -84,9 +85,12 @@ pub struct Args {
     /// Machines with Arm processors too
     #[arg(long)]
     pub arm: bool,
-    /// Prices with Windows
+    /// Prices of machines with Windows [default: as `system` of today's machine, or as where its counters come from]
     #[arg(long)]
     pub windows: bool,
+    /// Prices of machines with Linux
+    #[arg(long, conflicts_with = "windows")]
+    pub linux: bool,
     /// Only this disk of the catalogue; may be given several times
     #[arg(long, value_name = "NAME")]
     #[cfg_attr(feature = "shell", arg(add = crate::command::names::of_disks()))]
@@ -176,7 +180,7 @@ pub enum Temp {
 /// When an input has a mistake, the profile does not fit today's layout, or nothing within the budget is fast enough.
 pub fn run(args: &Args) -> Result<()> {
     folder::check_free(args)?;
-    let wishes = args.wishes()?;
+    let mut wishes = args.wishes()?;
     let drill = args.drill.as_deref().map(drilled::of_server).transpose()?;
     let profile = args.profile.display().to_string();
     // Read once: it may be a pipe.
@@ -186,6 +190,8 @@ pub fn run(args: &Args) -> Result<()> {
     let (arm, stage, recording) = prepared.first();
     let recording = recording.expect("a back-test is of a profile");
 
+    let (system, system_why) = system::of(args, arm.settings.machine.system, &recording.profile);
+    wishes.system = system;
     let mut catalogue = layout.inventory.catalogue.clone();
     price(args, &mut catalogue)?;
     let mut today = Today {
@@ -214,7 +220,10 @@ pub fn run(args: &Args) -> Result<()> {
     today.placed.volumes = tested.volumes_in_the_long_run();
     let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
     let product = recording.profile.origin.product.as_deref();
-    let names = args.names(product);
+    let names = Names {
+        system_why,
+        ..args.names(product)
+    };
     let document = interruptible(|go_on| request.advice(&tested, &names, go_on));
     let mut document = document.map_err(mistake)?;
     if let (Some(folder), Some(drill)) = (&args.drill, &drill) {
@@ -275,10 +284,7 @@ impl Args {
             machine_pattern: self.machine.clone(),
             keep_machine: self.keep_machine,
             arm: self.arm,
-            system: match self.windows {
-                true => System::Windows,
-                false => System::Linux,
-            },
+            system: System::default(),
             disks: self.disk.clone(),
             disks_max: self.disks_max,
             temp: match self.temp {
@@ -325,6 +331,8 @@ impl Args {
             finalists: finalists.display().to_string(),
             catalogues: catalogues.map(|file| file.display().to_string()).collect(),
             currency: self.currency.clone().unwrap_or_default(),
+            licensed: product.is_some_and(products::is_licensed),
+            system_why: None,
             scripts: layout.map(|layout| {
                 let moves = layout.moves();
                 Scripts {
