@@ -586,7 +586,7 @@ fn what_cannot_be_is_refused_with_the_remedy() {
     );
     let error = place.fails(&[&all[..], &["--machine", "E9999"]].concat(), 2);
     assert!(
-        error.contains("no machine of the catalogue is like this"),
+        error.contains("there is no machine `azure.E9999` in the catalogue (did you mean"),
         "{error}"
     );
     let error = place.fails(&[&all[..], &["--not-slower", "many"]].concat(), 2);
@@ -679,7 +679,7 @@ fn counters_alone_give_advice_without_limits_or_a_price_of_today() {
     assert!(
         error.contains(
             "volumes \"data\" and \"log\" have no size, so that what has to fit is not known; give --capacity data=SIZE \
-             --capacity temp=SIZE --capacity log=SIZE"
+             --capacity log=SIZE --capacity temp=SIZE"
         ),
         "{error}"
     );

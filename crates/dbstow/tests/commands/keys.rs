@@ -120,6 +120,7 @@ const CASES: &[Case] = &[
     case("machine.cores", "1"),
     case("machine.memory", "'512 KiB'"),
     case("machine.credits", "0"),
+    case("machine.system", "'windows'"),
     case("machine.host_cache", "{ size = '64 KiB' }"),
     case("volume.d.disk", "'azure.premium.p10'"),
     case("volume.d.count", "1"),

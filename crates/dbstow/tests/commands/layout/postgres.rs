@@ -108,10 +108,25 @@ fn a_whole_set_for_postgresql() {
     new='/mnt/a b/pg_wal'
     [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
     [ ! -L "$data/pg_wal" ] || { echo "$data/pg_wal is a link already" >&2; exit 1; }
+    [ ! -e "$data/pg_wal.before" ] || { echo "$data/pg_wal.before is there, of an earlier move; delete it first" >&2; exit 1; }
     [ -z "$(ls -A "$new")" ] || { echo "$new is not empty" >&2; exit 1; }
     needed=$(du -sk "$data/pg_wal" | cut -f1)
     free=$(df -Pk "$new" | awk 'NR == 2 { print $4 }')
     [ "$free" -gt "$needed" ] || { echo "$new has $free KiB free, and the log has $needed" >&2; exit 1; }
+    # Until the new place counts, whatever fails: the server runs again where it was.
+    moved=no
+    back() {
+        [ "$moved" = no ] || return 0
+        if [ -e "$data/pg_wal.before" ]; then
+            rm -f "$data/pg_wal"
+            mv "$data/pg_wal.before" "$data/pg_wal"
+        fi
+        find "$new" -mindepth 1 -delete
+        systemctl start postgresql
+        echo "the log was not moved; the server runs as before" >&2
+    }
+    trap back EXIT
+    trap 'exit 1' HUP INT TERM
     systemctl stop postgresql
     [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
     cp -a "$data/pg_wal/." "$new/"
@@ -119,6 +134,7 @@ fn a_whole_set_for_postgresql() {
     mv "$data/pg_wal" "$data/pg_wal.before"
     ln -s "$new" "$data/pg_wal"
     chown -h postgres:postgres "$data/pg_wal"
+    moved=yes
     systemctl start postgresql
     ==> undo-wal.sh
     #!/bin/sh
@@ -130,6 +146,17 @@ fn a_whole_set_for_postgresql() {
     new='/mnt/a b/pg_wal'
     [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
     [ -L "$data/pg_wal" ] || { echo "$data/pg_wal is no link" >&2; exit 1; }
+    # Until the new place counts, whatever fails: the server runs again where it was.
+    moved=no
+    back() {
+        [ "$moved" = no ] || return 0
+        if [ ! -e "$data/pg_wal" ]; then ln -s "$new" "$data/pg_wal"; fi
+        rm -rf "$data/pg_wal.back"
+        systemctl start postgresql
+        echo "the log was not moved; the server runs as before" >&2
+    }
+    trap back EXIT
+    trap 'exit 1' HUP INT TERM
     systemctl stop postgresql
     [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
     rm -rf "$data/pg_wal.back"
@@ -137,6 +164,7 @@ fn a_whole_set_for_postgresql() {
     sync
     rm "$data/pg_wal"
     mv "$data/pg_wal.back" "$data/pg_wal"
+    moved=yes
     systemctl start postgresql
     echo "$new and $data/pg_wal.before can be deleted now"
     ==> undo.sql
