@@ -204,8 +204,8 @@ impl Attached<'_> {
         let bursts = || self.known.machine_bursts(self.machine, self.volumes);
         let why = match key {
             "credits" if !bursts() => "no limit of the machine for these volumes has burst credits",
-            "system" if self.machine.kind.is_none() => {
-                "only a machine of the catalogue has a price"
+            "system" if !self.known.machine_is_priced(self.machine) => {
+                "the price of this machine is not known"
             }
             _ => return None,
         };

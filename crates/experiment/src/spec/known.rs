@@ -56,6 +56,12 @@ pub trait Known {
         true
     }
 
+    /// Whether the price of the machine with its operating system is known.
+    fn machine_is_priced(&self, machine: &Machine) -> bool {
+        let _ = machine;
+        true
+    }
+
     /// Whether a limit of the volume's disks is known to have burst credits.
     fn disk_bursts(&self, machine: &Machine, volume: &Volume) -> bool {
         let _ = (machine, volume);

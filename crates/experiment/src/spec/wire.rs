@@ -124,7 +124,8 @@ pub(crate) struct Machine {
     ///
     /// Absent: the type's.
     pub(crate) memory: Option<Bytes>,
-    /// Its operating system, `linux` or `windows`, for its price; what is simulated does not depend on it.
+    /// Its operating system, `linux` or `windows`: its price with it is then part of every arm's. What is simulated does not depend on
+    /// it.
     ///
     /// Absent: `linux`.
     pub(crate) system: Option<System>,

@@ -10,7 +10,7 @@ use crate::trial::{Recording, Stage};
 use engine::Measured;
 use experiment::spec::{
     self, Amount, Arm, Decides, EngineName, Known, KnownWorkload, Machine, Mode, Parameter,
-    Recorded, Role, Script, Volume,
+    Recorded, Role, Script, System, Volume,
 };
 use workload::{Length, ParameterUse, Stress, Value};
 
@@ -70,6 +70,16 @@ impl Known for Inventory {
             let cache = cache.filter(|_| volume.host_cache != HostCacheMode::None);
             let cached = cache.and_then(|cache| machine.limits.get(&cache.limit));
             [direct, cached].into_iter().flatten().flatten().any(bursts)
+        })
+    }
+
+    fn machine_is_priced(&self, asked: &Machine) -> bool {
+        let kind = asked.kind.as_deref();
+        let machine = kind.and_then(|kind| self.catalogue.machine(kind).ok());
+        let price = machine.and_then(|machine| machine.price.as_ref());
+        price.is_some_and(|price| match asked.system.unwrap_or_default() {
+            System::Linux => price.linux_per_month().is_some(),
+            System::Windows => price.windows_per_month().is_some(),
         })
     }
 

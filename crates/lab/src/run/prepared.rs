@@ -115,10 +115,11 @@ impl Prepared {
     /// The question that the plan's records answer.
     pub fn question(&self) -> Question {
         let mut question = Question::of(&self.plan);
-        // Arms on different machines differ in the price of these too.
-        let machines = self.plan.arms.iter();
-        let machines: BTreeSet<_> = machines.map(|arm| &arm.settings.machine.kind).collect();
-        let with_machine = machines.len() > 1;
+        // Arms on different machines differ in the price of these too; who says with which operating system, asks for it.
+        let machines = self.plan.arms.iter().map(|arm| &arm.settings.machine);
+        let kinds: BTreeSet<_> = machines.clone().map(|machine| &machine.kind).collect();
+        let with_machine =
+            kinds.len() > 1 || machines.clone().any(|machine| machine.system.is_some());
         // The twin, which is implicit, is the plan's last arm.
         for (arm, ready) in question.arms.iter_mut().zip(&self.arms) {
             ready.price(arm, self.plan.variant.mode, with_machine);

@@ -60,6 +60,12 @@ const FILES: &str = "engines/sqlserver/src/trial/database_files.rs";
 
 const USED: &[Used] = &[
     used(
+        "machine.system",
+        ALL,
+        "lab/src/run/prepared.rs",
+        "machine.system.is_some()",
+    ),
+    used(
         "placement.p.data.files",
         SQLITE,
         OWN_SQLITE,
