@@ -131,7 +131,7 @@ crates:
 	scripts/check-packages
 
 docs:
-	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --lib --bins --examples --locked --no-deps
+	RUSTDOCFLAGS="--deny warnings" cargo doc --workspace --lib --examples --locked --no-deps
 
 $(TOOLS)/bin/cargo-deny:
 	cargo install --debug --locked --version $(CARGO_DENY_VERSION) --root $(TOOLS) --target-dir $(TOOLS)/build cargo-deny

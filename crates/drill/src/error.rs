@@ -73,7 +73,7 @@ pub enum DrillError {
     Changed {
         /// The finding.
         finding: String,
-        /// What the disks contain: see [`Recorded::digest`].
+        /// What the disks contain: see [`Recorded::digest`](crate::Recorded::digest).
         digest: String,
         /// What they contained in the drill.
         expected: String,
