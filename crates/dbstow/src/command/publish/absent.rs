@@ -30,12 +30,13 @@ impl PublishArgs {
     }
 
     /// Where metrics are to be served: nowhere.
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     pub(super) fn address(self) -> Option<SocketAddr> {
         None
     }
 
     /// The same as arguments for another process: none.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     #[allow(clippy::unnecessary_wraps, reason = "as in a build with metrics")]
     pub(super) fn arguments(self) -> Result<Vec<std::ffi::OsString>> {
         Ok(Vec::new())

@@ -104,6 +104,7 @@ impl PublishArgs {
     }
 
     /// Where metrics are to be served.
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
     pub(super) fn address(&self) -> Option<SocketAddr> {
         self.listen
     }
