@@ -159,7 +159,8 @@ fn beside<'a>(
     let less =
         priced().filter(|layout| usd(layout) < usd(advised) - AS_MUCH && layout.time <= goal);
     let cheapest = less.min_by(|a, b| usd(a).total_cmp(&usd(b)));
-    let is_other = |cheaper: &&Layout| quicker.is_none_or(|quicker| usd(quicker) > usd(cheaper));
+    let is_other =
+        |cheaper: &&Layout| quicker.is_none_or(|quicker| usd(quicker) > usd(cheaper) + AS_MUCH);
     (quicker, cheapest.filter(is_other))
 }
 
@@ -229,6 +230,8 @@ mod tests {
     #[test]
     fn what_costs_as_much_or_less_and_is_much_faster_is_named_wherever_it_was_found() {
         assert_eq!(named(&[(723.0, 0.47), (822.0, 0.2)]), [Some(723.0), None]);
+        // One that is slower for the same price is not named too.
+        assert_eq!(named(&[(723.4, 0.52), (723.1, 0.57)]), [Some(723.4), None]);
         // 5 % more is about as much; 15 % faster is within the model's error.
         assert_eq!(named(&[(771.0, 0.5), (772.0, 0.4)]), [Some(771.0), None]);
         assert_eq!(named(&[(760.0, 0.82)]), [None, None]);

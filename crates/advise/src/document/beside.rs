@@ -85,15 +85,17 @@ impl Described<'_> {
 
     /// Limits of the answer that are below what was asked for in the recording's busiest interval.
     fn below_busiest(&self, document: &Advice) -> Vec<String> {
-        let Some(advised) = document.cheapest.as_ref() else {
+        let Some(advised) = document.chosen() else {
             return Vec::new();
         };
-        let mut all = self.below(advised);
+        // Today's layout served the recording.
+        let mut all = match document.decision.layout {
+            Some("today") => Vec::new(),
+            _ => self.below(advised),
+        };
         let others = document.answers().into_iter();
         let others = others.filter(|(name, layout)| {
-            !["today", "cheapest"].contains(name)
-                && *layout != advised
-                && !self.below(layout).is_empty()
+            *name != "today" && *layout != advised && !self.below(layout).is_empty()
         });
         let others: Vec<&str> = others.map(|(name, _)| name).collect();
         if !others.is_empty() {
