@@ -1,80 +1,104 @@
-//! Findings for a terminal, of any width, in pieces that can be coloured.
+//! A report for a terminal, of any width, in pieces that can be coloured: one screen of it, or all.
 
 mod styled;
 
-use super::environment;
-use super::section::{Body, Item, Kind, sections};
-use super::words::{self, figures};
-use crate::findings::{Findings, Verdict};
-use experiment::spec::Mode;
+use super::section::{Body, Extent, Item, Kind, Place, Report, Section};
+use crate::findings::Verdict;
 pub use styled::{Styled, Tone};
 use table::Width;
 
-/// The whole report, with a line feed at its end.
-pub fn render(findings: &Findings, width: Width) -> Styled {
+/// The report, with a line feed at its end. On a screen, an item of a list takes one line, and only the answer more.
+pub fn render(report: &Report, width: Width, extent: Extent) -> Styled {
+    let doubt = match report.is_doubtful {
+        true => Tone::Worse,
+        false => Tone::Plain,
+    };
     let mut text = Styled::default();
-    text.push(&heading(findings, width));
-    for section in &sections(findings) {
+    for item in &report.answer {
+        let lines = width.wrapped(sign(item.kind), &item.line());
+        match report.is_doubtful {
+            true => text.push_in(doubt, &lines),
+            false => push(&mut text, item, &lines),
+        }
+    }
+    text.push("\n");
+    text.push(&width.wrapped("", &report.title));
+    text.push(&facts(&report.facts, width));
+    for section in report.shown(extent) {
         text.push("\n");
-        match section.body() {
-            Body::Table(shown) => text.push(&shown.text(width)),
-            Body::List(title, items) => list(&mut text, title, items, width),
+        let most = match (section.place, extent) {
+            (Place::Screen(most) | Place::Short(most), Extent::Screen) => Some(most),
+            (Place::Screen(_) | Place::Short(_) | Place::Full, _) => None,
+        };
+        // On a screen, signs say what a list is of.
+        if most.is_none() || matches!(section.body, Body::Table(_)) {
+            heading(&mut text, section);
+        }
+        match &section.body {
+            Body::Table(shown) => text.push_in(doubt, &shown.text(width)),
+            Body::Facts(known) => text.push(&facts(known, width)),
+            Body::List(items) => list(&mut text, items, most, width),
+            Body::Commands(all) => commands(&mut text, all, most),
         }
     }
     text
 }
 
-fn heading(findings: &Findings, width: Width) -> String {
-    let mut text = width.wrapped("", &findings.question);
-    let run = format!(
-        "{}: {}, {}, seed {}",
-        findings.experiment,
-        mode(findings),
-        words::blocks(findings.blocks),
-        findings.seed
-    );
-    text.push_str(&width.wrapped("", &run));
-    for (name, fact) in environment::facts(findings) {
-        text.push_str(&width.wrapped(&format!("{name}: "), &fact));
-    }
-    text
-}
-
-/// The mode, and what its figures mean where that is not obvious.
-fn mode(findings: &Findings) -> String {
-    match findings.mode() {
-        Some(Mode::Simulate | Mode::Measure) | None => findings.mode.clone(),
-        Some(Mode::Emulate) => format!("{} ({})", findings.mode, figures(findings.mode())),
+fn heading(text: &mut Styled, section: &Section) {
+    if !section.title.is_empty() {
+        text.push(&format!("{}\n", section.title));
     }
 }
 
-fn list(text: &mut Styled, title: &str, items: &[Item], width: Width) {
-    if !title.is_empty() {
-        text.push(&format!("{title}\n"));
-    }
-    for Item {
-        kind,
-        about,
-        text: said,
-    } in items
-    {
-        let line = match about.as_str() {
-            "" => said.clone(),
-            about => format!("{about}: {said}"),
+/// Sentences by name.
+fn facts(facts: &[(&'static str, String)], width: Width) -> String {
+    let line = |(name, fact): &(&str, String)| width.wrapped(&format!("{name}: "), fact);
+    facts.iter().map(line).collect()
+}
+
+/// All items; or with `most` at most so many, a line each, and the number of the others.
+fn list(text: &mut Styled, items: &[Item], most: Option<usize>, width: Width) {
+    for item in items.iter().take(most.unwrap_or(items.len())) {
+        let line = item.line();
+        let lines = match most {
+            Some(_) => width.line(sign(item.kind), &line),
+            None => width.wrapped(sign(item.kind), &line),
         };
-        let lines = width.wrapped(sign(*kind), &line);
-        let tone = tone(*kind);
-        match kind {
-            // Its subject; the full text is long.
-            Kind::Warning => {
-                let head = sign(*kind).len() + about.len();
-                let (head, rest) = lines.split_at_checked(head).unwrap_or((&lines, ""));
-                text.push_in(tone, head);
-                text.push(rest);
-            }
-            Kind::Verdict(_) | Kind::Price | Kind::Point | Kind::Remark => {
-                text.push_in(tone, &lines);
-            }
+        push(text, item, &lines);
+    }
+    more(text, items.len(), most);
+}
+
+/// Each on one line, however long, so that it can be copied.
+fn commands(text: &mut Styled, commands: &[(String, String)], most: Option<usize>) {
+    for (what, command) in commands.iter().take(most.unwrap_or(commands.len())) {
+        text.push(&format!("  {what}:\n    {command}\n"));
+    }
+    more(text, commands.len(), most);
+}
+
+fn more(text: &mut Styled, all: usize, most: Option<usize>) {
+    if let Some(left) = most
+        .and_then(|most| all.checked_sub(most))
+        .filter(|left| *left > 0)
+    {
+        text.push(&format!("  and {left} more with --full\n"));
+    }
+}
+
+/// Adds an item's lines in its tone.
+fn push(text: &mut Styled, item: &Item, lines: &str) {
+    let tone = tone(item.kind);
+    match item.kind {
+        // Its subject; the full text is long.
+        Kind::Warning | Kind::Caution => {
+            let head = sign(item.kind).len() + item.about.len();
+            let (head, rest) = lines.split_at_checked(head).unwrap_or((lines, ""));
+            text.push_in(tone, head);
+            text.push(rest);
+        }
+        Kind::Answer | Kind::Verdict(_) | Kind::Price | Kind::Point | Kind::Remark => {
+            text.push_in(tone, lines);
         }
     }
 }
@@ -83,31 +107,39 @@ fn tone(kind: Kind) -> Tone {
     match kind {
         Kind::Verdict(Verdict::Faster) => Tone::Better,
         Kind::Verdict(Verdict::Slower) => Tone::Worse,
-        Kind::Verdict(Verdict::CannotTell) | Kind::Warning => Tone::Attention,
-        Kind::Verdict(Verdict::NoDifference) | Kind::Price | Kind::Point | Kind::Remark => {
-            Tone::Plain
-        }
+        Kind::Verdict(Verdict::CannotTell) | Kind::Warning | Kind::Caution => Tone::Attention,
+        Kind::Verdict(Verdict::NoDifference)
+        | Kind::Answer
+        | Kind::Price
+        | Kind::Point
+        | Kind::Remark => Tone::Plain,
     }
 }
 
 fn sign(kind: Kind) -> &'static str {
     match kind {
+        Kind::Answer => "",
         Kind::Verdict(_) => "= ",
         Kind::Price => "$ ",
         Kind::Point => "- ",
         Kind::Remark => "  ",
-        Kind::Warning => "! ",
+        Kind::Warning | Kind::Caution => "! ",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::{Fitted, Published, Question, make};
+    use crate::findings::{Findings, Fitted, Published, Question, make};
+    use crate::report::run;
     use experiment::examples;
 
+    fn whole(findings: &Findings, width: Width) -> Styled {
+        render(&run::report(findings), width, Extent::Full)
+    }
+
     fn shown(findings: &Findings) -> String {
-        render(findings, Width::default()).to_string()
+        whole(findings, Width::default()).to_string()
     }
 
     #[test]
@@ -294,10 +326,10 @@ mod tests {
             record.volumes[0].disk = "azure.premium-v2.with-much-provisioned".into();
         }
         let findings = make(&question, &records);
-        let widest = render(&findings, Width::of(200)).to_string();
+        let widest = whole(&findings, Width::of(200)).to_string();
 
         for columns in 60..=200 {
-            let text = render(&findings, Width::of(columns)).to_string();
+            let text = whole(&findings, Width::of(columns)).to_string();
 
             let wide = text.lines().filter(|line| line.chars().count() > columns);
             assert_eq!(wide.collect::<Vec<_>>(), [""; 0], "{columns}\n{text}");
@@ -313,7 +345,7 @@ mod tests {
             record.volumes[0].disk = name.clone();
         }
 
-        let text = render(&make(&examples::question(), &records), Width::of(60)).to_string();
+        let text = whole(&make(&examples::question(), &records), Width::of(60)).to_string();
 
         assert!(text.contains(&name), "{text}");
         assert!(text.contains("   IOPS, read/write: 424 / 101\n"), "{text}");
@@ -333,14 +365,14 @@ mod tests {
                 let elapsed = record.metrics.get_mut("elapsed_s").unwrap();
                 *elapsed *= factor;
             }
-            render(&make(&examples::question(), &records), Width::default())
+            whole(&make(&examples::question(), &records), Width::default())
         };
 
         // 164 s against 158 s is a tie; half of it is faster, twice as much slower.
         assert_eq!(tone_of("= p30 is", &seen(0.5)), Some(Tone::Better));
         assert_eq!(tone_of("= p30 is", &seen(2.0)), Some(Tone::Worse));
         assert_eq!(tone_of("= p30 and", &seen(1.0)), None);
-        assert_eq!(tone_of("! model-chance", &seen(1.0)), Some(Tone::Attention));
+        assert_eq!(tone_of("! fitted", &seen(1.0)), Some(Tone::Attention));
         assert!(!seen(0.5).to_string().contains('\x1b'));
     }
 
@@ -349,5 +381,58 @@ mod tests {
         let text = shown(&make(&examples::question(), &[]));
 
         assert!(text.contains("trials without a record"), "{text}");
+    }
+
+    /// Sixteen arms, each with a reason of its own, figures that others published and a price, and many warnings.
+    fn sixteen() -> Findings {
+        let mut findings = make(&examples::question(), &examples::records());
+        let one = findings.arms[1].clone();
+        let verdict = findings.comparisons[0].clone();
+        for at in 0..14 {
+            let mut arm = one.clone();
+            arm.name = format!("azure.premium_v2-with-{at}-disks");
+            arm.reason = format!("{at} {}", one.reason);
+            let mut compared = verdict.clone();
+            compared.candidate = arm.name.clone();
+            findings.arms.push(arm);
+            findings.comparisons.push(compared);
+            findings.warnings.push(crate::findings::Warning {
+                id: format!("noted-{at}"),
+                text: "what was seen, why it matters, and what to do about it. ".repeat(4),
+            });
+        }
+        for arm in &mut findings.arms {
+            arm.usd_per_month = Some(135.17);
+            arm.price_lists = vec!["Azure eastus, 2026".into()];
+        }
+        findings
+    }
+
+    #[test]
+    fn a_screen_has_40_lines_whatever_there_is_and_names_are_whole() {
+        let screen = |findings: &Findings| {
+            let report = run::report(findings);
+            render(&report, Width::default(), Extent::Screen).to_string()
+        };
+        let two = screen(&make(&examples::question(), &examples::records()));
+        let sixteen = screen(&sixteen());
+
+        for text in [&two, &sixteen] {
+            // Three lines below name the folder, the page and --full.
+            assert!(text.lines().count() <= 37, "{text}");
+            let wide = text.lines().filter(|line| line.chars().count() > 100);
+            assert_eq!(wide.collect::<Vec<_>>(), [""; 0], "{text}");
+        }
+        let rows = sixteen.matches("azure.premium_v2-with-").count();
+        assert!(rows > 10, "{sixteen}");
+        assert_eq!(
+            sixteen.matches("azure.premium_v2-with-").count(),
+            sixteen.matches("-disks").count(),
+        );
+        let ranked =
+            "16 placements, ranked by elapsed: the 6 best and the 2 worst; --full shows all";
+        let joined = sixteen.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(ranked), "{sixteen}");
+        assert!(sixteen.starts_with("= "), "{sixteen}");
     }
 }
