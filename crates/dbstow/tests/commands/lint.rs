@@ -48,12 +48,14 @@ const MARIADB: &str = "../../../mariadb/tests/captures/mariadb-10.11.json";
 #[test]
 fn text_keeps_to_a_hundred_columns_and_names_the_worst_first() {
     for name in ALL {
-        let text = stdout(&[name, "--profile", "dbatools"]);
-        for line in text.lines() {
+        let screen = stdout(&[name, "--profile", "dbatools"]);
+        assert!(screen.lines().count() <= 40, "{screen}");
+        let text = stdout(&[name, "--profile", "dbatools", "--full"]);
+        for line in screen.lines().chain(text.lines()) {
             assert!(line.chars().count() <= 100, "{name}: {line}");
         }
     }
-    let text = stdout(&["standalone-2016-bad-layout.json"]);
+    let text = stdout(&["standalone-2016-bad-layout.json", "--full"]);
     let at = |part: &str| {
         text.find(part)
             .unwrap_or_else(|| panic!("no {part}:\n{text}"))
@@ -78,6 +80,7 @@ fn text_of_an_azure_machine_whose_owner_told_of_it() {
         "volume-allocation-unit",
         "--rule",
         "managed-log-files",
+        "--full",
     ]);
     insta::assert_snapshot!(text, @r#"
     windows-2019-azure-vm.json: SQL Server 15.0.4385.2, Standard Edition (64-bit), Windows; captured
@@ -106,18 +109,18 @@ fn text_of_an_azure_machine_whose_owner_told_of_it() {
 #[test]
 fn text_of_mariadb_names_it_and_what_a_disk_told_of_it_changes() {
     let one = ["--rule", "innodb-io-capacity"];
-    let text = stdout(&[MARIADB, one[0], one[1]]);
+    let text = stdout(&[MARIADB, one[0], one[1], "--full"]);
     assert!(
         text.contains(": MariaDB 10.11.19-MariaDB-0+deb12u1-log, Debian"),
         "{text}"
     );
-    assert!(text.contains("\nUNKNOWN\n  what the disk serves"), "{text}");
+    assert!(text.contains("\nUNKNOWN\n- what the disk serves"), "{text}");
     let told = "[[volumes]]\nmount_point = \"/srv\"\ndisk = \"azure.premium.p30\"\n";
     let folder = Folder::with(&[("host.toml", told)]);
     let host = folder.text("host.toml");
-    let text = stdout(&[MARIADB, one[0], one[1], "--host", &host]);
+    let text = stdout(&[MARIADB, one[0], one[1], "--host", &host, "--full"]);
     // 20 x 200 are fewer than the 5,000 IOPS of a P30.
-    assert!(text.contains("\nLOW\n  innodb-io-capacity\n"), "{text}");
+    assert!(text.contains("\nLOW\n- innodb-io-capacity: "), "{text}");
     assert!(text.contains("the disk serves 5000 IOPS"), "{text}");
 }
 
@@ -321,7 +324,7 @@ fn comparisons_of_ones_own_stand_beside_the_finding() {
         "--results",
         &results,
     ];
-    let text = stdout(&arguments);
+    let text = stdout(&[&arguments[..], &["--full"]].concat());
     assert!(text.contains("simulated here with sqlite"), "{text}");
     let json: Value =
         serde_json::from_str(&stdout(&[&arguments[..], &["--format", "json"]].concat()))

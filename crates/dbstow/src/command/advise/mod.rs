@@ -23,13 +23,13 @@ use clap::{ValueEnum, ValueHint};
 use files::input;
 
 use super::listing::ListFormat;
-use super::output::{note, print_styled, width};
+use super::output::{note, print_report};
 use super::pair::key_and_value;
 use super::progress::Progress;
 use super::request::{experiment_named, layout_of_today, resolved};
 use super::{UsageError, backtest, drilled, plan};
 use crate::engines::{ENGINES, scripts_for};
-use analysis::report::advice::{Advice, Currency, Kind, page, text};
+use analysis::report::advice::{self, Advice, Currency, Kind, page};
 use engine::Options;
 use experiment::spec::{EngineName, ExperimentText};
 use lab::Prepared;
@@ -152,6 +152,9 @@ pub struct Args {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
+    /// Print everything, not one screen of it
+    #[arg(long)]
+    pub full: bool,
 }
 
 /// A span of time, as it was written.
@@ -251,8 +254,15 @@ pub fn run(args: &Args) -> Result<()> {
     folder::write(&folder, &document, &finalists.text, &page(&document))?;
     match args.format {
         ListFormat::Text => {
-            let folder = folder.path().display().to_string();
-            print_styled(&text(&document, width(), args.minimal, &folder))?;
+            let (page, assumed) = (folder.path().join(folder::PAGE), document.assumptions.len());
+            let files = format!("Page:    {} ({assumed} assumptions)\n", page.display());
+            let report = advice::report(&document, args.minimal);
+            print_report(
+                &report,
+                args.full,
+                &files,
+                "the same command with --full --force",
+            )?;
         }
         ListFormat::Json => super::print_json(&document.json())?,
     }
