@@ -74,6 +74,17 @@ fn the_flush_of_a_log_that_is_not_timed_follows_from_what_sessions_waited_for_it
         sentence.contains("flushes take 0.400 ms, as follows from"),
         "{sentence}"
     );
+    // 0.3 ms that no disk takes; nothing of a flush that was timed, or is shorter than declared.
+    assert_eq!(found.beyond_disk(), Some(Duration::from_micros(300)));
+    let timed = OwnLatency {
+        implied: false,
+        ..found.clone()
+    };
+    let shorter = OwnLatency {
+        recorded: Duration::from_micros(50),
+        ..found
+    };
+    assert_eq!([timed, shorter].map(|own| own.beyond_disk()), [None, None]);
     for other in [
         // A limit in the way; not different; faster than the write alone; a replay that never waits.
         UntimedLog {
