@@ -16,7 +16,7 @@ const DIFFERS_FROM: f64 = 0.05;
 /// Assumed: beyond it, another disk is likelier than a wrong figure. Flushes are not bounded, since no vendor publishes theirs.
 const FACTOR_MAX: f64 = 1.5;
 
-/// Longest time that a commit is taken to wait beyond its disk. Assumed: twice what was seen of a MariaDB, rounded down; a disk that is
+/// Longest time that a commit is taken to wait beyond its disk. Assumed: twice what was seen of one server, rounded down; a disk that is
 /// slower than published explains more.
 const BEYOND_DISK_MAX: Duration = Duration::from_micros(500);
 
@@ -162,7 +162,7 @@ impl OwnLatency {
 
     /// What follows from waits for the log, and no disk takes: by how much a commit waits longer than for the write and the flush
     /// that the disk declares. It is the server's, its file system's and the scheduler's, and goes with the server to other disks: of
-    /// a MariaDB 10.11 it was 0.24 ms on a disk that writes in 2 ms, and 0.26 to 0.35 ms on one of 0.59 ms
+    /// one server it was 0.24 ms on a disk that writes in 2 ms, and 0.26 to 0.35 ms on one of 0.59 ms
     /// (docs/validation/profiles.md). `None` above [`BEYOND_DISK_MAX`], where the disk itself is the likelier reason.
     pub fn beyond_disk(&self) -> Option<Duration> {
         let longer = self.implied && self.recorded > self.declared;

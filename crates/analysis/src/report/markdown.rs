@@ -70,9 +70,9 @@ pub(super) fn table(table: &Table) -> String {
 fn origin(report: &Report) -> String {
     let facts: Vec<String> = report.facts.iter().map(fact).collect();
     format!(
-        "_dbstow {}. {}._",
+        "_dbstow {}; {}._",
         env!("CARGO_PKG_VERSION"),
-        facts.join(". ")
+        facts.join("; ")
     )
 }
 
@@ -149,11 +149,15 @@ mod tests {
         | local-ssd | fitted | 157.9 ± 1.5 (publ. 157, +0.6 %) | 52.58 ± 0.51 | 67,000 |
         | p30 | predicted | 163.9 ± 1.8 (publ. 164, -0.1 %) | 50.65 ± 0.55 | 67,000 |
 
-        ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off).
+        ±: 95 % interval of the model over its seeds, and not of a real machine from run to run; publ.: published elsewhere (and how far ours is off).
 
         ### Why
 
         - **local-ssd, p30**: limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next bottleneck: disk temp.1's throughput (32 % used).
+
+        ### Read first
+
+        - **fitted**: a parameter was fitted to the published figures of: local-ssd. These rows match by construction; judge the model by the predicted rows alone.
 
         | placement | where the sessions' time went |
         | --- | --- |
@@ -165,12 +169,7 @@ mod tests {
         | local-ssd | temp.1 (azure/p30) | temp | 424 / 101 | 27.8 / 25.3 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
         | p30 | temp.1 (azure/p30) | temp | 409 / 97.6 | 26.8 / 24.4 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
 
-        ### Warnings
-
-        - **model-chance**: simulated: intervals show the model's variation over seeds, not how much a real machine differs from run to run, nor how well the model fits yours. Confirm what matters on the real disks.
-        - **fitted**: a parameter was fitted to the published figures of: local-ssd. These rows match by construction; judge the model by the predicted rows alone.
-
-        _dbstow 0.1.0: tempdb-ssd-vs-premium, simulate, 3 blocks, seed 1. Published: an article._
+        _dbstow 0.1.0; run: tempdb-ssd-vs-premium: simulate (predicted by a model, in virtual time), 3 blocks, seed 1; published: an article._
         "#);
     }
 
