@@ -48,14 +48,16 @@ impl Width {
         if display_width(&whole) <= room {
             return format!("{first}{whole}\n");
         }
-        let last = |mark: &str, of: &str| {
+        let last = |mark: &str, of: &str, least: usize| {
             let ends = whole.match_indices(mark);
             let ends = ends.map(|(at, _)| &whole[..at + mark.len() - 1]);
-            let fit = ends.filter(|part| display_width(part) + of.len() <= room);
-            fit.last().map(|part| format!("{part}{of}"))
+            let fits = |part: &&str| (least..=room).contains(&(display_width(part) + of.len()));
+            ends.filter(fits).last().map(|part| format!("{part}{of}"))
         };
-        let clause = last(". ", "").or_else(|| last("; ", CUT));
-        let cut = clause.or_else(|| last(" ", CUT));
+        // A comma may also stand between names, which say nothing alone.
+        let clause = last(". ", "", 0).or_else(|| last("; ", CUT, 0));
+        let clause = clause.or_else(|| last(", ", CUT, room * 2 / 3));
+        let cut = clause.or_else(|| last(" ", CUT, 0));
         let cut = cut.unwrap_or_else(|| format!("{}{CUT}", words[0]));
         format!("{first}{cut}\n")
     }
@@ -117,6 +119,11 @@ mod tests {
         assert_eq!(line("all of it"), "! all of it\n");
         assert_eq!(line(&format!("One; two. {long}")), "! One; two.\n");
         assert_eq!(line(&format!("one; two: {long}")), "! one; ..\n");
+        let names = "names, more names, and what is said of them, which is ";
+        assert_eq!(
+            line(&format!("{names}{long}")),
+            "! names, more names, and what is said of them, ..\n"
+        );
         // 60 columns less 2 before and 3 behind are 55; with the next word there would be 56.
         let words = "more and more of it more and more of it more and more";
         assert_eq!(line(&long), format!("! {words} ..\n"));

@@ -12,6 +12,9 @@ use table::{Cell, Column, Table};
 /// Number of columns on a screen.
 const COLUMNS_MAX: usize = 6;
 
+/// The unit of prices.
+const PRICE: &str = "$/month";
+
 /// Metrics that are always shown, published or not.
 const ALWAYS: [&str; 4] = ["operations_per_s", "mb_per_s", "iops", "physical_reads"];
 
@@ -83,7 +86,7 @@ fn besides<'a>(findings: &'a Findings) -> [Column<'a, Row<'a>>; 2] {
         Column::figure(priced(findings), |row: &Row| {
             row.arm.usd_per_month.map(Cell::Usd)
         })
-        .unit("$/month")
+        .unit(PRICE)
         .pinned()
         .optional(),
         Column::text("crash states\nsurvived", |row: &Row| {
@@ -107,7 +110,7 @@ pub(super) fn table(findings: &Findings) -> Table {
     let compared = findings.arms.iter().any(|arm| !arm.published.is_empty());
     let published = compared.then_some("publ.: published elsewhere (and how far ours is off)");
     Table {
-        note: legend(findings, published.map(str::to_owned)),
+        note: legend(findings, published.map(str::to_owned), prices(findings)),
         ..Table::of(findings.arms.iter().map(row), columns(findings))
     }
 }
@@ -149,7 +152,9 @@ pub(super) fn brief(findings: &Findings, ranked: &Ranked) -> Table {
     let more = (!ranked.note.is_empty()).then(|| format!("{}; --full shows all", ranked.note));
     let mut table = Table::of(rows, columns);
     table.keep_columns(COLUMNS_MAX);
-    table.note = legend(findings, more);
+    let is_priced = table.headings.iter().any(|heading| heading.unit == PRICE);
+    let prices = prices(findings).filter(|_| is_priced);
+    table.note = legend(findings, more, prices);
     table
 }
 
@@ -243,11 +248,11 @@ fn role(arm: &Arm, mode: Option<Mode>) -> Cell {
 }
 
 /// Explains what intervals are of, and the symbols that are used; then `also`, and prices.
-fn legend(findings: &Findings, also: Option<String>) -> String {
+fn legend(findings: &Findings, also: Option<String>, prices: Option<String>) -> String {
     let repeated = findings.arms.iter().any(|arm| arm.trials > 1);
     let interval = repeated.then(|| interval(findings.mode()).to_owned());
     let parts = interval.into_iter().chain(also);
-    parts.chain(prices(findings)).collect::<Vec<_>>().join("; ")
+    parts.chain(prices).collect::<Vec<_>>().join("; ")
 }
 
 fn interval(mode: Option<Mode>) -> &'static str {

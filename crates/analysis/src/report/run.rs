@@ -43,7 +43,8 @@ pub fn report(findings: &Findings) -> Report {
         table(arms::brief(findings, &ranked)),
     );
     report.add("placements", "", full, table(arms::table(findings)));
-    report.add("why", "Why", screen(REASONS_MAX), Body::List(why(findings)));
+    let why = Body::List(why(findings, &ranked));
+    report.add("why", "Why", screen(REASONS_MAX), why);
     let warnings = Body::List(warnings(findings));
     report.add("warnings", "Read first", screen(WARNINGS_MAX), warnings);
     if all.iter().any(|item| !report.answer.contains(item)) {
@@ -137,10 +138,10 @@ fn answers(findings: &Findings) -> Vec<Item> {
         .collect()
 }
 
-/// The reasons; arms with the same reason together.
-fn why(findings: &Findings) -> Vec<Item> {
+/// The reasons, in the order of the table; arms with the same reason together.
+fn why(findings: &Findings, ranked: &Ranked) -> Vec<Item> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for arm in &findings.arms {
+    for arm in ranked.order().into_iter().map(|at| &findings.arms[at]) {
         match reasons.iter_mut().find(|(reason, _)| *reason == arm.reason) {
             Some((_, arms)) => arms.push(&arm.name),
             None => reasons.push((&arm.reason, vec![&arm.name])),
