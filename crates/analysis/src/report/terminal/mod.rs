@@ -7,7 +7,8 @@ use crate::findings::Verdict;
 pub use styled::{Styled, Tone};
 use table::Width;
 
-/// The report, with a line feed at its end. On a screen, an item of a list takes one line, and only the answer more.
+/// The report, with a line feed at its end. On a screen, an item of a list takes one line; only the answer and the worst caution,
+/// which may say why there is none, take more.
 pub fn render(report: &Report, width: Width, extent: Extent) -> Styled {
     let doubt = match report.is_doubtful {
         true => Tone::Worse,
@@ -56,13 +57,14 @@ fn facts(facts: &[(&'static str, String)], width: Width) -> String {
     facts.iter().map(line).collect()
 }
 
-/// All items; or with `most` at most so many, a line each, and the number of the others.
+/// All items; or with `most` at most so many, a line each but for a first caution, and the number of the others.
 fn list(text: &mut Styled, items: &[Item], most: Option<usize>, width: Width) {
-    for item in items.iter().take(most.unwrap_or(items.len())) {
+    for (at, item) in items.iter().take(most.unwrap_or(items.len())).enumerate() {
         let line = item.line();
+        let is_worst = at == 0 && item.kind == Kind::Caution;
         let lines = match most {
-            Some(_) => width.line(sign(item.kind), &line),
-            None => width.wrapped(sign(item.kind), &line),
+            Some(_) if !is_worst => width.line(sign(item.kind), &line),
+            Some(_) | None => width.wrapped(sign(item.kind), &line),
         };
         push(text, item, &lines);
     }
