@@ -83,26 +83,27 @@ fn text_of_an_azure_machine_whose_owner_told_of_it() {
         "--full",
     ]);
     insta::assert_snapshot!(text, @r#"
+    0 high, 0 medium, 1 low, 0 notes; 2 exempt, 0 unknown, 4 fine.
+
     windows-2019-azure-vm.json: SQL Server 15.0.4385.2, Standard Edition (64-bit), Windows; captured
     2026-11-21T08:00:00+00:00
 
     LOW
-      azure-log-cache
-        F:\ holds data too, for which a read-only cache is right; a log wants none, so one of the two
-        rules is broken while both are here
-        found:  host cache of F:\: read-only
-        where:  F:\
-        do:     put the log on a volume without cache if its writes are slow; else leave it
-        by:     Microsoft, SQL Assessment API, ruleset 1.1.17, read 2026-11-21 and 1 more
+    - azure-log-cache: F:\ holds data too, for which a read-only cache is right; a log wants none, so
+      one of the two rules is broken while both are here
+      found: host cache of F:\: read-only
+      where: F:\
+      do: put the log on a volume without cache if its writes are slow; else leave it
+      by: Microsoft, SQL Assessment API, ruleset 1.1.17, read 2026-11-21 and 1 more
 
     EXEMPT
-      volume-allocation-unit (system-volume): C:\ is the volume of Windows, formatted by setup
-      volume-allocation-unit (temporary-disk): D:\ is a temporary disk; its 4 KiB are accepted
+    - volume-allocation-unit (system-volume): C:\ is the volume of Windows, formatted by setup
+    - volume-allocation-unit (temporary-disk): D:\ is a temporary disk; its 4 KiB are accepted
 
     Fine: azure-data-cache
     Not for this server: managed-log-files
-    0 high, 0 medium, 1 low, 0 notes; 2 exempt, 0 unknown, 4 fine. `dbstow lint --list` prints every
-    rule with its sources.
+
+    Rules:   dbstow lint --list
     "#);
 }
 
