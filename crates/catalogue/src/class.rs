@@ -35,6 +35,8 @@ pub struct Class {
     pub write: Latency,
     /// Time to serve a flush.
     pub flush: Latency,
+    /// Where hosts cache on it: time that a write through a read-only cache takes beyond the disk's. `None`: no time.
+    pub through_cache: Option<Latency>,
     /// Sources of everything except the latencies.
     pub sources: Vec<Source>,
     /// Assumptions in place of unpublished figures, with the reason.

@@ -41,7 +41,7 @@ pub use after_stop::AfterStop;
 pub use class::Class;
 pub use disk::{DiskEntry, Provision, Provisioned};
 pub use error::CatalogueError;
-pub use host_caching::{CACHED_LIMIT, HostCaching};
+pub use host_caching::{CACHED_LIMIT, CacheLatencies, HostCaching};
 pub use latency::Latency;
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};

@@ -11,7 +11,7 @@ use super::Catalogue;
 use super::class::Class;
 use super::disk::{DiskEntry, Provision};
 use super::error::CatalogueError;
-use super::host_caching::{HostCaching, Series};
+use super::host_caching::{CacheLatencies, HostCaching, Series};
 use super::latency::Latency;
 use super::limits::Limits;
 use super::machine::{HourlyPrice, MachineEntry};
@@ -87,7 +87,7 @@ pub(super) fn table(
     Ok(())
 }
 
-/// Class of the disks that a host caches on: the hit latency where none is published.
+/// Class of the disks that a host caches on, where no size is published.
 const HOST_CACHE_CLASS: &str = "azure-local-ssd";
 
 /// Reads which series' hosts cache, for machines whose cache has no known size.
@@ -102,10 +102,10 @@ pub(super) fn host_caches(
     let at = |line: u64, message: String| at_line(file, line, message);
     let series = Series::read(text).map_err(|error| at(error.line, error.message))?;
     let class = lookup(&catalogue.classes, "class", HOST_CACHE_CLASS);
-    let hit_latency = class.map_err(|message| at(1, message))?.read.spec;
+    let latencies = CacheLatencies::on(class.map_err(|message| at(1, message))?);
     for machine in catalogue.machines.values_mut() {
         if machine.host_caching == HostCaching::NotInCatalogue {
-            machine.host_caching = series.of(&machine.family, &machine.name, hit_latency);
+            machine.host_caching = series.of(&machine.family, &machine.name, latencies);
         }
     }
     Ok(())
@@ -238,6 +238,9 @@ fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, S
         read: latency("read", &wire.read)?,
         write: latency("write", &wire.write)?,
         flush: latency("flush", &wire.flush)?,
+        through_cache: (wire.through_cache.as_ref())
+            .map(|wire| latency("through_cache", wire))
+            .transpose()?,
         sources: sources(catalogue, &wire.sources)?,
         assumed: wire.assumed.clone(),
         notes: wire.notes.clone(),
@@ -375,11 +378,7 @@ fn host_cache(
 ) -> Result<HostCacheSpec, String> {
     lookup(limits, "limit", &wire.limit)?;
     let class = lookup(&catalogue.classes, "class", &wire.class)?;
-    Ok(HostCacheSpec {
-        size: wire.size,
-        hit_latency: class.read.spec,
-        limit: wire.limit.clone(),
-    })
+    Ok(CacheLatencies::on(class).cache(wire.size, wire.limit.clone()))
 }
 
 fn local_disk(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<DiskSpec, String> {

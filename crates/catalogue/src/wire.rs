@@ -77,6 +77,8 @@ pub(super) struct ClassWire {
     pub(super) write: LatencyWire,
     /// The same of a flush.
     pub(super) flush: LatencyWire,
+    /// Where hosts cache on it, the same of what a write through a read-only cache takes beyond the disk; absent: no time.
+    pub(super) through_cache: Option<LatencyWire>,
     /// Ids of `[source.ID]`.
     #[serde(default)]
     pub(super) sources: Vec<String>,
@@ -208,7 +210,7 @@ pub(super) struct MachineWire {
     /// By name, `{ iops, throughput, burst }`: shared by all disks whose class names it: `cached`, `uncached`, `ebs` and others.
     #[serde(default)]
     pub(super) limits: BTreeMap<String, LimitsWire>,
-    /// `{ class, size, limit }`: the class gives a hit's latency, the limit is one of the machine's.
+    /// `{ class, size, limit }`: the class gives a hit's latency and `through_cache`, the limit is one of the machine's.
     pub(super) host_cache: Option<HostCacheWire>,
     /// `{ disk }`, or `{ class, size, iops, throughput }`; one of them.
     pub(super) local_disk: Option<LocalDiskWire>,

@@ -44,7 +44,7 @@ pub mod locks;
 pub mod split;
 pub mod store;
 
-pub use request::{Completion, Measure, Operation, Owner, Request, Throttle};
+pub use request::{Completion, Durability, Measure, Operation, Owner, Request, Throttle};
 pub use spec::{
     Burst, Counts, DiskSpec, HostCacheMode, HostCacheSpec, IoUnit, LatencySpec, LimitSpec,
     MachineSpec, Rate, VolumeSpec,

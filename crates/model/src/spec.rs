@@ -143,6 +143,8 @@ pub struct HostCacheSpec {
     pub size: Bytes,
     /// Time to serve a hit.
     pub hit_latency: LatencySpec,
+    /// Time that a write takes beyond the disk's where the cache is read-only, as it is done once both have it.
+    pub through_latency: LatencySpec,
     /// Name of the machine limit that every request through the cache passes.
     pub limit: String,
 }
@@ -156,7 +158,7 @@ pub enum HostCacheMode {
     None,
     /// Reads may hit; writes go through to the disk.
     ReadOnly,
-    /// Reads may hit; writes complete in the cache and reach the disk later.
+    /// Reads may hit; writes complete in the cache and reach the disk later, unless they are durable when they complete.
     ReadWrite,
 }
 

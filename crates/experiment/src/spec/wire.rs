@@ -171,7 +171,8 @@ pub(crate) struct Volume {
     ///
     /// Absent: 64 KiB.
     pub(crate) interleave: Option<Bytes>,
-    /// `none`, `read-only`, `read-write`, where the vendor allows it for disk and machine.
+    /// `none`, `read-only`, `read-write`, where the vendor allows it for disk and machine. `read-write` makes no durable write
+    /// faster: `check`, `run` and `advise` report it under a log.
     ///
     /// Absent: `none`.
     pub(crate) host_cache: Option<HostCacheMode>,

@@ -89,9 +89,15 @@ impl Prepared {
         options: &Options,
     ) -> Result<Prepared, PrepareError> {
         let engine = inventory.engines.find(&plan.variant.engine)?;
+        let mode = plan.variant.mode;
         let ready = |arm: &Arm| {
-            let ready = Ready::new(arm, inventory, engine, options)?;
-            ready.check(arm, plan.variant.mode, engine)?;
+            let mut ready = Ready::new(arm, inventory, engine, options)?;
+            ready.check(arm, mode, engine)?;
+            let Ready { stage, work } = &mut ready;
+            if let Some(data) = work.data_durability(&arm.settings, mode, engine) {
+                let written_back = trial::written_back(&arm.settings, data);
+                stage.notes.extend(written_back);
+            }
             Ok::<_, PrepareError>(ready)
         };
         Ok(Prepared {
