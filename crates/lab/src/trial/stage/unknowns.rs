@@ -18,7 +18,7 @@ use super::Stage;
 
 /// A value of an arm that is not known exactly.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unknown {
+pub(super) struct Unknown {
     /// Its name, the same in all arms that share it: `write latency of azure-premium`.
     name: String,
     spread: Spread,
