@@ -216,7 +216,7 @@ pub fn run(args: &Args) -> Result<()> {
         }
         return Err(refused);
     }
-    backtest::teach(&tested, stage, &mut catalogue);
+    advise::teach(&tested, &stage.disks, &mut catalogue);
     today.placed.volumes = tested.volumes_in_the_long_run();
     let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
     let product = recording.profile.origin.product.as_deref();
