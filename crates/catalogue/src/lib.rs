@@ -52,7 +52,7 @@ pub use on_machines::{OnMachines, Published};
 pub use price::{Parts, Price, Step};
 pub use rule::{Linear, Rule, Share, Tier};
 pub use size::SizeRule;
-pub use source::{Confidence, Source};
+pub use source::{Confidence, Known, Source, Spreads};
 
 /// The embedded files, ordered so that references resolve.
 const BUILTIN: [(&str, &str); 6] = [
@@ -174,6 +174,9 @@ impl Catalogue {
         };
         *latency = Latency {
             spec,
+            known: Known::Assumed,
+            between: Known::Assumed.spread(),
+            is_between_assumed: true,
             assumed: Some(assumed),
             sources: Vec::new(),
         };

@@ -20,7 +20,7 @@ use super::on_machines::OnMachines;
 use super::price::{self, Price};
 use super::rows::{self, MachineRow};
 use super::size::SizeRule;
-use super::source::Source;
+use super::source::{Source, Spreads};
 use super::wire::{
     ClassWire, DiskWire, FileWire, HostCacheWire, HourlyPriceWire, LatencyWire, LimitsWire,
     LocalDiskWire, MachineWire, SourceWire,
@@ -102,10 +102,17 @@ pub(super) fn host_caches(
     let at = |line: u64, message: String| at_line(file, line, message);
     let series = Series::read(text).map_err(|error| at(error.line, error.message))?;
     let class = lookup(&catalogue.classes, "class", HOST_CACHE_CLASS);
-    let latencies = CacheLatencies::on(class.map_err(|message| at(1, message))?);
+    let class = class.map_err(|message| at(1, message))?;
+    let (latencies, spreads) = (CacheLatencies::on(class), class.spreads());
     for machine in catalogue.machines.values_mut() {
         if machine.host_caching == HostCaching::NotInCatalogue {
             machine.host_caching = series.of(&machine.family, &machine.name, latencies);
+            machine.host_cache_spreads = match machine.host_caching {
+                HostCaching::SizeUnknown { .. } => Some(spreads.clone()),
+                HostCaching::Sized
+                | HostCaching::Unsupported { .. }
+                | HostCaching::NotInCatalogue => None,
+            };
         }
     }
     Ok(())
@@ -205,9 +212,11 @@ fn source(id: &str, wire: &SourceWire) -> Source {
 }
 
 fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, String> {
+    // Sources become shipped ones once all that ships is read.
+    let shipped = catalogue.shipped_sources.is_empty();
     let latency = |key: &str, wire: &LatencyWire| {
         let sources = sources(catalogue, &wire.sources)?;
-        Latency::read(wire, sources).map_err(|e| format!("`{key}`: {e}"))
+        Latency::read(wire, sources, shipped).map_err(|e| format!("`{key}`: {e}"))
     };
     if wire.io_size_max == Some(Bytes::ZERO) || wire.in_flight_max == Some(0) {
         return Err("`io_size_max` and `in_flight_max` have to be above zero".into());
@@ -307,6 +316,8 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
     let host_cache = wire.host_cache.as_ref();
     let host_cache = host_cache.map(|wire| self::host_cache(catalogue, wire, &limits));
     let host_cache = host_cache.transpose()?;
+    let class_of_cache = wire.host_cache.as_ref();
+    let class_of_cache = class_of_cache.and_then(|wire| catalogue.classes.get(&wire.class));
     let local_disk = wire.local_disk.as_ref();
     let local_disk = local_disk.map(|wire| self::local_disk(catalogue, wire));
     Ok(MachineEntry {
@@ -319,6 +330,8 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
             Some(_) => HostCaching::Sized,
             None => HostCaching::NotInCatalogue,
         },
+        host_cache_spreads: class_of_cache.map(Class::spreads),
+        local_spreads: local_spreads(catalogue, wire),
         local_disks: wire.local_disks.or(wire.local_disk.is_some().then_some(1)),
         local_disks_raw: wire.local_disks_raw,
         price: hourly(wire.price.as_ref())?,
@@ -400,6 +413,16 @@ fn local_disk(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<DiskSpec, S
             Err("`local_disk` is a `disk` by its name, or a `class` with a `size`".into())
         }
     }
+}
+
+/// How far local disks differ: those of its entry or its class.
+fn local_spreads(catalogue: &Catalogue, wire: &MachineWire) -> Option<Spreads> {
+    let local = wire.local_disk.as_ref()?;
+    let entry = local.disk.as_ref();
+    let of_disk = entry.and_then(|name| catalogue.disks.get(name));
+    let of_class = || catalogue.classes.get(local.class.as_ref()?);
+    let class = of_disk.map(|disk| &disk.class).or_else(of_class)?;
+    Some(class.spreads())
 }
 
 /// Assumptions about a local disk: from its entry or its class.

@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::after_stop::AfterStop;
 use super::machine::PriceAssumed;
-use super::source::Confidence;
+use super::source::{Confidence, Known};
 
 /// A whole file.
 #[derive(Deserialize)]
@@ -71,7 +71,9 @@ pub(super) struct ClassWire {
     #[serde(default)]
     pub(super) after_stop: AfterStop,
     /// Latency of a read: `value`, or `p50` and `p99`, or `mean` (log-normal, with a p99 of twice the p50); with `sources`, or
-    /// `assumed`.
+    /// `assumed`. `between` is the factor between volumes of the kind, one standard deviation of a log-normal, 1 to 100; absent:
+    /// by how the latency is `known`: `"documented"` exactly (1), by `"several"` sources (1.4), `"one"` (1.6) or `"assumed"`
+    /// (2.1); absent: assumed with `assumed`, else by its number of sources.
     pub(super) read: LatencyWire,
     /// The same of a write.
     pub(super) write: LatencyWire,
@@ -97,6 +99,8 @@ pub(super) struct LatencyWire {
     pub(super) mean: Option<Duration>,
     pub(super) p50: Option<Duration>,
     pub(super) p99: Option<Duration>,
+    pub(super) known: Option<Known>,
+    pub(super) between: Option<f64>,
     pub(super) assumed: Option<String>,
     #[serde(default)]
     pub(super) sources: Vec<String>,

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::request::Operation;
 use crate::time::Duration;
 use crate::units::{Bytes, Iops, Throughput};
 
@@ -229,6 +230,24 @@ impl DiskSpec {
             in_flight_max: None,
             machine_limits: Vec::new(),
             host_cache_allowed: true,
+        }
+    }
+
+    /// Time to serve a request of one kind.
+    pub fn latency(&self, operation: Operation) -> LatencySpec {
+        match operation {
+            Operation::Read => self.read_latency,
+            Operation::Write => self.write_latency,
+            Operation::Flush => self.flush_latency,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn latency_mut(&mut self, operation: Operation) -> &mut LatencySpec {
+        match operation {
+            Operation::Read => &mut self.read_latency,
+            Operation::Write => &mut self.write_latency,
+            Operation::Flush => &mut self.flush_latency,
         }
     }
 

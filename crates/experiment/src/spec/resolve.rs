@@ -287,6 +287,13 @@ pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, F
             statement: span(asked.cpu.statement, Duration::from_micros(20)),
             logical_read: span(asked.cpu.logical_read, Duration::from_micros(1)),
             vm_step: span(asked.cpu.vm_step, Duration::from_nanos(50)),
+            is_given: [
+                asked.cpu.statement,
+                asked.cpu.logical_read,
+                asked.cpu.vm_step,
+            ]
+            .iter()
+            .any(Option::is_some),
         },
         versions: asked.versions.as_ref().map(versions),
         own: asked.own.resolved(),

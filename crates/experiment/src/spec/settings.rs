@@ -418,6 +418,9 @@ pub struct Cpu {
     pub logical_read: Duration,
     /// Per step of SQLite's virtual machine.
     pub vm_step: Duration,
+    /// Whether the experiment states any of these; otherwise they are assumed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_given: bool,
 }
 
 /// Row versions written to temporary space, as under read committed snapshot isolation.

@@ -1,6 +1,7 @@
 //! A plan with all names resolved, before anything runs.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use experiment::plan::{Plan, Trial};
 use experiment::question::{ArmQuestion, Question};
@@ -218,15 +219,35 @@ impl Prepared {
         tell: &Tell<'_>,
     ) -> Result<Record, Cancelled> {
         let (arm, ready) = self.of(id);
+        let (stage, drawn) = match self.plan.unknowns_seed(id.block) {
+            None => (Cow::Borrowed(&ready.stage), BTreeMap::new()),
+            Some(seed) => {
+                let (stage, drawn) = ready.stage.drawn(seed);
+                (Cow::Owned(stage), drawn)
+            }
+        };
         let record = match &ready.work {
             Work::Statements(_) => {
-                trial::simulate(&self.subject(id), &self.images, cancelled, tell)
+                let subject = Subject {
+                    stage: &stage,
+                    ..self.subject(id)
+                };
+                trial::simulate(&subject, &self.images, cancelled, tell)
             }
             Work::Recording(recording) => {
-                trial::replay(&replayed(id, arm, ready, recording), cancelled, tell)
+                let replayed = Replayed {
+                    stage: &stage,
+                    ..replayed(id, arm, ready, recording)
+                };
+                trial::replay(&replayed, cancelled, tell)
             }
         }?;
-        Ok(self.noted(id, record))
+        let mut record = self.noted(id, Record { drawn, ..record });
+        if !self.plan.protocol.nominal {
+            let assumed = ready.stage.assumed_spreads().into_iter();
+            record.notes.extend(assumed.map(Note::Other));
+        }
+        Ok(record)
     }
 
     /// The record, with the assumptions about its modelled disks.
