@@ -6,6 +6,7 @@ use replay::{DemandError, ReplayError};
 use thiserror::Error;
 
 use super::layout::NoLayout;
+use super::licence::LicenceError;
 
 /// Why there is no advice.
 #[derive(Debug, Error)]
@@ -60,6 +61,9 @@ pub enum AdviseError {
         /// The price of the cheapest machine, in dollars a month.
         least: f64,
     },
+    /// The licence cannot be as it is asked for.
+    #[error("{0}")]
+    Licence(LicenceError),
     /// A requested disk is not in the catalogue.
     #[error("--disk {name}: {why}")]
     Disk {

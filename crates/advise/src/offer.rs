@@ -42,7 +42,7 @@ pub struct Offer {
     pub provision: Provision,
     /// Sustained performance of each: without burst credits.
     pub spec: DiskSpec,
-    /// Dollars a month for all of them.
+    /// Dollars a month for all of them, of all servers.
     pub usd_per_month: f64,
     /// Demand on it of an operation of each part of the load.
     pub(crate) asked: Vec<OnVolume>,
@@ -89,7 +89,9 @@ impl Wanted<'_> {
             provision,
             asked: asked.collect(),
             spec,
-            usd_per_month: provisioned.usd_per_month? * f64::from(count),
+            usd_per_month: provisioned.usd_per_month?
+                * f64::from(count)
+                * self.need.tariff.servers(),
         })
     }
 

@@ -7,9 +7,11 @@ use model::{Bytes, MachineSpec};
 use reading::Role;
 
 use super::error::AdviseError;
+use super::licence::LicenceWish;
 use super::need::{Holding, Need, System, TempOn};
 use super::request::Today;
 use super::search::Limits;
+use super::tariff::Tariff;
 
 /// What layouts may be bought, and what they have to keep.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +38,10 @@ pub struct Wishes {
     pub capacity: BTreeMap<Role, Bytes>,
     /// The load and space that a layout has to take, as a multiple of today's.
     pub growth: f64,
+    /// The licence of the database.
+    pub licence: LicenceWish,
+    /// Further servers with the same machine and disks.
+    pub replicas: u32,
     /// Target and limits of the search.
     pub limits: Limits,
 }
@@ -76,6 +82,10 @@ impl Wishes {
         if self.temp == TempOn::Local && !separate.contains(&Role::Temp) {
             return Err(AdviseError::TempNotCounted);
         }
+        let origin = &today.profile.origin;
+        let (of, replicas) = ((cloud.as_str(), self.system), self.replicas);
+        let licence = self.licence.licence(origin, catalogue, of, replicas);
+        let licence = licence.map_err(AdviseError::Licence)?;
         Ok(Need {
             holdings: self.holdings(today)?,
             separate,
@@ -93,6 +103,7 @@ impl Wishes {
             disks_max: self.disks_max,
             temp: self.temp,
             system: self.system,
+            tariff: Tariff { licence, replicas },
         })
     }
 

@@ -10,10 +10,12 @@
 
 mod after_stop;
 mod class;
+mod cpu_options;
 mod disk;
 mod error;
 mod host_caching;
 mod latency;
+mod licence;
 mod limit_value;
 mod limits;
 mod machine;
@@ -26,6 +28,7 @@ mod rows;
 mod rule;
 mod size;
 mod source;
+mod tables;
 mod wire;
 
 #[cfg(test)]
@@ -39,13 +42,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use after_stop::AfterStop;
 pub use class::Class;
+pub use cpu_options::{CpuOption, CpuOptions};
 pub use disk::{DiskEntry, Provision, Provisioned};
 pub use error::CatalogueError;
 pub use host_caching::{CACHED_LIMIT, HostCaching};
 pub use latency::Latency;
+pub use licence::{Edition, LicenceRate};
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
-pub use machine::{Generation, HourlyPrice, MachineEntry, PriceAssumed};
+pub use machine::{Generation, HOURS, HourlyPrice, MachineEntry, PriceAssumed};
 use model::{LatencySpec, Operation};
 use near::is_end;
 pub use on_machines::{OnMachines, Published};
@@ -88,6 +93,30 @@ const HOST_CACHES: (&str, &str) = (
     include_str!("../entries/host_caches.csv"),
 );
 
+/// Sizes with fewer processors than the size that they are made of, one per row.
+const CONSTRAINED: (&str, &str) = (
+    "catalogue/constrained.csv",
+    include_str!("../entries/constrained.csv"),
+);
+
+/// Processors that can be left off, one machine per row.
+const CPU_OPTIONS: (&str, &str) = (
+    "catalogue/cpu_options.csv",
+    include_str!("../entries/cpu_options.csv"),
+);
+
+/// Prices of licences, one per row.
+const LICENCES: (&str, &str) = (
+    "catalogue/licences.csv",
+    include_str!("../entries/licences.csv"),
+);
+
+/// What editions can use, one per row.
+const EDITIONS: (&str, &str) = (
+    "catalogue/editions.csv",
+    include_str!("../entries/editions.csv"),
+);
+
 /// All known disks and machines, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
@@ -98,6 +127,8 @@ pub struct Catalogue {
     classes: BTreeMap<String, Class>,
     disks: BTreeMap<String, DiskEntry>,
     machines: BTreeMap<String, MachineEntry>,
+    licences: Vec<LicenceRate>,
+    editions: Vec<Edition>,
     /// Other names of disks and machines, such as `aws.gp3` for the current rules of gp3.
     aliases: BTreeMap<String, String>,
 }
@@ -116,7 +147,11 @@ impl Catalogue {
         }
         let (file, text) = MACHINES;
         let tables = read::table(&mut catalogue, text, file)
-            .and_then(|()| read::host_caches(&mut catalogue, HOST_CACHES.1, HOST_CACHES.0));
+            .and_then(|()| read::host_caches(&mut catalogue, HOST_CACHES.1, HOST_CACHES.0))
+            .and_then(|()| tables::constrained(&mut catalogue, CONSTRAINED.1, CONSTRAINED.0))
+            .and_then(|()| tables::cpu_options(&mut catalogue, CPU_OPTIONS.1, CPU_OPTIONS.0))
+            .and_then(|()| tables::licences(&mut catalogue, LICENCES.1, LICENCES.0))
+            .and_then(|()| tables::editions(&mut catalogue, EDITIONS.1, EDITIONS.0));
         if let Err(error) = tables {
             panic!("the embedded catalogue is broken: {error}");
         }
@@ -238,6 +273,21 @@ impl Catalogue {
     /// All machines, by name.
     pub fn machines(&self) -> impl Iterator<Item = &MachineEntry> {
         self.machines.values()
+    }
+
+    /// What is known of the editions of a licensed database, by version; none where a product needs no licence.
+    pub fn editions<'a>(&'a self, product: &str) -> impl Iterator<Item = &'a Edition> {
+        let editions = self.editions.iter();
+        editions.filter(move |edition| edition.product == product)
+    }
+
+    /// What a licence of this edition costs by the hour in a cloud, with Windows or with Linux; `None` where that is not known.
+    pub fn licence(&self, edition: &Edition, cloud: &str, windows: bool) -> Option<&LicenceRate> {
+        self.licences.iter().find(|rate| {
+            (&rate.product, &rate.edition) == (&edition.product, &edition.name)
+                && rate.cloud == cloud
+                && rate.windows.is_none_or(|own| own == windows)
+        })
     }
 
     /// The names of `entries` and their aliases.

@@ -112,7 +112,7 @@ pub(super) fn host_caches(
 }
 
 /// A mistake on a line of a table.
-fn at_line(file: &str, line: u64, message: String) -> CatalogueError {
+pub(super) fn at_line(file: &str, line: u64, message: String) -> CatalogueError {
     CatalogueError::File {
         file: file.to_owned(),
         line: usize::try_from(line).unwrap_or(usize::MAX),
@@ -152,7 +152,11 @@ impl Document<'_> {
 /// Error for a name that is already defined.
 const DEFINED: &str = "already defined; choose another name";
 
-fn insert<T>(entries: &mut BTreeMap<String, T>, name: &str, entry: T) -> Result<(), String> {
+pub(super) fn insert<T>(
+    entries: &mut BTreeMap<String, T>,
+    name: &str,
+    entry: T,
+) -> Result<(), String> {
     match entries.entry(name.to_owned()) {
         Entry::Vacant(vacant) => {
             vacant.insert(entry);
@@ -173,7 +177,7 @@ fn alias(catalogue: &mut Catalogue, name: &str, aliases: &[String]) -> Result<()
     Ok(())
 }
 
-fn lookup<'a, T>(
+pub(super) fn lookup<'a, T>(
     entries: &'a BTreeMap<String, T>,
     kind: &str,
     name: &str,
@@ -184,7 +188,7 @@ fn lookup<'a, T>(
     })
 }
 
-fn sources(catalogue: &Catalogue, ids: &[String]) -> Result<Vec<Source>, String> {
+pub(super) fn sources(catalogue: &Catalogue, ids: &[String]) -> Result<Vec<Source>, String> {
     let found = ids.iter().map(|id| {
         let own = catalogue.sources.get(id).ok_or(());
         own.or_else(|()| lookup(&catalogue.shipped_sources, "source", id))
@@ -322,6 +326,8 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
         own_price_list: None,
         disks_max: wire.disks_max,
         files_max: wire.files_max,
+        base: None,
+        cpu_options: None,
         spec: MachineSpec {
             cores: wire.cores,
             memory: wire.memory,

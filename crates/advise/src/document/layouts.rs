@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::report::advice::document::{self, Used};
+use catalogue::{CpuOption, MachineEntry};
 use experiment::spec::{Disk, Volume};
 use model::Measure;
 use model::split::{Part, Spent, TimeSplit};
@@ -11,6 +12,7 @@ use model::store::Cause;
 use reading::Role;
 
 use super::Described;
+use super::bill::{self, Bought, billed};
 use crate::error::AdviseError;
 use crate::headroom::headroom;
 use crate::layout::{self, Layout, Layouts};
@@ -31,7 +33,10 @@ impl Described<'_> {
         } = self.request.today;
         let machine = self.request.today.machine();
         let machine = machine.and_then(|name| self.request.catalogue.machine(name).ok());
-        let machine_usd = machine.and_then(|machine| self.request.need.machine_usd(machine));
+        let need = &self.request.need;
+        let switched_on = machine.and_then(|machine| self.switched_on_today(machine));
+        let machine_usd = machine.and_then(|machine| need.machine_usd(machine, switched_on));
+        let machine_usd = machine_usd.map(|usd| need.tariff.machines(usd));
         let roles = |name: &str| -> Vec<Role> {
             let has = |role: &Role| {
                 let mut files = settings.placement.files(*role).iter();
@@ -74,8 +79,9 @@ impl Described<'_> {
             self.today_s(),
             &names,
         );
-        document::Layout {
+        let today = document::Layout {
             machine: machine.map(|machine| machine.name.clone()),
+            switched_on: switched_on.map(bill::switched_on),
             machine_usd_per_month: machine_usd,
             volumes,
             usd_per_month: machine_usd
@@ -84,7 +90,15 @@ impl Described<'_> {
             headroom: None,
             used: known_limits(measured.used, &settings.volumes),
             ..measured
-        }
+        };
+        billed(today, need, self.request.catalogue)
+    }
+
+    /// The processors of today's machine that are switched on, where its layout has fewer than `machine` and a licence goes by that.
+    fn switched_on_today(&self, machine: &MachineEntry) -> Option<CpuOption> {
+        let cores = self.request.today.settings.machine.cores?;
+        let options = self.request.need.cpu_options(machine).into_iter();
+        options.rev().find(|option| option.processors() == cores)
     }
 
     /// Dollars a month for one of today's volumes, at the requested prices.
@@ -100,7 +114,7 @@ impl Described<'_> {
         };
         let disk = self.request.catalogue.disk(name).ok()?;
         let usd = disk.provision(&provision).ok()?.usd_per_month?;
-        Some(usd * f64::from(volume.count))
+        Some(usd * f64::from(volume.count) * self.request.need.tariff.servers())
     }
 
     /// A layout, with the load that it can take.
@@ -119,18 +133,19 @@ impl Described<'_> {
 
     /// A layout without it.
     pub(super) fn layout(&self, found: &Found) -> document::Layout {
-        let (machine, usd) = self.layouts.machine(&found.layout);
+        let machine = self.layouts.machine_of(&found.layout);
         let volumes = bought(self.layouts, &found.layout);
         let names: Vec<String> = volumes.iter().map(|volume| volume.name.clone()).collect();
-        document::Layout {
-            machine: Some(machine.to_owned()),
-            machine_usd_per_month: Some(usd),
+        let layout = document::Layout {
             volumes,
             usd_per_month: Some(found.layout.usd_per_month),
             headroom: None,
             time_range: self.range(&found.measured, found.time),
             ..measured(&found.measured, found.time, self.today_s(), &names)
-        }
+        };
+        let catalogue = self.request.catalogue;
+        let layout = Bought::of(machine, catalogue).under(layout);
+        billed(layout, &self.request.need, catalogue)
     }
 
     /// Today's time of an operation, in seconds; mean over seeds.
@@ -210,9 +225,12 @@ pub(super) fn measured(
     used.truncate(LIMITS_TOLD);
     document::Layout {
         machine: None,
+        switched_on: None,
+        processors_used: None,
         machine_usd_per_month: None,
         volumes: Vec::new(),
         usd_per_month: None,
+        bill: Vec::new(),
         time: time.mean,
         time_half: time.half,
         time_range: None,
