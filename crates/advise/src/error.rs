@@ -64,6 +64,16 @@ pub enum AdviseError {
     /// The licence cannot be as it is asked for.
     #[error("{0}")]
     Licence(LicenceError),
+    /// What a commitment makes of prices is not known.
+    #[error(
+        "--term {years}y: what it makes of prices of \"{cloud}\" is not known; leave it out, or give your own prices (--prices FILE)"
+    )]
+    Commitment {
+        /// Years.
+        years: u32,
+        /// The cloud.
+        cloud: String,
+    },
     /// A requested disk is not in the catalogue.
     #[error("--disk {name}: {why}")]
     Disk {

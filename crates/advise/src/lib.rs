@@ -98,5 +98,5 @@ pub use prefer::SAME_PRICE;
 pub use request::{Names, Request, Scripts, Today};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use simulate::{Measured, Placed, Ratio, Utilisation};
-pub use tariff::{Paid, Tariff};
+pub use tariff::{Backup, Paid, Tariff};
 pub use wishes::Wishes;

@@ -1,6 +1,7 @@
 //! What a machine costs a month: itself, its operating system, the licence of the database, and the same for replicas.
 
-use catalogue::{CpuOption, HOURS, LicenceRate, MachineEntry};
+use catalogue::{BackupPrice, Commitment, CpuOption, HOURS, LicenceRate, MachineEntry};
+use model::Bytes;
 
 use super::licence::Licence;
 use super::need::System;
@@ -12,6 +13,29 @@ pub struct Tariff {
     pub licence: Option<Licence>,
     /// Further servers with the same machine and disks.
     pub replicas: u32,
+    /// The commitment under which machines are paid; `None`: on demand.
+    pub commitment: Option<Commitment>,
+    /// Backups, of one server.
+    pub backup: Option<Backup>,
+}
+
+/// What backups take and cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Backup {
+    /// For how many days they are kept.
+    pub days: u32,
+    /// What they take: a copy of the data, what changes in these days, and their log.
+    pub size: Bytes,
+    /// What that costs; `None` where it is not known.
+    pub price: Option<BackupPrice>,
+}
+
+impl Backup {
+    /// Dollars a month, if known.
+    pub(crate) fn usd(&self) -> Option<f64> {
+        let gib = self.size.0 as f64 / (1_u64 << 30) as f64;
+        Some(self.price.as_ref()?.usd_gib_month * gib)
+    }
 }
 
 /// How a licence is paid for.
@@ -83,6 +107,12 @@ impl Tariff {
         let licence = self.licence.as_ref();
         let has_system = licence.is_some_and(Licence::has_system);
         let linux = price.linux_per_month();
+        // Windows is paid in full.
+        let saved = self
+            .commitment
+            .as_ref()
+            .map_or(0.0, |commitment| 1.0 - commitment.share);
+        let saved = linux.map_or(0.0, |linux| linux * saved);
         let (machine, both) = match system {
             System::Windows if !has_system => {
                 let windows = price.windows_per_month()?;
@@ -98,16 +128,23 @@ impl Tariff {
             System::Windows | System::Linux => (linux?, linux?),
         };
         Some(MachineUsd {
-            machine,
+            machine: machine - saved,
             system: (both > machine).then_some(both - machine),
-            both,
+            both: both - saved,
             licence: licence.and_then(|licence| licence.usd(processors)),
         })
     }
 
-    /// What the machines of all servers cost.
+    /// What the machines of all servers cost, with the backups, which cost the same whatever is bought.
     pub(crate) fn machines(&self, one: MachineUsd) -> f64 {
-        one.both * self.servers() + one.licence.unwrap_or_default() * self.licensed()
+        let machines =
+            one.both * self.servers() + one.licence.unwrap_or_default() * self.licensed();
+        machines
+            + self
+                .backup
+                .as_ref()
+                .and_then(Backup::usd)
+                .unwrap_or_default()
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod after_stop;
 mod class;
+mod commitment;
 mod cpu_options;
 mod disk;
 mod error;
@@ -42,6 +43,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use after_stop::AfterStop;
 pub use class::Class;
+pub use commitment::{BackupPrice, Commitment};
 pub use cpu_options::{CpuOption, CpuOptions};
 pub use disk::{DiskEntry, Provision, Provisioned};
 pub use error::CatalogueError;
@@ -54,7 +56,7 @@ pub use machine::{Generation, HOURS, HourlyPrice, MachineEntry, PriceAssumed};
 use model::{LatencySpec, Operation};
 use near::is_end;
 pub use on_machines::{OnMachines, Published};
-pub use price::{Parts, Price, Step};
+pub use price::{Parts, PerRequest, Price, Step};
 pub use rule::{Linear, Rule, Share, Tier};
 pub use size::SizeRule;
 pub use source::{Confidence, Source};
@@ -111,6 +113,18 @@ const LICENCES: (&str, &str) = (
     include_str!("../entries/licences.csv"),
 );
 
+/// What commitments make of prices, one cloud and term per row.
+const COMMITMENTS: (&str, &str) = (
+    "catalogue/commitments.csv",
+    include_str!("../entries/commitments.csv"),
+);
+
+/// Prices of snapshots, one cloud per row.
+const BACKUPS: (&str, &str) = (
+    "catalogue/backups.csv",
+    include_str!("../entries/backups.csv"),
+);
+
 /// What editions can use, one per row.
 const EDITIONS: (&str, &str) = (
     "catalogue/editions.csv",
@@ -129,6 +143,8 @@ pub struct Catalogue {
     machines: BTreeMap<String, MachineEntry>,
     licences: Vec<LicenceRate>,
     editions: Vec<Edition>,
+    commitments: Vec<Commitment>,
+    backups: Vec<BackupPrice>,
     /// Other names of disks and machines, such as `aws.gp3` for the current rules of gp3.
     aliases: BTreeMap<String, String>,
 }
@@ -151,7 +167,9 @@ impl Catalogue {
             .and_then(|()| tables::constrained(&mut catalogue, CONSTRAINED.1, CONSTRAINED.0))
             .and_then(|()| tables::cpu_options(&mut catalogue, CPU_OPTIONS.1, CPU_OPTIONS.0))
             .and_then(|()| tables::licences(&mut catalogue, LICENCES.1, LICENCES.0))
-            .and_then(|()| tables::editions(&mut catalogue, EDITIONS.1, EDITIONS.0));
+            .and_then(|()| tables::editions(&mut catalogue, EDITIONS.1, EDITIONS.0))
+            .and_then(|()| tables::commitments(&mut catalogue, COMMITMENTS.1, COMMITMENTS.0))
+            .and_then(|()| tables::backups(&mut catalogue, BACKUPS.1, BACKUPS.0));
         if let Err(error) = tables {
             panic!("the embedded catalogue is broken: {error}");
         }
@@ -224,6 +242,9 @@ impl Catalogue {
             if let Some(price) = &mut disk.price {
                 price.discount(share);
             }
+            if let Some(requests) = &mut disk.requests {
+                requests.usd_per_10000 *= 1.0 - share;
+            }
         }
         for machine in self.machines.values_mut() {
             let list = machine.price_list();
@@ -234,6 +255,20 @@ impl Catalogue {
                 windows: less(price.windows),
             });
         }
+        for backup in &mut self.backups {
+            backup.usd_gib_month *= 1.0 - share;
+        }
+    }
+
+    /// What a commitment of so many years makes of the price of a cloud's machines; `None` where that is not known.
+    pub fn commitment(&self, cloud: &str, years: u32) -> Option<&Commitment> {
+        let mut all = self.commitments.iter();
+        all.find(|one| one.cloud == cloud && one.years == years)
+    }
+
+    /// What a cloud's snapshots of disks cost; `None` where that is not known.
+    pub fn backup(&self, cloud: &str) -> Option<&BackupPrice> {
+        self.backups.iter().find(|one| one.cloud == cloud)
     }
 
     /// The disk of this name or alias.

@@ -17,7 +17,7 @@ use super::limits::Limits;
 use super::machine::{HourlyPrice, MachineEntry};
 use super::near::{near, suggestion};
 use super::on_machines::OnMachines;
-use super::price::{self, Price};
+use super::price::{self, PerRequest, Price};
 use super::rows::{self, MachineRow};
 use super::size::SizeRule;
 use super::source::Source;
@@ -280,6 +280,7 @@ fn disk(catalogue: &Catalogue, name: &str, wire: &DiskWire) -> Result<DiskEntry,
         superseded_by: wire.superseded_by.clone(),
         own_price_list: None,
         price: Price::read(wire.usd_per_month, wire.price.as_ref())?,
+        requests: wire.requests.as_ref().map(PerRequest::read).transpose()?,
         confidence: wire.confidence,
         sources: sources(catalogue, &wire.sources)?,
         assumed: wire.assumed.clone(),

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::Catalogue;
+use super::commitment::{BackupPrice, Commitment};
 use super::cpu_options::CpuOptions;
 use super::error::CatalogueError;
 use super::licence::{Edition, LicenceRate};
@@ -57,6 +58,25 @@ struct EditionRow {
     database_max_gib: Option<u64>,
     sources: String,
     flags: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommitmentRow {
+    cloud: String,
+    years: u32,
+    share: f64,
+    title: String,
+    sources: String,
+    assumed: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BackupRow {
+    cloud: String,
+    usd_gib_month: f64,
+    sources: String,
 }
 
 /// Flags of licences, each with the assumption that it stands for.
@@ -188,6 +208,56 @@ pub(super) fn editions(
             not_for_production: row.flags == NOT_FOR_PRODUCTION,
         };
         catalogue.editions.push(edition);
+        Ok(())
+    })
+}
+
+/// Adds what commitments make of prices.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn commitments(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: CommitmentRow| {
+        if !(0.0..=1.0).contains(&row.share) {
+            return Err(format!(
+                "{} is no share of a price; write 0 to 1",
+                row.share
+            ));
+        }
+        let commitment = Commitment {
+            sources: sources(catalogue, &ids(&row.sources))?,
+            cloud: row.cloud,
+            years: row.years,
+            share: row.share,
+            title: row.title,
+            assumed: row.assumed,
+        };
+        catalogue.commitments.push(commitment);
+        Ok(())
+    })
+}
+
+/// Adds what snapshots cost.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn backups(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: BackupRow| {
+        price::check(row.usd_gib_month)?;
+        let backup = BackupPrice {
+            sources: sources(catalogue, &ids(&row.sources))?,
+            cloud: row.cloud,
+            usd_gib_month: row.usd_gib_month,
+        };
+        catalogue.backups.push(backup);
         Ok(())
     })
 }

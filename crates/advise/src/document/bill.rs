@@ -24,9 +24,15 @@ fn bill(layout: &Layout, need: &Need, catalogue: &Catalogue) -> Vec<Line> {
     let usd = entry.and_then(|entry| need.machine_usd(entry, option));
     let of = |part: fn(&MachineUsd) -> Option<f64>| usd.as_ref().and_then(part);
     let shown = layout.machine_shown();
+    let shown = shown.unwrap_or_else(|| "not known".to_owned());
+    let commitment = need.tariff.commitment.as_ref();
+    let commitment = commitment.map(|of| match of.years {
+        1 => format!(", {} for 1 year", of.title),
+        years => format!(", {} for {years} years", of.title),
+    });
     let mut lines = vec![Line {
         what: "machine".to_owned(),
-        detail: shown.unwrap_or_else(|| "not known".to_owned()),
+        detail: format!("{shown}{}", commitment.unwrap_or_default()),
         usd_per_month: of(|usd| Some(usd.machine)),
         included_in: None,
     }];
@@ -61,14 +67,32 @@ fn bill(layout: &Layout, need: &Need, catalogue: &Catalogue) -> Vec<Line> {
             included_in: None,
         });
     }
-    let volumes = layout.volumes.iter().map(|volume| Line {
-        what: volume.name.clone(),
-        detail: volume.disks(),
-        usd_per_month: volume.usd_per_month.map(|usd| usd / need.tariff.servers()),
-        included_in: volume.forgets.then_some("machine"),
-    });
-    lines.extend(volumes);
+    let servers = need.tariff.servers();
+    for volume in &layout.volumes {
+        let requests = volume.requests_usd_per_month;
+        let disks = volume
+            .usd_per_month
+            .map(|usd| usd - requests.unwrap_or_default());
+        lines.push(Line {
+            what: volume.name.clone(),
+            detail: volume.disks(),
+            usd_per_month: disks.map(|usd| usd / servers),
+            included_in: volume.forgets.then_some("machine"),
+        });
+        lines.extend(requests.map(|usd| Line {
+            what: "requests".to_owned(),
+            detail: format!("to volume {}", volume.name),
+            usd_per_month: Some(usd / servers),
+            included_in: None,
+        }));
+    }
     lines.extend(replicas(layout, need, usd));
+    lines.extend(need.tariff.backup.as_ref().map(|backup| Line {
+        what: "backups".to_owned(),
+        detail: format!("{} for {} days", backup.size, backup.days),
+        usd_per_month: backup.usd(),
+        included_in: None,
+    }));
     lines
 }
 
@@ -81,8 +105,9 @@ fn replicas(layout: &Layout, need: &Need, usd: Option<MachineUsd>) -> Option<Lin
     }
     let disks: Option<f64> = layout.volumes.iter().map(|one| one.usd_per_month).sum();
     let further = usd.zip(disks).map(|(usd, disks)| {
-        let machines = tariff.machines(usd) - usd.both - usd.licence.unwrap_or_default();
-        machines + disks * f64::from(count) / tariff.servers()
+        let count = f64::from(count);
+        let licences = usd.licence.unwrap_or_default() * (tariff.licensed() - 1.0);
+        usd.both * count + licences + disks * count / tariff.servers()
     });
     let passive = match &tariff.licence {
         Some(licence) if licence.passive_secondary => ", one of them passive and without a licence",

@@ -13,10 +13,11 @@ use reading::Role;
 
 use super::Described;
 use super::bill::{self, Bought, billed};
+use crate::bound::OnVolume;
 use crate::error::AdviseError;
 use crate::headroom::headroom;
 use crate::layout::{self, Layout, Layouts};
-use crate::offer::Offer;
+use crate::offer::{Offer, requests_usd};
 use crate::recorded::recorded_share;
 use crate::request::Today;
 use crate::search::Found;
@@ -51,12 +52,13 @@ impl Described<'_> {
             .map(|volume| document::Volume {
                 name: volume.name.clone(),
                 roles: roles(&volume.name),
+                requests_usd_per_month: self.requests_usd(volume, &roles(&volume.name)),
                 disk: volume.disk.to_string(),
                 count: volume.count,
                 size: volume.provision.size.map(|size| size.0),
                 iops: volume.provision.iops.map(|iops| iops.0),
                 throughput: volume.provision.throughput.map(|rate| rate.0),
-                usd_per_month: self.volume_usd(volume),
+                usd_per_month: self.volume_usd(volume, &roles(&volume.name)),
                 forgets: self
                     .request
                     .catalogue
@@ -102,7 +104,7 @@ impl Described<'_> {
     }
 
     /// Dollars a month for one of today's volumes, at the requested prices.
-    fn volume_usd(&self, volume: &Volume) -> Option<f64> {
+    fn volume_usd(&self, volume: &Volume, roles: &[Role]) -> Option<f64> {
         let Disk::Catalogue(name) = &volume.disk else {
             return (volume.disk == Disk::Local).then_some(0.0);
         };
@@ -114,7 +116,24 @@ impl Described<'_> {
         };
         let disk = self.request.catalogue.disk(name).ok()?;
         let usd = disk.provision(&provision).ok()?.usd_per_month?;
-        Some(usd * f64::from(volume.count) * self.request.need.tariff.servers())
+        let disks = usd * f64::from(volume.count) * self.request.need.tariff.servers();
+        Some(disks + self.requests_usd(volume, roles).unwrap_or_default())
+    }
+
+    /// Dollars a month for the requests to one of today's volumes; `None` where these cost nothing.
+    fn requests_usd(&self, volume: &Volume, roles: &[Role]) -> Option<f64> {
+        let Disk::Catalogue(name) = &volume.disk else {
+            return None;
+        };
+        let disk = self.request.catalogue.disk(name).ok()?;
+        let mut placed = self.request.today.placed.volumes.iter();
+        let placed = placed.find(|placed| placed.name == volume.name)?;
+        let load = &self.request.today_load;
+        let parts = load.parts.iter();
+        let asked =
+            parts.map(|part| OnVolume::of(&part.demand, roles, &placed.disks[0], volume.count));
+        let usd = requests_usd(disk, load, &asked.collect::<Vec<_>>(), volume.count)?;
+        Some(usd * self.request.need.tariff.servers())
     }
 
     /// A layout, with the load that it can take.
@@ -187,6 +206,7 @@ pub(crate) fn bought(layouts: &Layouts<'_>, layout: &Layout) -> Vec<document::Vo
             iops: None,
             throughput: None,
             usd_per_month: Some(0.0),
+            requests_usd_per_month: None,
             forgets: true,
         },
     };
@@ -204,6 +224,7 @@ pub(super) fn volume_of(name: &str, roles: &[Role], offer: &Offer) -> document::
         iops: offer.provision.iops.map(|iops| iops.0),
         throughput: offer.provision.throughput.map(|rate| rate.0),
         usd_per_month: Some(offer.usd_per_month),
+        requests_usd_per_month: offer.requests_usd_per_month,
         forgets: false,
     }
 }

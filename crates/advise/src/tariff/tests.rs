@@ -28,7 +28,7 @@ fn usd(machine: &str, processors: u32, edition: &str, system: System) -> String 
     let (cloud, _) = machine.split_once('.').expect("it has a cloud");
     let tariff = Tariff {
         licence: Some(licence(&catalogue, cloud, edition, system)),
-        replicas: 0,
+        ..Tariff::default()
     };
     let options = entry.cpu_options.as_ref();
     let options = options.map(|options| options.below(entry.spec.cores));
@@ -109,6 +109,7 @@ fn a_replica_costs_as_much_and_a_passive_one_needs_no_licence() {
                 ..own.clone()
             }),
             replicas,
+            ..Tariff::default()
         };
         let one = tariff
             .machine(entry, None, System::Linux)
@@ -132,7 +133,52 @@ fn a_licence_without_a_known_price_is_not_taken_for_a_free_one() {
     // Neither does it make fewer processors worth buying.
     let tariff = Tariff {
         licence: Some(unknown),
-        replicas: 0,
+        ..Tariff::default()
     };
     assert!(!tariff.is_by_processor());
+}
+
+#[test]
+fn a_commitment_is_off_the_machine_and_not_off_windows_and_the_licence() {
+    let catalogue = Catalogue::builtin();
+    let entry = catalogue.machine("azure.E8ads_v5").expect("it is there");
+    let price = entry.price.expect("it has one");
+    let linux = price.linux_per_month().expect("it is known");
+    let windows = price.windows_per_month().expect("it is known");
+    let tariff = Tariff {
+        licence: Some(licence(&catalogue, "azure", "standard", System::Windows)),
+        commitment: catalogue.commitment("azure", 3).cloned(),
+        ..Tariff::default()
+    };
+    let one = tariff
+        .machine(entry, None, System::Windows)
+        .expect("it has a price");
+    // 38 % of the machine; Windows as before; 8 cores x 0.1 x 730 = 584.
+    let expected = linux * 0.38 + (windows - linux) + 584.0;
+    assert!((tariff.machines(one) - expected).abs() < 1e-6, "{one:?}");
+}
+
+#[test]
+fn backups_cost_what_they_take_and_once_for_all_servers() {
+    let catalogue = Catalogue::builtin();
+    let entry = catalogue.machine("aws.r7i.2xlarge").expect("it is there");
+    let of = |replicas, backup| {
+        let tariff = Tariff {
+            replicas,
+            backup,
+            ..Tariff::default()
+        };
+        let one = tariff
+            .machine(entry, None, System::Linux)
+            .expect("it has a price");
+        tariff.machines(one)
+    };
+    let backup = Backup {
+        days: 7,
+        size: Bytes::gib(300),
+        price: catalogue.backup("aws").cloned(),
+    };
+    // 300 x 0.05 = 15
+    let more = of(1, Some(backup)) - of(1, None);
+    assert!((more - 15.0).abs() < 1e-9, "{more}");
 }

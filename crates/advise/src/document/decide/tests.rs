@@ -16,6 +16,7 @@ fn volume(roles: &[Role], disk: &str, count: u32, iops: Option<u64>) -> Volume {
         iops,
         throughput: None,
         usd_per_month: Some(4.8),
+        requests_usd_per_month: None,
         forgets: false,
     }
 }

@@ -81,10 +81,27 @@ pub struct Asked {
     /// Further servers with the same machine and disks.
     #[serde(skip_serializing_if = "is_zero")]
     pub replicas: u32,
+    /// Years that machines are committed to; absent on demand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commitment_years: Option<u32>,
+    /// Days for which backups are kept; absent where none are paid.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub backup_days: u32,
     /// Bytes that must fit, by the files that share them.
     pub capacity: Vec<Capacity>,
     /// Least main memory, in bytes.
     pub memory: u64,
+}
+
+impl Asked {
+    /// On which terms machines are paid.
+    pub(super) fn term(&self) -> String {
+        match self.commitment_years {
+            None => "on demand".to_owned(),
+            Some(1) => "committed for 1 year".to_owned(),
+            Some(years) => format!("committed for {years} years"),
+        }
+    }
 }
 
 fn is_zero(number: &u32) -> bool {
@@ -269,8 +286,11 @@ pub struct Volume {
     pub iops: Option<u64>,
     /// Bytes per second that are provisioned for each.
     pub throughput: Option<u64>,
-    /// Dollars a month for all of them, of all servers, where that is known.
+    /// Dollars a month for all of them with their requests, of all servers, where that is known.
     pub usd_per_month: Option<f64>,
+    /// What of that is for requests; absent where these cost nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_usd_per_month: Option<f64>,
     /// Whether it is inside the machine and comes back empty after a stop.
     pub forgets: bool,
 }

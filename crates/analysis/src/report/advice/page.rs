@@ -242,6 +242,7 @@ pub(super) mod tests {
                 iops: Some(3000),
                 throughput: None,
                 usd_per_month: usd,
+                requests_usd_per_month: None,
                 forgets: false,
             }],
             usd_per_month: usd,
@@ -295,6 +296,8 @@ pub(super) mod tests {
                 system: "Linux",
                 licence: None,
                 replicas: 0,
+                commitment_years: None,
+                backup_days: 0,
                 capacity: vec![Capacity {
                     roles: Role::COMMON.to_vec(),
                     bytes: 50 * GIB,

@@ -124,7 +124,7 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         ("capacity", capacity.join("; ")),
         (
             "prices",
-            format!("{prices}; on demand, {}, 730 hours", asked.system),
+            format!("{prices}; {}, {}, 730 hours", asked.term(), asked.system),
         ),
     ]);
     facts.extend(asked.currency.rate().map(|rate| ("currency", rate)));

@@ -300,6 +300,8 @@ impl Args {
             growth: self.growth,
             licence: self.paid.licence()?,
             replicas: self.paid.replicas,
+            commitment_years: self.paid.term.map(paid::Term::years),
+            backup_days: self.paid.backup_days,
             limits: Limits {
                 slower_max: self.not_slower,
                 budget: self.budget,

@@ -1,4 +1,4 @@
-//! What is paid besides list prices: the licence of the database, and replicas.
+//! What is paid besides or instead of list prices: the licence of the database, replicas, a commitment, backups.
 
 use advise::{HowPaid, LicenceWish};
 use clap::ValueEnum;
@@ -7,6 +7,9 @@ use crate::command::UsageError;
 
 /// Maximum number of replicas.
 const REPLICAS_MAX: i64 = 100;
+
+/// Maximum number of days of backups: ten years.
+const BACKUP_DAYS_MAX: i64 = 3_650;
 
 /// Maximum price of a licence, in dollars a year for a core.
 const LICENCE_USD_MAX: f64 = 1e6;
@@ -29,6 +32,32 @@ pub struct Args {
     /// Further servers with the same machine and disks
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=REPLICAS_MAX))]
     pub replicas: u32,
+    /// How long machines are committed to [default: on demand]
+    #[arg(long, value_enum)]
+    pub term: Option<Term>,
+    /// Days for which backups are kept, as snapshots
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=BACKUP_DAYS_MAX))]
+    pub backup_days: u32,
+}
+
+/// For how long machines are committed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Term {
+    /// One year
+    #[value(name = "1y")]
+    OneYear,
+    /// Three years
+    #[value(name = "3y")]
+    ThreeYears,
+}
+
+impl Term {
+    pub(super) fn years(self) -> u32 {
+        match self {
+            Term::OneYear => 1,
+            Term::ThreeYears => 3,
+        }
+    }
 }
 
 /// How a licence is paid for.
