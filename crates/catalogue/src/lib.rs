@@ -53,7 +53,7 @@ pub use licence::{Edition, LicenceRate};
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
 pub use machine::{Generation, HOURS, HourlyPrice, MachineEntry, PriceAssumed};
-use model::{LatencySpec, Operation};
+use model::{Duration, LatencySpec, Operation};
 use near::is_end;
 pub use on_machines::{OnMachines, Published};
 pub use price::{Parts, PerRequest, Price, Step};
@@ -230,6 +230,19 @@ impl Catalogue {
             assumed: Some(assumed),
             sources: Vec::new(),
         };
+    }
+
+    /// Makes the flush of every disk take `more` time, for the reason that `assumed` says.
+    pub fn lengthen_flushes(&mut self, more: Duration, assumed: &str) {
+        for disk in self.disks.values_mut() {
+            let flush = &mut disk.class.flush;
+            let mean = flush.spec.mean();
+            flush.spec = flush.spec.scaled(mean, mean + more);
+            flush.assumed = Some(match &flush.assumed {
+                Some(known) => format!("{known}; {assumed}"),
+                None => assumed.to_owned(),
+            });
+        }
     }
 
     /// Takes a share, 0 to 1, off every price.

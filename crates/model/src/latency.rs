@@ -87,6 +87,24 @@ impl LatencySpec {
             }
         }
     }
+
+    /// The same distribution with a mean of `mean` in place of `from`; constant where `from` is 0.
+    #[must_use]
+    pub fn scaled(&self, from: Duration, mean: Duration) -> LatencySpec {
+        if from == Duration::ZERO {
+            return LatencySpec::constant(mean);
+        }
+        let factor = mean.as_secs_f64() / from.as_secs_f64();
+        let scaled = |value: &Duration| Duration::from_secs_f64(value.as_secs_f64() * factor);
+        match self {
+            LatencySpec::Constant { value } => LatencySpec::constant(scaled(value)),
+            LatencySpec::Exponential { mean } => LatencySpec::Exponential { mean: scaled(mean) },
+            LatencySpec::LogNormal { p50, p99 } => LatencySpec::LogNormal {
+                p50: scaled(p50),
+                p99: scaled(p99),
+            },
+        }
+    }
 }
 
 #[cfg(test)]

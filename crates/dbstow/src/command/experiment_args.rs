@@ -78,13 +78,23 @@ impl ExperimentArgs {
     /// # Errors
     /// When something cannot be read, has a mistake, or is inconsistent.
     pub fn resolve(&self, aa: bool) -> Result<ResolvedRun> {
+        self.resolve_with(Vec::new(), aa)
+    }
+
+    /// The same with the keys `before`, which those that were given may refine.
+    ///
+    /// # Errors
+    /// As [`ExperimentArgs::resolve`].
+    pub fn resolve_with(&self, before: Vec<(String, String)>, aa: bool) -> Result<ResolvedRun> {
         let Some(name) = &self.experiment else {
             let message = "no experiment is named; give one of `dbstow experiments`, or a file";
             return Err(UsageError(message.to_owned()).into());
         };
+        let request = self.request(RunRequest::new(experiment_named(name)?));
         resolved(&RunRequest {
             twin: aa,
-            ..self.request(RunRequest::new(experiment_named(name)?))
+            set: before.into_iter().chain(request.set).collect(),
+            ..request
         })
     }
 

@@ -219,7 +219,7 @@ pub fn run(args: &Args) -> Result<()> {
         }
         return Err(refused);
     }
-    backtest::teach(&tested, stage, &mut catalogue);
+    advise::teach(&tested, &stage.disks, &mut catalogue);
     today.placed.volumes = tested.volumes_in_the_long_run();
     today.placed.machine.cores = cores_used;
     let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
