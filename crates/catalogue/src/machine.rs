@@ -3,11 +3,12 @@
 use model::MachineSpec;
 use serde::Serialize;
 
+use super::cpu_options::CpuOptions;
 use super::host_caching::HostCaching;
 use super::source::{Confidence, Source, Spreads};
 
 /// Hours per month, as the vendors count them.
-const HOURS: f64 = 730.0;
+pub const HOURS: f64 = 730.0;
 
 /// On-demand list price per hour in US dollars, without disks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -52,6 +53,10 @@ pub struct MachineEntry {
     pub family: String,
     /// Whether its processors are Arm.
     pub arm: bool,
+    /// The size that it is made of, if it is one with fewer processors at the same price.
+    pub base: Option<String>,
+    /// Processors that can be left off when it starts, if any.
+    pub cpu_options: Option<CpuOptions>,
     /// For the model; its local disk is one of [`MachineEntry::local_disks`].
     pub spec: MachineSpec,
     /// Whether its host caches remote disks.

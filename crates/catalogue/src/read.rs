@@ -17,7 +17,7 @@ use super::limits::Limits;
 use super::machine::{HourlyPrice, MachineEntry};
 use super::near::{near, suggestion};
 use super::on_machines::OnMachines;
-use super::price::{self, Price};
+use super::price::{self, PerRequest, Price};
 use super::rows::{self, MachineRow};
 use super::size::SizeRule;
 use super::source::{Source, Spreads};
@@ -119,7 +119,7 @@ pub(super) fn host_caches(
 }
 
 /// A mistake on a line of a table.
-fn at_line(file: &str, line: u64, message: String) -> CatalogueError {
+pub(super) fn at_line(file: &str, line: u64, message: String) -> CatalogueError {
     CatalogueError::File {
         file: file.to_owned(),
         line: usize::try_from(line).unwrap_or(usize::MAX),
@@ -159,7 +159,11 @@ impl Document<'_> {
 /// Error for a name that is already defined.
 const DEFINED: &str = "already defined; choose another name";
 
-fn insert<T>(entries: &mut BTreeMap<String, T>, name: &str, entry: T) -> Result<(), String> {
+pub(super) fn insert<T>(
+    entries: &mut BTreeMap<String, T>,
+    name: &str,
+    entry: T,
+) -> Result<(), String> {
     match entries.entry(name.to_owned()) {
         Entry::Vacant(vacant) => {
             vacant.insert(entry);
@@ -180,7 +184,7 @@ fn alias(catalogue: &mut Catalogue, name: &str, aliases: &[String]) -> Result<()
     Ok(())
 }
 
-fn lookup<'a, T>(
+pub(super) fn lookup<'a, T>(
     entries: &'a BTreeMap<String, T>,
     kind: &str,
     name: &str,
@@ -191,7 +195,7 @@ fn lookup<'a, T>(
     })
 }
 
-fn sources(catalogue: &Catalogue, ids: &[String]) -> Result<Vec<Source>, String> {
+pub(super) fn sources(catalogue: &Catalogue, ids: &[String]) -> Result<Vec<Source>, String> {
     let found = ids.iter().map(|id| {
         let own = catalogue.sources.get(id).ok_or(());
         own.or_else(|()| lookup(&catalogue.shipped_sources, "source", id))
@@ -288,6 +292,7 @@ fn disk(catalogue: &Catalogue, name: &str, wire: &DiskWire) -> Result<DiskEntry,
         superseded_by: wire.superseded_by.clone(),
         own_price_list: None,
         price: Price::read(wire.usd_per_month, wire.price.as_ref())?,
+        requests: wire.requests.as_ref().map(PerRequest::read).transpose()?,
         confidence: wire.confidence,
         sources: sources(catalogue, &wire.sources)?,
         assumed: wire.assumed.clone(),
@@ -338,6 +343,8 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
         own_price_list: None,
         disks_max: wire.disks_max,
         files_max: wire.files_max,
+        base: None,
+        cpu_options: None,
         spec: MachineSpec {
             cores: wire.cores,
             memory: wire.memory,

@@ -154,6 +154,9 @@ pub(super) struct DiskWire {
     /// `{ per_gib, per_iops, per_mib_per_s, per_mb_per_s }` in US dollars a month; all but the first in steps `{ above, usd }`;
     /// `billed_size`, written as `size`: the sizes that are billed; a disk is billed as the next larger one.
     pub(super) price: Option<PriceWire>,
+    /// `{ usd_per_10000, hourly_max }`: what requests cost beside that, and how many of an hour are charged at most; absent:
+    /// nothing, or where the second is, all of them.
+    pub(super) requests: Option<PerRequestWire>,
     /// `documented`, `measured`, `second-hand`, `inferred`, `assumed`: how its limits are known.
     pub(super) confidence: Confidence,
     /// Ids of `[source.ID]`.
@@ -164,6 +167,14 @@ pub(super) struct DiskWire {
     /// Remarks for the reader.
     #[serde(default)]
     pub(super) notes: Vec<String>,
+}
+
+/// The price of requests.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PerRequestWire {
+    pub(super) usd_per_10000: f64,
+    pub(super) hourly_max: Option<u64>,
 }
 
 /// Machines that a disk's limits are published for.

@@ -89,9 +89,6 @@ pub(crate) const LOG_WRITES: LogWrites = LogWrites {
 /// The counter of its operations, which a recording of counters may lack.
 pub(crate) const OPERATIONS: &str = "`SQL Statistics\\Batch Requests/sec` of SQL Server";
 
-/// Its names in profiles, where its licence is paid for.
-pub(crate) const LICENSED: &[&str] = &[LIKE.title];
-
 /// What a session waits for at a page of a tempdb file that tracks its free space: the object of the wait event in records.
 pub const ALLOCATION_PAGE: &str = "an allocation page in tempdb";
 
