@@ -49,8 +49,9 @@ test-platforms: cross distcheck ## Check that other platforms compile, and that 
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 
-validate: ## Compare the model with published figures, and print what changed
+validate: ## Compare the model with published figures, print what changed, and how many intervals hold what was published
 	scripts/validate
+	scripts/coverage
 
 bench: packages ## Measure the model, the whole program, the clients beside pgbench and sysbench, simulate beside emulate, emulated volumes beside peers, and drills
 	cargo bench --package dbstow-model

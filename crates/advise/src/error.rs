@@ -6,6 +6,7 @@ use replay::{DemandError, ReplayError};
 use thiserror::Error;
 
 use super::layout::NoLayout;
+use super::licence::LicenceError;
 
 /// Why there is no advice.
 #[derive(Debug, Error)]
@@ -59,6 +60,19 @@ pub enum AdviseError {
         budget: f64,
         /// The price of the cheapest machine, in dollars a month.
         least: f64,
+    },
+    /// The licence cannot be as it is asked for.
+    #[error("{0}")]
+    Licence(LicenceError),
+    /// What a commitment makes of prices is not known.
+    #[error(
+        "--term {years}y: what it makes of prices of \"{cloud}\" is not known; leave it out, or give your own prices (--prices FILE)"
+    )]
+    Commitment {
+        /// Years.
+        years: u32,
+        /// The cloud.
+        cloud: String,
     },
     /// A requested disk is not in the catalogue.
     #[error("--disk {name}: {why}")]

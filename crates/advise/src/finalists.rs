@@ -69,6 +69,8 @@ pub(crate) struct Finalist<'a> {
     pub(crate) arm: &'static str,
     /// Name of its machine in the catalogue.
     pub(crate) machine: Option<&'a str>,
+    /// Processors that the database uses; `None`: all of the machine's.
+    pub(crate) processors: Option<u32>,
     /// Its volumes.
     pub(crate) volumes: &'a [Volume],
 }
@@ -208,7 +210,10 @@ impl Writer<'_> {
     fn placed(&self, finalist: &Finalist<'_>) -> Table {
         let machine = finalist.machine;
         let machine = machine.and_then(|name| self.catalogue.machine(name).ok());
-        let cores = machine.map_or(1, |machine| machine.spec.cores);
+        let cores = finalist
+            .processors
+            .or(machine.map(|machine| machine.spec.cores));
+        let cores = cores.unwrap_or(1);
         let temp_files = cores.clamp(1, self.of.temp_files_max.max(1));
         let mut placed = Table::new();
         for volume in finalist.volumes {
@@ -241,8 +246,9 @@ impl Writer<'_> {
             if entry.spec.limits.values().flatten().any(bursts) {
                 set.insert("machine.credits", WITHOUT_BURSTS.into());
             }
-            if sets("cores") {
-                set.insert("machine.cores", i64::from(entry.spec.cores).into());
+            if sets("cores") || finalist.processors.is_some() {
+                let cores = finalist.processors.unwrap_or(entry.spec.cores);
+                set.insert("machine.cores", i64::from(cores).into());
             }
             if sets("memory") {
                 set.insert("machine.memory", bytes(entry.spec.memory.0).into());
@@ -253,8 +259,8 @@ impl Writer<'_> {
 }
 
 /// The layouts that are answers, without duplicates.
-pub(crate) fn named(advice: &Advice) -> Vec<Finalist<'_>> {
-    let mut all: Vec<Finalist<'_>> = Vec::new();
+pub(crate) fn named<'a>(advice: &'a Advice) -> Vec<Finalist<'a>> {
+    let mut all: Vec<Finalist<'a>> = Vec::new();
     for (arm, layout) in [
         (CHEAPEST, &advice.cheapest),
         ("runner-up", &advice.runner_up),
@@ -266,10 +272,11 @@ pub(crate) fn named(advice: &Advice) -> Vec<Finalist<'_>> {
         let own = Finalist {
             arm,
             machine: layout.machine.as_deref(),
+            processors: layout.processors_used,
             volumes: &layout.volumes,
         };
-        let is_same =
-            |known: &Finalist<'_>| (known.machine, known.volumes) == (own.machine, own.volumes);
+        let key = |of: &Finalist<'a>| (of.machine, of.processors, of.volumes);
+        let is_same = |known: &Finalist<'a>| key(known) == key(&own);
         if !all.iter().any(is_same) {
             all.push(own);
         }

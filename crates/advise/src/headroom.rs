@@ -44,7 +44,7 @@ pub fn headroom(placed: &Placed, load: &Load, most_s: f64) -> Result<Headroom, R
     }
     let mut last = 1.0;
     for factor in FACTORS {
-        if load.grown(factor) == load.grown(last) {
+        if load.grown(factor).parts == load.grown(last).parts {
             // Less than one additional session.
             continue;
         }

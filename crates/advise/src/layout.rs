@@ -223,7 +223,7 @@ impl<'a> Layouts<'a> {
         self.counts
     }
 
-    /// Name of the machine of a layout, and its price a month.
+    /// Name of the machine of a layout, and its price a month, with operating system and licence, of all servers.
     pub fn machine(&self, layout: &Layout) -> (&str, f64) {
         let machine = self.machine_of(layout);
         (&machine.name, machine.usd_per_month)
@@ -280,11 +280,11 @@ impl<'a> Layouts<'a> {
     }
 
     /// What distinguishes layouts that are not variants of each other: machine and kinds of disks.
-    pub(crate) fn kind(&self, layout: &Layout) -> (u16, BTreeSet<&str>) {
+    pub(crate) fn kind(&self, layout: &Layout) -> (&str, BTreeSet<&str>) {
         let volumes = self.volumes(layout).into_iter();
         let disks =
             volumes.map(|volume| volume.offer.map_or("local", |offer| product(&offer.disk)));
-        (layout.machine, disks.collect())
+        (&self.machine_of(layout).name, disks.collect())
     }
 
     pub(crate) fn machine_of(&self, layout: &Layout) -> &Machine {

@@ -51,6 +51,7 @@
 //!     disks_max: Some(2),
 //!     temp: TempOn::Any,
 //!     system: System::Linux,
+//!     tariff: advise::Tariff::default(),
 //! };
 //! let catalogue = catalogue::Catalogue::builtin();
 //! let layouts = Layouts::new(&catalogue, &need, &load, f64::INFINITY, false)?;
@@ -71,6 +72,7 @@ mod finalists;
 mod group;
 mod headroom;
 mod layout;
+mod licence;
 mod load;
 mod machine;
 mod need;
@@ -80,6 +82,7 @@ mod recorded;
 mod request;
 mod search;
 mod simulate;
+mod tariff;
 mod wishes;
 
 pub use error::AdviseError;
@@ -87,6 +90,7 @@ pub use finalists::{Experiment, Finalists, LeftOut};
 pub use group::{Group, Grouping, On};
 pub use headroom::{Headroom, headroom};
 pub use layout::{Layout, Layouts, NoLayout, Volume};
+pub use licence::{HowPaid, Licence, LicenceError, LicenceWish};
 pub use load::{Load, Part};
 pub use need::{Holding, Need, System, TempOn};
 pub use offer::Offer;
@@ -95,4 +99,5 @@ pub use recorded::{keys_of_volume, teach};
 pub use request::{Names, Request, Scripts, Today};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use simulate::{Measured, Placed, Ratio, Utilisation};
+pub use tariff::{Backup, Paid, Tariff};
 pub use wishes::Wishes;

@@ -16,6 +16,8 @@ const PARTS: u32 = 12;
 pub struct Load {
     /// Never empty.
     pub parts: Vec<Part>,
+    /// Operations per second, on average over the recorded time; what is paid by request goes by it.
+    pub operations_per_s: f64,
 }
 
 /// Intervals of similar load, as one steady demand.
@@ -48,8 +50,11 @@ impl Load {
             share: operations / all,
             demand: period.demand.clone(),
         });
+        let length_s = series.periods().iter();
+        let length_s: f64 = length_s.map(|period| period.length.as_secs_f64()).sum();
         Load {
             parts: parts.collect(),
+            operations_per_s: all / length_s,
         }
     }
 
@@ -65,6 +70,7 @@ impl Load {
         for part in &mut grown.parts {
             part.demand.sessions = grown_sessions(part.demand.sessions, factor);
         }
+        grown.operations_per_s *= factor;
         grown
     }
 }

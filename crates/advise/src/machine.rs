@@ -1,6 +1,6 @@
 //! Purchasable machines.
 
-use catalogue::{Catalogue, Generation, MachineEntry};
+use catalogue::{Catalogue, CpuOption, Generation, MachineEntry};
 use model::{DiskSpec, LimitSpec, MachineSpec, Rate, VolumeSpec};
 
 use super::need::Need;
@@ -17,13 +17,15 @@ pub(crate) const SAME_PRICE_NEWER: f64 = 0.02;
 pub(crate) struct Machine {
     /// Its name in the catalogue.
     pub(crate) name: String,
-    /// Its sustained performance: without burst credits.
+    /// The processors that are switched on, where not all are.
+    pub(crate) switched_on: Option<CpuOption>,
+    /// Its sustained performance: without burst credits, and with the processors that the database uses.
     pub(crate) spec: MachineSpec,
     /// All its local disks, striped.
     pub(crate) local: Option<VolumeSpec>,
     /// Disks that can be attached.
     pub(crate) disks_max: Option<u32>,
-    /// Dollars a month.
+    /// Dollars a month, with operating system and licence, of all servers.
     pub(crate) usd_per_month: f64,
     /// Of its series, where the name of its family says.
     pub(crate) generation: Option<Generation>,
@@ -35,10 +37,12 @@ pub(crate) fn machines(catalogue: &Catalogue, need: &Need) -> (Vec<Machine>, usi
     let allowed = allowed.filter(|machine| need.allows_machine(machine) && is_sold(machine));
     let (mut machines, mut unpriced) = (Vec::new(), 0);
     for entry in allowed {
-        match need.machine_usd(entry) {
-            Some(usd) => machines.push(Machine::of(entry, usd)),
-            None => unpriced += 1,
+        if need.machine_usd(entry, None).is_none() {
+            unpriced += 1;
         }
+        let fewer = need.cpu_options(entry).into_iter().map(Some);
+        let all = [None].into_iter().chain(fewer);
+        machines.extend(all.filter_map(|option| Machine::of(entry, option, need)));
     }
     (machines, unpriced)
 }
@@ -49,22 +53,26 @@ fn is_sold(machine: &MachineEntry) -> bool {
 }
 
 impl Machine {
-    fn of(entry: &MachineEntry, usd_per_month: f64) -> Machine {
+    /// A machine with these of its processors; `None` where its price is not known.
+    fn of(entry: &MachineEntry, switched_on: Option<CpuOption>, need: &Need) -> Option<Machine> {
+        let usd = need.machine_usd(entry, switched_on)?;
         let mut spec = entry.spec.clone();
+        spec.cores = need.cores_used(switched_on.map_or(spec.cores, CpuOption::processors));
         let limits = spec.limits.values_mut().flatten();
         limits.for_each(|limit| limit.burst = None);
         let local = spec.local_disk.clone().map(|disk| VolumeSpec {
             disks: vec![sustained(disk); entry.local_disks.unwrap_or(1).max(1) as usize],
             ..VolumeSpec::of("local", DiskSpec::unlimited())
         });
-        Machine {
+        Some(Machine {
             name: entry.name.clone(),
+            switched_on,
             spec,
             local,
             disks_max: entry.disks_max,
-            usd_per_month,
+            usd_per_month: need.tariff.machines(usd),
             generation: Generation::of(&entry.family),
-        }
+        })
     }
 
     /// Whether it has one of the limits that govern a disk: without any, it is unknown whether the disk can be attached and how

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use catalogue::{DiskEntry, MachineEntry};
+use catalogue::{CpuOption, DiskEntry, MachineEntry};
 use model::Bytes;
 use reading::Role;
+
+use super::tariff::{MachineUsd, Tariff};
 
 /// Requirements on a layout.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +39,8 @@ pub struct Need {
     pub temp: TempOn,
     /// The operating system, which affects the machine's price.
     pub system: System,
+    /// What is paid besides list prices.
+    pub tariff: Tariff,
 }
 
 /// Files and their size on disk.
@@ -100,21 +104,51 @@ impl Need {
             .as_ref()
             .is_none_or(|only| *only == machine.name)
             && pattern.is_none_or(|pattern| name.contains(&pattern.to_lowercase()));
+        // No product with a licence by processor runs on Arm.
+        let takes_arm = self.arm && self.tariff.licence.is_none();
+        // Fewer processors at the same price are of use where they save a licence.
+        let is_today = self.today.as_ref() == Some(&machine.name);
+        let is_of_use = machine.base.is_none() || is_today || self.tariff.is_by_processor();
         is_named
-            && (self.arm || self.machine.is_some() || !machine.arm)
+            && (takes_arm || self.machine.is_some() || !machine.arm)
+            && (is_of_use || self.machine.is_some())
             && machine.spec.memory >= self.memory
             && machine.spec.cores >= self.cores
             && self.is_of_cloud(&machine.name)
             && self.is_of_region(machine.price_list())
     }
 
-    /// Dollars a month for a machine, if known.
-    pub(crate) fn machine_usd(&self, machine: &MachineEntry) -> Option<f64> {
-        let price = machine.price?;
-        match self.system {
-            System::Linux => price.linux_per_month(),
-            System::Windows => price.windows_per_month(),
-        }
+    /// Dollars a month for one such machine with these of its processors (`None`: all), if known.
+    pub(crate) fn machine_usd(
+        &self,
+        machine: &MachineEntry,
+        option: Option<CpuOption>,
+    ) -> Option<MachineUsd> {
+        self.tariff.machine(machine, option, self.system)
+    }
+
+    /// Which processors of a machine may be left off: those options that have enough, where that saves a licence.
+    pub(crate) fn cpu_options(&self, machine: &MachineEntry) -> Vec<CpuOption> {
+        let options = machine.cpu_options.as_ref();
+        let options = options.filter(|_| self.tariff.is_by_processor());
+        let fewer = options.map(|options| options.below(machine.spec.cores));
+        let fewer = fewer.unwrap_or_default();
+        let numbers = fewer.iter().map(|option| option.processors());
+        let more: Vec<u32> = numbers.skip(1).chain([machine.spec.cores]).collect();
+        let licence = self.tariff.licence.as_ref();
+        let charged = |processors| licence.map(|licence| licence.cores(processors));
+        // What is charged all the same is not left off.
+        let saves = |(option, more): (&CpuOption, &u32)| {
+            option.processors() >= self.cores && charged(option.processors()) < charged(*more)
+        };
+        let kept = fewer.iter().zip(&more).filter(|pair| saves(*pair));
+        kept.map(|(option, _)| *option).collect()
+    }
+
+    /// Processors that the database uses of so many.
+    pub(crate) fn cores_used(&self, processors: u32) -> u32 {
+        let licence = self.tariff.licence.as_ref();
+        licence.map_or(processors, |licence| licence.edition.cores_of(processors))
     }
 
     fn is_of_cloud(&self, name: &str) -> bool {

@@ -42,8 +42,10 @@ pub struct Offer {
     pub provision: Provision,
     /// Sustained performance of each: without burst credits.
     pub spec: DiskSpec,
-    /// Dollars a month for all of them.
+    /// Dollars a month for all of them with their requests, of all servers.
     pub usd_per_month: f64,
+    /// What of that is for requests; `None` where these cost nothing.
+    pub requests_usd_per_month: Option<f64>,
     /// Demand on it of an operation of each part of the load.
     pub(crate) asked: Vec<OnVolume>,
 }
@@ -83,13 +85,18 @@ impl Wanted<'_> {
         let spec = sustained(provisioned.spec);
         let parts = self.load.parts.iter();
         let asked = parts.map(|part| OnVolume::of(&part.demand, self.roles, &spec, count));
+        let asked: Vec<OnVolume> = asked.collect();
+        let servers = self.need.tariff.servers();
+        let requests = requests_usd(disk, self.load, &asked, count).map(|usd| usd * servers);
+        let disks = provisioned.usd_per_month? * f64::from(count) * servers;
         Some(Offer {
             disk: disk.name.clone(),
             count,
             provision,
-            asked: asked.collect(),
+            asked,
             spec,
-            usd_per_month: provisioned.usd_per_month? * f64::from(count),
+            usd_per_month: disks + requests.unwrap_or_default(),
+            requests_usd_per_month: requests,
         })
     }
 
@@ -114,6 +121,23 @@ impl Wanted<'_> {
         let most = parts.reduce(|[a, b], [c, d]| [a.max(c), b.max(d)]);
         most.unwrap_or_default().map(|rate| USEFUL * rate)
     }
+}
+
+/// Dollars a month for the requests to `count` such disks, of which operations of each part of the load ask `asked`: as many as are
+/// asked for at least, as if the recorded load went on all month. `None` where requests cost nothing.
+pub(crate) fn requests_usd(
+    disk: &DiskEntry,
+    load: &Load,
+    asked: &[OnVolume],
+    count: u32,
+) -> Option<f64> {
+    let price = disk.requests?;
+    let parts = load.parts.iter().zip(asked);
+    let of_operation: f64 = parts
+        .map(|(part, on)| part.share * (on.reads.requests + on.writes.requests))
+        .sum();
+    let count = f64::from(count);
+    Some(count * price.usd_per_month(load.operations_per_s * of_operation / count))
 }
 
 /// Useful configurations of a disk of this capacity: rates for a speed, with the smallest size that allows them; or sizes, where

@@ -58,8 +58,6 @@ pub struct Names {
     pub catalogues: Vec<String>,
     /// The currency in which prices are shown.
     pub currency: Currency,
-    /// Whether the profile's server needs a licence that is paid for apart from the machine.
-    pub licensed: bool,
     /// Why machines are priced with this operating system, where that was not asked for; a phrase.
     pub system_why: Option<&'static str>,
     /// The scripts for the profile's server; `None`: its product is not known, or has none.
@@ -147,6 +145,16 @@ impl<'a> Request<'a> {
             Some(budget) if budget < least => Err(AdviseError::Budget { budget, least }),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Processors of today's machine that the database uses, where its edition is the recorded one.
+    pub fn cores_used_today(&self) -> u32 {
+        let cores = self.today.placed.machine.cores;
+        let recorded = self.today.profile.origin.edition.as_deref();
+        let licence = self.need.tariff.licence.as_ref();
+        let licence =
+            licence.filter(|licence| recorded.is_some_and(|text| licence.edition.is_called(text)));
+        licence.map_or(cores, |licence| licence.edition.cores_of(cores))
     }
 
     /// Searches, and describes what was found; `backtest` is the profile beside replays on today's layout. `go_on` receives the

@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use catalogue::{Catalogue, MachineEntry};
 use model::{Bytes, MachineSpec};
+use profile::Profile;
 use reading::Role;
 
 use super::error::AdviseError;
+use super::licence::LicenceWish;
 use super::need::{Holding, Need, System, TempOn};
 use super::request::Today;
 use super::search::Limits;
+use super::tariff::{Backup, Tariff};
 
 /// What layouts may be bought, and what they have to keep.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +39,14 @@ pub struct Wishes {
     pub capacity: BTreeMap<Role, Bytes>,
     /// The load and space that a layout has to take, as a multiple of today's.
     pub growth: f64,
+    /// The licence of the database.
+    pub licence: LicenceWish,
+    /// Further servers with the same machine and disks.
+    pub replicas: u32,
+    /// Years that machines are committed to; `None`: on demand.
+    pub commitment_years: Option<u32>,
+    /// Days for which backups are kept; 0: none are paid.
+    pub backup_days: u32,
     /// Target and limits of the search.
     pub limits: Limits,
 }
@@ -76,8 +87,25 @@ impl Wishes {
         if self.temp == TempOn::Local && !separate.contains(&Role::Temp) {
             return Err(AdviseError::TempNotCounted);
         }
+        let origin = &today.profile.origin;
+        let (of, replicas) = ((cloud.as_str(), self.system), self.replicas);
+        let licence = self.licence.licence(origin, catalogue, of, replicas);
+        let licence = licence.map_err(AdviseError::Licence)?;
+        let commitment = self.commitment_years.map(|years| {
+            let known = catalogue.commitment(&cloud, years).cloned();
+            known.ok_or_else(|| AdviseError::Commitment {
+                years,
+                cloud: cloud.clone(),
+            })
+        });
+        let holdings = self.holdings(today)?;
+        let backup = (self.backup_days > 0).then(|| Backup {
+            days: self.backup_days,
+            size: backup_size(&holdings, today.profile, self.backup_days, self.growth),
+            price: catalogue.backup(&cloud).cloned(),
+        });
         Ok(Need {
-            holdings: self.holdings(today)?,
+            holdings,
             separate,
             memory: memory(today),
             cores: cores(today),
@@ -93,6 +121,12 @@ impl Wishes {
             disks_max: self.disks_max,
             temp: self.temp,
             system: self.system,
+            tariff: Tariff {
+                licence,
+                replicas,
+                commitment: commitment.transpose()?,
+                backup,
+            },
         })
     }
 
@@ -224,6 +258,25 @@ impl Wishes {
         }
         Ok(holdings)
     }
+}
+
+/// What backups of so many days take: a copy of the data, what is written to it on a day but for the first (a copy at most), and the
+/// log of all days; as if the recorded load, `growth` times, went on all day.
+fn backup_size(holdings: &[Holding], profile: &Profile, days: u32, growth: f64) -> Bytes {
+    let of_data = holdings
+        .iter()
+        .filter(|holding| holding.roles.contains(&Role::Data));
+    let data: f64 = of_data.map(|holding| holding.size.0 as f64).sum();
+    let length_s = profile.intervals.iter();
+    let length_s: f64 = length_s.map(|interval| interval.length.as_secs_f64()).sum();
+    let written_a_day = |role: Role| {
+        let of_role = profile.intervals.iter();
+        let of_role = of_role.filter_map(|interval| interval.roles.get(&role)?.writes.bytes);
+        of_role.sum::<f64>() / length_s.max(1e-9) * 86_400.0 * growth
+    };
+    let days = f64::from(days);
+    let changed = written_a_day(Role::Data).min(data) * (days - 1.0);
+    Bytes((data + changed + written_a_day(Role::Log) * days) as u64)
 }
 
 /// Today's machine, which is to stay.

@@ -7,7 +7,7 @@ use super::error::CatalogueError;
 use super::limit_value::LimitValue;
 use super::limits::{Chosen, Limit, Limits};
 use super::on_machines::OnMachines;
-use super::price::Price;
+use super::price::{PerRequest, Price};
 use super::size::SizeRule;
 use super::source::{Confidence, Source};
 
@@ -32,6 +32,8 @@ pub struct DiskEntry {
     pub superseded_by: Option<String>,
     /// Its price, if known.
     pub price: Option<Price>,
+    /// What requests cost beside that.
+    pub requests: Option<PerRequest>,
     /// Origin of its price, if not its sources.
     pub own_price_list: Option<String>,
     /// How its limits are known.

@@ -10,10 +10,13 @@
 
 mod after_stop;
 mod class;
+mod commitment;
+mod cpu_options;
 mod disk;
 mod error;
 mod host_caching;
 mod latency;
+mod licence;
 mod limit_value;
 mod limits;
 mod machine;
@@ -26,6 +29,7 @@ mod rows;
 mod rule;
 mod size;
 mod source;
+mod tables;
 mod wire;
 
 #[cfg(test)]
@@ -39,20 +43,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use after_stop::AfterStop;
 pub use class::Class;
+pub use commitment::{BackupPrice, Commitment};
+pub use cpu_options::{CpuOption, CpuOptions};
 pub use disk::{DiskEntry, Provision, Provisioned};
 pub use error::CatalogueError;
-pub use host_caching::{CACHED_LIMIT, HostCaching};
+pub use host_caching::{CACHED_LIMIT, CacheLatencies, HostCaching};
 pub use latency::Latency;
+pub use licence::{Edition, LicenceRate};
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
-pub use machine::{Generation, HourlyPrice, MachineEntry, PriceAssumed};
+pub use machine::{Generation, HOURS, HourlyPrice, MachineEntry, PriceAssumed};
 use model::{Duration, LatencySpec, Operation};
 use near::is_end;
 pub use on_machines::{OnMachines, Published};
-pub use price::{Parts, Price, Step};
+pub use price::{Parts, PerRequest, Price, Step};
 pub use rule::{Linear, Rule, Share, Tier};
 pub use size::SizeRule;
-pub use source::{Confidence, Source};
+pub use source::{Confidence, Known, Source, Spreads};
 
 /// The embedded files, ordered so that references resolve.
 const BUILTIN: [(&str, &str); 6] = [
@@ -88,6 +95,42 @@ const HOST_CACHES: (&str, &str) = (
     include_str!("../entries/host_caches.csv"),
 );
 
+/// Sizes with fewer processors than the size that they are made of, one per row.
+const CONSTRAINED: (&str, &str) = (
+    "catalogue/constrained.csv",
+    include_str!("../entries/constrained.csv"),
+);
+
+/// Processors that can be left off, one machine per row.
+const CPU_OPTIONS: (&str, &str) = (
+    "catalogue/cpu_options.csv",
+    include_str!("../entries/cpu_options.csv"),
+);
+
+/// Prices of licences, one per row.
+const LICENCES: (&str, &str) = (
+    "catalogue/licences.csv",
+    include_str!("../entries/licences.csv"),
+);
+
+/// What commitments make of prices, one cloud and term per row.
+const COMMITMENTS: (&str, &str) = (
+    "catalogue/commitments.csv",
+    include_str!("../entries/commitments.csv"),
+);
+
+/// Prices of snapshots, one cloud per row.
+const BACKUPS: (&str, &str) = (
+    "catalogue/backups.csv",
+    include_str!("../entries/backups.csv"),
+);
+
+/// What editions can use, one per row.
+const EDITIONS: (&str, &str) = (
+    "catalogue/editions.csv",
+    include_str!("../entries/editions.csv"),
+);
+
 /// All known disks and machines, by name.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
@@ -98,6 +141,10 @@ pub struct Catalogue {
     classes: BTreeMap<String, Class>,
     disks: BTreeMap<String, DiskEntry>,
     machines: BTreeMap<String, MachineEntry>,
+    licences: Vec<LicenceRate>,
+    editions: Vec<Edition>,
+    commitments: Vec<Commitment>,
+    backups: Vec<BackupPrice>,
     /// Other names of disks and machines, such as `aws.gp3` for the current rules of gp3.
     aliases: BTreeMap<String, String>,
 }
@@ -116,7 +163,13 @@ impl Catalogue {
         }
         let (file, text) = MACHINES;
         let tables = read::table(&mut catalogue, text, file)
-            .and_then(|()| read::host_caches(&mut catalogue, HOST_CACHES.1, HOST_CACHES.0));
+            .and_then(|()| read::host_caches(&mut catalogue, HOST_CACHES.1, HOST_CACHES.0))
+            .and_then(|()| tables::constrained(&mut catalogue, CONSTRAINED.1, CONSTRAINED.0))
+            .and_then(|()| tables::cpu_options(&mut catalogue, CPU_OPTIONS.1, CPU_OPTIONS.0))
+            .and_then(|()| tables::licences(&mut catalogue, LICENCES.1, LICENCES.0))
+            .and_then(|()| tables::editions(&mut catalogue, EDITIONS.1, EDITIONS.0))
+            .and_then(|()| tables::commitments(&mut catalogue, COMMITMENTS.1, COMMITMENTS.0))
+            .and_then(|()| tables::backups(&mut catalogue, BACKUPS.1, BACKUPS.0));
         if let Err(error) = tables {
             panic!("the embedded catalogue is broken: {error}");
         }
@@ -174,6 +227,9 @@ impl Catalogue {
         };
         *latency = Latency {
             spec,
+            known: Known::Assumed,
+            between: Known::Assumed.spread(),
+            is_between_assumed: true,
             assumed: Some(assumed),
             sources: Vec::new(),
         };
@@ -202,6 +258,9 @@ impl Catalogue {
             if let Some(price) = &mut disk.price {
                 price.discount(share);
             }
+            if let Some(requests) = &mut disk.requests {
+                requests.usd_per_10000 *= 1.0 - share;
+            }
         }
         for machine in self.machines.values_mut() {
             let list = machine.price_list();
@@ -212,6 +271,20 @@ impl Catalogue {
                 windows: less(price.windows),
             });
         }
+        for backup in &mut self.backups {
+            backup.usd_gib_month *= 1.0 - share;
+        }
+    }
+
+    /// What a commitment of so many years makes of the price of a cloud's machines; `None` where that is not known.
+    pub fn commitment(&self, cloud: &str, years: u32) -> Option<&Commitment> {
+        let mut all = self.commitments.iter();
+        all.find(|one| one.cloud == cloud && one.years == years)
+    }
+
+    /// What a cloud's snapshots of disks cost; `None` where that is not known.
+    pub fn backup(&self, cloud: &str) -> Option<&BackupPrice> {
+        self.backups.iter().find(|one| one.cloud == cloud)
     }
 
     /// The disk of this name or alias.
@@ -251,6 +324,21 @@ impl Catalogue {
     /// All machines, by name.
     pub fn machines(&self) -> impl Iterator<Item = &MachineEntry> {
         self.machines.values()
+    }
+
+    /// What is known of the editions of a licensed database, by version; none where a product needs no licence.
+    pub fn editions<'a>(&'a self, product: &str) -> impl Iterator<Item = &'a Edition> {
+        let editions = self.editions.iter();
+        editions.filter(move |edition| edition.product == product)
+    }
+
+    /// What a licence of this edition costs by the hour in a cloud, with Windows or with Linux; `None` where that is not known.
+    pub fn licence(&self, edition: &Edition, cloud: &str, windows: bool) -> Option<&LicenceRate> {
+        self.licences.iter().find(|rate| {
+            (&rate.product, &rate.edition) == (&edition.product, &edition.name)
+                && rate.cloud == cloud
+                && rate.windows.is_none_or(|own| own == windows)
+        })
     }
 
     /// The names of `entries` and their aliases.

@@ -3,11 +3,12 @@
 use model::MachineSpec;
 use serde::Serialize;
 
+use super::cpu_options::CpuOptions;
 use super::host_caching::HostCaching;
-use super::source::{Confidence, Source};
+use super::source::{Confidence, Source, Spreads};
 
 /// Hours per month, as the vendors count them.
-const HOURS: f64 = 730.0;
+pub const HOURS: f64 = 730.0;
 
 /// On-demand list price per hour in US dollars, without disks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -52,10 +53,18 @@ pub struct MachineEntry {
     pub family: String,
     /// Whether its processors are Arm.
     pub arm: bool,
+    /// The size that it is made of, if it is one with fewer processors at the same price.
+    pub base: Option<String>,
+    /// Processors that can be left off when it starts, if any.
+    pub cpu_options: Option<CpuOptions>,
     /// For the model; its local disk is one of [`MachineEntry::local_disks`].
     pub spec: MachineSpec,
     /// Whether its host caches remote disks.
     pub host_caching: HostCaching,
+    /// How far the disks differ that hosts like its own cache on; `None` where it caches nothing, or that is not known.
+    pub host_cache_spreads: Option<Spreads>,
+    /// How far its local disks differ from those of others; `None` without one.
+    pub local_spreads: Option<Spreads>,
     /// Number of local disks, if known.
     pub local_disks: Option<u32>,
     /// Whether they come back without a file system after every stop, if known.
@@ -155,9 +164,11 @@ impl MachineEntry {
                 .or_insert_with(|| limit.clone());
             self.spec.host_cache = Some(cache);
             self.host_caching = other.host_caching;
+            self.host_cache_spreads = other.host_cache_spreads;
         }
         if self.spec.local_disk.is_none() {
             self.spec.local_disk = other.spec.local_disk;
+            self.local_spreads = other.local_spreads;
             self.local_disks = self.local_disks.max(other.local_disks);
             self.local_assumed = other.local_assumed;
         }

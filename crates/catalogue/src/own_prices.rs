@@ -96,7 +96,28 @@ pub(super) fn add(
         result.map_err(|message| at(own.line, message))?;
         names.insert(entry);
     }
+    names.extend(of_constrained(catalogue, &names));
     Ok(names)
+}
+
+/// Gives sizes with fewer processors the price of the size that they are made of, where that has one of `names` and they have none.
+/// Returns their names.
+fn of_constrained(catalogue: &mut Catalogue, names: &BTreeSet<String>) -> Vec<String> {
+    let priced: BTreeMap<String, MachineEntry> = names
+        .iter()
+        .filter_map(|name| Some((name.clone(), catalogue.machines.get(name)?.clone())))
+        .collect();
+    let mut changed = Vec::new();
+    for (name, machine) in &mut catalogue.machines {
+        let base = machine.base.as_ref().and_then(|base| priced.get(base));
+        if let Some(base) = base.filter(|_| !names.contains(name)) {
+            machine.price = base.price;
+            machine.price_assumed = base.price_assumed.clone();
+            machine.own_price_list.clone_from(&base.own_price_list);
+            changed.push(name.clone());
+        }
+    }
+    changed
 }
 
 /// The table's prices by name.

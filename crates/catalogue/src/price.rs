@@ -3,8 +3,9 @@
 use model::{Bytes, Iops, Throughput};
 use serde::Serialize;
 
+use super::machine::HOURS;
 use super::size::SizeRule;
-use super::wire::{PriceWire, StepWire};
+use super::wire::{PerRequestWire, PriceWire, StepWire};
 
 /// A disk's monthly price in US dollars; a list price in the region its source names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -32,6 +33,34 @@ pub struct Parts {
     pub per_mib_per_s: Vec<Step>,
     /// For each MB/s (10⁶ bytes), as Azure counts, in steps.
     pub per_mb_per_s: Vec<Step>,
+}
+
+/// What requests to a disk cost, beside its price.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PerRequest {
+    /// Dollars for 10,000 requests, as the vendor counts them.
+    pub usd_per_10000: f64,
+    /// Requests of an hour that are charged at most, where that is known.
+    pub hourly_max: Option<u64>,
+}
+
+impl PerRequest {
+    /// Dollars for a month of so many requests per second to one disk.
+    pub fn usd_per_month(&self, per_s: f64) -> f64 {
+        let hourly = per_s * 3_600.0;
+        let charged = self
+            .hourly_max
+            .map_or(hourly, |most| hourly.min(most as f64));
+        charged / 1e4 * self.usd_per_10000 * HOURS
+    }
+
+    pub(super) fn read(wire: &PerRequestWire) -> Result<PerRequest, String> {
+        check(wire.usd_per_10000)?;
+        Ok(PerRequest {
+            usd_per_10000: wire.usd_per_10000,
+            hourly_max: wire.hourly_max,
+        })
+    }
 }
 
 /// The price of each unit above a threshold, up to the next step's.

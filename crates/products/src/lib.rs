@@ -44,11 +44,6 @@ pub const PRODUCTS: [&Product; 2] = [&postgres::PRODUCT, &mariadb::PRODUCT];
 /// The counter of operations, where a server is recorded by counters.
 pub const OPERATIONS_COUNTER: &str = sqlserver::OPERATIONS;
 
-/// Whether the server that profiles call `product` needs a licence that is paid for, apart from the machine.
-pub fn is_licensed(product: &str) -> bool {
-    sqlserver::LICENSED.contains(&product)
-}
-
 /// The engines that a simulated one can be like.
 pub const LIKES: [&Like; 4] = [
     &sqlserver::LIKE,

@@ -41,6 +41,9 @@ pub struct Origin {
     /// Its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// Its edition, as the server names it, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edition: Option<String>,
 }
 
 /// The machine of a server; `None`: unknown.

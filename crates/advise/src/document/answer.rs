@@ -173,7 +173,8 @@ fn usd(layout: &Layout) -> f64 {
 
 /// A layout in a few words.
 fn what(layout: &Layout) -> String {
-    let machine = layout.machine.as_deref().unwrap_or("today's machine");
+    let machine = layout.machine_shown();
+    let machine = machine.unwrap_or_else(|| "today's machine".to_owned());
     let volumes: Vec<String> = layout.volumes.iter().map(brief).collect();
     format!("{machine} with {}", volumes.join(" and "))
 }
@@ -201,9 +202,12 @@ mod tests {
     fn layout(usd: f64, time: f64) -> Layout {
         Layout {
             machine: None,
+            switched_on: None,
+            processors_used: None,
             machine_usd_per_month: None,
             volumes: Vec::new(),
             usd_per_month: Some(usd),
+            bill: Vec::new(),
             time,
             time_half: 0.0,
             time_range: None,

@@ -9,8 +9,9 @@ use model::{Bytes, Counts, Duration, Iops, LimitSpec, Rate, Throughput};
 use reading::Role;
 use table::quantity::{count, duration, number};
 
-use super::Described;
+use super::{Described, bill};
 use crate::need::System;
+use crate::tariff::Paid;
 
 /// Rates of the recording, or of a layout's limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,20 +27,19 @@ impl Described<'_> {
     pub(super) fn notes(&self, document: &Advice) -> Vec<String> {
         let mut all: Vec<String> = short(self.request.today.profile).into_iter().collect();
         all.extend(self.below_busiest(document));
-        all.extend(self.not_priced());
+        all.extend(self.not_priced(document));
+        all.extend(self.edition());
         all.extend(self.sizes());
         all
     }
 
     /// What the prices of machines include and leave out, where that is not as asked or expected.
-    fn not_priced(&self) -> Option<String> {
+    fn not_priced(&self, document: &Advice) -> Option<String> {
         let (system, other) = match self.request.need.system {
             System::Linux => ("Linux", "--windows: with Windows"),
             System::Windows => ("Windows", "--linux: with Linux"),
         };
-        let product = self.request.today.profile.origin.product.as_ref();
-        let licence = product.filter(|_| self.names.licensed);
-        let licence = licence.map(|product| format!("; {product}'s licence is not included"));
+        let licence = self.licence(document);
         let why = self.names.system_why.map(|why| format!(", {why}"));
         (licence.is_some() || why.is_some()).then(|| {
             format!(
@@ -48,6 +48,61 @@ impl Described<'_> {
                 licence.unwrap_or_default()
             )
         })
+    }
+
+    /// What prices say of the database's licence, where it needs one; a phrase that goes on.
+    fn licence(&self, document: &Advice) -> Option<String> {
+        let need = &self.request.need;
+        let Some(licence) = &need.tariff.licence else {
+            let product = self.request.today.profile.origin.product.as_ref()?;
+            self.request.catalogue.editions(product).next()?;
+            return Some(format!(
+                "; {product}'s licence is not included, as its edition is not known (--edition)"
+            ));
+        };
+        let name = licence.name();
+        let lines = document
+            .chosen()
+            .into_iter()
+            .flat_map(|layout| &layout.bill);
+        let line = lines.into_iter().find(|line| line.what == bill::LICENCE);
+        let shown = line.and_then(|line| line.usd_per_month);
+        let shown = shown.map(|usd| document.asked.currency.shown(usd));
+        Some(match (&licence.paid, shown) {
+            (Paid::Hourly(Some(_)), Some(usd)) => format!(
+                ", and with {name} by the hour, {usd} a month for a server of the answer (--licence own: with licences of your own)"
+            ),
+            (Paid::Hourly(Some(_)), None) => {
+                format!(", and with {name} by the hour (--licence own: with licences of your own)")
+            }
+            (Paid::Hourly(None), _) => format!(
+                "; what {name} costs by the hour in this cloud is not known, and not included (--licence own with --licence-price)"
+            ),
+            (Paid::Own { usd_core_year }, Some(usd)) if *usd_core_year > 0.0 => format!(
+                ", and with your own licences of {name}, {usd} a month for a server of the answer"
+            ),
+            (Paid::Own { .. }, _) => {
+                format!(
+                    ", and with your own licences of {name}, which cost nothing here (--licence-price)"
+                )
+            }
+        })
+    }
+
+    /// What the edition cannot use, or may not be used for.
+    fn edition(&self) -> Vec<String> {
+        let need = &self.request.need;
+        let Some(licence) = &need.tariff.licence else {
+            return Vec::new();
+        };
+        let mut all = licence.notes(need.memory, need.capacity(&[Role::Data]));
+        if need.arm {
+            all.push(format!(
+                "Machines with Arm processors are left out: {} does not run on them.",
+                licence.edition.product
+            ));
+        }
+        all
     }
 
     /// Space that was not asked for, and where it is taken from.

@@ -9,6 +9,7 @@ use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use reading::Role;
 
 use super::Described;
+use super::bill::{Bought, billed};
 use super::layouts::{measured, volume_of};
 use crate::bound::governing;
 use crate::error::AdviseError;
@@ -28,7 +29,7 @@ const TRIES_MAX: usize = 3;
 #[derive(Clone)]
 pub(super) struct Changed {
     what: String,
-    machine: (String, f64),
+    machine: Bought,
     volumes: Vec<document::Volume>,
     placed: Placed,
     usd_per_month: f64,
@@ -43,7 +44,7 @@ pub(super) struct Tried {
 /// Today's layout, where everything has a price.
 struct Priced<'a> {
     today: &'a document::Layout,
-    machine: (String, f64),
+    machine: Bought,
     usd_per_month: f64,
 }
 
@@ -53,7 +54,7 @@ impl Described<'_> {
         let priced = || {
             Some(Priced {
                 today,
-                machine: (today.machine.clone()?, today.machine_usd_per_month?),
+                machine: Bought::of_layout(today)?,
                 usd_per_month: today.usd_per_month?,
             })
         };
@@ -230,17 +231,23 @@ impl Described<'_> {
             return Vec::new();
         }
         let disks: u32 = priced.today.volumes.iter().map(|volume| volume.count).sum();
+        let catalogue = self.request.catalogue;
         let machines = self.layouts.machines().iter().filter(|machine| {
             let governs =
                 |volume: &VolumeSpec| governing(&volume.disks[0], &machine.spec).is_some();
-            machine.name != priced.machine.0
+            !Bought::of(machine, catalogue).is_same_as(&priced.machine)
                 && machine.disks_max.is_none_or(|most| disks <= most)
                 && volumes.iter().all(governs)
         });
         let changed = machines.map(|machine| {
             let mut changed = self.unchanged(priced);
-            changed.what = format!("machine {} instead of {}", machine.name, priced.machine.0);
-            changed.machine = (machine.name.clone(), machine.usd_per_month);
+            let bought = Bought::of(machine, catalogue);
+            changed.what = format!(
+                "machine {} instead of {}",
+                bought.shown(),
+                priced.machine.shown()
+            );
+            changed.machine = bought;
             changed.placed.machine = machine.spec.clone();
             changed
         });
@@ -271,7 +278,7 @@ impl Described<'_> {
     /// Whether a change keeps to what was asked of machines, disks and temporary files. (How many disks was checked with the offer.)
     fn is_wanted(&self, changed: &Changed) -> bool {
         let need = &self.request.need;
-        let machine = self.request.catalogue.machine(&changed.machine.0).ok();
+        let machine = self.request.catalogue.machine(&changed.machine.name).ok();
         let is_asked = |volume: &document::Volume| {
             volume.forgets || need.disks.is_empty() || need.disks.contains(&volume.disk)
         };
@@ -299,7 +306,7 @@ impl Described<'_> {
         let others = priced.today.volumes.iter().enumerate();
         let others = others.filter(|(at, volume)| Some(*at) != instead && !volume.forgets);
         let disks = others.map(|(_, volume)| volume.count).sum::<u32>() + offer.count;
-        let entry = self.request.catalogue.machine(&priced.machine.0).ok();
+        let entry = self.request.catalogue.machine(&priced.machine.name).ok();
         let places = [
             entry.and_then(|entry| entry.disks_max),
             self.request.need.disks_max,
@@ -317,7 +324,7 @@ impl Described<'_> {
     ) -> Result<Vec<Changed>, AdviseError> {
         for changed in &mut variants {
             let disks: Option<f64> = changed.volumes.iter().map(|one| one.usd_per_month).sum();
-            changed.usd_per_month = changed.machine.1 + disks.unwrap_or(f64::INFINITY);
+            changed.usd_per_month = changed.machine.usd_per_month + disks.unwrap_or(f64::INFINITY);
         }
         let budget = self.request.wishes.limits.budget;
         let most = budget.unwrap_or(priced.usd_per_month * PRICE_MAX);
@@ -383,13 +390,13 @@ impl Described<'_> {
         time: Ratio,
     ) -> document::Layout {
         let names: Vec<String> = changed.volumes.iter().map(|one| one.name.clone()).collect();
-        document::Layout {
-            machine: Some(changed.machine.0.clone()),
-            machine_usd_per_month: Some(changed.machine.1),
+        let layout = document::Layout {
             volumes: changed.volumes.clone(),
             usd_per_month: Some(changed.usd_per_month),
             ..measured(own, time, self.today_s(), &names)
-        }
+        };
+        let layout = changed.machine.clone().under(layout);
+        billed(layout, &self.request.need, self.request.catalogue)
     }
 }
 

@@ -135,9 +135,9 @@ impl Described<'_> {
 /// What is different in a layout; a phrase for the machine and each volume.
 pub(super) fn differences(catalogue: &Catalogue, today: &Layout, other: &Layout) -> Vec<String> {
     let mut all = Vec::new();
-    if today.machine != other.machine {
-        let machine = other.machine.as_deref().unwrap_or("another machine");
-        let now = today.machine.as_deref();
+    let (machine, now) = (other.machine_shown(), today.machine_shown());
+    if machine != now {
+        let machine = machine.unwrap_or_else(|| "another machine".to_owned());
         let now = now.map_or_else(String::new, |now| format!(" instead of {now}"));
         all.push(format!("machine {machine}{now}"));
     }

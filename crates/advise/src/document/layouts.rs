@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::report::advice::document::{self, Used};
+use catalogue::{CpuOption, MachineEntry};
 use experiment::spec::{Disk, Volume};
 use model::Measure;
 use model::split::{Part, Spent, TimeSplit};
@@ -11,10 +12,12 @@ use model::store::Cause;
 use reading::Role;
 
 use super::Described;
+use super::bill::{self, Bought, billed};
+use crate::bound::OnVolume;
 use crate::error::AdviseError;
 use crate::headroom::headroom;
 use crate::layout::{self, Layout, Layouts};
-use crate::offer::Offer;
+use crate::offer::{Offer, requests_usd};
 use crate::recorded::recorded_share;
 use crate::request::Today;
 use crate::search::Found;
@@ -31,7 +34,10 @@ impl Described<'_> {
         } = self.request.today;
         let machine = self.request.today.machine();
         let machine = machine.and_then(|name| self.request.catalogue.machine(name).ok());
-        let machine_usd = machine.and_then(|machine| self.request.need.machine_usd(machine));
+        let need = &self.request.need;
+        let switched_on = machine.and_then(|machine| self.switched_on_today(machine));
+        let machine_usd = machine.and_then(|machine| need.machine_usd(machine, switched_on));
+        let machine_usd = machine_usd.map(|usd| need.tariff.machines(usd));
         let roles = |name: &str| -> Vec<Role> {
             let has = |role: &Role| {
                 let mut files = settings.placement.files(*role).iter();
@@ -46,12 +52,13 @@ impl Described<'_> {
             .map(|volume| document::Volume {
                 name: volume.name.clone(),
                 roles: roles(&volume.name),
+                requests_usd_per_month: self.requests_usd(volume, &roles(&volume.name)),
                 disk: volume.disk.to_string(),
                 count: volume.count,
                 size: volume.provision.size.map(|size| size.0),
                 iops: volume.provision.iops.map(|iops| iops.0),
                 throughput: volume.provision.throughput.map(|rate| rate.0),
-                usd_per_month: self.volume_usd(volume),
+                usd_per_month: self.volume_usd(volume, &roles(&volume.name)),
                 forgets: self
                     .request
                     .catalogue
@@ -74,8 +81,9 @@ impl Described<'_> {
             self.today_s(),
             &names,
         );
-        document::Layout {
+        let today = document::Layout {
             machine: machine.map(|machine| machine.name.clone()),
+            switched_on: switched_on.map(bill::switched_on),
             machine_usd_per_month: machine_usd,
             volumes,
             usd_per_month: machine_usd
@@ -84,11 +92,19 @@ impl Described<'_> {
             headroom: None,
             used: known_limits(measured.used, &settings.volumes),
             ..measured
-        }
+        };
+        billed(today, need, self.request.catalogue)
+    }
+
+    /// The processors of today's machine that are switched on, where its layout has fewer than `machine` and a licence goes by that.
+    fn switched_on_today(&self, machine: &MachineEntry) -> Option<CpuOption> {
+        let cores = self.request.today.settings.machine.cores?;
+        let options = self.request.need.cpu_options(machine).into_iter();
+        options.rev().find(|option| option.processors() == cores)
     }
 
     /// Dollars a month for one of today's volumes, at the requested prices.
-    fn volume_usd(&self, volume: &Volume) -> Option<f64> {
+    fn volume_usd(&self, volume: &Volume, roles: &[Role]) -> Option<f64> {
         let Disk::Catalogue(name) = &volume.disk else {
             return (volume.disk == Disk::Local).then_some(0.0);
         };
@@ -100,7 +116,24 @@ impl Described<'_> {
         };
         let disk = self.request.catalogue.disk(name).ok()?;
         let usd = disk.provision(&provision).ok()?.usd_per_month?;
-        Some(usd * f64::from(volume.count))
+        let disks = usd * f64::from(volume.count) * self.request.need.tariff.servers();
+        Some(disks + self.requests_usd(volume, roles).unwrap_or_default())
+    }
+
+    /// Dollars a month for the requests to one of today's volumes; `None` where these cost nothing.
+    fn requests_usd(&self, volume: &Volume, roles: &[Role]) -> Option<f64> {
+        let Disk::Catalogue(name) = &volume.disk else {
+            return None;
+        };
+        let disk = self.request.catalogue.disk(name).ok()?;
+        let mut placed = self.request.today.placed.volumes.iter();
+        let placed = placed.find(|placed| placed.name == volume.name)?;
+        let load = &self.request.today_load;
+        let parts = load.parts.iter();
+        let asked =
+            parts.map(|part| OnVolume::of(&part.demand, roles, &placed.disks[0], volume.count));
+        let usd = requests_usd(disk, load, &asked.collect::<Vec<_>>(), volume.count)?;
+        Some(usd * self.request.need.tariff.servers())
     }
 
     /// A layout, with the load that it can take.
@@ -119,18 +152,19 @@ impl Described<'_> {
 
     /// A layout without it.
     pub(super) fn layout(&self, found: &Found) -> document::Layout {
-        let (machine, usd) = self.layouts.machine(&found.layout);
+        let machine = self.layouts.machine_of(&found.layout);
         let volumes = bought(self.layouts, &found.layout);
         let names: Vec<String> = volumes.iter().map(|volume| volume.name.clone()).collect();
-        document::Layout {
-            machine: Some(machine.to_owned()),
-            machine_usd_per_month: Some(usd),
+        let layout = document::Layout {
             volumes,
             usd_per_month: Some(found.layout.usd_per_month),
             headroom: None,
             time_range: self.range(&found.measured, found.time),
             ..measured(&found.measured, found.time, self.today_s(), &names)
-        }
+        };
+        let catalogue = self.request.catalogue;
+        let layout = Bought::of(machine, catalogue).under(layout);
+        billed(layout, &self.request.need, catalogue)
     }
 
     /// Today's time of an operation, in seconds; mean over seeds.
@@ -172,6 +206,7 @@ pub(crate) fn bought(layouts: &Layouts<'_>, layout: &Layout) -> Vec<document::Vo
             iops: None,
             throughput: None,
             usd_per_month: Some(0.0),
+            requests_usd_per_month: None,
             forgets: true,
         },
     };
@@ -189,6 +224,7 @@ pub(super) fn volume_of(name: &str, roles: &[Role], offer: &Offer) -> document::
         iops: offer.provision.iops.map(|iops| iops.0),
         throughput: offer.provision.throughput.map(|rate| rate.0),
         usd_per_month: Some(offer.usd_per_month),
+        requests_usd_per_month: offer.requests_usd_per_month,
         forgets: false,
     }
 }
@@ -210,9 +246,12 @@ pub(super) fn measured(
     used.truncate(LIMITS_TOLD);
     document::Layout {
         machine: None,
+        switched_on: None,
+        processors_used: None,
         machine_usd_per_month: None,
         volumes: Vec::new(),
         usd_per_month: None,
+        bill: Vec::new(),
         time: time.mean,
         time_half: time.half,
         time_range: None,

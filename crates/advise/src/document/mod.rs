@@ -3,6 +3,7 @@
 mod answer;
 mod assumed;
 mod beside;
+mod bill;
 mod changes;
 mod decide;
 pub(crate) mod layouts;
@@ -13,17 +14,20 @@ use std::collections::BTreeSet;
 
 use analysis::report::advice::document::{self, Asked, Capacity, Counts, Figure, SCHEMA};
 use analysis::report::advice::{Level, Trust};
-use catalogue::{DiskEntry, MachineEntry};
+use catalogue::{BackupPrice, DiskEntry, MachineEntry};
 use experiment::spec::Volume;
 use model::HostCacheMode;
 use reading::Role;
 use replay::{BackTest, TimePart};
+use table::quantity::percent;
 
 use super::error::AdviseError;
 use super::layout::Layouts;
+use super::licence::Licence;
 use super::need::System;
 use super::request::{Names, Request};
 use super::search::{Found, Results};
+use super::tariff::Paid;
 
 /// Request and results.
 pub(crate) struct Described<'a> {
@@ -125,6 +129,26 @@ impl Described<'_> {
                 System::Windows => "Windows",
                 System::Linux => "Linux",
             },
+            licence: need
+                .tariff
+                .licence
+                .as_ref()
+                .map(|licence| document::Licence {
+                    product: licence.edition.product.clone(),
+                    edition: licence.edition.name.clone(),
+                    model: match licence.paid {
+                        Paid::Hourly(_) => "payg",
+                        Paid::Own { .. } => "own",
+                    },
+                    own_usd_per_core_year: match licence.paid {
+                        Paid::Hourly(_) => None,
+                        Paid::Own { usd_core_year } => Some(usd_core_year),
+                    },
+                    passive_secondary: licence.passive_secondary,
+                }),
+            replicas: need.tariff.replicas,
+            commitment_years: need.tariff.commitment.as_ref().map(|of| of.years),
+            backup_days: need.tariff.backup.as_ref().map_or(0, |backup| backup.days),
             capacity: capacity.collect(),
             memory: need.memory.0,
         }
@@ -143,6 +167,13 @@ impl Described<'_> {
                 disk.and_then(DiskEntry::price_list)
             }));
         }
+        let backup = self.request.need.tariff.backup.as_ref();
+        let backup = backup.and_then(|backup| backup.price.as_ref());
+        lists.extend(backup.and_then(BackupPrice::price_list));
+        let licence = self.request.need.tariff.licence.as_ref();
+        if let Some(Paid::Hourly(Some(rate))) = licence.map(|licence| &licence.paid) {
+            lists.extend(rate.price_list());
+        }
         lists.into_iter().collect()
     }
 
@@ -150,6 +181,28 @@ impl Described<'_> {
     fn assumptions(&self, document: &document::Advice) -> Vec<String> {
         let mut all =
             assumed::of_layouts(document, self.request.need.system, self.request.catalogue);
+        let tariff = &self.request.need.tariff;
+        all.extend(tariff.licence.iter().flat_map(Licence::assumptions));
+        if let Some(commitment) = &tariff.commitment {
+            let percent = percent(commitment.share);
+            all.push(format!(
+                "Machines cost {percent} of their price on demand ({}): {}. Windows and licences are paid in full.",
+                commitment.title, commitment.assumed
+            ));
+        }
+        if let Some(backup) = &tariff.backup {
+            all.push(format!(
+                "Backups of {} days take {}: a copy of the data, what changes on each further day, and their log, as if the recorded load \
+                 went on all day.",
+                backup.days, backup.size
+            ));
+        }
+        if tariff.replicas > 0 {
+            all.push(
+                "Today's layout has as many replicas as new ones; none of them takes load."
+                    .to_owned(),
+            );
+        }
         let of_today = self.request.today.notes.iter();
         all.extend(of_today.map(|note| format!("Today: {note}.")));
         all.extend(self.request.today.profile.assumptions.iter().cloned());

@@ -15,6 +15,7 @@ use crate::group::GROUPINGS;
 use crate::layout::Layouts;
 use crate::load::Load;
 use crate::need::{Holding, Need, System, TempOn};
+use crate::tariff::Tariff;
 
 /// Today's layout, with keys of a machine that an arm has to replace.
 const TODAY_FILE: &str = r#"
@@ -80,6 +81,7 @@ fn need(cloud: &str, machine: &str, disk: &str) -> Need {
         disks_max: Some(3),
         temp: TempOn::Any,
         system: System::Linux,
+        tariff: Tariff::default(),
     }
 }
 
@@ -143,6 +145,7 @@ fn every_grouping_runs_on_every_machine_with_several_local_disks() {
             let finalists = found.iter().zip(ARMS).map(|(volumes, arm)| Finalist {
                 arm,
                 machine: Some(&machine.name),
+                processors: None,
                 volumes,
             });
             let finalists: Vec<Finalist<'_>> = finalists.collect();
@@ -200,6 +203,7 @@ fn an_arm_that_cannot_be_expressed_is_left_out_alone_with_its_reason() {
     let finalist = |arm, volumes| Finalist {
         arm,
         machine: Some("azure.D32ads_v7"),
+        processors: None,
         volumes,
     };
     let found = [

@@ -8,6 +8,7 @@ use crate::load::Load;
 use crate::need::{Holding, Need, System, TempOn};
 use crate::search::Limits;
 use crate::simulate::Placed;
+use crate::tariff::Tariff;
 
 fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
     Need {
@@ -28,6 +29,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         disks_max: None,
         temp: TempOn::Remote,
         system: System::Linux,
+        tariff: Tariff::default(),
     }
 }
 

@@ -11,6 +11,7 @@ use super::bounds::{Bound, Bounds};
 use super::*;
 use crate::need::{Holding, Need, System, TempOn};
 use crate::offer::{Wanted, without_beaten};
+use crate::tariff::Tariff;
 
 fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
     let hold = |role, gib| Holding {
@@ -39,6 +40,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         disks_max: Some(4),
         temp: TempOn::Any,
         system: System::Linux,
+        tariff: Tariff::default(),
     }
 }
 

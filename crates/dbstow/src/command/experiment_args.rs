@@ -55,6 +55,10 @@ pub struct ExperimentArgs {
     /// Seed of all randomness
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Keep what nobody knows exactly, such as how long a kind of disk takes, at its typical value, instead of drawing it in
+    /// each block: intervals then hold chance alone (simulate)
+    #[arg(long)]
+    pub nominal: bool,
     /// Run even if an arm may need more memory or temporary space than this machine has (simulate)
     #[arg(long)]
     pub allow_large: bool,
@@ -162,6 +166,7 @@ impl ExperimentArgs {
             set: self.set.clone(),
             blocks: self.blocks,
             seed: self.seed,
+            nominal: self.nominal,
             mode: self.mode,
             engine: self.engine.clone(),
             quick: self.quick,

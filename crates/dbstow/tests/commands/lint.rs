@@ -94,7 +94,7 @@ fn text_of_an_azure_machine_whose_owner_told_of_it() {
       found: host cache of F:\: read-only
       where: F:\
       do: put the log on a volume without cache if its writes are slow; else leave it
-      by: Microsoft, SQL Assessment API, ruleset 1.1.17, read 2026-11-21 and 1 more
+      by: Microsoft, SQL Assessment API, ruleset 1.1.17, read 2026-11-21 and 3 more
 
     EXEMPT
     - volume-allocation-unit (system-volume): C:\ is the volume of Windows, formatted by setup

@@ -16,6 +16,7 @@ fn volume(roles: &[Role], disk: &str, count: u32, iops: Option<u64>) -> Volume {
         iops,
         throughput: None,
         usd_per_month: Some(4.8),
+        requests_usd_per_month: None,
         forgets: false,
     }
 }
@@ -28,9 +29,12 @@ fn names_of(roles: &[Role]) -> String {
 fn layout(machine: &str, volumes: Vec<Volume>, usd: f64, time: f64) -> Layout {
     Layout {
         machine: Some(machine.to_owned()),
+        switched_on: None,
+        processors_used: None,
         machine_usd_per_month: None,
         volumes,
         usd_per_month: Some(usd),
+        bill: Vec::new(),
         time,
         time_half: 0.0,
         time_range: None,

@@ -75,10 +75,52 @@ pub struct Asked {
     pub currency: Currency,
     /// The operating system of machines: Linux or Windows.
     pub system: &'static str,
+    /// The licence of the database; absent where it needs none, or its edition is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub licence: Option<Licence>,
+    /// Further servers with the same machine and disks.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replicas: u32,
+    /// Years that machines are committed to; absent on demand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commitment_years: Option<u32>,
+    /// Days for which backups are kept; absent where none are paid.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub backup_days: u32,
     /// Bytes that must fit, by the files that share them.
     pub capacity: Vec<Capacity>,
     /// Least main memory, in bytes.
     pub memory: u64,
+}
+
+impl Asked {
+    /// On which terms machines are paid.
+    pub(super) fn term(&self) -> String {
+        match self.commitment_years {
+            None => "on demand".to_owned(),
+            Some(1) => "committed for 1 year".to_owned(),
+            Some(years) => format!("committed for {years} years"),
+        }
+    }
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// A licence of the database.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Licence {
+    /// The product.
+    pub product: String,
+    /// Its edition.
+    pub edition: String,
+    /// How it is paid for: `payg` by the hour, or `own`.
+    pub model: &'static str,
+    /// Dollars a year for each core of the user's own licences; `None` by the hour.
+    pub own_usd_per_core_year: Option<f64>,
+    /// Whether one of the replicas is passive, and needs none.
+    pub passive_secondary: bool,
 }
 
 /// Files, and their size.
@@ -153,12 +195,20 @@ pub struct Change {
 pub struct Layout {
     /// The machine's name in the catalogue; `None` where it is not known.
     pub machine: Option<String>,
-    /// Dollars a month for the machine, where that is known.
+    /// The processors that are switched on; absent where all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub switched_on: Option<SwitchedOn>,
+    /// Processors that the database uses; absent where it uses all of the machine's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processors_used: Option<u32>,
+    /// Dollars a month for the machine with operating system and licence, of all servers, where that is known.
     pub machine_usd_per_month: Option<f64>,
     /// Its volumes.
     pub volumes: Vec<Volume>,
-    /// Dollars a month in all, where every price is known.
+    /// Dollars a month in all, where every price is known but that of a licence, which is then listed in the bill alone.
     pub usd_per_month: Option<f64>,
+    /// What that is for, a line each; its known lines sum to it.
+    pub bill: Vec<Line>,
     /// How long operations take, as a share of today's time.
     pub time: f64,
     /// Half of its 95 % confidence interval; 0 for a single simulation.
@@ -182,6 +232,43 @@ pub struct Layout {
     pub survived: Option<Survived>,
 }
 
+/// A line of a bill.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// What is paid for: `machine`, `licence`, a volume's name, ..
+    pub what: String,
+    /// Which one, and how much of it.
+    pub detail: String,
+    /// Dollars a month, where that is known.
+    pub usd_per_month: Option<f64>,
+    /// The line that has its price; `None`: it has its own.
+    pub included_in: Option<&'static str>,
+}
+
+/// Processors of a machine that are switched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SwitchedOn {
+    /// Cores.
+    pub cores: u32,
+    /// Threads of each.
+    pub threads: u32,
+}
+
+impl SwitchedOn {
+    /// The machine `name` with these of its processors; all, where there is none.
+    pub fn shown(processors: Option<SwitchedOn>, name: &str) -> String {
+        match processors {
+            None => name.to_owned(),
+            Some(SwitchedOn { cores, threads: 1 }) => {
+                format!("{name} ({cores} cores, 1 thread each)")
+            }
+            Some(SwitchedOn { cores, threads }) => {
+                format!("{name} ({cores} cores, {threads} threads each)")
+            }
+        }
+    }
+}
+
 /// A group of like disks, and the files on them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Volume {
@@ -199,8 +286,11 @@ pub struct Volume {
     pub iops: Option<u64>,
     /// Bytes per second that are provisioned for each.
     pub throughput: Option<u64>,
-    /// Dollars a month for all of them, where that is known.
+    /// Dollars a month for all of them with their requests, of all servers, where that is known.
     pub usd_per_month: Option<f64>,
+    /// What of that is for requests; absent where these cost nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_usd_per_month: Option<f64>,
     /// Whether it is inside the machine and comes back empty after a stop.
     pub forgets: bool,
 }
@@ -324,6 +414,12 @@ impl Volume {
 }
 
 impl Layout {
+    /// The machine, with the processors that are switched on: `aws.r7i.8xlarge (8 cores, 1 thread each)`.
+    pub fn machine_shown(&self) -> Option<String> {
+        let name = self.machine.as_ref()?;
+        Some(SwitchedOn::shown(self.switched_on, name))
+    }
+
     /// Whether it is the same machine and disks, although their product may go by another name, or what is included be listed.
     pub(super) fn is_same_as(&self, other: &Layout) -> bool {
         let shape = |layout: &Layout| -> Vec<(Vec<Role>, u32)> {
@@ -334,6 +430,6 @@ impl Layout {
         let is_as_fast = (self.time - other.time).abs() < 0.01;
         let is_like = cents(self).is_some() && cents(self) == cents(other) && is_as_fast;
         let is_alike = is_like && shape(self) == shape(other);
-        self.machine == other.machine && (self.volumes == other.volumes || is_alike)
+        self.machine_shown() == other.machine_shown() && (self.volumes == other.volumes || is_alike)
     }
 }

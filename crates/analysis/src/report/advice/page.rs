@@ -222,7 +222,7 @@ pub(super) mod tests {
 
     use super::super::decision::{Decision, Kind, Level, Trust};
     use super::super::document::{
-        Asked, Capacity, Change, Counts, Figure, Next, Part, SCHEMA, Used, Volume,
+        Asked, Capacity, Change, Counts, Figure, Line, Next, Part, SCHEMA, Used, Volume,
     };
     use super::super::money::Currency;
     use super::*;
@@ -232,6 +232,8 @@ pub(super) mod tests {
     fn layout(machine: &str, usd: Option<f64>, time: f64) -> Layout {
         Layout {
             machine: Some(machine.to_owned()),
+            switched_on: None,
+            processors_used: None,
             machine_usd_per_month: usd,
             volumes: vec![Volume {
                 name: "<i>data</i>".to_owned(),
@@ -242,9 +244,16 @@ pub(super) mod tests {
                 iops: Some(3000),
                 throughput: None,
                 usd_per_month: usd,
+                requests_usd_per_month: None,
                 forgets: false,
             }],
             usd_per_month: usd,
+            bill: vec![Line {
+                what: "machine".to_owned(),
+                detail: machine.to_owned(),
+                usd_per_month: usd,
+                included_in: None,
+            }],
             time,
             time_half: 0.0,
             time_range: None,
@@ -287,6 +296,10 @@ pub(super) mod tests {
                 growth: 1.0,
                 currency: Currency::default(),
                 system: "Linux",
+                licence: None,
+                replicas: 0,
+                commitment_years: None,
+                backup_days: 0,
                 capacity: vec![Capacity {
                     roles: Role::COMMON.to_vec(),
                     bytes: 50 * GIB,

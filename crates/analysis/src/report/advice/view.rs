@@ -5,7 +5,7 @@ use std::path::Path;
 use model::Bytes;
 use reading::Role;
 
-use super::document::{Advice, Capacity, Change, Figure, Layout, Part, Volume};
+use super::document::{Advice, Capacity, Change, Figure, Layout, Line, Part, Volume};
 use super::money::Currency;
 use crate::findings::Survived;
 use crate::report::section::{Body, Item, Kind, Place, Report};
@@ -172,7 +172,7 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         ("capacity", capacity.join("; ")),
         (
             "prices",
-            format!("{prices}; on demand, {}, 730 hours", asked.system),
+            format!("{prices}; {}, {}, 730 hours", asked.term(), asked.system),
         ),
     ]);
     facts.extend(asked.currency.rate().map(|rate| ("currency", rate)));
@@ -233,8 +233,7 @@ fn layouts(advice: &Advice, named: &[&Named<'_>], limits: usize) -> Table {
 
 pub(super) fn machine(layout: &Layout) -> String {
     layout
-        .machine
-        .clone()
+        .machine_shown()
         .unwrap_or_else(|| "not known".to_owned())
 }
 
@@ -271,18 +270,12 @@ fn used(layout: &Layout, limits: usize) -> String {
 }
 
 fn prices(layout: &Layout, currency: &Currency) -> Table {
-    let mut rows = vec![(
-        "machine".to_owned(),
-        machine(layout),
-        usd(layout.machine_usd_per_month, currency),
-    )];
-    rows.extend(layout.volumes.iter().map(|volume| {
-        let price = match volume.forgets {
-            true => "with the machine".to_owned(),
-            false => usd(volume.usd_per_month, currency),
-        };
-        (volume.name.clone(), volume.disks(), price)
-    }));
+    let price = |line: &Line| match line.included_in {
+        Some(other) => format!("with the {other}"),
+        None => usd(line.usd_per_month, currency),
+    };
+    let row = |line: &Line| (line.what.clone(), line.detail.clone(), price(line));
+    let mut rows: Vec<Row> = layout.bill.iter().map(row).collect();
     rows.push((
         "in all".to_owned(),
         String::new(),

@@ -5,6 +5,7 @@
 //! ```
 
 mod folder;
+mod paid;
 mod system;
 
 use std::cell::Cell;
@@ -114,6 +115,9 @@ pub struct Args {
     /// How much longer than today operations may take
     #[arg(long, value_name = "PERCENT", default_value = "5%", allow_hyphen_values = true, value_parser = longer)]
     pub not_slower: f64,
+    /// What is paid besides list prices
+    #[command(flatten)]
+    pub paid: paid::Args,
     /// Own prices in place of list prices: a CSV file with name,usd,per
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub prices: Option<PathBuf>,
@@ -208,10 +212,9 @@ pub fn run(args: &Args) -> Result<()> {
         profile: &recording.profile,
     };
     // Before anything is simulated: what is refused is refused at once.
-    let request = Request::new(&wishes, &today, &catalogue);
-    request
-        .and_then(|request| request.check_offers())
-        .map_err(mistake)?;
+    let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
+    request.check_offers().map_err(mistake)?;
+    let cores_used = request.cores_used_today();
     let tested = backtest::of(&prepared)?;
     if let Err(refused) = backtest::judge(&tested, args.untested) {
         if args.format == ListFormat::Text {
@@ -221,6 +224,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     advise::teach(&tested, &stage.disks, &mut catalogue);
     today.placed.volumes = tested.volumes_in_the_long_run();
+    today.placed.machine.cores = cores_used;
     let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
     let product = recording.profile.origin.product.as_deref();
     let names = Names {
@@ -304,6 +308,10 @@ impl Args {
             },
             capacity: capacity(&self.capacity)?,
             growth: self.growth,
+            licence: self.paid.licence()?,
+            replicas: self.paid.replicas,
+            commitment_years: self.paid.term.map(paid::Term::years),
+            backup_days: self.paid.backup_days,
             limits: Limits {
                 slower_max: self.not_slower,
                 budget: self.budget,
@@ -341,7 +349,6 @@ impl Args {
             finalists: finalists.display().to_string(),
             catalogues: catalogues.map(|file| file.display().to_string()).collect(),
             currency: self.currency.clone().unwrap_or_default(),
-            licensed: product.is_some_and(products::is_licensed),
             system_why: None,
             scripts: layout.map(|layout| {
                 let moves = layout.moves();

@@ -62,6 +62,7 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
             tool: format!("dbstow run ({})", record.mode),
             product: record.engine.as_ref().map(|engine| engine.name.clone()),
             version: record.engine.as_ref().map(|engine| engine.version.clone()),
+            edition: None,
         },
         start: start.unwrap_or(Timestamp::UNIX_EPOCH),
         machine: Machine {

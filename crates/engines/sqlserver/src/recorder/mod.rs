@@ -52,6 +52,7 @@ impl Recorded for Server {
     ) -> Timestamp {
         draft.origin.product = Some(session.product().to_owned());
         draft.origin.version = Some(session.version().to_owned());
+        draft.origin.edition = session.edition().map(str::to_owned);
         draft.machine = session.machine();
         for sentence in assumptions(first) {
             draft.assume(sentence);

@@ -79,6 +79,13 @@ impl RecorderSession {
         own.unwrap_or(&self.identity.version)
     }
 
+    /// Its edition, where it is one that is licensed; Babelfish has none.
+    pub(super) fn edition(&self) -> Option<&str> {
+        let own = self.identity.babelfish.is_none();
+        own.then_some(self.identity.edition.as_str())
+            .filter(|edition| !edition.is_empty())
+    }
+
     /// Its machine, as far as reported.
     pub(super) fn machine(&mut self) -> Machine {
         let rows = self.read(&question::MACHINE, |row| {

@@ -1,0 +1,290 @@
+//! Tables beside that of machines: sizes with fewer processors, processors that can be left off, licences and editions.
+
+use model::Bytes;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::Catalogue;
+use super::commitment::{BackupPrice, Commitment};
+use super::cpu_options::CpuOptions;
+use super::error::CatalogueError;
+use super::licence::{Edition, LicenceRate};
+use super::price;
+use super::read::{at_line, insert, lookup, sources};
+use super::rows::of_csv;
+
+/// A size that is another one with fewer processors.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConstrainedRow {
+    name: String,
+    base: String,
+    cores: u32,
+    sources: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CpuOptionsRow {
+    name: String,
+    cores: String,
+    threads: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LicenceRow {
+    product: String,
+    edition: String,
+    cloud: String,
+    system: String,
+    usd_hour_core: f64,
+    cores_min: Option<u32>,
+    with_system: String,
+    sources: String,
+    flags: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EditionRow {
+    product: String,
+    edition: String,
+    title: String,
+    from: u32,
+    until: Option<u32>,
+    cores_max: Option<u32>,
+    memory_max_mib: Option<u64>,
+    database_max_gib: Option<u64>,
+    sources: String,
+    flags: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommitmentRow {
+    cloud: String,
+    years: u32,
+    share: f64,
+    title: String,
+    sources: String,
+    assumed: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BackupRow {
+    cloud: String,
+    usd_gib_month: f64,
+    sources: String,
+}
+
+/// Flags of licences, each with the assumption that it stands for.
+const ASSUMED: [(&str, &str); 3] = [
+    (
+        "less-windows",
+        "the licence with Linux: the rate with Windows, less the $0.046 that Windows costs",
+    ),
+    (
+        "own-media",
+        "the licence: free as elsewhere, installed from media of one's own",
+    ),
+    ("of-2019", "the licence: a price of 2019, of one size"),
+];
+
+/// Flag of editions that may not be used in production.
+const NOT_FOR_PRODUCTION: &str = "not-for-production";
+
+/// Adds the sizes of a table, each as the size that it is made of, with fewer processors.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn constrained(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: ConstrainedRow| {
+        let mut machine = lookup(&catalogue.machines, "machine", &row.base)?.clone();
+        if row.cores == 0 || row.cores >= machine.spec.cores {
+            return Err(format!(
+                "`{}`: {} processors are not fewer than the {} of `{}`",
+                row.name, row.cores, machine.spec.cores, row.base
+            ));
+        }
+        machine.spec.cores = row.cores;
+        let more = sources(catalogue, &ids(&row.sources))?.into_iter();
+        let more = more.filter(|source| !machine.sources.contains(source));
+        let more: Vec<_> = more.collect();
+        machine.sources.extend(more);
+        machine.name.clone_from(&row.name);
+        machine.aliases.clear();
+        machine.base = Some(row.base);
+        insert(&mut catalogue.machines, &row.name, machine)
+    })
+}
+
+/// Adds which processors can be left off.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn cpu_options(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: CpuOptionsRow| {
+        let options = CpuOptions::read(&row.cores, &row.threads)
+            .map_err(|why| format!("`{}`: {why}", row.name))?;
+        lookup(&catalogue.machines, "machine", &row.name)?;
+        let machine = catalogue.machines.get_mut(&row.name);
+        machine.expect("it was looked up").cpu_options = Some(options);
+        Ok(())
+    })
+}
+
+/// Adds what licences cost.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn licences(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: LicenceRow| {
+        price::check(row.usd_hour_core)?;
+        let windows = match row.system.as_str() {
+            "" => None,
+            "linux" => Some(false),
+            "windows" => Some(true),
+            other => return Err(format!("`{other}` is not `linux` or `windows`")),
+        };
+        let assumed = |flag: &str| {
+            let found = ASSUMED.iter().find(|(name, _)| *name == flag);
+            let found = found.map(|(_, text)| (*text).to_owned());
+            found.ok_or_else(|| format!("there is no flag `{flag}`"))
+        };
+        let licence = LicenceRate {
+            sources: sources(catalogue, &ids(&row.sources))?,
+            assumed: row
+                .flags
+                .split_whitespace()
+                .map(assumed)
+                .collect::<Result<_, _>>()?,
+            product: row.product,
+            edition: row.edition,
+            cloud: row.cloud,
+            windows,
+            usd_hour_core: row.usd_hour_core,
+            cores_min: row.cores_min.unwrap_or(0),
+            with_system: row.with_system == "yes",
+        };
+        catalogue.licences.push(licence);
+        Ok(())
+    })
+}
+
+/// Adds what editions can use.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn editions(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: EditionRow| {
+        let edition = Edition {
+            sources: sources(catalogue, &ids(&row.sources))?,
+            product: row.product,
+            name: row.edition,
+            title: row.title,
+            from: row.from,
+            until: row.until,
+            cores_max: row.cores_max,
+            memory_max: row.memory_max_mib.map(|mib| Bytes(mib << 20)),
+            database_max: row.database_max_gib.map(Bytes::gib),
+            not_for_production: row.flags == NOT_FOR_PRODUCTION,
+        };
+        catalogue.editions.push(edition);
+        Ok(())
+    })
+}
+
+/// Adds what commitments make of prices.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn commitments(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: CommitmentRow| {
+        if !(0.0..=1.0).contains(&row.share) {
+            return Err(format!(
+                "{} is no share of a price; write 0 to 1",
+                row.share
+            ));
+        }
+        let commitment = Commitment {
+            sources: sources(catalogue, &ids(&row.sources))?,
+            cloud: row.cloud,
+            years: row.years,
+            share: row.share,
+            title: row.title,
+            assumed: row.assumed,
+        };
+        catalogue.commitments.push(commitment);
+        Ok(())
+    })
+}
+
+/// Adds what snapshots cost.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn backups(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: BackupRow| {
+        price::check(row.usd_gib_month)?;
+        let backup = BackupPrice {
+            sources: sources(catalogue, &ids(&row.sources))?,
+            cloud: row.cloud,
+            usd_gib_month: row.usd_gib_month,
+        };
+        catalogue.backups.push(backup);
+        Ok(())
+    })
+}
+
+/// Reads each row of a table; lines that begin with `#` are comments.
+fn each<T: DeserializeOwned>(
+    text: &str,
+    file: &str,
+    mut read: impl FnMut(T) -> Result<(), String>,
+) -> Result<(), CatalogueError> {
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .from_reader(text.as_bytes());
+    let of = |error| {
+        let error = of_csv(error);
+        at_line(file, error.line, error.message)
+    };
+    let headers = reader.headers().map_err(of)?.clone();
+    for record in reader.records() {
+        let record = record.map_err(of)?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let row: T = record.deserialize(Some(&headers)).map_err(of)?;
+        read(row).map_err(|message| at_line(file, line, message))?;
+    }
+    Ok(())
+}
+
+fn ids(sources: &str) -> Vec<String> {
+    sources.split_whitespace().map(str::to_owned).collect()
+}
