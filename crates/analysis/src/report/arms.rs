@@ -250,13 +250,18 @@ fn role(arm: &Arm, mode: Option<Mode>) -> Cell {
 /// Explains what intervals are of, and the symbols that are used; then `also`, and prices.
 fn legend(findings: &Findings, also: Option<String>, prices: Option<String>) -> String {
     let repeated = findings.arms.iter().any(|arm| arm.trials > 1);
-    let interval = repeated.then(|| interval(findings.mode()).to_owned());
+    let interval = repeated.then(|| interval(findings).to_owned());
     let parts = interval.into_iter().chain(also);
     parts.chain(prices).collect::<Vec<_>>().join("; ")
 }
 
-fn interval(mode: Option<Mode>) -> &'static str {
-    match mode {
+fn interval(findings: &Findings) -> &'static str {
+    let mut comparisons = findings.comparisons.iter();
+    let is_drawn = comparisons.any(|comparison| comparison.unknown.is_some());
+    match findings.mode() {
+        Some(Mode::Simulate) if is_drawn => {
+            "±: 95 % interval of the model over its seeds and all that was drawn, and not of a real machine from run to run"
+        }
         Some(Mode::Simulate) => {
             "±: 95 % interval of the model over its seeds, and not of a real machine from run to run"
         }
