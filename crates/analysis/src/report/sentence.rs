@@ -348,6 +348,7 @@ mod tests {
             blocks: 3,
             blocks_needed: None,
             withheld: None,
+            unknown: None,
         };
         // 1 / 0.07 = 14.29, 1 / 0.072 = 13.89, 1 / 0.068 = 14.71
         insta::assert_snapshot!(verdict(&comparison), @"p30 is 14.3x faster than local-ssd (95 % CI 13.9-14.7, 3 blocks).");
