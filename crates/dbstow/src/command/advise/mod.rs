@@ -117,7 +117,7 @@ pub struct Args {
     pub not_slower: f64,
     /// What is paid besides list prices
     #[command(flatten)]
-    pub paid: paid::Args,
+    pub paid: paid::BillArgs,
     /// Own prices in place of list prices: a CSV file with name,usd,per
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub prices: Option<PathBuf>,
