@@ -70,7 +70,7 @@ impl Latency {
 }
 
 impl LatencySpec {
-    /// The same distribution, `factor` times as long.
+    /// The same distribution, scaled by `factor`.
     pub fn times(&self, factor: f64) -> LatencySpec {
         let times = |time: &Duration| Duration::from_secs_f64(time.as_secs_f64() * factor);
         match self {

@@ -197,10 +197,8 @@ impl Demand {
         let sessions = mean(|interval| interval.sessions)
             .or(running)
             .unwrap_or(spent);
-        let (data, temp) = (
-            totals.data(operations, log_writer.data_durability),
-            totals.temp(operations, log_writer.buffers_temp),
-        );
+        let data = totals.data(operations, log_writer.data_durability);
+        let temp = totals.temp(operations, log_writer.buffers_temp);
         let requests = data.requests() + temp.requests();
         let mut log = totals.log(operations, log_writer);
         let sizes = [log.bytes_per_operation, data.size_max(), temp.size_max()];

@@ -90,14 +90,12 @@ impl Prepared {
         options: &Options,
     ) -> Result<Prepared, PrepareError> {
         let engine = inventory.engines.find(&plan.variant.engine)?;
-        let mode = plan.variant.mode;
         let ready = |arm: &Arm| {
             let mut ready = Ready::new(arm, inventory, engine, options)?;
-            ready.check(arm, mode, engine)?;
+            ready.check(arm, plan.variant.mode, engine)?;
             let Ready { stage, work } = &mut ready;
-            if let Some(data) = work.data_durability(&arm.settings, mode, engine) {
-                let written_back = trial::written_back(&arm.settings, data);
-                stage.notes.extend(written_back);
+            if let Some(data) = work.data_durability(&arm.settings, plan.variant.mode, engine) {
+                stage.notes.extend(trial::written_back(&arm.settings, data));
             }
             Ok::<_, PrepareError>(ready)
         };

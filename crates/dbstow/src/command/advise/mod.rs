@@ -261,12 +261,8 @@ pub fn run(args: &Args) -> Result<()> {
             let (page, assumed) = (folder.path().join(folder::PAGE), document.assumptions.len());
             let files = format!("Page:    {} ({assumed} assumptions)\n", page.display());
             let report = advice::report(&document, args.minimal);
-            print_report(
-                &report,
-                args.full,
-                &files,
-                "the same command with --full --force",
-            )?;
+            let more = "the same command with --full --force";
+            print_report(&report, args.full, &files, more)?;
         }
         ListFormat::Json => super::print_json(&document.json())?,
     }

@@ -85,7 +85,7 @@ pub(super) fn of_arm(settings: &Settings, entry: Option<&MachineEntry>) -> Vec<U
         what: What::CacheHit,
     });
     let has_statements = !matches!(settings.workload.script, Script::Profile { .. });
-    // Between PostgreSQL, MariaDB and MySQL, an update of an indexed row differs by as much: a standard deviation of 2.1, from 20
+    // Between three servers, an update of an indexed row differs by as much: a standard deviation of 2.1, from 20
     // published figures of processor time (sysbench in memory, Callaghan, 2025 and 2026).
     let processor = Unknown {
         name: "processor time of statements".to_owned(),
