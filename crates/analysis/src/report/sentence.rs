@@ -394,7 +394,7 @@ mod tests {
         });
         insta::assert_snapshot!(
             made_of(&comparison).expect("it is wide"),
-            @"The interval is mostly the write latency of azure-premium, 1.3 to 3.9 ms, and the processor time of statements, 0.25 to 4 times what is assumed: record the server to narrow it. Were it typical: 1.40-1.42."
+            @"The interval is mostly the write latency of azure-premium, 1.30 to 3.90 ms, and the processor time of statements, 0.250 to 4 times what is assumed: record the server to narrow it. Were it typical: 1.40-1.42."
         );
         comparison.ratio.high = 1.14;
         assert_eq!(made_of(&comparison), None, "narrower than the margin");
