@@ -229,7 +229,7 @@ fn a_log_behind_a_cache_that_writes_back_is_reported_and_one_behind_another_is_n
     assert_eq!(code, 0, "{said}");
     assert!(said.contains(note), "{said}");
     assert!(!said.contains("volume through has log"), "{said}");
-    let (_, said) = of_text(&["run", "cached.toml"], &commits("sqlserver"));
+    let (_, said) = of_text(&["run", "cached.toml", "--full"], &commits("sqlserver"));
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.contains(note), "{said}");
 }
