@@ -163,7 +163,7 @@ impl OwnLatency {
     /// What follows from waits for the log, and no disk takes: by how much a commit waits longer than for the write and the flush
     /// that the disk declares. It is the server's, its file system's and the scheduler's, and goes with the server to other disks: of
     /// one server it was 0.24 ms on a disk that writes in 2 ms, and 0.26 to 0.35 ms on one of 0.59 ms
-    /// (docs/validation/profiles.md). `None` above [`BEYOND_DISK_MAX`], where the disk itself is the likelier reason.
+    /// (docs/validation/profiles.md). `None` above 0.5 ms, where the disk itself is the likelier reason.
     pub fn beyond_disk(&self) -> Option<Duration> {
         let longer = self.implied && self.recorded > self.declared;
         longer
