@@ -148,7 +148,7 @@ mod tests {
         let silent = own("sources = [\"mine\"]").expect("it is valid");
         assert_eq!(
             (silent.known, silent.between.factor()),
-            (Known::Assumed, 2.1)
+            (Known::Assumed, 1.9)
         );
         assert!(silent.is_between_assumed);
     }

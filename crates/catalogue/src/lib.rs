@@ -59,7 +59,7 @@ pub use on_machines::{OnMachines, Published};
 pub use price::{Parts, PerRequest, Price, Step};
 pub use rule::{Linear, Rule, Share, Tier};
 pub use size::SizeRule;
-pub use source::{Confidence, Known, Source, Spreads};
+pub use source::{Confidence, Known, Source, Spreads, statement_spread};
 
 /// The embedded files, ordered so that references resolve.
 const BUILTIN: [(&str, &str); 6] = [

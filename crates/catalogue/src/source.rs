@@ -63,20 +63,29 @@ pub enum Known {
 impl Known {
     /// By how much volumes differ from such a value, where their entry does not say.
     ///
-    /// From 301 published latencies of disks (81 sources), those of one request at a time and without a host cache: the geometric mean of
-    /// each source's, and the geometric standard deviation of these means for every kind of disk and request with two sources
-    /// or more. In clouds its median over 17 kinds is 1.42: that of several sources. With one source both its place and the
-    /// user's are drawn, so that its logarithm is larger by the root of 2: 1.42^1.41 = 1.6. What nobody published has the
-    /// root mean square of all 24 kinds, with those on premises: 2.1.
+    /// `scripts/latencies` computes it from what was published (`evidence/spreads.csv`). By several: the spread between places,
+    /// pooled over all kinds of disks of which several figures are known. By one: its place is drawn as well as yours, so that
+    /// the logarithm is larger by the root of 2. Assumed: how far assumptions were off where a figure was found later, and a
+    /// volume's own spread beside that.
     pub fn spread(self) -> Spread {
         let factor = match self {
             Known::Documented => return Spread::NONE,
             Known::Several => 1.4,
             Known::One => 1.6,
-            Known::Assumed => 2.1,
+            Known::Assumed => 1.9,
         };
-        Spread::new(factor).expect("it is above 1")
+        factor_of(factor)
     }
+}
+
+/// By how much what a statement costs the processor differs from what is taken: the spread of 59 published costs of five kinds of
+/// statements on twelve processors (`evidence/spreads.csv`).
+pub fn statement_spread() -> Spread {
+    factor_of(1.7)
+}
+
+fn factor_of(factor: f64) -> Spread {
+    Spread::new(factor).expect("it is above 1")
 }
 
 /// How far volumes of one kind differ in their latencies.

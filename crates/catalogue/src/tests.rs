@@ -1,4 +1,4 @@
-use model::{Bytes, Iops, Rate, Throughput};
+use model::{Bytes, Duration, Iops, Rate, Throughput};
 use proptest::prelude::*;
 
 use super::*;
@@ -45,6 +45,81 @@ fn the_end_of_a_name_means_its_disk_and_an_unknown_name_says_how_names_begin() {
     let error = catalogue.disk("generic").expect_err("unknown").to_string();
     let begin = "(names begin with `aws`, `azure`, `gcp` or `measured`)";
     assert!(error.contains(begin), "{error}");
+}
+
+/// A row of `evidence/computed.csv`, which `scripts/latencies` computes from what was published.
+#[derive(serde::Deserialize)]
+struct Computed {
+    class: String,
+    operation: String,
+    p50_ms: f64,
+    p99_ms: Option<f64>,
+    known: Known,
+    between: f64,
+}
+
+/// A row of `evidence/spreads.csv`.
+#[derive(serde::Deserialize)]
+struct Factor {
+    known: String,
+    factor: f64,
+}
+
+fn evidence<T: serde::de::DeserializeOwned>(text: &str) -> Vec<T> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.deserialize().collect::<Result<_, _>>();
+    rows.expect("the script writes it")
+}
+
+/// `sync` has file systems and commits in it, which no disk's latency has.
+#[test]
+fn latencies_and_their_spreads_are_those_computed_from_what_was_published() {
+    let catalogue = Catalogue::builtin();
+    let rows: Vec<Computed> = evidence(include_str!("../evidence/computed.csv"));
+    assert!(rows.len() > 20);
+    for row in rows {
+        let class = catalogue.classes.get(&row.class).expect(&row.class);
+        let latency = match row.operation.as_str() {
+            "read" => &class.read,
+            "write" => &class.write,
+            "sync" => continue,
+            other => panic!("{other} is no operation of a disk"),
+        };
+        let what = format!("{} {}", row.class, row.operation);
+        let p50 = latency.typical().as_secs_f64() * 1e3;
+        // The script rounds to whole microseconds, and so do entries of a mean.
+        assert!((p50 - row.p50_ms).abs() < 0.0016, "{what}: {p50}");
+        if let Some(p99) = row.p99_ms {
+            assert!(
+                latency.shown().contains(&format!("p99 {}", ms(p99))),
+                "{what}"
+            );
+        }
+        assert_eq!(latency.known, row.known, "{what}");
+        // One place differs from yours as its kind does by default.
+        let between = latency.between.factor();
+        assert!((between - row.between).abs() < 0.011, "{what}: {between}");
+    }
+}
+
+fn ms(value: f64) -> Duration {
+    Duration::from_micros((value * 1e3).round() as u64)
+}
+
+#[test]
+fn spreads_by_how_a_value_is_known_are_those_computed_from_what_was_published() {
+    let rows: Vec<Factor> = evidence(include_str!("../evidence/spreads.csv"));
+    let known = |factor: &Factor| match factor.known.as_str() {
+        "several" => Known::Several.spread(),
+        "one" => Known::One.spread(),
+        "assumed" => Known::Assumed.spread(),
+        "statement" => statement_spread(),
+        other => panic!("{other} is no way to know"),
+    };
+    assert_eq!(rows.len(), 4);
+    for row in rows {
+        assert_eq!(known(&row).factor(), row.factor, "{}", row.known);
+    }
 }
 
 /// Rows, counted over by hand from the sources that they name.

@@ -73,7 +73,7 @@ pub(super) struct ClassWire {
     /// Latency of a read: `value`, or `p50` and `p99`, or `mean` (log-normal, with a p99 of twice the p50); with `sources`, or
     /// `assumed`. `between` is the factor between volumes of the kind, one standard deviation of a log-normal, 1 to 100; absent:
     /// by how the latency is `known`: `"documented"` exactly (1), by `"several"` sources (1.4), `"one"` (1.6) or `"assumed"`
-    /// (2.1); absent: assumed with `assumed`, else by its number of sources.
+    /// (1.9); absent: assumed with `assumed`, else by its number of sources.
     pub(super) read: LatencyWire,
     /// The same of a write.
     pub(super) write: LatencyWire,

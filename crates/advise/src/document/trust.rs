@@ -2,7 +2,7 @@
 
 use analysis::report::advice::document::{Advice, BackTest, Figure, Layout};
 use analysis::report::advice::{Kind, Level, Trust};
-use catalogue::{DiskEntry, MachineEntry};
+use catalogue::{DiskEntry, Known, Latency, MachineEntry};
 use reading::Role;
 use replay::Measure;
 use table::quantity::{number, percent, percent_signed};
@@ -28,7 +28,7 @@ impl Described<'_> {
         let advised = document.cheapest.as_ref();
         let moves = matches!(document.decision.kind, Kind::Change | Kind::Move);
         if let Some(layout) = advised.filter(|_| moves) {
-            doubts.extend(self.assumed_latencies(&document.today, layout));
+            doubts.extend(self.little_known_latencies(&document.today, layout));
             doubts.extend(self.other_processor(&document.today, layout));
         }
         match doubts.is_empty() {
@@ -68,18 +68,19 @@ impl Described<'_> {
         })
     }
 
-    /// Disks that the answer has and today's layout has not, whose latency is neither published nor recorded here.
-    fn assumed_latencies(&self, today: &Layout, layout: &Layout) -> Option<String> {
+    /// Disks that the answer has and today's layout has not, whose latency one at most has published, and that was not recorded here.
+    fn little_known_latencies(&self, today: &Layout, layout: &Layout) -> Option<String> {
         let catalogue = self.request.catalogue;
         let recorded: Vec<&str> = today
             .volumes
             .iter()
             .filter_map(|volume| Some(catalogue.disk(&volume.disk).ok()?.class.name.as_str()))
             .collect();
-        let is_assumed = |disk: &DiskEntry, roles: &[Role]| {
+        let is_doubtful = |latency: &Latency| matches!(latency.known, Known::Assumed | Known::One);
+        let is_little_known = |disk: &DiskEntry, roles: &[Role]| {
             let log = roles.contains(&Role::Log);
             let class = &disk.class;
-            class.read.assumed.is_some() || (log && class.write.assumed.is_some())
+            is_doubtful(&class.read) || (log && is_doubtful(&class.write))
         };
         let mut disks = Vec::new();
         for volume in &layout.volumes {
@@ -88,13 +89,16 @@ impl Described<'_> {
             };
             let is_known = recorded.contains(&disk.class.name.as_str());
             let name = volume.disk.as_str();
-            if !is_known && is_assumed(disk, &volume.roles) && !disks.contains(&name) {
+            if !is_known && is_little_known(disk, &volume.roles) && !disks.contains(&name) {
                 disks.push(name);
             }
         }
         let disks = disks.join(", ");
-        (!disks.is_empty())
-            .then(|| format!("the latency of {disks} is assumed, and was not recorded here"))
+        (!disks.is_empty()).then(|| {
+            format!(
+                "the latency of {disks} is known from one place at most, and was not recorded here"
+            )
+        })
     }
 
     /// Another family of machines, where the processor decides.

@@ -773,7 +773,7 @@ fn what_is_assumed_is_of_what_the_answers_use_and_begins_with_the_answer() {
     assert!(any(&local, "its own disk: "), "{local:?}");
 }
 
-/// Standard SSDs have unpublished latencies, and a price without their transactions.
+/// Standard SSDs have latencies of an assumed spread, and a price without their transactions.
 #[test]
 fn what_the_catalogue_assumes_of_a_layout_stands_beside_it() {
     let place = Place::new();
@@ -806,12 +806,14 @@ fn what_the_catalogue_assumes_of_a_layout_stands_beside_it() {
     let assert = place.advise(&budget).success();
     let output = stdout(&assert);
     assert!(
-        output.contains("trust: low, because the latency of azure.stdssd.e10 is assumed"),
+        output.contains(
+            "trust: low, because the latency of azure.stdssd.e10 is known from one place at most"
+        ),
         "{output}"
     );
     let page = place.read("shop-advice/advice.html");
     for part in [
-        "between premium SSD and standard HDD; not published",
+        "the spread: p99 twice p50",
         "without transactions, which are billed separately",
     ] {
         assert!(page.contains(part), "the page lacks {part}");

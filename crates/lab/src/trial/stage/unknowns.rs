@@ -9,10 +9,11 @@
 
 use std::collections::BTreeMap;
 
-use catalogue::{Catalogue, Known, MachineEntry, Spreads};
+use catalogue::{Catalogue, Known, MachineEntry, Spreads, statement_spread};
 use experiment::record::Drawn;
 use experiment::spec::{self, Disk, Script, Settings};
 use model::{Duration, HostCacheMode, LatencySpec, Operation, Spread, random};
+use sqlite_vfs::virtual_time::CpuCosts;
 
 use super::Stage;
 
@@ -85,11 +86,14 @@ pub(super) fn of_arm(settings: &Settings, entry: Option<&MachineEntry>) -> Vec<U
         what: What::CacheHit,
     });
     let has_statements = !matches!(settings.workload.script, Script::Profile { .. });
-    // Between three servers, an update of an indexed row differs by as much: a standard deviation of 2.1, from 20
-    // published figures of processor time (sysbench in memory, Callaghan, 2025 and 2026).
+    // What engines cost of which nothing was published is the default.
+    let is_published = settings.engine.cpu.statement != CpuCosts::default().statement;
     let processor = Unknown {
         name: "processor time of statements".to_owned(),
-        spread: Known::Assumed.spread(),
+        spread: match is_published {
+            true => statement_spread(),
+            false => Known::Assumed.spread(),
+        },
         what: What::Processor,
     };
     // Follows from the lengths of its rows; what a product adds to them differs.
