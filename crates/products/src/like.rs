@@ -45,6 +45,8 @@ pub struct Defaults {
     pub log_flush: bool,
     /// When a write of a data file is durable.
     pub data_durability: Durability,
+    /// Processor time of a statement beside its pages and steps.
+    pub statement: Duration,
 }
 
 impl Defaults {
@@ -62,6 +64,7 @@ impl Defaults {
         log_in_flight_max: 1,
         log_flush: false, // SQL Server writes through: see its table
         data_durability: Durability::OnCompletion,
+        statement: Duration::from_micros(20), // assumed: of the order of a server core of the 2010s
     };
 }
 
@@ -123,6 +126,7 @@ mod tests {
             }),
             row("log_gather", |defaults| size(defaults.log_gather)),
             row("log_flush", |defaults| defaults.log_flush.to_string()),
+            row("cpu.statement", |defaults| defaults.statement.to_string()),
         ] {
             assert!(format.contains(&expected), "FORMAT.md lacks: {expected}");
         }

@@ -19,6 +19,7 @@ pub(crate) const LIKE: Like = Like {
         log_gather: Bytes::mib(16),
         log_flush: true,
         data_durability: Durability::OnFlush,
+        statement: Duration::from_micros(38), // see MariaDB's
         ..Defaults::GENERIC
     },
 };

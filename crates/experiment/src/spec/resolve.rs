@@ -284,7 +284,7 @@ pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, F
         start: asked.start.unwrap_or_default(),
         host_cache_start: asked.host_cache_start.unwrap_or_default(),
         cpu: Cpu {
-            statement: span(asked.cpu.statement, Duration::from_micros(20)),
+            statement: span(asked.cpu.statement, defaults.statement),
             logical_read: span(asked.cpu.logical_read, Duration::from_micros(1)),
             vm_step: span(asked.cpu.vm_step, Duration::from_nanos(50)),
             is_given: [

@@ -95,7 +95,7 @@ pub(crate) struct Engine {
     pub(crate) host_cache_start: Option<Temperature>,
     /// Cost of each `statement`, `logical_read` and `vm_step`.
     ///
-    /// Absent: 20 us, 1 us, 50 ns.
+    /// Absent: by `like`, 1 us, 50 ns.
     #[serde(default)]
     pub(crate) cpu: Cpu,
     /// Row versions in temporary files: `bytes_per_row` for each row changed, mean `retention`.
