@@ -20,7 +20,7 @@ fn plan(overrides: &[(&str, &str)]) -> Plan {
 #[test]
 fn every_block_runs_every_arm_once_under_one_seed() {
     let plan = plan(&[]);
-    assert_eq!(plan.trials().len(), 3 * 5);
+    assert_eq!(plan.trials().len(), 3 * 8);
     for block in plan.trials().chunk_by(|a, b| a.block == b.block) {
         let arms: BTreeSet<&str> = block.iter().map(|trial| trial.arm.as_str()).collect();
         assert_eq!(arms.len(), 3);
@@ -28,8 +28,8 @@ fn every_block_runs_every_arm_once_under_one_seed() {
         assert!((0..3).eq(block.iter().map(|trial| trial.position)));
     }
     let seeds: BTreeSet<u64> = plan.trials().iter().map(|trial| trial.seed).collect();
-    assert_eq!(seeds.len(), 5);
-    assert!((0..15).eq(plan.trials().iter().map(|trial| trial.index)));
+    assert_eq!(seeds.len(), 8);
+    assert!((0..24).eq(plan.trials().iter().map(|trial| trial.index)));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn another_place_is_another_plan_and_is_said() {
 #[test]
 fn the_twin_is_the_baseline_under_another_name() {
     let plan = Plan::new(&spec(&[]), true);
-    assert_eq!(plan.trials().len(), 4 * 5);
+    assert_eq!(plan.trials().len(), 4 * 8);
     let twin = plan.arm("one-disk (twin)").expect("it was asked for");
     let baseline = plan.arm("one-disk").expect("it is an arm");
     assert_eq!(twin.settings, baseline.settings);

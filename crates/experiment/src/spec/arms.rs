@@ -18,7 +18,6 @@ pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workl
 /// The experiment described by `text`; `origin` is the text before `--quick` and `--set`.
 pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let asked = text.wire();
-    let mode = origin.variant.mode;
     check_whole(text, &asked, &origin.variant)?;
     if asked.workload.profile.is_some() {
         for (key, _) in &origin.overrides {
@@ -35,7 +34,7 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     for name in &names {
         arm_named(&[section, name], name)?;
     }
-    let protocol = protocol::resolve(&asked.protocol, &asked.workload, mode, &names)?;
+    let protocol = protocol::resolve(&asked.protocol, &asked.workload, &origin.variant, &names)?;
     protocol::check_trials(names.len(), protocol.blocks)?;
     protocol::check_published(&asked, &names)?;
     let (mut arms, mut given) = (Vec::new(), BTreeMap::new());

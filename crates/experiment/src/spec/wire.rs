@@ -353,7 +353,7 @@ pub(crate) enum Demand {
 pub(crate) struct Protocol {
     /// How often every arm is run.
     ///
-    /// Absent: 5.
+    /// Absent: 8, and 5 where nothing is drawn (`nominal`, real time).
     pub(crate) blocks: Option<u32>,
     /// Differences up to this share are ignored; `0.05` or `"5%"`.
     ///
@@ -374,7 +374,7 @@ pub(crate) struct Protocol {
     /// Whether what nobody knows exactly, such as how long a kind of disk takes, is at its typical value in every block; if
     /// not, each block draws it by how it is known (simulate).
     ///
-    /// Absent: true.
+    /// Absent: false; true with `--quick`.
     pub(crate) nominal: Option<bool>,
     /// All randomness: a whole number of 64 bits, in quotes from 9223372036854775808 (2^63) on, where TOML's own end; `--seed`
     /// takes any.
