@@ -191,6 +191,27 @@ fn more_blocks_continue_a_run() {
     folder.dbstow(&three).assert().success().stderr(recorded);
 }
 
+/// Cold reads of a P30, whose latency differs by a factor of 1.44 from disk to disk, and of which chance leaves little.
+#[test]
+fn more_blocks_narrow_the_interval_of_the_seeds_and_not_that_of_drawn_worlds() {
+    let folder = folder();
+    let width = |more: &[&str]| {
+        let run = ["run", "small.toml", "--format", "json", "--fresh"];
+        let findings = folder.json(&[&run[..], more].concat());
+        let elapsed = &findings["arms"][0]["metrics"]["elapsed_s"];
+        let end = |name: &str| elapsed[name].as_f64().expect("it is a number");
+        (end("high") / end("low")).ln()
+    };
+
+    let (few, many) = (width(&["--blocks", "8"]), width(&["--blocks", "32"]));
+    assert!((0.6..1.7).contains(&(many / few)), "{few}, {many}");
+
+    let nominal = |blocks| width(&["--blocks", blocks, "--nominal"]);
+    let (few_seeds, many_seeds) = (nominal("8"), nominal("32"));
+    assert!(many_seeds < 0.8 * few_seeds, "{few_seeds}, {many_seeds}");
+    assert!(many_seeds < 0.3 * many, "{many_seeds}, {many}");
+}
+
 #[test]
 fn report_says_from_records_alone_what_the_run_said() {
     let folder = folder();

@@ -126,11 +126,11 @@ fn a_stored_plan_whose_trials_are_not_those_of_its_blocks_is_refused() {
     let error = |plan: &serde_json::Value| Plan::from_json(&plan.to_string()).err();
     // Blocks that were added later, and trials without their blocks.
     let mut plan = stored(&[], true);
-    let longer = stored(&[("protocol.blocks", "7")], true);
+    let longer = stored(&[("protocol.blocks", "9")], true);
     assert_eq!(plan["digest"], longer["digest"]);
     assert!(error(&longer).is_none());
     plan["trials"] = longer["trials"].clone();
-    assert!(matches!(error(&plan), Some(PlanError::Trials(5))));
+    assert!(matches!(error(&plan), Some(PlanError::Trials(8))));
 
     type Change = fn(&mut serde_json::Value);
     let changes: [(&str, Change); 7] = [
