@@ -57,6 +57,8 @@ enum Command {
     Import(import::Args),
     /// Find machine, disks and places for the files of a recorded server, by price
     Advise(advise::Args),
+    /// Compare what an advice promised with what was recorded afterwards
+    Verify(verify::Args),
     /// Cut the power of a placement's disks, and see what its server has lost
     #[cfg(all(target_os = "linux", feature = "emulator"))]
     Drill(command::drill::Args),
@@ -135,6 +137,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         #[cfg(all(target_os = "linux", feature = "emulator"))]
         Command::Drill(args) => command::drill::run(&args),
         Command::Profile(args) => profile::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Layout(args) => layout::run(&args),
         #[cfg(feature = "fio")]
