@@ -9,7 +9,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::calibrate;
 use dbstow::command::{
     self, advise, check, disks, doctor, experiments, import, layout, lint, machines, output, plan,
-    profile, record, report, run, submit, trial as one_by_one, workloads,
+    profile, record, report, run, submit, trial as one_by_one, verify, workloads,
 };
 #[cfg(feature = "shell")]
 use dbstow::command::{completions, man};
@@ -210,6 +210,8 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<catalogue::CatalogueError>()
             || cause.is::<::layout::LayoutError>()
             || cause.is::<NothingInCommon>()
+            || cause.is::<::advise::verify::PromiseError>()
+            || cause.is::<::advise::verify::VerifyError>()
             || cause.is::<analysis::lint::HostError>()
             || cause.is::<rules::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()
