@@ -153,7 +153,7 @@ impl Simulation {
             return None;
         };
         let spool = self.world.spool.replace(Spool::new());
-        let frozen = Arc::new(spool.freeze(inode.bytes.take()));
+        let frozen = Arc::new(spool.freeze(inode.bytes.take()).ok()?);
         let mut touches = recorder.touches;
         touches.shrink_to_fit();
         (!recorder.overflowed).then_some(Image {

@@ -184,6 +184,15 @@ impl Simulation {
         self.world.cores.borrow().busy
     }
 
+    /// Packs what was written last to databases, as it will be once more is written.
+    pub fn pack(&self) {
+        let mut spool = self.world.spool.borrow_mut();
+        for inode in self.files.borrow().values() {
+            // What cannot be packed stays as it is, and counts as such.
+            let _ = spool.pack(&mut inode.bytes.borrow_mut(), 0);
+        }
+    }
+
     /// Memory and disk space of this machine that all files currently take.
     pub fn held(&self) -> Held {
         self.world.spool.borrow().held()
