@@ -148,7 +148,7 @@ impl Simulation {
         result
     }
 
-    fn session(&self, id: u32, now: Instant) -> Session {
+    pub(super) fn session(&self, id: u32, now: Instant) -> Session {
         Session::new(id, now, Rc::clone(&self.world), Rc::clone(&self.files))
     }
 
