@@ -153,7 +153,7 @@ impl Verification {
         }
         let time = after_ms / before.operation_ms;
         let allowed = [
-            promise.time[0] * (1.0 - promise.model_error),
+            promise.time[0] * (1.0 - promise.model_error).max(0.0),
             promise.time[1] * (1.0 + promise.model_error),
         ];
         let mut requests = Vec::new();

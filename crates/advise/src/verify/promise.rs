@@ -8,6 +8,9 @@ use replay::TimePart;
 use serde::Deserialize;
 use thiserror::Error;
 
+/// Less than this, of milliseconds or operations a second, is nothing: quotients stay finite.
+const LEAST: f64 = 1e-9;
+
 /// The version of the document that is read.
 const SCHEMA: &str = analysis::report::advice::document::SCHEMA;
 
@@ -172,7 +175,7 @@ impl Promise {
             return Err(not_advice(format!("its schema is `{other}`, not {SCHEMA}")));
         }
         let before = Before::of(&document.backtest);
-        if before.operation_ms <= 0.0 || before.operations_per_s <= 0.0 {
+        if before.operation_ms < LEAST || before.operations_per_s < LEAST {
             return Err(PromiseError::NoTime {
                 file: file.to_owned(),
             });
