@@ -123,7 +123,7 @@ const WRITERS: &[(&str, &str)] = &[
         "the default for --backing, claimed by `WorkDir`",
     ),
     (
-        "sqlite-vfs/src/virtual_time/spool.rs",
+        "sqlite-vfs/src/virtual_time/spool/slots.rs",
         "a file without a name",
     ),
     ("emulator/src/contents.rs", "a file without a name"),
