@@ -52,6 +52,7 @@ impl Styled {
     /// Adds text with this `tone`.
     pub fn push_in(&mut self, tone: Tone, text: &str) {
         match self.pieces.last_mut() {
+            _ if text.is_empty() => {}
             Some((last, piece)) if *last == tone => piece.push_str(text),
             Some(_) | None => self.pieces.push((tone, text.to_owned())),
         }
