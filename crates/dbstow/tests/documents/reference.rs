@@ -135,10 +135,18 @@ fn settings(file: &str) -> Vec<Row> {
         .iter()
         .find(|product| Some(product.name) == name)
         .expect(file);
-    let row = |setting: &Setting| Row {
-        key: setting.key.to_owned(),
-        value: format!("{}: {}", setting.about, setting.kind.values()),
-        absent: Some(setting.absent.to_owned()),
+    // Its values stand behind what it is, before what is to be noted of it.
+    let row = |setting: &Setting| {
+        let is_open = |at: usize| setting.about[..at].matches('(').count();
+        let is_closed = |at: usize| setting.about[..at].matches(')').count();
+        let mut ends = setting.about.match_indices("; ").map(|(at, _)| at);
+        let end = ends.find(|at| is_open(*at) == is_closed(*at));
+        let (what, noted) = setting.about.split_at(end.unwrap_or(setting.about.len()));
+        Row {
+            key: setting.key.to_owned(),
+            value: format!("{what}: {}{noted}", setting.kind.values()),
+            absent: Some(setting.absent.to_owned()),
+        }
     };
     product.settings.iter().map(row).collect()
 }
@@ -244,7 +252,10 @@ fn escaped(text: &str) -> String {
 
 /// A sentence as the other cells are: without its capital letter and its full stop.
 fn as_cell(text: &str) -> String {
-    let text = text.strip_suffix('.').unwrap_or(text);
+    let text = match text.ends_with("..") {
+        true => text,
+        false => text.strip_suffix('.').unwrap_or(text),
+    };
     let mut letters = text.chars();
     match (letters.next(), letters.next()) {
         (Some(first), second)
