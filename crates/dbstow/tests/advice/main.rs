@@ -5,3 +5,4 @@ mod advise_articles;
 mod finalists;
 mod quiet;
 mod replay;
+mod verify;
