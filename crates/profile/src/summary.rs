@@ -1,6 +1,6 @@
 //! Summary of a profile: on average, and in the busiest interval.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::Duration;
 use reading::Role;
@@ -79,13 +79,15 @@ pub fn summary(profile: &Profile) -> Summary {
             Some(figure(interval)? / interval.length.as_secs_f64())
         })
     };
-    let waits = profile
+    // Each wait once: a day has thousands of intervals.
+    let waits: BTreeSet<Wait> = profile
         .intervals
         .iter()
-        .flat_map(|interval| interval.waiting.keys());
-    let waiting = |wait: &Wait| {
-        let spread = spread(profile, |interval| interval.waiting.get(wait).copied());
-        Some((*wait, spread?))
+        .flat_map(|interval| interval.waiting.keys().copied())
+        .collect();
+    let waiting = |wait: Wait| {
+        let spread = spread(profile, |interval| interval.waiting.get(&wait).copied());
+        Some((wait, spread?))
     };
     let mut lengths: Vec<Duration> = profile
         .intervals
@@ -105,7 +107,7 @@ pub fn summary(profile: &Profile) -> Summary {
         processors: per_second(|interval| interval.processor.map(Duration::as_secs_f64)),
         sessions: spread(profile, |interval| interval.sessions),
         running: spread(profile, |interval| interval.running),
-        waiting: waits.filter_map(waiting).collect(),
+        waiting: waits.into_iter().filter_map(waiting).collect(),
         interval: lengths.get(lengths.len() / 2).copied().unwrap_or_default(),
     }
 }
