@@ -11,7 +11,7 @@ use super::error::CatalogueError;
 use super::licence::{Edition, LicenceRate};
 use super::price;
 use super::read::{at_line, insert, lookup, sources};
-use super::rows::of_csv;
+use super::rows;
 
 /// A size that is another one with fewer processors.
 #[derive(Deserialize)]
@@ -262,27 +262,14 @@ pub(super) fn backups(
     })
 }
 
-/// Reads each row of a table; lines that begin with `#` are comments.
+/// Reads each row of a table.
 fn each<T: DeserializeOwned>(
     text: &str,
     file: &str,
     mut read: impl FnMut(T) -> Result<(), String>,
 ) -> Result<(), CatalogueError> {
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .from_reader(text.as_bytes());
-    let of = |error| {
-        let error = of_csv(error);
-        at_line(file, error.line, error.message)
-    };
-    let headers = reader.headers().map_err(of)?.clone();
-    for record in reader.records() {
-        let record = record.map_err(of)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let row: T = record.deserialize(Some(&headers)).map_err(of)?;
-        read(row).map_err(|message| at_line(file, line, message))?;
-    }
-    Ok(())
+    let rows = rows::each(text, |_, row| read(row));
+    rows.map_err(|error| at_line(file, error.line, error.message))
 }
 
 fn ids(sources: &str) -> Vec<String> {

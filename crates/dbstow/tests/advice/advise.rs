@@ -1,5 +1,8 @@
 //! `dbstow advise` as a user runs it, with what a real PostgreSQL was recorded to do (`examples/`).
 
+mod finalists_run;
+mod refused;
+
 use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -73,6 +76,59 @@ impl Place {
     }
 }
 
+/// The example with temporary files on a volume of their own, in both files.
+fn with_temp_apart(place: &Place) {
+    let change = |name: &str, old: &str, new: &str| {
+        let text = place.read(name);
+        assert!(text.contains(old), "no {old} in {text}");
+        place.write(name, text.replace(old, new));
+    };
+    let apart = "roles = [\"data\", \"log\"]\n\n[[volume]]\nroles = [\"temp\"]";
+    change("shop.toml", "roles = [\"data\", \"log\", \"temp\"]", apart);
+    let column = |name: &str, value: &str| format!("{name} = [{}]\n", [value; 8].join(", "));
+    let requests = ["read", "write"].map(|kind| {
+        column(&format!("{kind}s"), "1000.0")
+            + &column(&format!("{kind}_bytes"), "8192000.0")
+            + &column(&format!("{kind}_wait_s"), "4.0")
+    });
+    let temp = format!("[intervals.temp]\n{}\n[intervals.log]", requests.concat());
+    change("shop.toml", "[intervals.log]", &temp);
+    let own = "[volume.t]\ndisk = \"azure.premium.p30\"\nbursting = false\n\n[placement.today]";
+    change("today.toml", "[placement.today]", own);
+    change(
+        "today.toml",
+        "temp = { volumes = \"data\" }",
+        "temp = { volumes = \"t\" }",
+    );
+}
+
+/// Asks for temporary files on the local disks of a machine.
+fn local_on<'a>(machine: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let asked = [
+        "advise",
+        "shop.toml",
+        "--today",
+        "today.toml",
+        "--cloud",
+        "azure",
+        "--machine",
+        machine,
+        "--disk",
+        "azure.premium_v2",
+        "--temp",
+        "local",
+        "--capacity",
+        "data=60GiB",
+        "--capacity",
+        "log=20GiB",
+        "--capacity",
+        "temp=20GiB",
+        "--untested",
+        "--force",
+    ];
+    [&asked, more].concat()
+}
+
 fn number(value: &Value) -> f64 {
     value
         .as_f64()
@@ -109,24 +165,6 @@ fn the_answer_comes_first_and_the_folder_has_page_document_and_finalists() {
         assert!(page.contains(part), "no {part} on the page");
     }
     assert!(place.path("shop-advice/advice.json").is_file());
-}
-
-#[test]
-fn the_finalists_run_from_another_folder_and_after_both_files_were_moved() {
-    let place = Place::new();
-    place.advice(&[]);
-    let finalists = place.read("shop-advice/finalists.toml");
-    assert!(
-        finalists.contains("profile = \"../shop.toml\""),
-        "{finalists}"
-    );
-
-    let moved = Folder::new();
-    for name in ["shop.toml", "shop-advice"] {
-        fs::rename(place.path(name), moved.path(name)).expect("both are on one disk");
-    }
-    let finalists = moved.text("shop-advice/finalists.toml");
-    Folder::new().stdout(&["plan", &finalists, "--json"]);
 }
 
 #[test]
@@ -191,124 +229,6 @@ fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
     assert_eq!(considered, others.iter().sum::<f64>());
 
     assert_eq!(place.advice(&[]), advice);
-}
-
-#[test]
-fn the_finalists_run_and_agree_with_what_was_predicted() {
-    let place = Place::new();
-    let advice = place.advice(&["--windows"]);
-    let run = ["run", "shop-advice/finalists.toml", "--format", "json"];
-    let findings = place.json(&run);
-    let arms = findings["arms"].as_array().expect("a list");
-    // Machines are priced as they were.
-    for (arm, layout) in [("cheapest", "cheapest"), ("fastest", "fastest")] {
-        let Some(arm) = arms.iter().find(|found| found["name"] == arm) else {
-            continue;
-        };
-        let usd = number(&advice[layout]["usd_per_month"]);
-        assert!((number(&arm["usd_per_month"]) - usd).abs() < 0.01, "{arm}");
-        assert_eq!(arm["with_windows"], true);
-    }
-    let latency = |name: &str| {
-        let arm = arms.iter().find(|arm| arm["name"] == name);
-        let arm = arm.unwrap_or_else(|| panic!("no arm {name}"));
-        number(&arm["metrics"]["operation_latency_mean_ms"]["mean"])
-    };
-    let ratio = latency("cheapest") / latency("today");
-    let predicted = number(&advice["cheapest"]["time"]);
-    assert!(
-        (ratio / predicted - 1.0).abs() < 0.1,
-        "{ratio} and {predicted}"
-    );
-}
-
-/// The example with temporary files on a volume of their own, in both files.
-fn with_temp_apart(place: &Place) {
-    let change = |name: &str, old: &str, new: &str| {
-        let text = place.read(name);
-        assert!(text.contains(old), "no {old} in {text}");
-        place.write(name, text.replace(old, new));
-    };
-    let apart = "roles = [\"data\", \"log\"]\n\n[[volume]]\nroles = [\"temp\"]";
-    change("shop.toml", "roles = [\"data\", \"log\", \"temp\"]", apart);
-    let column = |name: &str, value: &str| format!("{name} = [{}]\n", [value; 8].join(", "));
-    let requests = ["read", "write"].map(|kind| {
-        column(&format!("{kind}s"), "1000.0")
-            + &column(&format!("{kind}_bytes"), "8192000.0")
-            + &column(&format!("{kind}_wait_s"), "4.0")
-    });
-    let temp = format!("[intervals.temp]\n{}\n[intervals.log]", requests.concat());
-    change("shop.toml", "[intervals.log]", &temp);
-    let own = "[volume.t]\ndisk = \"azure.premium.p30\"\nbursting = false\n\n[placement.today]";
-    change("today.toml", "[placement.today]", own);
-    change(
-        "today.toml",
-        "temp = { volumes = \"data\" }",
-        "temp = { volumes = \"t\" }",
-    );
-}
-
-/// Asks for temporary files on the local disks of a machine.
-fn local_on<'a>(machine: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let asked = [
-        "advise",
-        "shop.toml",
-        "--today",
-        "today.toml",
-        "--cloud",
-        "azure",
-        "--machine",
-        machine,
-        "--disk",
-        "azure.premium_v2",
-        "--temp",
-        "local",
-        "--capacity",
-        "data=60GiB",
-        "--capacity",
-        "log=20GiB",
-        "--capacity",
-        "temp=20GiB",
-        "--untested",
-        "--force",
-    ];
-    [&asked, more].concat()
-}
-
-#[test]
-fn finalists_on_every_local_disk_of_a_machine_are_checked_and_run() {
-    let place = Place::new();
-    with_temp_apart(&place);
-    // Machines with one local disk, and with four.
-    for (machine, count) in [("azure.D8ads_v7", None), ("azure.D32ads_v7", Some(4))] {
-        place.dbstow(&local_on(machine, &[])).assert().success();
-        let finalists = place.path("shop-advice/finalists.toml");
-        let text = fs::read_to_string(&finalists).expect("it was written");
-        let document: toml_edit::DocumentMut = text.parse().expect("it is TOML");
-        let temp = &document["volume"]["cheapest-temp"];
-        let found = temp.get("count").and_then(toml_edit::Item::as_integer);
-        let expected = (Some("local"), count);
-        assert_eq!((temp["disk"].as_str(), found), expected, "{text}");
-        // Nothing in it is without effect.
-        place
-            .dbstow(&["check", "shop-advice/finalists.toml"])
-            .assert()
-            .success()
-            .stderr("");
-    }
-    let run = ["run", "shop-advice/finalists.toml", "--blocks", "1"];
-    place.dbstow(&run).assert().success();
-    // A disk more than the machine has.
-    let more = [
-        "check",
-        "shop-advice/finalists.toml",
-        "--set",
-        "volume.cheapest-temp.count=5",
-    ];
-    let refused = place.fails(&more, 2);
-    for part in ["cheapest-temp", "5 local disks", "azure.D32ads_v7 has 4"] {
-        assert!(refused.contains(part), "no {part} in {refused}");
-    }
 }
 
 /// The commands that are printed as the next ones, with `FOLDER` and the like filled in.
@@ -467,51 +387,6 @@ fn a_layout_that_is_cheaper_than_all_others_is_to_be_kept() {
 }
 
 #[test]
-fn a_profile_of_other_disks_gets_no_advice() {
-    let place = Place::new();
-    let today = place.read("today.toml");
-    assert!(today.contains("azure.premium.p30"), "{today}");
-    place.write("today.toml", today.replace("premium.p30", "premium.p10"));
-    // Wishes are checked before the profile is replayed.
-    let error = place.refused(&["--temp", "local"], 2);
-    assert!(error.contains("not counted separately"), "{error}");
-    let error = place.refused(&[], 3);
-    assert!(
-        error.contains("does not fit this layout") && error.contains("--untested"),
-        "{error}"
-    );
-    assert!(!place.path("shop-advice").exists());
-    let untested = place.advice(&["--untested"]);
-    assert_eq!(untested["backtest"]["fits"], false);
-}
-
-#[test]
-fn what_is_untested_is_marked_and_not_trusted() {
-    let place = Place::new();
-    let today = place.read("today.toml");
-    place.write("today.toml", today.replace("premium.p30", "premium.p10"));
-    let untested = ["--untested", "--budget", "500", "--simulations", "5"];
-
-    let assert = place.advise(&untested).success();
-
-    let output = stdout(&assert);
-    assert!(
-        output.contains("trust: low, because the model does not"),
-        "{output}"
-    );
-    assert!(output.contains("\n! UNTESTED: "), "{output}");
-    assert!(!output.contains('\u{1b}'), "{output}");
-    let page = place.read("shop-advice/advice.html");
-    assert!(page.contains("<body class=\"doubtful\">"));
-    // In red where a terminal has colours.
-    let all = ["advise", "shop.toml", "--today", "today.toml", "--force"];
-    let mut coloured = place.dbstow(&[&all[..], &USUAL, &untested].concat());
-    let coloured = coloured.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
-    let coloured = stdout(&coloured.assert().success());
-    assert!(coloured.starts_with("\u{1b}[31m"), "{coloured}");
-}
-
-#[test]
 fn the_smallest_changes_are_listed_in_the_currency_that_is_asked_for() {
     let place = Place::new();
     let more = ["--minimal", "--currency", "EUR=0.5", "--budget", "500"];
@@ -547,52 +422,6 @@ fn the_smallest_changes_are_listed_in_the_currency_that_is_asked_for() {
     }
     let error = place.refused(&["--currency", "EUR"], 2);
     assert!(error.contains("EUR=0.92"), "{error}");
-}
-
-#[test]
-fn what_cannot_be_is_refused_with_the_remedy() {
-    let place = Place::new();
-    place.write("own.csv", "name,usd,per\naws.gp3,0.05,\n");
-    let wrong: [(&[&str], &str); 10] = [
-        (&["--not-slower", "1.5"], "1.5 has no percent sign"),
-        (&["--not-slower", "900%"], "900% is not below 900%"),
-        (
-            &["--region", "mars-1"],
-            "--region mars-1: there are no prices of it",
-        ),
-        (&["--disk", "azure.premium.p3O"], "azure.premium.p30"),
-        (&["--prices", "own.csv"], "own.csv:2: `aws.gp3` has no unit"),
-        (&["--prices", "none.csv"], "name,usd,per"),
-        (&["--capacity", "temp=0GiB"], "it is 0"),
-        (
-            &["--capacity", "index=1GiB"],
-            "there are data, temp and log",
-        ),
-        (
-            &["--capacity", "temp=90000TiB"],
-            "no disk of the catalogue holds",
-        ),
-        (&["--temp", "local"], "not counted separately"),
-    ];
-    for (more, part) in wrong {
-        let error = place.refused(more, 2);
-        assert!(error.contains(part), "{more:?}: {error}");
-    }
-    let all = ["advise", "shop.toml", "--today", "today.toml"];
-    let error = place.fails(&[&all[..], &["--cloud", "azura"]].concat(), 2);
-    assert!(
-        error.contains("there is no such cloud; give one of aws, azure, gcp"),
-        "{error}"
-    );
-    let error = place.fails(&[&all[..], &["--machine", "E9999"]].concat(), 2);
-    assert!(
-        error.contains("there is no machine `azure.E9999` in the catalogue (did you mean"),
-        "{error}"
-    );
-    let error = place.fails(&[&all[..], &["--not-slower", "many"]].concat(), 2);
-    assert!(error.contains("give a percentage such as 5%"), "{error}");
-    let error = place.fails(&["advise", "shop.toml"], 2);
-    assert!(error.contains("give them with --today FILE"), "{error}");
 }
 
 /// The profile of the example names neither machine nor disks.
@@ -694,126 +523,4 @@ fn counters_alone_give_advice_without_limits_or_a_price_of_today() {
         error.contains("--set workload.sessions=3: it sets keys of today's layout, which are in machine, volume and placement"),
         "{error}"
     );
-}
-
-/// Before anything is replayed.
-#[test]
-fn a_capacity_without_a_unit_is_refused_with_one() {
-    let place = Place::new();
-    let error = place.refused(&["--capacity", "temp=20"], 2);
-    assert!(
-        error.contains(
-            "--capacity temp=20: `20` is not a size such as \"64 KiB\", \"512 MiB\" or \"2 GB\""
-        ),
-        "{error}"
-    );
-}
-
-#[test]
-fn an_idle_server_is_none_to_advise() {
-    let place = Place::new();
-    let profile = place.read("shop.toml");
-    let lines = profile
-        .lines()
-        .map(|line| match line.starts_with("operations = ") {
-            true => {
-                let values = line.matches(',').count() + 1;
-                format!("operations = [{}]", vec!["0.0"; values].join(", "))
-            }
-            false => line.to_owned(),
-        });
-    let idle: Vec<String> = lines.collect();
-    place.write("shop.toml", idle.join("\n"));
-    let error = place.refused(&[], 2);
-    assert!(
-        error.contains("the server was idle; record it under load"),
-        "{error}"
-    );
-}
-
-/// What the catalogue assumes of a disk, as `dbstow disks` has it.
-fn assumed(place: &Place, disk: &str) -> Vec<String> {
-    let document = place.json(&["disks", disk, "--format", "json"]);
-    let disks = document["disks"].as_array().expect("a list");
-    let entry = disks.iter().find(|entry| entry["name"] == disk);
-    let entry = entry.unwrap_or_else(|| panic!("{disk} is not listed"));
-    let latencies = ["read_latency", "write_latency", "flush_latency"];
-    let latencies = latencies.map(|latency| entry[latency]["assumed"].clone());
-    let others = entry["assumed"].as_array().expect("a list").clone();
-    let texts = latencies.into_iter().chain(others);
-    texts
-        .filter_map(|text| text.as_str().map(str::to_owned))
-        .collect()
-}
-
-/// The catalogue assumes prices with Windows of these machines, and what the disks inside them do.
-#[test]
-fn what_is_assumed_is_of_what_the_answers_use_and_begins_with_the_answer() {
-    let of = |advice: &Value| -> Vec<String> {
-        let all = advice["assumptions"].as_array().expect("a list").iter();
-        all.filter_map(|text| text.as_str().map(str::to_owned))
-            .collect()
-    };
-    let any = |told: &[String], part: &str| told.iter().any(|told| told.contains(part));
-    let place = Place::new();
-    let remote = place.advice(&[]);
-    assert!(!remote.to_string().contains("\"local\""), "{remote}");
-    let remote = of(&remote);
-    assert!(remote[0].contains(" (cheapest"), "{remote:?}");
-    assert!(!any(&remote, "price with Windows"), "{remote:?}");
-    assert!(!any(&remote, "its own disk"), "{remote:?}");
-    // One sentence for the assumptions about one disk in the same answers.
-    let of_one = |told: &&String| told.starts_with("azure.premium_v2 (");
-    assert_eq!(remote.iter().filter(of_one).count(), 1, "{remote:?}");
-    with_temp_apart(&place);
-    let local = local_on("azure.D8ads_v7", &["--windows", "--format", "json"]);
-    let local = place.json(&local);
-    let local = of(&local);
-    assert!(any(&local, "price with Windows"), "{local:?}");
-    assert!(any(&local, "its own disk: "), "{local:?}");
-}
-
-/// Standard SSDs have unpublished latencies, and a price without their transactions.
-#[test]
-fn what_the_catalogue_assumes_of_a_layout_stands_beside_it() {
-    let place = Place::new();
-    let ask = ["--disk", "azure.stdssd.e10", "--not-slower", "800%"];
-    let advice = place.advice(&ask);
-    let told: Vec<&str> = advice["assumptions"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
-    let mut disks = Vec::new();
-    for answer in ["today", "cheapest", "runner_up", "fastest", "best_value"] {
-        let volumes = advice[answer]["volumes"].as_array().cloned();
-        let names = volumes.into_iter().flatten();
-        disks.extend(names.filter_map(|volume| volume["disk"].as_str().map(str::to_owned)));
-    }
-    assert!(disks.contains(&"azure.stdssd.e10".to_owned()), "{disks:?}");
-    for disk in disks {
-        for text in assumed(&place, &disk) {
-            let mut told = told.iter();
-            assert!(
-                told.any(|told| told.contains(&disk) && told.contains(&text)),
-                "{disk}: {text} is not in {:?}",
-                advice["assumptions"]
-            );
-        }
-    }
-    let budget = [&ask[..], &["--budget", "500"]].concat();
-    let assert = place.advise(&budget).success();
-    let output = stdout(&assert);
-    assert!(
-        output.contains("trust: low, because the latency of azure.stdssd.e10 is assumed"),
-        "{output}"
-    );
-    let page = place.read("shop-advice/advice.html");
-    for part in [
-        "between premium SSD and standard HDD; not published",
-        "without transactions, which are billed separately",
-    ] {
-        assert!(page.contains(part), "the page lacks {part}");
-    }
 }

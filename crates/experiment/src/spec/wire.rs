@@ -371,8 +371,8 @@ pub(crate) struct Protocol {
     ///
     /// Absent: `elapsed_s`.
     pub(crate) metric: Option<String>,
-    /// Whether what nobody knows exactly, such as how long a kind of disk takes, is at its typical value in every block; if
-    /// not, each block draws it by how it is known (simulate).
+    /// Whether uncertain values, such as the latency of a kind of disk, are the typical ones in every block; if not, each block
+    /// draws them by how well they are known (simulate).
     ///
     /// Absent: true.
     pub(crate) nominal: Option<bool>,

@@ -216,12 +216,7 @@ pub fn run(args: &Args) -> Result<()> {
     request.check_offers().map_err(mistake)?;
     let cores_used = request.cores_used_today();
     let tested = backtest::of(&prepared)?;
-    if let Err(refused) = backtest::judge(&tested, args.untested) {
-        if args.format == ListFormat::Text {
-            super::print(&backtest::text(&tested))?;
-        }
-        return Err(refused);
-    }
+    backtest::judge_printed(&tested, args.untested, args.format)?;
     advise::teach(&tested, &stage.disks, &mut catalogue);
     today.placed.volumes = tested.volumes_in_the_long_run();
     today.placed.machine.cores = cores_used;
