@@ -32,6 +32,8 @@ pub struct Layouts<'a> {
     cores_of_use: f64,
     counts: Considered,
     temp_needed: Bytes,
+    /// How much more a later generation of a machine may cost, as a share, to be preferred to an earlier one.
+    pub(crate) newer_may_cost: f64,
 }
 
 /// Number of layouts.
@@ -183,6 +185,7 @@ impl<'a> Layouts<'a> {
             cores_of_use: 0.0,
             counts: Considered::default(),
             temp_needed: need.capacity(&[Role::Temp]),
+            newer_may_cost: machine::newer_may_cost(need.any_generation),
         };
         all.counts.machines = all.machines.len() as u64;
         all.counts.unpriced = unpriced as u64;
@@ -372,6 +375,7 @@ impl<'a> Layouts<'a> {
             limits,
             rates: [requests, bytes],
             local,
+            newer_may_cost: self.newer_may_cost,
         }
     }
 

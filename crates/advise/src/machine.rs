@@ -9,8 +9,17 @@ use super::offer::sustained;
 /// Maximum number of attached disks that a layout could use.
 const PLACES_OF_USE: u32 = 48;
 
-/// A later generation that costs up to this share more is preferred to an earlier one: lists differ by as much from month to month.
-pub(crate) const SAME_PRICE_NEWER: f64 = 0.02;
+/// Share that an earlier generation has to save to be advised in place of a later one of its series: it is slower for each
+/// processor, and sold for fewer years, neither of which is in the model.
+const EARLIER_SAVES: f64 = 0.10;
+
+/// How much more a later generation may cost, as a share, to be preferred to an earlier one.
+pub(crate) fn newer_may_cost(any_generation: bool) -> f64 {
+    match any_generation {
+        true => 0.0,
+        false => 1.0 / (1.0 - EARLIER_SAVES) - 1.0,
+    }
+}
 
 /// A purchasable machine.
 #[derive(Clone, Debug)]
@@ -88,10 +97,9 @@ impl Machine {
         generations.is_some_and(|(own, other)| own.is_newer_than(&other))
     }
 
-    /// Whether it is a later generation, for about the same price.
-    fn renews(&self, other: &Machine) -> bool {
-        self.is_newer_than(other)
-            && self.usd_per_month <= other.usd_per_month * (1.0 + SAME_PRICE_NEWER)
+    /// Whether it is a later generation, of which an earlier one does not save enough: one that costs up to a share `more`.
+    fn renews(&self, other: &Machine, more: f64) -> bool {
+        self.is_newer_than(other) && self.usd_per_month <= other.usd_per_month * (1.0 + more)
     }
 
     /// Whether it does all that `other` does, within what the load could use.
@@ -134,6 +142,8 @@ pub(crate) struct OfUse<'a> {
     pub(crate) rates: [f64; 2],
     /// Whether files may be placed on the machine's local disks.
     pub(crate) local: bool,
+    /// How much more a later generation may cost, as a share.
+    pub(crate) newer_may_cost: f64,
 }
 
 /// Whether limits allow as much as others, up to these rates of requests and bytes.
@@ -186,7 +196,8 @@ pub(crate) fn without_beaten(
     let mut kept: Vec<Machine> = Vec::new();
     for machine in machines {
         let is_today = today == Some(machine.name.as_str());
-        let beats = |kept: &Machine| !machine.renews(kept) && kept.does_all_of(&machine, of_use);
+        let renews = |kept: &Machine| machine.renews(kept, of_use.newer_may_cost);
+        let beats = |kept: &Machine| !renews(kept) && kept.does_all_of(&machine, of_use);
         if is_today || !kept.iter().any(beats) {
             kept.push(machine);
         }

@@ -31,6 +31,8 @@ pub struct Need {
     pub machine_pattern: Option<String>,
     /// Whether to include machines with Arm processors.
     pub arm: bool,
+    /// Whether an earlier generation of a machine is as good as a later one.
+    pub any_generation: bool,
     /// Only these disks of the catalogue, including hard disks and superseded rules; empty: all that are sold except hard disks.
     pub disks: BTreeSet<String>,
     /// Maximum number of attached disks.

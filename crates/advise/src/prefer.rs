@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use replay::ReplayError;
 
 use super::layout::{Layout, Layouts};
-use super::machine::SAME_PRICE_NEWER;
 use super::search::{Found, Results, Search, TOLD_APART};
 use super::simulate::Effort;
 
@@ -102,7 +101,8 @@ impl Preference<'_, '_> {
             let is_newer = |own: &Rank, layout: &Layout| {
                 *own == rank && self.layouts().machine_of(layout).is_newer_than(machine)
             };
-            let newer = self.candidates(simpler, SAME_PRICE_NEWER, most, is_newer);
+            let more = self.layouts().newer_may_cost;
+            let newer = self.candidates(simpler, more, most, is_newer);
             for (_, group) in newer {
                 if let Some(newer) = self.cheapest_of(&group, most, &mut tries)? {
                     return Ok(Some(newer));

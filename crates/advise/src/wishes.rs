@@ -27,6 +27,8 @@ pub struct Wishes {
     pub keep_machine: bool,
     /// Whether to include machines with Arm processors.
     pub arm: bool,
+    /// Whether an earlier generation of a machine is as good as a later one.
+    pub any_generation: bool,
     /// The operating system, which affects the machine's price.
     pub system: System,
     /// Only these disks of the catalogue; empty: all that are sold.
@@ -117,6 +119,7 @@ impl Wishes {
                 .and_then(|name| Some(catalogue.machine(name).ok()?.name.clone())),
             machine_pattern: self.machine_pattern.clone(),
             arm: self.arm,
+            any_generation: self.any_generation,
             disks,
             disks_max: self.disks_max,
             temp: self.temp,

@@ -123,6 +123,7 @@ impl Described<'_> {
             cloud: need.cloud.clone(),
             slower_max: self.request.wishes.limits.slower_max,
             budget_usd_per_month: self.request.wishes.limits.budget,
+            quick: self.request.wishes.limits.quick,
             growth: self.request.wishes.growth,
             currency: self.names.currency.clone(),
             system: match need.system {

@@ -25,6 +25,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         today: None,
         machine_pattern: Some(machines.to_owned()),
         arm: false,
+        any_generation: false,
         disks: disks.iter().map(|disk| (*disk).to_owned()).collect(),
         disks_max: None,
         temp: TempOn::Remote,
@@ -73,6 +74,7 @@ fn both(
             slower_max,
             budget: None,
             simulations_max: u64::MAX,
+            quick: false,
         },
     };
     let found = search.run(&mut |_| true).expect("operations take time");
@@ -158,6 +160,45 @@ fn an_earlier_generation_of_a_machine_is_never_advised_at_the_price_of_a_later_o
 
     assert_ne!(machine, "aws.m5.large");
     assert_eq!(disks, 1);
+}
+
+#[test]
+fn an_earlier_generation_is_advised_where_it_saves_a_tenth_or_where_it_is_asked_for() {
+    // Two generations of a series: the later one does no more, and costs more.
+    let machines = |later_usd: f64| {
+        let machine = |name: &str, family: &str, usd: f64| {
+            format!(
+                "[machine.\"azure.{name}\"]\ntitle = \"{name}\"\nfamily = \"{family}\"\ncores = 4\nmemory = \"32 GiB\"\n\
+                 disks_max = 8\nlimits = {{ uncached = {{ iops = 6000, throughput = \"200 MB/s\" }} }}\n\
+                 price = {{ linux = {usd} }}\nconfidence = \"assumed\"\nsources = [\"made-up\"]\n"
+            )
+        };
+        let mut catalogue = Catalogue::builtin();
+        let text = format!(
+            "[source.made-up]\ntitle = \"Made up for a test\"\ndate = \"2026-11-27\"\n{}{}",
+            machine("made-up-early", "Qv4", 0.2),
+            machine("made-up-late", "Qv5", later_usd)
+        );
+        catalogue
+            .add(&text, "made-up.toml")
+            .expect("it is a catalogue");
+        catalogue
+    };
+    let advised = |later_usd: f64, any_generation: bool| {
+        let need = Need {
+            disks_max: Some(1),
+            any_generation,
+            ..need("azure", "made-up", &["azure.premium.p10"])
+        };
+        let load = reads(Duration::from_millis(50));
+        let [_, (machine, _, _)] = both(&machines(later_usd), &need, &load, 8.0);
+        machine
+    };
+    // 0.2 * 730 + 19.71 = 165.71 dollars a month, and 0.215 * 730 + 19.71 = 176.66: 6.2 % more.
+    assert_eq!(advised(0.215, false), "azure.made-up-late");
+    assert_eq!(advised(0.215, true), "azure.made-up-early");
+    // 0.24 * 730 + 19.71 = 194.91: the earlier one saves 15 %.
+    assert_eq!(advised(0.24, false), "azure.made-up-early");
 }
 
 #[test]

@@ -3,5 +3,6 @@
 mod advise;
 mod advise_articles;
 mod finalists;
+mod licences;
 mod quiet;
 mod replay;

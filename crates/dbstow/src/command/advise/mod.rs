@@ -288,6 +288,7 @@ impl Args {
             machine_pattern: self.machine.clone(),
             keep_machine: self.keep_machine,
             arm: self.arm,
+            any_generation: self.paid.any_generation,
             system: System::default(),
             disks: self.disk.clone(),
             disks_max: self.disks_max,
@@ -306,6 +307,7 @@ impl Args {
                 slower_max: self.not_slower,
                 budget: self.budget,
                 simulations_max: self.simulations,
+                quick: self.paid.quick,
             },
         })
     }
