@@ -156,25 +156,33 @@ class Layouts:
 
     def measure(self, layout, script, sessions):
         """Operations a second, their mean latency in milliseconds, and the recording of the same time. A layout that was run
-        before is not run again; KEEP=FOLDER keeps recording and layout."""
+        before is not run again, nor one whose recording, layout and result are in the folder KEEP=FOLDER."""
         key = (layout, script, sessions)
         if key not in self.done:
+            keep = os.environ.get("KEEP")
+            kept = f"{keep}/{'-'.join(map(str, key))}"
+            if keep and os.path.exists(f"{kept}.json"):
+                with open(f"{kept}.json") as file:
+                    self.done[key] = (*json.load(file), f"{kept}.toml")
+                return self.done[key]
             print(f"{OWN_NAME}: {layout}, {script}, {sessions} sessions", file=sys.stderr)
             text, roles = self.volumes(layout)
             self.done[key] = self.bench.run_on(text, roles, script, sessions)
-            keep = os.environ.get("KEEP")
             if keep:
-                name = "-".join(map(str, key))
-                shutil.copy(self.done[key][2], f"{keep}/{name}.toml")
-                shutil.copy(self.file(layout, "today"), f"{keep}/{name}.today.toml")
+                os.makedirs(keep, exist_ok=True)
+                *result, recording = self.done[key]
+                shutil.copy(recording, f"{kept}.toml")
+                shutil.copy(self.file(layout, "today"), f"{kept}.today.toml")
+                with open(f"{kept}.json", "w") as file:
+                    json.dump(result, file)
         return self.done[key]
 
-    def predict(self, recording, layout, sessions):
-        """The arm of the findings: what the recording predicts for another layout."""
+    def predict(self, recording, recorded_on, layout, sessions):
+        """The arm of the findings: what the recording on one layout predicts for another."""
         spec = self.file(layout, "predicted", f'name = "predicted"\nquestion = "{self.spec["question"]}"\n')
-        said = run(DBSTOW, "run", spec, "--profile", recording, "--set", f"workload.sessions={sessions}",
-                   "--set", f"workload.warm_up={WARM_UP}s", "--format", "json", "--out",
-                   f"{self.bench.folder}/results", "--fresh")
+        said = run(DBSTOW, "run", spec, "--profile", recording, "--today", self.file(recorded_on, "today"), "--untested",
+                   "--set", f"workload.sessions={sessions}", "--set", f"workload.warm_up={WARM_UP}s", "--format", "json",
+                   "--out", f"{self.bench.folder}/results", "--fresh")
         return json.loads(said)["arms"][0]
 
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use analysis::lint;
-use analysis::report::lint::{json, sarif, text as lint_text};
+use analysis::report::lint::{json, report, sarif};
+use analysis::report::{Extent, Width, terminal};
 use rules::{Captured, Selection};
 use sqlserver::capture::Capture;
 
@@ -40,7 +41,7 @@ fn checked(server: &dyn Captured) {
     let document = lint::document(source, (&selection, &profiles), &checked, &[]);
     let texts = [
         server.report(),
-        lint_text::render(&document),
+        terminal::render(&report(&document), Width::default(), Extent::Full).to_string(),
         json(&document),
         sarif::render(&document),
     ];

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use analysis::findings::{self, Question};
-use analysis::report::{csv, json, markdown, page, terminal};
+use analysis::report::{Extent, csv, json, markdown, page, run, terminal};
 use experiment::plan::Plan;
 use experiment::record::Record;
 use experiment::results::Results;
@@ -80,12 +80,15 @@ fn render(results: &Results, records: &[Record]) {
         plan: &results.plan,
         when: None,
     });
+    let report = run::report(&findings);
+    let text = |extent| terminal::render(&report, Width::default(), extent).to_string();
     let texts = [
         page,
-        terminal::render(&findings, Width::default()).to_string(),
+        text(Extent::Screen),
+        text(Extent::Full),
         json::render(&findings),
         csv::render(&findings),
-        markdown::render(&findings),
+        markdown::render(&report),
     ];
     assert!(texts.iter().all(|text| !text.is_empty()));
 }

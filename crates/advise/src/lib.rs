@@ -96,6 +96,7 @@ pub use load::{Load, Part};
 pub use need::{Holding, Need, System, TempOn};
 pub use offer::Offer;
 pub use prefer::SAME_PRICE;
+pub use recorded::{keys_of_volume, teach};
 pub use request::{Names, Request, Scripts, Today};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use simulate::{Measured, Placed, Ratio, Utilisation};

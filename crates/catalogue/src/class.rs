@@ -4,7 +4,7 @@ use model::{Bytes, DiskSpec, IoUnit, LimitSpec, Throughput};
 
 use super::after_stop::AfterStop;
 use super::latency::Latency;
-use super::source::Source;
+use super::source::{Source, Spreads};
 
 /// A kind of disk, such as Azure's premium SSDs: how I/Os are counted, and how long they take.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +35,8 @@ pub struct Class {
     pub write: Latency,
     /// Time to serve a flush.
     pub flush: Latency,
+    /// Where hosts cache on it: time that a write through a read-only cache takes beyond the disk's. `None`: no time.
+    pub through_cache: Option<Latency>,
     /// Sources of everything except the latencies.
     pub sources: Vec<Source>,
     /// Assumptions in place of unpublished figures, with the reason.
@@ -57,6 +59,19 @@ impl Class {
         };
         let latencies = latencies.into_iter().filter_map(of_latency);
         latencies.chain(self.assumed.iter().cloned()).collect()
+    }
+
+    /// How far its disks differ.
+    pub fn spreads(&self) -> Spreads {
+        Spreads {
+            kind: self.name.clone(),
+            read: self.read.between,
+            write: self.write.between,
+            flush: self.flush.between,
+            are_assumed: [&self.read, &self.write, &self.flush]
+                .iter()
+                .any(|latency| latency.is_between_assumed),
+        }
     }
 
     /// A disk of this class.

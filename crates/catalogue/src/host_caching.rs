@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::LatencySpec;
+use model::{Bytes, HostCacheSpec, LatencySpec};
 use serde::Deserialize;
 
+use super::class::Class;
 use super::rows::{RowError, of_csv};
 use super::source::Source;
 
@@ -15,8 +16,8 @@ pub enum HostCaching {
     Sized,
     /// It caches; the size is not published.
     SizeUnknown {
-        /// Time to serve a hit: that of the local SSDs that it is on.
-        hit_latency: LatencySpec,
+        /// How long requests take in it.
+        latencies: CacheLatencies,
         /// Source of the claim that it caches.
         source: Source,
     },
@@ -28,6 +29,36 @@ pub enum HostCaching {
     /// The catalogue has no entry for it: only Azure caches on its hosts.
     #[default]
     NotInCatalogue,
+}
+
+/// How long requests take in a host cache.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CacheLatencies {
+    /// Of a hit: a read of the local SSDs that it is on.
+    pub hit: LatencySpec,
+    /// Of a write through a read-only one, beyond the disk's.
+    pub through: LatencySpec,
+}
+
+impl CacheLatencies {
+    /// Those of a cache on disks of `class`.
+    pub(super) fn on(class: &Class) -> CacheLatencies {
+        let through = class.through_cache.as_ref();
+        CacheLatencies {
+            hit: class.read.spec,
+            through: through.map_or(LatencySpec::ZERO, |latency| latency.spec),
+        }
+    }
+
+    /// A cache of this size, behind the machine's limit of this name.
+    pub fn cache(self, size: Bytes, limit: String) -> HostCacheSpec {
+        HostCacheSpec {
+            size,
+            hit_latency: self.hit,
+            through_latency: self.through,
+            limit,
+        }
+    }
 }
 
 /// Name of the machine limit on requests through the host cache.
@@ -70,8 +101,8 @@ impl Series {
         rows.collect::<Result<_, RowError>>().map(Series)
     }
 
-    /// Host caching of the machine `name` of `family`, whose hits take `hit_latency` where it caches.
-    pub(super) fn of(&self, family: &str, name: &str, hit_latency: LatencySpec) -> HostCaching {
+    /// Host caching of the machine `name` of `family`, in which requests take `latencies` where it caches.
+    pub(super) fn of(&self, family: &str, name: &str, latencies: CacheLatencies) -> HostCaching {
         let Some(row) = self.0.get(family) else {
             return HostCaching::NotInCatalogue;
         };
@@ -80,10 +111,9 @@ impl Series {
             .strip_prefix("azure.")
             .is_some_and(|size| size == row.except);
         match (row.caches, is_exception) {
-            (Answer::Yes, false) | (Answer::No, true) => HostCaching::SizeUnknown {
-                hit_latency,
-                source,
-            },
+            (Answer::Yes, false) | (Answer::No, true) => {
+                HostCaching::SizeUnknown { latencies, source }
+            }
             (Answer::No, false) | (Answer::Yes, true) => HostCaching::Unsupported { source },
         }
     }

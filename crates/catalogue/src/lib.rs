@@ -47,19 +47,19 @@ pub use commitment::{BackupPrice, Commitment};
 pub use cpu_options::{CpuOption, CpuOptions};
 pub use disk::{DiskEntry, Provision, Provisioned};
 pub use error::CatalogueError;
-pub use host_caching::{CACHED_LIMIT, HostCaching};
+pub use host_caching::{CACHED_LIMIT, CacheLatencies, HostCaching};
 pub use latency::Latency;
 pub use licence::{Edition, LicenceRate};
 pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
 pub use machine::{Generation, HOURS, HourlyPrice, MachineEntry, PriceAssumed};
-use model::{LatencySpec, Operation};
+use model::{Duration, LatencySpec, Operation};
 use near::is_end;
 pub use on_machines::{OnMachines, Published};
 pub use price::{Parts, PerRequest, Price, Step};
 pub use rule::{Linear, Rule, Share, Tier};
 pub use size::SizeRule;
-pub use source::{Confidence, Source};
+pub use source::{Confidence, Known, Source, Spreads};
 
 /// The embedded files, ordered so that references resolve.
 const BUILTIN: [(&str, &str); 6] = [
@@ -227,9 +227,25 @@ impl Catalogue {
         };
         *latency = Latency {
             spec,
+            known: Known::Assumed,
+            between: Known::Assumed.spread(),
+            is_between_assumed: true,
             assumed: Some(assumed),
             sources: Vec::new(),
         };
+    }
+
+    /// Makes the flush of every disk take `more` time, for the reason that `assumed` says.
+    pub fn lengthen_flushes(&mut self, more: Duration, assumed: &str) {
+        for disk in self.disks.values_mut() {
+            let flush = &mut disk.class.flush;
+            let mean = flush.spec.mean();
+            flush.spec = flush.spec.scaled(mean, mean + more);
+            flush.assumed = Some(match &flush.assumed {
+                Some(known) => format!("{known}; {assumed}"),
+                None => assumed.to_owned(),
+            });
+        }
     }
 
     /// Takes a share, 0 to 1, off every price.

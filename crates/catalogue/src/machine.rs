@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::cpu_options::CpuOptions;
 use super::host_caching::HostCaching;
-use super::source::{Confidence, Source};
+use super::source::{Confidence, Source, Spreads};
 
 /// Hours per month, as the vendors count them.
 pub const HOURS: f64 = 730.0;
@@ -61,6 +61,10 @@ pub struct MachineEntry {
     pub spec: MachineSpec,
     /// Whether its host caches remote disks.
     pub host_caching: HostCaching,
+    /// How far the disks differ that hosts like its own cache on; `None` where it caches nothing, or that is not known.
+    pub host_cache_spreads: Option<Spreads>,
+    /// How far its local disks differ from those of others; `None` without one.
+    pub local_spreads: Option<Spreads>,
     /// Number of local disks, if known.
     pub local_disks: Option<u32>,
     /// Whether they come back without a file system after every stop, if known.
@@ -160,9 +164,11 @@ impl MachineEntry {
                 .or_insert_with(|| limit.clone());
             self.spec.host_cache = Some(cache);
             self.host_caching = other.host_caching;
+            self.host_cache_spreads = other.host_cache_spreads;
         }
         if self.spec.local_disk.is_none() {
             self.spec.local_disk = other.spec.local_disk;
+            self.local_spreads = other.local_spreads;
             self.local_disks = self.local_disks.max(other.local_disks);
             self.local_assumed = other.local_assumed;
         }

@@ -11,7 +11,7 @@ use super::Catalogue;
 use super::class::Class;
 use super::disk::{DiskEntry, Provision};
 use super::error::CatalogueError;
-use super::host_caching::{HostCaching, Series};
+use super::host_caching::{CacheLatencies, HostCaching, Series};
 use super::latency::Latency;
 use super::limits::Limits;
 use super::machine::{HourlyPrice, MachineEntry};
@@ -20,7 +20,7 @@ use super::on_machines::OnMachines;
 use super::price::{self, PerRequest, Price};
 use super::rows::{self, MachineRow};
 use super::size::SizeRule;
-use super::source::Source;
+use super::source::{Source, Spreads};
 use super::wire::{
     ClassWire, DiskWire, FileWire, HostCacheWire, HourlyPriceWire, LatencyWire, LimitsWire,
     LocalDiskWire, MachineWire, SourceWire,
@@ -87,7 +87,7 @@ pub(super) fn table(
     Ok(())
 }
 
-/// Class of the disks that a host caches on: the hit latency where none is published.
+/// Class of the disks that a host caches on, where no size is published.
 const HOST_CACHE_CLASS: &str = "azure-local-ssd";
 
 /// Reads which series' hosts cache, for machines whose cache has no known size.
@@ -102,10 +102,17 @@ pub(super) fn host_caches(
     let at = |line: u64, message: String| at_line(file, line, message);
     let series = Series::read(text).map_err(|error| at(error.line, error.message))?;
     let class = lookup(&catalogue.classes, "class", HOST_CACHE_CLASS);
-    let hit_latency = class.map_err(|message| at(1, message))?.read.spec;
+    let class = class.map_err(|message| at(1, message))?;
+    let (latencies, spreads) = (CacheLatencies::on(class), class.spreads());
     for machine in catalogue.machines.values_mut() {
         if machine.host_caching == HostCaching::NotInCatalogue {
-            machine.host_caching = series.of(&machine.family, &machine.name, hit_latency);
+            machine.host_caching = series.of(&machine.family, &machine.name, latencies);
+            machine.host_cache_spreads = match machine.host_caching {
+                HostCaching::SizeUnknown { .. } => Some(spreads.clone()),
+                HostCaching::Sized
+                | HostCaching::Unsupported { .. }
+                | HostCaching::NotInCatalogue => None,
+            };
         }
     }
     Ok(())
@@ -209,9 +216,11 @@ fn source(id: &str, wire: &SourceWire) -> Source {
 }
 
 fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, String> {
+    // Sources become shipped ones once all that ships is read.
+    let shipped = catalogue.shipped_sources.is_empty();
     let latency = |key: &str, wire: &LatencyWire| {
         let sources = sources(catalogue, &wire.sources)?;
-        Latency::read(wire, sources).map_err(|e| format!("`{key}`: {e}"))
+        Latency::read(wire, sources, shipped).map_err(|e| format!("`{key}`: {e}"))
     };
     if wire.io_size_max == Some(Bytes::ZERO) || wire.in_flight_max == Some(0) {
         return Err("`io_size_max` and `in_flight_max` have to be above zero".into());
@@ -242,6 +251,9 @@ fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, S
         read: latency("read", &wire.read)?,
         write: latency("write", &wire.write)?,
         flush: latency("flush", &wire.flush)?,
+        through_cache: (wire.through_cache.as_ref())
+            .map(|wire| latency("through_cache", wire))
+            .transpose()?,
         sources: sources(catalogue, &wire.sources)?,
         assumed: wire.assumed.clone(),
         notes: wire.notes.clone(),
@@ -309,6 +321,8 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
     let host_cache = wire.host_cache.as_ref();
     let host_cache = host_cache.map(|wire| self::host_cache(catalogue, wire, &limits));
     let host_cache = host_cache.transpose()?;
+    let class_of_cache = wire.host_cache.as_ref();
+    let class_of_cache = class_of_cache.and_then(|wire| catalogue.classes.get(&wire.class));
     let local_disk = wire.local_disk.as_ref();
     let local_disk = local_disk.map(|wire| self::local_disk(catalogue, wire));
     Ok(MachineEntry {
@@ -321,6 +335,8 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
             Some(_) => HostCaching::Sized,
             None => HostCaching::NotInCatalogue,
         },
+        host_cache_spreads: class_of_cache.map(Class::spreads),
+        local_spreads: local_spreads(catalogue, wire),
         local_disks: wire.local_disks.or(wire.local_disk.is_some().then_some(1)),
         local_disks_raw: wire.local_disks_raw,
         price: hourly(wire.price.as_ref())?,
@@ -382,11 +398,7 @@ fn host_cache(
 ) -> Result<HostCacheSpec, String> {
     lookup(limits, "limit", &wire.limit)?;
     let class = lookup(&catalogue.classes, "class", &wire.class)?;
-    Ok(HostCacheSpec {
-        size: wire.size,
-        hit_latency: class.read.spec,
-        limit: wire.limit.clone(),
-    })
+    Ok(CacheLatencies::on(class).cache(wire.size, wire.limit.clone()))
 }
 
 fn local_disk(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<DiskSpec, String> {
@@ -408,6 +420,16 @@ fn local_disk(catalogue: &Catalogue, wire: &LocalDiskWire) -> Result<DiskSpec, S
             Err("`local_disk` is a `disk` by its name, or a `class` with a `size`".into())
         }
     }
+}
+
+/// How far local disks differ: those of its entry or its class.
+fn local_spreads(catalogue: &Catalogue, wire: &MachineWire) -> Option<Spreads> {
+    let local = wire.local_disk.as_ref()?;
+    let entry = local.disk.as_ref();
+    let of_disk = entry.and_then(|name| catalogue.disks.get(name));
+    let of_class = || catalogue.classes.get(local.class.as_ref()?);
+    let class = of_disk.map(|disk| &disk.class).or_else(of_class)?;
+    Some(class.spreads())
 }
 
 /// Assumptions about a local disk: from its entry or its class.

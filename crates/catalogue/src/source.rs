@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use model::Spread;
 use serde::{Deserialize, Serialize};
 
 /// A document or a measurement that figures were taken from.
@@ -43,6 +44,54 @@ pub enum Confidence {
     Inferred,
     /// Not published.
     Assumed,
+}
+
+/// How a value that differs between things of one kind is known, such as the latency of a disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Known {
+    /// Exactly: guaranteed by the vendor, or measured on the very volume.
+    Documented,
+    /// Published by several, of different places.
+    Several,
+    /// Published by one.
+    One,
+    /// Not published.
+    Assumed,
+}
+
+impl Known {
+    /// By how much volumes differ from such a value, where their entry does not say.
+    ///
+    /// From 301 published latencies of disks (81 sources), those of one request at a time and without a host cache: the geometric mean of
+    /// each source's, and the geometric standard deviation of these means for every kind of disk and request with two sources
+    /// or more. In clouds its median over 17 kinds is 1.42: that of several sources. With one source both its place and the
+    /// user's are drawn, so that its logarithm is larger by the root of 2: 1.42^1.41 = 1.6. What nobody published has the
+    /// root mean square of all 24 kinds, with those on premises: 2.1.
+    pub fn spread(self) -> Spread {
+        let factor = match self {
+            Known::Documented => return Spread::NONE,
+            Known::Several => 1.4,
+            Known::One => 1.6,
+            Known::Assumed => 2.1,
+        };
+        Spread::new(factor).expect("it is above 1")
+    }
+}
+
+/// How far volumes of one kind differ in their latencies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spreads {
+    /// The kind: name of a class.
+    pub kind: String,
+    /// Of a read.
+    pub read: Spread,
+    /// Of a write.
+    pub write: Spread,
+    /// Of a flush.
+    pub flush: Spread,
+    /// Whether one of these is assumed, for an entry in a file of one's own that does not say it.
+    pub are_assumed: bool,
 }
 
 impl fmt::Display for Confidence {

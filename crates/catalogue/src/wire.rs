@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::after_stop::AfterStop;
 use super::machine::PriceAssumed;
-use super::source::Confidence;
+use super::source::{Confidence, Known};
 
 /// A whole file.
 #[derive(Deserialize)]
@@ -71,12 +71,16 @@ pub(super) struct ClassWire {
     #[serde(default)]
     pub(super) after_stop: AfterStop,
     /// Latency of a read: `value`, or `p50` and `p99`, or `mean` (log-normal, with a p99 of twice the p50); with `sources`, or
-    /// `assumed`.
+    /// `assumed`. `between` is the factor between volumes of the kind, one standard deviation of a log-normal, 1 to 100; absent:
+    /// by how the latency is `known`: `"documented"` exactly (1), by `"several"` sources (1.4), `"one"` (1.6) or `"assumed"`
+    /// (2.1); absent: assumed with `assumed`, else by its number of sources.
     pub(super) read: LatencyWire,
     /// The same of a write.
     pub(super) write: LatencyWire,
     /// The same of a flush.
     pub(super) flush: LatencyWire,
+    /// Where hosts cache on it, the same of what a write through a read-only cache takes beyond the disk; absent: no time.
+    pub(super) through_cache: Option<LatencyWire>,
     /// Ids of `[source.ID]`.
     #[serde(default)]
     pub(super) sources: Vec<String>,
@@ -95,6 +99,8 @@ pub(super) struct LatencyWire {
     pub(super) mean: Option<Duration>,
     pub(super) p50: Option<Duration>,
     pub(super) p99: Option<Duration>,
+    pub(super) known: Option<Known>,
+    pub(super) between: Option<f64>,
     pub(super) assumed: Option<String>,
     #[serde(default)]
     pub(super) sources: Vec<String>,
@@ -219,7 +225,7 @@ pub(super) struct MachineWire {
     /// By name, `{ iops, throughput, burst }`: shared by all disks whose class names it: `cached`, `uncached`, `ebs` and others.
     #[serde(default)]
     pub(super) limits: BTreeMap<String, LimitsWire>,
-    /// `{ class, size, limit }`: the class gives a hit's latency, the limit is one of the machine's.
+    /// `{ class, size, limit }`: the class gives a hit's latency and `through_cache`, the limit is one of the machine's.
     pub(super) host_cache: Option<HostCacheWire>,
     /// `{ disk }`, or `{ class, size, iops, throughput }`; one of them.
     pub(super) local_disk: Option<LocalDiskWire>,

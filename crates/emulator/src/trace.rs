@@ -72,6 +72,8 @@ impl Trace {
             operation,
             offset,
             length,
+            // A durable write is followed by its flush, as far as the kernel tells.
+            durability: _,
         } = traced.request;
         let line = Line {
             volume: traced.volume,

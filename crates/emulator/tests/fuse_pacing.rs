@@ -200,6 +200,7 @@ fn a_host_cache_serves_what_it_holds() {
     machine.host_cache = Some(HostCacheSpec {
         size: Bytes::mib(64),
         hit_latency: LatencySpec::ZERO,
+        through_latency: LatencySpec::ZERO,
         limit: "cached".to_owned(),
     });
     let volume = VolumeSpec {

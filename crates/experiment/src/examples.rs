@@ -71,6 +71,7 @@ pub fn trial(arm: &str, block: u32, elapsed_s: f64) -> Record {
         block,
         position: block % 2,
         seed: u64::from(block),
+        drawn: BTreeMap::new(),
         outcome: Outcome::Finished,
         metrics: BTreeMap::from([
             ("elapsed_s".into(), elapsed_s),

@@ -13,9 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let plan = Plan::new(&spec.check(&inputs.inventory)?, false);
     let finished = lab::run(&plan, &inputs, &|_: Event<'_>| {})?;
     let findings = findings::make(&finished.question, &finished.records);
-    print!(
-        "{}",
-        report::terminal::render(&findings, report::Width::default())
-    );
+    let shown = report::run::report(&findings);
+    let (width, extent) = (report::Width::default(), report::Extent::Full);
+    print!("{}", report::terminal::render(&shown, width, extent));
     Ok(())
 }

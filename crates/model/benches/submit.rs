@@ -155,6 +155,7 @@ fn ds14() -> MachineSpec {
                 p50: Duration::from_micros(500),
                 p99: Duration::from_micros(900),
             },
+            through_latency: LatencySpec::ZERO,
             limit: "cached".into(),
         }),
         ..MachineSpec::unlimited()

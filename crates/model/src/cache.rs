@@ -21,6 +21,8 @@ pub struct HostCache {
     capacity: usize,
     /// Time to serve a hit.
     pub hit_latency: Latency,
+    /// Time that a write takes beyond the disk's where the cache is read-only.
+    pub through_latency: Latency,
 }
 
 impl HostCache {
@@ -32,6 +34,7 @@ impl HostCache {
                 .unwrap_or(usize::MAX)
                 .max(1),
             hit_latency: Latency::new(spec.hit_latency),
+            through_latency: Latency::new(spec.through_latency),
         }
     }
 
@@ -136,6 +139,7 @@ mod tests {
         HostCache::new(&HostCacheSpec {
             size: Bytes(blocks * BLOCK),
             hit_latency: LatencySpec::ZERO,
+            through_latency: LatencySpec::ZERO,
             limit: "cached".into(),
         })
     }

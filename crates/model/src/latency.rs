@@ -70,6 +70,30 @@ impl Latency {
 }
 
 impl LatencySpec {
+    /// The same distribution, scaled by `factor`.
+    pub fn times(&self, factor: f64) -> LatencySpec {
+        let times = |time: &Duration| Duration::from_secs_f64(time.as_secs_f64() * factor);
+        match self {
+            LatencySpec::Constant { value } => LatencySpec::Constant {
+                value: times(value),
+            },
+            LatencySpec::Exponential { mean } => LatencySpec::Exponential { mean: times(mean) },
+            LatencySpec::LogNormal { p50, p99 } => LatencySpec::LogNormal {
+                p50: times(p50),
+                p99: times(p99),
+            },
+        }
+    }
+
+    /// The typical latency: the median, or the constant.
+    pub fn typical(&self) -> Duration {
+        match self {
+            LatencySpec::Constant { value } => *value,
+            LatencySpec::Exponential { mean } => *mean,
+            LatencySpec::LogNormal { p50, .. } => *p50,
+        }
+    }
+
     /// The mean of the distribution.
     ///
     /// For a log-normal exp(mu + sigma² / 2).
@@ -85,6 +109,24 @@ impl LatencySpec {
                 let sigma = libm::log(ratio) / Z_99;
                 Duration::from_secs_f64(p50.as_secs_f64() * libm::exp(sigma * sigma / 2.0))
             }
+        }
+    }
+
+    /// The same distribution with a mean of `mean` in place of `from`; constant where `from` is 0.
+    #[must_use]
+    pub fn scaled(&self, from: Duration, mean: Duration) -> LatencySpec {
+        if from == Duration::ZERO {
+            return LatencySpec::constant(mean);
+        }
+        let factor = mean.as_secs_f64() / from.as_secs_f64();
+        let scaled = |value: &Duration| Duration::from_secs_f64(value.as_secs_f64() * factor);
+        match self {
+            LatencySpec::Constant { value } => LatencySpec::constant(scaled(value)),
+            LatencySpec::Exponential { mean } => LatencySpec::Exponential { mean: scaled(mean) },
+            LatencySpec::LogNormal { p50, p99 } => LatencySpec::LogNormal {
+                p50: scaled(p50),
+                p99: scaled(p99),
+            },
         }
     }
 }
@@ -138,6 +180,21 @@ mod tests {
         // sigma = ln 3 / 2.326348 = 0.472248; exp(sigma² / 2) = exp(0.111509) = 1.117964
         let mean = spec.mean().as_millis_f64();
         assert!((mean - 1.117_964).abs() < 1e-5, "{mean}");
+    }
+
+    #[test]
+    fn a_longer_latency_keeps_its_shape() {
+        let ms = Duration::from_millis;
+        let spec = LatencySpec::LogNormal {
+            p50: ms(1),
+            p99: ms(3),
+        };
+        let longer = LatencySpec::LogNormal {
+            p50: ms(2),
+            p99: ms(6),
+        };
+        assert_eq!(spec.times(2.0), longer);
+        assert_eq!(longer.typical(), ms(2));
     }
 
     #[test]

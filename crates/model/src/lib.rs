@@ -22,6 +22,7 @@ extern crate alloc;
 // Units.
 pub mod number;
 pub mod random;
+pub mod spread;
 pub mod time;
 pub mod units;
 
@@ -44,11 +45,12 @@ pub mod locks;
 pub mod split;
 pub mod store;
 
-pub use request::{Completion, Measure, Operation, Owner, Request, Throttle};
+pub use request::{Completion, Durability, Measure, Operation, Owner, Request, Throttle};
 pub use spec::{
     Burst, Counts, DiskSpec, HostCacheMode, HostCacheSpec, IoUnit, LatencySpec, LimitSpec,
     MachineSpec, Rate, VolumeSpec,
 };
+pub use spread::{Spread, SpreadError};
 pub use storage::{Observer, Storage};
 pub use time::{Duration, Instant};
 pub use units::{Bytes, Iops, Throughput};

@@ -28,6 +28,19 @@ pub struct Request {
     pub offset: u64,
     /// How long the range is; zero for a flush.
     pub length: Bytes,
+    /// When a write is durable; without effect on a read and a flush.
+    pub durability: Durability,
+}
+
+/// When a write is durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Durability {
+    /// Once its volume was flushed after it: a cache that writes back may keep it until then.
+    #[default]
+    OnFlush,
+    /// When it is done, whatever caches it passes: it is written through (`FILE_FLAG_WRITE_THROUGH`, forced unit access).
+    OnCompletion,
 }
 
 impl Request {
@@ -37,15 +50,25 @@ impl Request {
             operation: Operation::Read,
             offset,
             length,
+            durability: Durability::OnFlush,
         }
     }
 
-    /// A write of `length` at `offset`.
+    /// A write of `length` at `offset`, durable once flushed.
     pub const fn write(offset: u64, length: Bytes) -> Request {
         Request {
             operation: Operation::Write,
             offset,
             length,
+            durability: Durability::OnFlush,
+        }
+    }
+
+    /// A write of `length` at `offset`, durable when it is done.
+    pub const fn durable_write(offset: u64, length: Bytes) -> Request {
+        Request {
+            durability: Durability::OnCompletion,
+            ..Request::write(offset, length)
         }
     }
 
@@ -55,6 +78,7 @@ impl Request {
             operation: Operation::Flush,
             offset: 0,
             length: Bytes::ZERO,
+            durability: Durability::OnFlush,
         }
     }
 }

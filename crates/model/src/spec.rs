@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::request::Operation;
 use crate::time::Duration;
 use crate::units::{Bytes, Iops, Throughput};
 
@@ -143,6 +144,8 @@ pub struct HostCacheSpec {
     pub size: Bytes,
     /// Time to serve a hit.
     pub hit_latency: LatencySpec,
+    /// Time that a write takes beyond the disk's where the cache is read-only, as it is done once both have it.
+    pub through_latency: LatencySpec,
     /// Name of the machine limit that every request through the cache passes.
     pub limit: String,
 }
@@ -156,7 +159,7 @@ pub enum HostCacheMode {
     None,
     /// Reads may hit; writes go through to the disk.
     ReadOnly,
-    /// Reads may hit; writes complete in the cache and reach the disk later.
+    /// Reads may hit; writes complete in the cache and reach the disk later, unless they are durable when they complete.
     ReadWrite,
 }
 
@@ -227,6 +230,24 @@ impl DiskSpec {
             in_flight_max: None,
             machine_limits: Vec::new(),
             host_cache_allowed: true,
+        }
+    }
+
+    /// Time to serve a request of one kind.
+    pub fn latency(&self, operation: Operation) -> LatencySpec {
+        match operation {
+            Operation::Read => self.read_latency,
+            Operation::Write => self.write_latency,
+            Operation::Flush => self.flush_latency,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn latency_mut(&mut self, operation: Operation) -> &mut LatencySpec {
+        match operation {
+            Operation::Read => &mut self.read_latency,
+            Operation::Write => &mut self.write_latency,
+            Operation::Flush => &mut self.flush_latency,
         }
     }
 

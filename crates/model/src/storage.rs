@@ -1,6 +1,7 @@
 //! All volumes of one machine: which limits a request passes, and which disks it reaches.
 //!
-//! How the caps of an Azure machine combine (virtual machine and disk performance, 2020-10-12;
+//! How the caps of an Azure machine combine (*Virtual machine and disk performance*, 2020-10-12, also on a write through a
+//! read-only cache, done once cache and disk have it, and on forced unit access, which a read-write cache passes on;
 //! *Performance guidelines for SQL Server on Azure VMs*, storage, 2023-10-06):
 //!
 //! | host cache | request | disk limits | uncached limits | cached limits | done when |
@@ -10,6 +11,7 @@
 //! | read-only | read, miss | yes | yes | yes | the disk is done |
 //! | read-only | write | yes | yes | yes | both are done |
 //! | read-write | write | later | later | yes | the cache is done |
+//! | read-write | durable write | yes | yes | yes | the cache is done, then the disk |
 //! | (local disk) | any | its own | | yes | the disk is done |
 //!
 //! Other vendors have no host cache: a request passes the disk's limits and the machine limit that the
@@ -21,10 +23,12 @@ use alloc::vec::Vec;
 
 use crate::allowance::{Limit, Standing};
 use crate::backlog::{self, Backlog};
+use crate::cache::HostCache;
 use crate::disk::{Admission, Disk};
+use crate::latency::Latency;
 use crate::machine::Machine;
 use crate::random;
-use crate::request::{Completion, Operation, Owner, Request};
+use crate::request::{Completion, Durability, Operation, Owner, Request};
 use crate::spec::{HostCacheMode, IoUnit, MachineSpec, VolumeSpec};
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
@@ -343,10 +347,14 @@ impl Attached {
                 return self.cached_read(machine, now, request);
             }
             (HostCacheMode::ReadOnly, Operation::Write) => {
-                let limit = self.fill(machine, request);
-                self.through(machine, now, request, limit)
+                self.write_through(machine, now, request, |cache| &cache.through_latency)
             }
-            (HostCacheMode::ReadWrite, Operation::Write) => self.write_back(machine, now, request),
+            (HostCacheMode::ReadWrite, Operation::Write) => match request.durability {
+                Durability::OnFlush => self.write_back(machine, now, request),
+                Durability::OnCompletion => {
+                    self.write_through(machine, now, request, |cache| &cache.hit_latency)
+                }
+            },
         };
         (completion, false)
     }
@@ -422,6 +430,25 @@ impl Attached {
             );
         }
         completion(now, admission, Duration::ZERO, self.disk.draw(&latency))
+    }
+
+    /// Done once cache and disk have it, which takes what `beyond` the disk takes.
+    fn write_through(
+        &mut self,
+        machine: &mut Machine,
+        now: Instant,
+        request: &Request,
+        beyond: fn(&HostCache) -> &Latency,
+    ) -> Completion {
+        let limit = self.fill(machine, request);
+        let completion = self.through(machine, now, request, limit);
+        let beyond = machine.cache.as_ref().map(|(cache, _)| beyond(cache));
+        let beyond = beyond.map_or(Duration::ZERO, |latency| self.disk.draw(latency));
+        Completion {
+            done: completion.done + beyond,
+            service: completion.service + beyond,
+            ..completion
+        }
     }
 
     /// Accepted by the cache once it has room; reaches the disk later, past the limits it would have passed.

@@ -9,9 +9,9 @@ use std::rc::Rc;
 
 use model::storage::{DiskPlace, Usage, UsageOwner};
 use model::{
-    Burst, Bytes, Completion, Counts, DiskSpec, Duration, HostCacheMode, HostCacheSpec, Instant,
-    IoUnit, Iops, LatencySpec, LimitSpec, MachineSpec, Observer, Operation, Rate, Request, Storage,
-    Throughput, VolumeSpec,
+    Burst, Bytes, Completion, Counts, DiskSpec, Durability, Duration, HostCacheMode, HostCacheSpec,
+    Instant, IoUnit, Iops, LatencySpec, LimitSpec, MachineSpec, Observer, Operation, Rate, Request,
+    Storage, Throughput, VolumeSpec,
 };
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
@@ -467,6 +467,27 @@ proptest! {
     }
 
     #[test]
+    fn no_host_cache_makes_a_durable_write_faster(
+        case in case_with(latency_constant().boxed(), Just(HostCacheMode::None).boxed()),
+        mode in prop::sample::select(vec![HostCacheMode::ReadOnly, HostCacheMode::ReadWrite]),
+    ) {
+        let mut case = case;
+        for arrival in &mut case.arrivals {
+            let Request { offset, length, .. } = arrival.request;
+            arrival.request = Request::durable_write(offset, length);
+        }
+        let without = case.done();
+        for volume in &mut case.volumes {
+            volume.host_cache = mode;
+        }
+        let with = case.done();
+
+        for (without, with) in without.iter().zip(&with) {
+            prop_assert!(with >= without, "{mode:?}: {with:?}, without {without:?}");
+        }
+    }
+
+    #[test]
     fn what_was_read_or_written_through_a_cache_that_holds_it_all_is_hit(
         mode in prop::sample::select(vec![HostCacheMode::ReadOnly, HostCacheMode::ReadWrite]),
         request in request(),
@@ -477,6 +498,7 @@ proptest! {
                 host_cache: Some(HostCacheSpec {
                     size: Bytes::mib(64),
                     hit_latency: LatencySpec::constant(Duration::from_micros(500)),
+                    through_latency: LatencySpec::ZERO,
                     limit: "the machine has none of this name".into(),
                 }),
                 ..MachineSpec::unlimited()
@@ -506,6 +528,7 @@ fn behind_a_write_back_cache(size: Bytes, disk: DiskSpec) -> Storage {
         host_cache: Some(HostCacheSpec {
             size,
             hit_latency: LatencySpec::ZERO,
+            through_latency: LatencySpec::ZERO,
             limit: "the machine has none of this name".into(),
         }),
         ..MachineSpec::unlimited()
@@ -584,6 +607,7 @@ fn warming_a_volume_without_a_host_cache_takes_no_room_in_it() {
         host_cache: Some(HostCacheSpec {
             size: Bytes::kib(8),
             hit_latency: LatencySpec::ZERO,
+            through_latency: LatencySpec::ZERO,
             limit: "the machine has none of this name".into(),
         }),
         ..MachineSpec::unlimited()
@@ -619,6 +643,7 @@ fn a_machine_limit_counts_a_request_once_whichever_way_it_applies() {
         host_cache: Some(HostCacheSpec {
             size: Bytes::mib(1),
             hit_latency: LatencySpec::ZERO,
+            through_latency: LatencySpec::ZERO,
             limit: "cached".into(),
         }),
         ..MachineSpec::unlimited()
@@ -901,13 +926,17 @@ fn request() -> impl Strategy<Value = Request> {
         4 => Just(Operation::Write),
         1 => Just(Operation::Flush),
     ];
-    (operation, 0..1_u64 << 22, 1..1_u64 << 20).prop_map(|(operation, offset, length)| {
-        match operation {
+    let durability = prop::sample::select(vec![Durability::OnFlush, Durability::OnCompletion]);
+    (operation, 0..1_u64 << 22, 1..1_u64 << 20, durability).prop_map(
+        |(operation, offset, length, durability)| match operation {
             Operation::Flush => Request::flush(),
             Operation::Read => Request::read(offset, Bytes(length)),
-            Operation::Write => Request::write(offset, Bytes(length)),
-        }
-    })
+            Operation::Write => Request {
+                durability,
+                ..Request::write(offset, Bytes(length))
+            },
+        },
+    )
 }
 
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
@@ -1028,11 +1057,13 @@ fn machine() -> impl Strategy<Value = MachineSpec> {
     let cache = (
         1..300_u64,
         span(),
+        span(),
         prop::sample::select(vec!["cached", "absent"]),
     )
-        .prop_map(|(blocks, hit, limit)| HostCacheSpec {
+        .prop_map(|(blocks, hit, through, limit)| HostCacheSpec {
             size: Bytes(blocks << 13),
             hit_latency: LatencySpec::constant(hit),
+            through_latency: LatencySpec::constant(through),
             limit: limit.into(),
         });
     (limits(), limits(), prop::option::of(cache)).prop_map(|(cached, uncached, host_cache)| {

@@ -1,6 +1,8 @@
 //! Modelled volumes that share a machine: requests, completion times and counters.
 
-use model::{Duration, Instant, LimitSpec, MachineSpec, Request, Storage, Throttle, VolumeSpec};
+use model::{
+    Durability, Duration, Instant, LimitSpec, MachineSpec, Request, Storage, Throttle, VolumeSpec,
+};
 use parking_lot::Mutex;
 
 use crate::counters::Counters;
@@ -79,9 +81,14 @@ impl PacedStorage {
         }
     }
 
-    /// Like [`PacedStorage::submit`], for a write that must be durable before it is done: a flush follows it.
+    /// Like [`PacedStorage::submit`], for a write that must be durable before it is done, whatever cache its volume has: a flush
+    /// follows it, as a kernel has it for a file opened with `O_SYNC`.
     pub fn submit_durable(&self, arrived: Instant, volume: usize, request: Request) -> Completion {
-        let written = self.submit(arrived, volume, request);
+        let durable = Request {
+            durability: Durability::OnCompletion,
+            ..request
+        };
+        let written = self.submit(arrived, volume, durable);
         // The model takes requests in time order, so the flush cannot be submitted at a future instant:
         // it is submitted now, and its latency is added after the write.
         let flushed = self.submit(arrived, volume, Request::flush());
@@ -138,7 +145,7 @@ fn deepened(machine: &MachineSpec, volumes: &[VolumeSpec]) -> (MachineSpec, Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Bytes, DiskSpec, Iops, Throughput};
+    use model::{Bytes, DiskSpec, HostCacheMode, HostCacheSpec, Iops, LatencySpec, Throughput};
 
     #[test]
     fn a_strict_limit_lets_what_four_milliseconds_saved_up_pass_at_once() {
@@ -160,8 +167,8 @@ mod tests {
     #[test]
     fn a_durable_write_is_done_when_its_flush_is() {
         let disk = DiskSpec {
-            write_latency: model::LatencySpec::constant(Duration::from_millis(2)),
-            flush_latency: model::LatencySpec::constant(Duration::from_millis(5)),
+            write_latency: LatencySpec::constant(Duration::from_millis(2)),
+            flush_latency: LatencySpec::constant(Duration::from_millis(5)),
             ..DiskSpec::unlimited()
         };
         let volumes = [VolumeSpec::of("d", disk)];
@@ -170,5 +177,39 @@ mod tests {
         let completion = paced.submit_durable(now, 0, Request::write(0, Bytes::kib(8)));
         assert_eq!(completion.due.since(now), Duration::from_millis(7));
         assert_eq!(paced.reading().disks[0].flushes, 1);
+    }
+
+    #[test]
+    fn a_host_cache_does_not_make_a_durable_write_faster() {
+        let ms = Duration::from_millis;
+        let machine = MachineSpec {
+            host_cache: Some(HostCacheSpec {
+                size: Bytes::mib(1),
+                hit_latency: LatencySpec::constant(ms(1)),
+                through_latency: LatencySpec::constant(ms(3)),
+                limit: "the machine has none of this name".into(),
+            }),
+            ..MachineSpec::unlimited()
+        };
+        let disk = DiskSpec {
+            write_latency: LatencySpec::constant(ms(10)),
+            flush_latency: LatencySpec::constant(ms(2)),
+            ..DiskSpec::unlimited()
+        };
+        // The disk and its flush; 1 ms for the cache before, or 3 ms beyond the disk.
+        for (host_cache, takes) in [
+            (HostCacheMode::None, ms(12)),
+            (HostCacheMode::ReadWrite, ms(13)),
+            (HostCacheMode::ReadOnly, ms(15)),
+        ] {
+            let volume = VolumeSpec {
+                host_cache,
+                ..VolumeSpec::of("d", disk.clone())
+            };
+            let paced = PacedStorage::new(Clock::start(), &machine, &[volume], 1);
+            let now = paced.now();
+            let completion = paced.submit_durable(now, 0, Request::write(0, Bytes::kib(8)));
+            assert_eq!(completion.due.since(now), takes, "{host_cache:?}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Defaults of a simulated engine for keys that an experiment does not set.
 
 use model::store::PageSize;
-use model::{Bytes, Duration};
+use model::{Bytes, Durability, Duration};
 use serde::de::{Deserialize, Deserializer};
 
 use crate::LIKES;
@@ -43,6 +43,8 @@ pub struct Defaults {
     pub log_in_flight_max: u32,
     /// Whether a log write is durable only once its volume was flushed.
     pub log_flush: bool,
+    /// When a write of a data file is durable.
+    pub data_durability: Durability,
 }
 
 impl Defaults {
@@ -58,7 +60,8 @@ impl Defaults {
         full_page_images: false,
         log_gather: Bytes::kib(60), // SQL Server's largest log block
         log_in_flight_max: 1,
-        log_flush: false, // SQL Server writes through
+        log_flush: false, // SQL Server writes through: see its table
+        data_durability: Durability::OnCompletion,
     };
 }
 

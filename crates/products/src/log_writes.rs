@@ -1,10 +1,10 @@
-//! How products write their log: in which units, and how many writes at the same time; and their temporary files.
+//! How products write their log: in which units, and how many writes at the same time; and their other files.
 
-use model::Bytes;
+use model::{Bytes, Durability};
 
 use crate::{mariadb, postgres, sqlserver};
 
-/// How a product writes its log, and its temporary files.
+/// How a product writes its log, and its other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogWrites {
     /// Its names in profiles, with those of its kin.
@@ -18,6 +18,8 @@ pub struct LogWrites {
     /// Whether its temporary files are written to the system's cache, so that sessions wait for reads of them before they wait for
     /// writes.
     pub buffers_temp: bool,
+    /// When a write of a data file is durable.
+    pub data_durability: Durability,
     /// What to record for its commits to be counted, where a recording may lack them.
     pub commits: Option<&'static str>,
 }

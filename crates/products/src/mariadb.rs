@@ -1,7 +1,7 @@
 //! MariaDB, and InnoDB, which MySQL has too.
 
-use model::Bytes;
 use model::store::PageSize;
+use model::{Bytes, Durability};
 
 use crate::{
     Defaults, Dialect, Grammar, Kind, Like, LogInFlight, LogWrites, Meaning, Placeholder, Product,
@@ -11,8 +11,10 @@ use crate::{
 /// Sources: <https://dev.mysql.com/doc/refman/8.4/en/innodb-parameters.html>: `innodb_page_size` 16 KB,
 /// `innodb_flush_neighbors` 0, `innodb_write_io_threads` 4 with up to 256 pending requests each,
 /// `innodb_doublewrite_pages` 128, `innodb_redo_log_capacity` 100 MB; `innodb_log_buffer_size` 16 MB in 8.0,
-/// `innodb_flush_log_at_trx_commit` 1 with `innodb_flush_method` `fsync` or `O_DIRECT`. Pages are flushed by the age of the log and
-/// the share of dirty ones, not by the clock.
+/// `innodb_flush_log_at_trx_commit` 1 with `innodb_flush_method` `fsync` or `O_DIRECT`: both write, then call `fsync`
+/// (`innodb_data_file_write_through` and `innodb_log_file_write_through` are off,
+/// <https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-flush-method>, read 2026-11-27). Pages are flushed by
+/// the age of the log and the share of dirty ones, not by the clock.
 pub(crate) const LIKE: Like = Like {
     name: "innodb",
     title: "InnoDB",
@@ -25,6 +27,7 @@ pub(crate) const LIKE: Like = Like {
         doublewrite_pages: 128,
         log_gather: Bytes::mib(16),
         log_flush: true,
+        data_durability: Durability::OnFlush,
         ..Defaults::GENERIC
     },
 };
@@ -140,5 +143,6 @@ pub(crate) const LOG_WRITES: LogWrites = LogWrites {
     page: Bytes::kib(4),
     in_flight: LogInFlight::One { logs: 2 },
     buffers_temp: false,
+    data_durability: LIKE.defaults.data_durability,
     commits: None,
 };

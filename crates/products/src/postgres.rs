@@ -1,6 +1,6 @@
 //! PostgreSQL.
 
-use model::{Bytes, Duration};
+use model::{Bytes, Durability, Duration};
 
 use crate::{
     Defaults, Dialect, Grammar, Kind, Like, LogInFlight, LogWrites, Placeholder, Product, Setting,
@@ -8,7 +8,8 @@ use crate::{
 
 /// Sources: <https://www.postgresql.org/docs/current/runtime-config-wal.html>: `checkpoint_timeout` 5 min,
 /// `checkpoint_flush_after` 256 kB, `full_page_writes` on, `wal_buffers` of up to one segment, 16 MB; `wal_sync_method`
-/// `fdatasync` on Linux.
+/// `fdatasync` on Linux. Data files are written without a sync, which the checkpoint makes up for
+/// (<https://www.postgresql.org/docs/current/wal-configuration.html>, read 2026-11-27).
 pub(crate) const LIKE: Like = Like {
     name: "postgres",
     title: "PostgreSQL",
@@ -17,6 +18,7 @@ pub(crate) const LIKE: Like = Like {
         full_page_images: true,
         log_gather: Bytes::mib(16),
         log_flush: true,
+        data_durability: Durability::OnFlush,
         ..Defaults::GENERIC
     },
 };
@@ -87,6 +89,7 @@ pub(crate) const LOG_WRITES: LogWrites = LogWrites {
     page: Bytes::kib(8),
     in_flight: LogInFlight::One { logs: 1 },
     buffers_temp: true,
+    data_durability: LIKE.defaults.data_durability,
     commits: None,
 };
 

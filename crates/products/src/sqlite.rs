@@ -1,13 +1,13 @@
 //! SQLite.
 
-use model::Bytes;
 use model::store::PageSize;
+use model::{Bytes, Durability};
 
 use crate::{Defaults, Dialect, Grammar, Like, Placeholder};
 
 /// Sources: <https://www.sqlite.org/pragma.html#pragma_page_size>: 4,096 bytes since 3.12.0; pages are written one by
 /// one by the connection that commits or checkpoints (<https://www.sqlite.org/wal.html>), and the log is synced at a commit
-/// (`synchronous` `FULL`).
+/// (`synchronous` `FULL`), the database at the end of a checkpoint.
 pub(crate) const LIKE: Like = Like {
     name: "sqlite",
     title: "SQLite",
@@ -16,6 +16,7 @@ pub(crate) const LIKE: Like = Like {
         write_gather: Bytes::kib(4),
         writes_in_flight: 1,
         log_flush: true,
+        data_durability: Durability::OnFlush,
         ..Defaults::GENERIC
     },
 };

@@ -1,6 +1,6 @@
 //! SQL Server.
 
-use model::Bytes;
+use model::{Bytes, Durability};
 use reading::Role;
 
 use crate::{
@@ -12,6 +12,13 @@ use crate::{
 /// read-ahead of up to 64 pages from one file, writes of up to 128 pages since 2016. Up to 112 log writes of a database since 2012:
 /// Paul Randal, "Trimming More Transaction Log Fat",
 /// <https://sqlperformance.com/2013/01/io-subsystem/trimming-more-transaction-log-fat> (read 2026-11-26).
+///
+/// It opens data and log files with `FILE_FLAG_WRITE_THROUGH`, so that a write is done once it is on stable media, whatever caches
+/// there are: Microsoft, "How It Works: The I/O Path: SQL Server Running in Windows Azure Virtual Machine", 2013-06-03
+/// (<https://learn.microsoft.com/archive/blogs/psssql/how-it-works-the-io-path-sql-server-running-in-windows-azure-virtual-machine-iaas>);
+/// files of tempdb without it since 2019: "I/O optimizations for tempdb in SQL Server and Azure SQL", 2023-08-08
+/// (<https://techcommunity.microsoft.com/t5/sql-server-blog/i-o-optimizations-for-tempdb-in-sql-server-and-azure-sql/ba-p/3894163>),
+/// both read 2026-11-27. On Linux it flushes instead, or uses forced unit access (trace flag 3979).
 pub(crate) const LIKE: Like = Like {
     name: "sqlserver",
     title: "SQL Server",
@@ -19,6 +26,7 @@ pub(crate) const LIKE: Like = Like {
         read_ahead: Bytes::kib(512),
         write_gather: Bytes::mib(1),
         log_in_flight_max: 112,
+        data_durability: Durability::OnCompletion,
         ..Defaults::GENERIC
     },
 };
@@ -74,6 +82,7 @@ pub(crate) const LOG_WRITES: LogWrites = LogWrites {
         },
     },
     buffers_temp: false,
+    data_durability: LIKE.defaults.data_durability,
     commits: Some("record the counter `Databases(*)\\Write Transactions/sec` too"),
 };
 

@@ -4,7 +4,7 @@
 //! the number of sessions that issue operations in turn: a closed system, whose rate follows from how long operations then take
 //! (Mesnier et al., "Modeling the relative fitness of storage", 2007, has the idea).
 
-use model::{Bytes, Duration, Operation};
+use model::{Bytes, Durability, Duration, Operation};
 use profile::{Interval, Io, Requests, Wait};
 use reading::Role;
 use thiserror::Error;
@@ -77,6 +77,8 @@ pub struct Access {
     pub writes: Each,
     /// Writes that no session waits for.
     pub background_writes: Each,
+    /// When a write is durable.
+    pub durability: Durability,
 }
 
 /// Requests of one kind.
@@ -95,7 +97,7 @@ pub struct LogDemand {
     pub bytes_per_operation: f64,
     /// Share of the operations that wait for the log, 0 to 1.
     pub commits_per_operation: f64,
-    /// Whether the log is flushed after each write.
+    /// Whether the log is flushed after each write; if not, it is written through.
     pub is_flushed: bool,
     /// Writes are whole pages of this size, rewriting the page that the previous write ended in; above 0.
     pub page: Bytes,
@@ -195,10 +197,8 @@ impl Demand {
         let sessions = mean(|interval| interval.sessions)
             .or(running)
             .unwrap_or(spent);
-        let (data, temp) = (
-            totals.data(operations),
-            totals.temp(operations, log_writer.buffers_temp),
-        );
+        let data = totals.data(operations, log_writer.data_durability);
+        let temp = totals.temp(operations, log_writer.buffers_temp);
         let requests = data.requests() + temp.requests();
         let mut log = totals.log(operations, log_writer);
         let sizes = [log.bytes_per_operation, data.size_max(), temp.size_max()];
@@ -348,7 +348,7 @@ impl Totals<'_> {
         any([data, seen(Wait::DataWrite)]) + temp + log
     }
 
-    fn data(&self, operations: f64) -> Access {
+    fn data(&self, operations: f64, durability: Durability) -> Access {
         let reads = self.requests(Role::Data, |io| &io.reads);
         let writes = self.requests(Role::Data, |io| &io.writes);
         let waited = share(self.waiting_s(Wait::DataRead), &reads).unwrap_or(1.0);
@@ -364,6 +364,7 @@ impl Totals<'_> {
             background_reads: reads.share(1.0 - waited),
             writes: writes.share(by_sessions),
             background_writes: writes.share(1.0 - by_sessions),
+            durability,
         }
     }
 
@@ -390,6 +391,7 @@ impl Totals<'_> {
             background_reads: reads.share(1.0 - of_reads),
             writes: writes.share(of_writes),
             background_writes: writes.share(1.0 - of_writes),
+            durability: Durability::OnFlush,
         }
     }
 

@@ -1,8 +1,8 @@
-//! How a server writes its log: in which units, and how many writes at the same time.
+//! How a server writes its log: in which units, and how many writes at the same time; and its other files.
 //!
 //! What is known of each product, with its sources, is in the tables of [`products`].
 
-use model::Bytes;
+use model::{Bytes, Durability};
 use products::{LogInFlight, LogLimit, LogWrites};
 use profile::{Profile, Wait};
 use reading::Role;
@@ -16,7 +16,7 @@ pub(super) const SECTOR: Bytes = Bytes(512);
 /// instant; and by which recorded writes in flight may exceed a product's limit.
 const MORE_MAX: f64 = 0.05;
 
-/// How a server writes its log, and its temporary files.
+/// How a server writes its log, and its other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogWriter {
     /// It writes whole pages of this size; above 0.
@@ -25,6 +25,8 @@ pub(crate) struct LogWriter {
     /// Whether its temporary files are written to the system's cache, so that sessions wait for reads of them before they wait for
     /// writes.
     pub(super) buffers_temp: bool,
+    /// When a write of a data file is durable.
+    pub(super) data_durability: Durability,
     /// What to record for commits to be counted.
     commits: Option<&'static str>,
 }
@@ -62,6 +64,7 @@ impl LogWriter {
             in_flight,
             title,
             buffers_temp,
+            data_durability,
             commits,
             products: _,
         }) = product.and_then(LogWrites::of).copied()
@@ -70,6 +73,7 @@ impl LogWriter {
                 page: SECTOR,
                 in_flight: InFlight::Recorded,
                 buffers_temp: false,
+                data_durability: Durability::OnFlush,
                 commits: None,
             };
         };
@@ -94,6 +98,7 @@ impl LogWriter {
             page,
             in_flight,
             buffers_temp,
+            data_durability,
             commits,
         }
     }

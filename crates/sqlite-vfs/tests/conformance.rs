@@ -15,8 +15,8 @@ use host::clock::Clock;
 use model::random;
 use model::store::{Commit, ReadUnit};
 use model::{
-    Bytes, DiskSpec, Duration, Instant, Iops, LatencySpec, LimitSpec, MachineSpec, Operation, Rate,
-    Request, Storage, Throughput, VolumeSpec,
+    Bytes, DiskSpec, Duration, HostCacheMode, HostCacheSpec, Instant, Iops, LatencySpec, LimitSpec,
+    MachineSpec, Operation, Rate, Request, Storage, Throughput, VolumeSpec,
 };
 use paced::Pacer;
 use parking_lot::Mutex;
@@ -83,6 +83,27 @@ impl Sequence {
             ..disk(Iops(500))
         };
         Sequence::new(disk, Iops(700), 4, 150)
+    }
+
+    /// Four at a time behind host caches: one that writes back, of which flushes wait for what it holds, and a read-only one.
+    fn behind_host_caches() -> Sequence {
+        let ms = Duration::from_millis;
+        let disk = DiskSpec {
+            read_latency: LatencySpec::constant(ms(3)),
+            write_latency: LatencySpec::constant(ms(4)),
+            flush_latency: LatencySpec::constant(ms(2)),
+            ..disk(Iops(500))
+        };
+        let mut sequence = Sequence::new(disk, Iops(700), 4, 150);
+        sequence.machine.host_cache = Some(HostCacheSpec {
+            size: Bytes::mib(64),
+            hit_latency: LatencySpec::constant(ms(1)),
+            through_latency: LatencySpec::constant(ms(2)),
+            limit: "the machine has none of this name".to_owned(),
+        });
+        sequence.volumes[0].host_cache = HostCacheMode::ReadWrite;
+        sequence.volumes[1].host_cache = HostCacheMode::ReadOnly;
+        sequence
     }
 
     fn new(disk: DiskSpec, machine_limit: Iops, depth: usize, each: usize) -> Sequence {
@@ -324,6 +345,11 @@ fn sqlite_takes_the_modelled_time_for_four_requests_at_once_and_a_shared_limit()
     conforms(&Sequence::four_at_a_time(), under_sqlite);
 }
 
+#[test]
+fn sqlite_takes_the_modelled_time_behind_host_caches() {
+    conforms(&Sequence::behind_host_caches(), under_sqlite);
+}
+
 #[cfg(target_os = "linux")]
 mod under_fuse {
     use std::fs::OpenOptions;
@@ -405,6 +431,11 @@ mod under_fuse {
     #[test]
     fn fuse_takes_the_modelled_time_for_four_requests_at_once_and_a_shared_limit() {
         conforms(&Sequence::four_at_a_time(), under_fuse);
+    }
+
+    #[test]
+    fn fuse_takes_the_modelled_time_behind_host_caches() {
+        conforms(&Sequence::behind_host_caches(), under_fuse);
     }
 }
 

@@ -12,6 +12,9 @@ const STYLE: TableStyle =
 const BETWEEN: usize = 3;
 const AROUND: usize = 2;
 
+/// Before what is shown below a row.
+const BELOW: &str = "     ";
+
 /// The possible widths of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
@@ -119,8 +122,8 @@ pub(super) struct Drawn {
     pub(super) rows: Vec<String>,
 }
 
-/// The columns side by side.
-pub(super) fn draw(columns: &[Drawn]) -> String {
+/// The columns side by side, with the lines of each row that are `below` it.
+pub(super) fn draw(columns: &[Drawn], below: &[Vec<String>]) -> String {
     let mut shown = comfy_table::Table::new();
     let head = columns.iter().map(|column| column.head.as_str());
     shown.load_style(STYLE).set_header(head);
@@ -133,8 +136,21 @@ pub(super) fn draw(columns: &[Drawn]) -> String {
             shown.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let lines = shown.lines().map(|line| format!("{}\n", line.trim_end()));
-    lines.collect()
+    let height = |texts: &mut dyn Iterator<Item = &String>| {
+        let heights = texts.map(|text| text.lines().count());
+        heights.max().unwrap_or_default().max(1)
+    };
+    // The rule is a line of the head.
+    let head = height(&mut columns.iter().map(|column| &column.head)) + 1;
+    let of_row = |row: usize| height(&mut columns.iter().map(|column| &column.rows[row]));
+    let mut lines = shown.lines().map(|line| format!("{}\n", line.trim_end()));
+    let mut text: String = lines.by_ref().take(head).collect();
+    for (row, below) in below.iter().enumerate() {
+        text.extend(lines.by_ref().take(of_row(row)));
+        text.extend(below.iter().map(|line| format!("{BELOW}{line}\n")));
+    }
+    text.extend(lines);
+    text
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ pub struct Heading {
     pub pinned: bool,
     /// Whether a terminal leaves out values repeated from the row above.
     pub once: bool,
+    /// Whether a terminal shows it below each row, on lines of their own.
+    pub below: bool,
 }
 
 /// A column of a table whose rows are built from `R`.
@@ -66,6 +68,14 @@ impl Table {
             }
         }
         table
+    }
+
+    /// Leaves out columns behind the first `most`.
+    pub fn keep_columns(&mut self, most: usize) {
+        self.headings.truncate(most);
+        for row in &mut self.rows {
+            row.truncate(most);
+        }
     }
 
     /// Its heading, one text per column.
@@ -145,6 +155,12 @@ impl<'a, R> Column<'a, R> {
     /// Leaves out values repeated from the row above, on a terminal.
     pub fn once(mut self) -> Column<'a, R> {
         self.heading.once = true;
+        self
+    }
+
+    /// Shows it below each row on a terminal, where it is too wide for a column: each of its lines is one there.
+    pub fn below(mut self) -> Column<'a, R> {
+        self.heading.below = true;
         self
     }
 

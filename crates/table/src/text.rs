@@ -1,5 +1,7 @@
 //! A table as text that fits the width: split into parts where it is too wide, or one list per row where even a part would be.
 
+use std::borrow::Cow;
+
 use textwrap::core::display_width;
 
 use crate::fit::{self, Drawn, Part, Span};
@@ -15,12 +17,17 @@ impl Table {
         if self.rows.is_empty() {
             return String::new();
         }
-        let columns = columns(self);
+        let (table, below) = self.split_below();
+        let columns = columns(&table);
         let spans: Vec<Span> = columns.iter().map(Column::span).collect();
         let used = |at: usize, width: usize| columns[at].used(width);
         let text = match fit::parts(&spans, width, &used) {
             Some(parts) => {
-                let drawn = parts.iter().map(|part| drawn(self, &columns, part));
+                let last = parts.len() - 1;
+                let drawn = parts.iter().enumerate().map(|(at, part)| {
+                    let below = if at == last { &below[..] } else { &[] };
+                    drawn(&table, &columns, part, below)
+                });
                 drawn.collect::<Vec<_>>().join("\n")
             }
             None => listed(self, width),
@@ -29,6 +36,27 @@ impl Table {
             "" => text,
             note => text + &width.wrapped(" ", note),
         }
+    }
+}
+
+impl Table {
+    /// The table without what is shown below its rows, and those lines of each row; no rows where there are none.
+    fn split_below(&self) -> (Cow<'_, Table>, Vec<Vec<String>>) {
+        if !self.headings.iter().any(|heading| heading.below) {
+            return (Cow::Borrowed(self), Vec::new());
+        }
+        let mut beside = self.clone();
+        let mut below = vec![Vec::new(); self.rows.len()];
+        for at in (0..self.headings.len())
+            .rev()
+            .filter(|at| self.headings[*at].below)
+        {
+            beside.headings.remove(at);
+            for (row, lines) in beside.rows.iter_mut().zip(&mut below) {
+                lines.splice(0..0, row.remove(at).lines());
+            }
+        }
+        (Cow::Owned(beside), below)
     }
 }
 
@@ -112,7 +140,7 @@ impl Column {
     }
 }
 
-fn drawn(table: &Table, columns: &[Column], part: &Part) -> String {
+fn drawn(table: &Table, columns: &[Column], part: &Part, below: &[Vec<String>]) -> String {
     let column = |(at, width): &(usize, usize)| {
         let mut drawn = columns[*at].drawn(*width);
         if table.headings[*at].once {
@@ -124,7 +152,7 @@ fn drawn(table: &Table, columns: &[Column], part: &Part) -> String {
         drawn
     };
     let columns: Vec<Drawn> = part.iter().map(column).collect();
-    fit::draw(&columns)
+    fit::draw(&columns, below)
 }
 
 /// Each row as a list, for names that leave no room for a column beside them.

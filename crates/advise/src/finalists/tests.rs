@@ -173,6 +173,7 @@ fn volume(name: &str, roles: &[Role], disk: &str, count: u32) -> Volume {
         iops: None,
         throughput: None,
         usd_per_month: None,
+        requests_usd_per_month: None,
         forgets: disk == "local",
     }
 }

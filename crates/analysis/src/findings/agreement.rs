@@ -112,7 +112,8 @@ mod tests {
         );
         close(found.points[1].ours / found.points[1].published, 1.05);
         let findings = make(&question, &records());
-        let sentence = crate::report::markdown::render(&findings);
+        let report = crate::report::run::report(&findings);
+        let sentence = crate::report::markdown::render(&report);
         let words: Vec<&str> = sentence.split_whitespace().collect();
         let expected = "Median error of 4 predicted figures against the published ones: 3.5 %; largest: -40 %,";
         assert!(words.join(" ").contains(expected), "{sentence}");

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::metrics::{better, value};
+use super::metrics::{better, value, within};
 use super::trials::Trials;
-use super::{Comparison, NoiseFloor, Ratio, Verdict};
-use crate::statistics::{self, Better};
+use super::{Comparison, NoiseFloor, Ratio, Verdict, unknown};
+use crate::statistics::{self, Better, Within};
 use experiment::question::{Question, twin_of};
 use experiment::record::Record;
 
@@ -51,13 +51,17 @@ pub(super) fn comparison(
         blocks: u32::try_from(blocks.len()).expect("blocks are counted in 32 bits"),
         blocks_needed: compared.blocks_needed,
         withheld: None,
+        unknown: unknown::of(question, trials, baseline, candidate),
     })
 }
 
 /// The baseline against its own twin, where it ran.
 pub(super) fn noise_floor(question: &Question, trials: &Trials) -> Option<NoiseFloor> {
     let baseline = question.baseline.as_deref().filter(|_| question.aa)?;
-    let compared = compare(question, trials, baseline, &twin_of(baseline))?;
+    // Both are drawn alike, and differ by chance alone.
+    let (own, twins) = pairs(question, trials, baseline, &twin_of(baseline));
+    let better = better(&question.metric);
+    let compared = statistics::compare(&own, &twins, question.margin, better, Within::Chance)?;
     Some(NoiseFloor {
         arm: baseline.into(),
         metric: question.metric.clone(),
@@ -72,12 +76,14 @@ pub(super) fn compare(
     baseline: &str,
     candidate: &str,
 ) -> Option<statistics::Comparison> {
+    let within = within(&[trials.finished(baseline), trials.finished(candidate)].concat());
     let (baseline, candidate) = pairs(question, trials, baseline, candidate);
     statistics::compare(
         &baseline,
         &candidate,
         question.margin,
         better(&question.metric),
+        within,
     )
 }
 
@@ -95,7 +101,7 @@ fn pairs(
 }
 
 /// The values of a baseline's trial and of the candidate's trial in the same block.
-fn pair(baseline: &Record, candidates: &[&Record], metric: &str) -> Option<(f64, f64)> {
+pub(super) fn pair(baseline: &Record, candidates: &[&Record], metric: &str) -> Option<(f64, f64)> {
     let candidate = candidates
         .iter()
         .find(|record| record.block == baseline.block)?;

@@ -1,11 +1,11 @@
 //! Conclusions that cannot be drawn although the records are in order.
 
-use super::metrics::value;
+use super::metrics::{value, within};
 use super::split::Split;
 use super::trials::Trials;
 use super::warnings::{list, warning};
 use super::{Findings, Warning};
-use crate::statistics;
+use crate::statistics::{self, Within};
 use experiment::question::Question;
 use experiment::record::Record;
 use experiment::spec::Mode;
@@ -62,8 +62,13 @@ fn model_chance(findings: &Findings) -> Option<Warning> {
 fn two_humps(question: &Question, trials: &Trials) -> Option<Warning> {
     let metric = &question.metric;
     let arms = list(question.arms.iter().filter_map(|arm| {
-        let finished = trials.finished(&arm.name).iter();
+        let finished = trials.finished(&arm.name);
+        // Groups of draws are no groups of results.
+        if within(finished) == Within::Unknown {
+            return None;
+        }
         let samples: Vec<f64> = finished
+            .iter()
             .filter_map(|record| value(record, metric))
             .collect();
         let humps = statistics::two_humps(&samples)?;

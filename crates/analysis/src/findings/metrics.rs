@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Metric;
-use crate::statistics::{self, Better};
+use crate::statistics::{self, Better, Within};
 use experiment::record::{Record, histogram};
 
 /// Nanoseconds in a millisecond.
@@ -27,7 +27,11 @@ pub(super) fn value(record: &Record, metric: &str) -> Option<f64> {
 
 /// Estimates of every metric that any of `trials` has, over those that have it.
 pub(super) fn estimates(trials: &[&Record]) -> BTreeMap<String, Metric> {
-    estimated(trials.iter().map(|record| of_trial(record)).collect())
+    let within = within(trials);
+    estimated(
+        trials.iter().map(|record| of_trial(record)).collect(),
+        within,
+    )
 }
 
 /// Estimates of every counter that any of `trials` has, over those that have it; `io.` counters by process, which a record
@@ -54,16 +58,24 @@ pub(super) fn counters(trials: &[&Record]) -> BTreeMap<String, Metric> {
             trial.entry(name.clone()).or_insert(0.0);
         }
     }
-    estimated(trials)
+    estimated(trials, Within::Chance)
 }
 
-fn estimated(trials: Vec<BTreeMap<String, f64>>) -> BTreeMap<String, Metric> {
+/// What intervals over these trials are of.
+pub(super) fn within(trials: &[&Record]) -> Within {
+    match trials.iter().any(|record| !record.drawn.is_empty()) {
+        true => Within::Unknown,
+        false => Within::Chance,
+    }
+}
+
+fn estimated(trials: Vec<BTreeMap<String, f64>>, within: Within) -> BTreeMap<String, Metric> {
     let names: BTreeSet<&String> = trials.iter().flat_map(BTreeMap::keys).collect();
     names
         .into_iter()
         .filter_map(|name| {
             let samples: Vec<f64> = trials.iter().filter_map(|t| t.get(name).copied()).collect();
-            let estimate = statistics::estimate(&samples)?;
+            let estimate = statistics::estimate(&samples, within)?;
             Some((name.clone(), metric(name, estimate)))
         })
         .collect()

@@ -38,6 +38,7 @@ mod sweeps;
 mod timing;
 mod too_little_io;
 mod trials;
+mod unknown;
 mod warnings;
 mod withheld;
 
@@ -56,6 +57,7 @@ pub(crate) use metrics::better;
 pub(crate) use split::Family;
 pub use survived::Survived;
 pub use sweeps::StopsHelping;
+pub use unknown::{Cause as UnknownCause, Unknown};
 pub use withheld::Withheld;
 
 use experiment::record::Cause;
@@ -375,6 +377,9 @@ pub struct Comparison {
     /// Why a verdict is withheld, regardless of the blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+    /// What the interval is made of, where blocks drew what nobody knows exactly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<Unknown>,
 }
 
 /// The conclusion about a candidate.

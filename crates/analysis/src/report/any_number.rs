@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::page::{self, Parts};
-use super::{csv, json as json_report, markdown, terminal};
+use super::{Extent, csv, json as json_report, markdown, run, terminal};
 use crate::findings::{self, ArmQuestion, Question};
 use experiment::examples;
 use experiment::plan::Plan;
@@ -88,11 +88,14 @@ fn every_report(plan: &Plan, records: &[Record]) {
     let question = question(plan);
     let findings = findings::make(&question, records);
     let curves = findings::curves(&question, records, &findings);
+    let report = run::report(&findings);
+    let screen = terminal::render(&report, Width::default(), Extent::Screen).to_string();
+    assert!(screen.lines().count() < 40, "{screen}");
     let texts = [
-        terminal::render(&findings, Width::default()).to_string(),
+        terminal::render(&report, Width::default(), Extent::Full).to_string(),
         csv::render(&findings),
         json_report::render(&findings),
-        markdown::render(&findings),
+        markdown::render(&report),
         page::render(Parts {
             findings: &findings,
             curves: &curves,

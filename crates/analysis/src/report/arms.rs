@@ -2,10 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use super::rank::Ranked;
 use super::{cell, words};
 use crate::findings::{Arm, Findings, Metric, Published, Survived};
 use experiment::spec::Mode;
+use table::quantity::percent_signed;
 use table::{Cell, Column, Table};
+
+/// Number of columns on a screen.
+const COLUMNS_MAX: usize = 6;
+
+/// The unit of prices.
+const PRICE: &str = "$/month";
 
 /// Metrics that are always shown, published or not.
 const ALWAYS: [&str; 4] = ["operations_per_s", "mb_per_s", "iops", "physical_reads"];
@@ -20,26 +28,13 @@ pub(super) struct Row<'a> {
 
 /// All columns in order, with the formats that include them: a new column is one entry here.
 pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
-    let mode = findings.mode();
     let engine = findings.engine.as_ref();
     let engine = engine.map(|engine| format!("{} {}", engine.name, engine.version));
     let mut columns = vec![
         Column::csv_only("experiment", |_: &Row| findings.experiment.as_str()),
         Column::csv_only("mode", |_: &Row| findings.mode.as_str()),
-        Column::text("placement", |row: &Row| row.arm.name.clone())
-            .pinned()
-            .csv("arm"),
-        Column::text("our\nfigures", move |row: &Row| role(row.arm, mode))
-            .pinned()
-            .optional(),
-        Column::figure("trials", |row: &Row| Cell::Of {
-            count: row.arm.trials,
-            all: findings.blocks,
-        })
-        .pinned()
-        .optional()
-        .csv("trials"),
     ];
+    columns.extend(naming(findings));
     // In CSV, one row each.
     let metrics = metrics(findings).into_iter();
     columns.extend(metrics.map(|name| metric(findings, name)));
@@ -56,10 +51,42 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
         Column::csv_only("deviation", |row: &Row| {
             row.published()?.deviation(row.metric?.mean)
         }),
+    ]);
+    columns.extend(besides(findings));
+    columns.extend([
+        Column::csv_only("fitted", |row: &Row| row.arm.fitted.to_string()),
+        Column::csv_only("engine", move |_: &Row| engine.clone()),
+    ]);
+    columns
+}
+
+/// What a row is about.
+fn naming<'a>(findings: &'a Findings) -> [Column<'a, Row<'a>>; 3] {
+    let mode = findings.mode();
+    [
+        Column::text("placement", |row: &Row| row.arm.name.clone())
+            .pinned()
+            .csv("arm"),
+        Column::text("our\nfigures", move |row: &Row| role(row.arm, mode))
+            .pinned()
+            .optional(),
+        Column::figure("trials", |row: &Row| Cell::Of {
+            count: row.arm.trials,
+            all: findings.blocks,
+        })
+        .pinned()
+        .optional()
+        .csv("trials"),
+    ]
+}
+
+/// What an arm costs, and survives.
+fn besides<'a>(findings: &'a Findings) -> [Column<'a, Row<'a>>; 2] {
+    [
         Column::figure(priced(findings), |row: &Row| {
             row.arm.usd_per_month.map(Cell::Usd)
         })
-        .unit("$/month")
+        .unit(PRICE)
         .pinned()
         .optional(),
         Column::text("crash states\nsurvived", |row: &Row| {
@@ -67,23 +94,75 @@ pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
             survived.map_or_else(String::new, Survived::brief)
         })
         .optional(),
-        Column::csv_only("fitted", |row: &Row| row.arm.fitted.to_string()),
-        Column::csv_only("engine", move |_: &Row| engine.clone()),
-    ]);
-    columns
+    ]
+}
+
+fn row(arm: &Arm) -> Row<'_> {
+    Row {
+        arm,
+        figure: String::new(),
+        metric: None,
+    }
 }
 
 /// One row per arm.
 pub(super) fn table(findings: &Findings) -> Table {
-    let rows = findings.arms.iter().map(|arm| Row {
-        arm,
-        figure: String::new(),
-        metric: None,
-    });
+    let compared = findings.arms.iter().any(|arm| !arm.published.is_empty());
+    let published = compared.then_some("publ.: published elsewhere (and how far ours is off)");
     Table {
-        note: legend(findings),
-        ..Table::of(rows, columns(findings))
+        note: legend(findings, published.map(str::to_owned), prices(findings)),
+        ..Table::of(findings.arms.iter().map(row), columns(findings))
     }
+}
+
+/// A line per arm, of many those that `ranked` shows and the baseline, with the columns that matter most: what decides,
+/// what was published, prices, then the other metrics.
+pub(super) fn brief(findings: &Findings, ranked: &Ranked) -> Table {
+    let baseline = findings.comparisons.first().map(|first| &first.baseline);
+    let baseline = ranked
+        .others
+        .iter()
+        .find(|at| Some(&findings.arms[**at].name) == baseline);
+    let rows = baseline.into_iter().chain(&ranked.shown);
+    let rows = rows.map(|at| row(&findings.arms[*at]));
+    let metrics = metrics(findings);
+    let has_published = |name: &&&str| {
+        findings
+            .arms
+            .iter()
+            .any(|arm| arm.published.contains_key(**name))
+    };
+    let published = metrics.iter().find(has_published).copied();
+    let mut columns: Vec<Column<'_, Row<'_>>> = naming(findings).into();
+    let others = metrics.iter().filter(|name| Some(**name) != published);
+    let decides = metrics.first().filter(|name| Some(**name) != published);
+    columns.extend(decides.map(|name| bare(findings, name)));
+    if let Some(name) = published {
+        columns.extend([
+            bare(findings, name),
+            Column::figure("published", move |row: &Row| {
+                row.arm.published.get(name).map(cell::published)
+            }),
+            Column::figure("off", move |row: &Row| off(row.arm, name)).optional(),
+        ]);
+    }
+    columns.extend(besides(findings));
+    let others = others.skip(usize::from(decides.is_some()));
+    columns.extend(others.map(|name| bare(findings, name)));
+    let more = (!ranked.note.is_empty()).then(|| format!("{}; --full shows all", ranked.note));
+    let mut table = Table::of(rows, columns);
+    table.keep_columns(COLUMNS_MAX);
+    let is_priced = table.headings.iter().any(|heading| heading.unit == PRICE);
+    let prices = prices(findings).filter(|_| is_priced);
+    table.note = legend(findings, more, prices);
+    table
+}
+
+/// How far ours is off from what was published.
+fn off(arm: &Arm, metric: &str) -> Option<String> {
+    let published = arm.published.get(metric)?;
+    let off = published.deviation(arm.metrics.get(metric)?.mean)?;
+    Some(percent_signed(off))
 }
 
 /// One row per figure: each arm's metrics, then what was published and not found, then the engine's own counters as
@@ -129,17 +208,32 @@ fn metrics(findings: &Findings) -> Vec<&str> {
         .collect()
 }
 
-/// A column that is left out where no arm has the metric.
+/// Ours beside what was published; left out where no arm has the metric.
 fn metric<'a>(findings: &Findings, name: &'a str) -> Column<'a, Row<'a>> {
-    let any = findings.arms.iter().find_map(|arm| arm.metrics.get(name));
-    Column::figure(words::metric(name), |row: &Row| {
+    of_metric(findings, name, |row| {
         let Arm {
             metrics, published, ..
         } = row.arm;
         cell::beside(metrics.get(name), published.get(name))
     })
-    .unit(any.map_or("", |metric| &metric.unit))
-    .optional()
+}
+
+/// Ours alone.
+fn bare<'a>(findings: &Findings, name: &'a str) -> Column<'a, Row<'a>> {
+    of_metric(findings, name, |row| {
+        cell::beside(row.arm.metrics.get(name), None)
+    })
+}
+
+fn of_metric<'a>(
+    findings: &Findings,
+    name: &'a str,
+    cell: impl Fn(&Row) -> Cell + 'a,
+) -> Column<'a, Row<'a>> {
+    let any = findings.arms.iter().find_map(|arm| arm.metrics.get(name));
+    Column::figure(words::metric(name), cell)
+        .unit(any.map_or("", |metric| &metric.unit))
+        .optional()
 }
 
 /// Whether figures beside published ones were fitted to them. A real disk cannot be fitted.
@@ -153,14 +247,26 @@ fn role(arm: &Arm, mode: Option<Mode>) -> Cell {
     }
 }
 
-/// Explains the symbols that are used.
-fn legend(findings: &Findings) -> String {
+/// Explains what intervals are of, and the symbols that are used; then `also`, and prices.
+fn legend(findings: &Findings, also: Option<String>, prices: Option<String>) -> String {
     let repeated = findings.arms.iter().any(|arm| arm.trials > 1);
-    let compared = findings.arms.iter().any(|arm| !arm.published.is_empty());
-    let interval = repeated.then_some("±: 95 % interval between trials");
-    let published = compared.then_some("publ.: published elsewhere (and how far ours is off)");
-    let parts = interval.into_iter().chain(published).map(str::to_owned);
-    parts.chain(prices(findings)).collect::<Vec<_>>().join("; ")
+    let interval = repeated.then(|| interval(findings).to_owned());
+    let parts = interval.into_iter().chain(also);
+    parts.chain(prices).collect::<Vec<_>>().join("; ")
+}
+
+fn interval(findings: &Findings) -> &'static str {
+    let mut comparisons = findings.comparisons.iter();
+    let is_drawn = comparisons.any(|comparison| comparison.unknown.is_some());
+    match findings.mode() {
+        Some(Mode::Simulate) if is_drawn => {
+            "±: 95 % interval of the model over its seeds and all that was drawn, and not of a real machine from run to run"
+        }
+        Some(Mode::Simulate) => {
+            "±: 95 % interval of the model over its seeds, and not of a real machine from run to run"
+        }
+        Some(Mode::Emulate | Mode::Measure) | None => "±: 95 % interval between trials",
+    }
 }
 
 /// What a price includes, and what it leaves out.

@@ -4,19 +4,30 @@ use crate::findings::{Engine, Findings, Lateness};
 use reading::fact;
 use table::quantity::{count, number, percent};
 
-/// The known facts, by name.
-pub(super) fn facts(findings: &Findings) -> Vec<(&'static str, String)> {
-    let facts = [
+/// What it is compared with, and how it differs from the experiment.
+pub(super) fn asked(findings: &Findings) -> Vec<(&'static str, String)> {
+    known([
+        ("published", findings.source.clone()),
+        ("changed", changed(findings)),
+    ])
+}
+
+/// Where it ran, and how exactly.
+pub(super) fn ran(findings: &Findings) -> Vec<(&'static str, String)> {
+    known([
         ("engine", findings.engine.as_ref().map(engine)),
         ("machine", machine(findings)),
         ("modelled disks", front(findings)),
         ("volumes", volumes(findings)),
         ("time kept", findings.lateness.as_ref().map(time_kept)),
-        ("published", findings.source.clone()),
-        ("changed", changed(findings)),
-    ];
-    let known = facts.into_iter();
-    known
+    ])
+}
+
+fn known<const N: usize>(
+    facts: [(&'static str, Option<String>); N],
+) -> Vec<(&'static str, String)> {
+    let facts = facts.into_iter();
+    facts
         .filter_map(|(name, fact)| Some((name, fact?)))
         .collect()
 }

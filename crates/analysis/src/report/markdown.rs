@@ -1,43 +1,53 @@
-//! Findings as Markdown, for pull requests, tickets and wikis.
+//! A report as Markdown, for pull requests, tickets and wikis.
 
-use super::section::{Body, Item, Section, sections};
-use super::words;
-use crate::findings::Findings;
+use super::section::{Body, Extent, Item, Report, Section};
 use table::Table;
 
 /// The whole report, ending in a line feed.
-pub fn render(findings: &Findings) -> String {
-    let mut sections = sections(findings);
-    // Readers of a ticket want the answer first, then the caveats.
-    sections.sort_by_key(|section| match section {
-        Section::Cautions(_) => 0,
-        Section::Answers(_) => 1,
-        _ => 2,
-    });
-    let sections = sections.iter().map(|section| match section.body() {
-        Body::Table(shown) => table(shown),
-        Body::List("", answers) => quote(answers),
-        Body::List(title, items) => list(title, items),
-    });
-    let question = format!("## {}", text(&findings.question));
-    let parts = [question].into_iter().chain(sections);
-    let parts: Vec<String> = parts.chain([origin(findings)]).collect();
+pub fn render(report: &Report) -> String {
+    let title = format!("## {}", text(&report.title));
+    let sections = report.shown(Extent::Full).map(section);
+    let parts = [title, quote(&report.answer)].into_iter().chain(sections);
+    let parts: Vec<String> = parts.chain([origin(report)]).collect();
     format!("{}\n", parts.join("\n\n"))
+}
+
+fn section(section: &Section) -> String {
+    let body = match &section.body {
+        Body::Table(shown) => table(shown),
+        Body::List(items) => list(items),
+        Body::Facts(facts) => {
+            let facts = facts.iter().map(fact);
+            facts
+                .map(|fact| format!("- {fact}"))
+                .collect::<Vec<_>>()
+                .join("\n")
+        }
+        Body::Commands(commands) => {
+            let command =
+                |(what, command): &(String, String)| format!("- {}: {}", text(what), text(command));
+            commands.iter().map(command).collect::<Vec<_>>().join("\n")
+        }
+    };
+    match section.title.as_str() {
+        "" => body,
+        title => format!("### {}\n\n{body}", text(title)),
+    }
 }
 
 fn quote(items: &[Item]) -> String {
     let items = items
         .iter()
-        .map(|item| format!("> {}", beginning(&item.text)));
+        .map(|item| format!("> {}", beginning(&item.line())));
     items.collect::<Vec<_>>().join("\n>\n")
 }
 
-fn list(title: &str, items: &[Item]) -> String {
+fn list(items: &[Item]) -> String {
     let items = items.iter().map(|item| match item.about.as_str() {
         "" => format!("- {}", beginning(&item.text)),
         about => format!("- **{}**: {}", text(about), text(&item.text)),
     });
-    format!("### {title}\n\n{}", items.collect::<Vec<_>>().join("\n"))
+    items.collect::<Vec<_>>().join("\n")
 }
 
 /// A table, and the meaning of its symbols.
@@ -56,22 +66,18 @@ pub(super) fn table(table: &Table) -> String {
     }
 }
 
-/// The program that made it.
-fn origin(findings: &Findings) -> String {
-    let engine = findings.engine.as_ref().map_or_else(String::new, |engine| {
-        format!(", {} {}", text(&engine.name), text(&engine.version))
-    });
-    let source = findings.source.as_ref().map_or_else(String::new, |source| {
-        format!(" Published: {}.", text(source))
-    });
+/// The program that made it, and from what.
+fn origin(report: &Report) -> String {
+    let facts: Vec<String> = report.facts.iter().map(fact).collect();
     format!(
-        "_dbstow {}: {}, {}{engine}, {}, seed {}.{source}_",
+        "_dbstow {}; {}._",
         env!("CARGO_PKG_VERSION"),
-        text(&findings.experiment),
-        text(&findings.mode),
-        words::blocks(findings.blocks),
-        findings.seed
+        facts.join("; ")
     )
+}
+
+fn fact((name, fact): &(&'static str, String)) -> String {
+    format!("{name}: {}", text(fact))
 }
 
 /// `text` on one line, with everything escaped that Markdown or HTML would interpret; all external text passes through
@@ -119,16 +125,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::findings::make;
+    use crate::findings::{Findings, make};
+    use crate::report::run;
     use experiment::examples;
     use experiment::record::Note;
     use table::Column;
+
+    fn shown(findings: &Findings) -> String {
+        render(&run::report(findings))
+    }
 
     #[test]
     fn a_tie_reads_from_question_to_origin() {
         let findings = make(&examples::question(), &examples::records());
 
-        insta::assert_snapshot!(render(&findings), @r#"
+        insta::assert_snapshot!(shown(&findings), @r#"
         ## Is tempdb faster on the local SSD or on a P30?
 
         > p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
@@ -138,11 +149,15 @@ mod tests {
         | local-ssd | fitted | 157.9 ± 1.5 (publ. 157, +0.6 %) | 52.58 ± 0.51 | 67,000 |
         | p30 | predicted | 163.9 ± 1.8 (publ. 164, -0.1 %) | 50.65 ± 0.55 | 67,000 |
 
-        ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off).
+        ±: 95 % interval of the model over its seeds, and not of a real machine from run to run; publ.: published elsewhere (and how far ours is off).
 
         ### Why
 
         - **local-ssd, p30**: limited by the machine's cached throughput: 71 % of session time waiting on it, 98 % used; next bottleneck: disk temp.1's throughput (32 % used).
+
+        ### Read first
+
+        - **fitted**: a parameter was fitted to the published figures of: local-ssd. These rows match by construction; judge the model by the predicted rows alone.
 
         | placement | where the sessions' time went |
         | --- | --- |
@@ -154,12 +169,7 @@ mod tests {
         | local-ssd | temp.1 (azure/p30) | temp | 424 / 101 | 27.8 / 25.3 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
         | p30 | temp.1 (azure/p30) | temp | 409 / 97.6 | 26.8 / 24.4 | 2.02 / 12.0 | 5.40 / 32.0 | 9 / 32 |
 
-        ### Warnings
-
-        - **model-chance**: simulated: intervals show the model's variation over seeds, not how much a real machine differs from run to run, nor how well the model fits yours. Confirm what matters on the real disks.
-        - **fitted**: a parameter was fitted to the published figures of: local-ssd. These rows match by construction; judge the model by the predicted rows alone.
-
-        _dbstow 0.1.0: tempdb-ssd-vs-premium, simulate, 3 blocks, seed 1. Published: an article._
+        _dbstow 0.1.0; run: tempdb-ssd-vs-premium: simulate (predicted by a model, in virtual time), 3 blocks, seed 1; published: an article._
         "#);
     }
 
@@ -216,7 +226,7 @@ mod tests {
             }
         }
 
-        let text = render(&make(&question, &records));
+        let text = shown(&make(&question, &records));
 
         assert!(text.matches("img src=x").count() > 10, "{text}");
         for line in text.lines() {
@@ -240,7 +250,7 @@ mod tests {
         let mut question = examples::question();
         question.question = "Is <script>alert(1)</script> | *faster*?\n# No".into();
 
-        let text = render(&make(&question, &examples::records()));
+        let text = shown(&make(&question, &examples::records()));
 
         let first = text.lines().next().unwrap();
         assert_eq!(

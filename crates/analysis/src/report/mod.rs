@@ -1,9 +1,10 @@
-//! Findings as text. Sections and columns decide once what is shown; an output format only renders.
+//! What is found, as text. One kind of report whatever it is on; an output format only renders.
 //!
 //! ```text
-//! Findings ──sections──> Vec<Section> ──┬─> terminal, markdown
-//!               │ tables of typed cells └─> page, with bars, boxes and charts of its own
-//!               └ arms::columns ──────────> csv
+//! Findings, advice, .. ──report──> Report ──┬─> terminal: a screen, or all
+//!      │         answer, facts, sections    ├─> markdown
+//!      │         of typed cells             └─> page, with bars, boxes and charts of its own
+//!      └─arms::columns──> csv
 //! ```
 //!
 //! Records as a table, one row each (`rows`), are for other programs (`parquet`).
@@ -19,6 +20,7 @@ pub mod page;
 pub mod parquet;
 pub mod profile;
 pub mod rows;
+pub mod run;
 pub mod side_by_side;
 pub mod slower;
 pub mod terminal;
@@ -30,11 +32,13 @@ mod cell;
 mod disks;
 mod environment;
 mod processes;
+mod rank;
 mod section;
 mod sentence;
 mod time;
 mod words;
 
+pub use section::{Body, Extent, Item, Kind, Place, Report, Section};
 pub use sentence::verdict;
 /// What [`terminal::render`] takes.
 pub use table::Width;

@@ -2,9 +2,10 @@
 
 use super::words;
 use crate::findings::{
-    Agreement, Arm, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, Verdict,
+    Agreement, Arm, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, UnknownCause,
+    Verdict,
 };
-use table::quantity::{percent, percent_signed, ratios, usd};
+use table::quantity::{number, percent, percent_signed, ratios, usd};
 
 /// The metric that is a time: its ratios are reported as faster or slower.
 const ELAPSED: &str = "elapsed_s";
@@ -12,6 +13,14 @@ const ELAPSED: &str = "elapsed_s";
 /// A comparison as a sentence, the answer first: `p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI
 /// 1.02-1.06, 5 blocks).`
 pub fn verdict(comparison: &Comparison) -> String {
+    let answer = answer(comparison);
+    match made_of(comparison) {
+        Some(made_of) => format!("{answer} {made_of}"),
+        None => answer,
+    }
+}
+
+fn answer(comparison: &Comparison) -> String {
     let Comparison {
         baseline,
         candidate,
@@ -41,11 +50,7 @@ pub fn verdict(comparison: &Comparison) -> String {
             unsettled(comparison)
         ),
         Verdict::Faster if metric == ELAPSED => {
-            let inverse = Ratio {
-                mean: 1.0 / seen.mean,
-                low: 1.0 / seen.high,
-                high: 1.0 / seen.low,
-            };
+            let inverse = inverse(seen);
             format!(
                 "{candidate} is {}x faster than {baseline} ({}).",
                 shown(&inverse)[0],
@@ -65,6 +70,56 @@ pub fn verdict(comparison: &Comparison) -> String {
             basis(seen)
         ),
     }
+}
+
+fn inverse(ratio: &Ratio) -> Ratio {
+    Ratio {
+        mean: 1.0 / ratio.mean,
+        low: 1.0 / ratio.high,
+        high: 1.0 / ratio.low,
+    }
+}
+
+/// Causes with a smaller share of the variance are left out.
+const SHARE_MIN: f64 = 0.15;
+
+/// What an interval that is wider than the margin is made of, what would narrow it, and the interval without it: `Mostly the write
+/// latency of azure-premium, 1.3 to 3.9 ms: calibrate such a disk to narrow it; were it typical: 1.40-1.42.`
+fn made_of(comparison: &Comparison) -> Option<String> {
+    let unknown = comparison.unknown.as_ref()?;
+    let Ratio { low, high, .. } = comparison.ratio;
+    if high / low <= 1.0 + comparison.margin {
+        return None;
+    }
+    let causes = unknown.causes.iter().take(2);
+    let causes: Vec<&UnknownCause> = causes.filter(|cause| cause.share >= SHARE_MIN).collect();
+    let range = |cause: &&UnknownCause| {
+        let (low, high) = (number(cause.low), number(cause.high));
+        match cause.unit.as_str() {
+            "" => format!("the {}, {low} to {high} times what is assumed", cause.name),
+            unit => format!("the {}, {low} to {high} {unit}", cause.name),
+        }
+    };
+    let of: Vec<String> = causes.iter().map(range).collect();
+    let are_disks = causes.iter().all(|cause| !cause.unit.is_empty());
+    let remedy = match are_disks {
+        true => "calibrate such a disk, or record the server",
+        false => "record the server",
+    };
+    let is_inverse = comparison.verdict == Verdict::Faster
+        && comparison.metric == ELAPSED
+        && comparison.withheld.is_none();
+    let typical = match is_inverse {
+        true => inverse(&unknown.typical),
+        false => unknown.typical,
+    };
+    let [_, low, high] = shown(&typical);
+    (!of.is_empty()).then(|| {
+        format!(
+            "The interval is mostly {}: {remedy} to narrow it. Were it typical: {low}-{high}.",
+            of.join(", and ")
+        )
+    })
 }
 
 /// Where more stops helping: `gp3: volume.d.iops stops helping at 6000: 12000 and 16000 are no more than 5 % better.`
@@ -238,6 +293,7 @@ fn unsettled(comparison: &Comparison) -> String {
     match comparison.blocks_needed {
         Some(needed) => format!("about {needed} blocks in all would settle it"),
         None if comparison.blocks < 2 => "one block is not enough".into(),
+        None if comparison.unknown.is_some() => "more blocks would not settle it".into(),
         None => format!(
             "it is too close to the margin of {} for more blocks to settle",
             percent(comparison.margin)
@@ -248,6 +304,7 @@ fn unsettled(comparison: &Comparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::Unknown;
     use crate::findings::{Question, make};
     use experiment::examples;
 
@@ -291,6 +348,7 @@ mod tests {
             blocks: 3,
             blocks_needed: None,
             withheld: None,
+            unknown: None,
         };
         // 1 / 0.07 = 14.29, 1 / 0.072 = 13.89, 1 / 0.068 = 14.71
         insta::assert_snapshot!(verdict(&comparison), @"p30 is 14.3x faster than local-ssd (95 % CI 13.9-14.7, 3 blocks).");
@@ -304,5 +362,41 @@ mod tests {
         };
 
         insta::assert_snapshot!(said(&question, 3, 3.0), @"p30: 4.54x the throughput of local-ssd (95 % CI 1.56-13.21, 3 blocks), faster.");
+    }
+
+    #[test]
+    fn a_wide_interval_says_what_it_is_made_of_and_what_would_narrow_it() {
+        let findings = make(&examples::question(), &examples::records());
+        let cause = |name: &str, share, low, high, unit: &str| UnknownCause {
+            name: name.into(),
+            share,
+            low,
+            high,
+            unit: unit.into(),
+        };
+        let mut comparison = findings.comparisons[0].clone();
+        comparison.ratio = Ratio {
+            mean: 1.5,
+            low: 1.1,
+            high: 2.0,
+        };
+        comparison.unknown = Some(Unknown {
+            causes: vec![
+                cause("write latency of azure-premium", 0.8, 1.3, 3.9, "ms"),
+                cause("processor time of statements", 0.16, 0.25, 4.0, ""),
+                cause("read latency of azure-premium", 0.02, 1.0, 2.0, "ms"),
+            ],
+            typical: Ratio {
+                mean: 1.41,
+                low: 1.4,
+                high: 1.42,
+            },
+        });
+        insta::assert_snapshot!(
+            made_of(&comparison).expect("it is wide"),
+            @"The interval is mostly the write latency of azure-premium, 1.30 to 3.90 ms, and the processor time of statements, 0.250 to 4 times what is assumed: record the server to narrow it. Were it typical: 1.40-1.42."
+        );
+        comparison.ratio.high = 1.14;
+        assert_eq!(made_of(&comparison), None, "narrower than the margin");
     }
 }

@@ -1,6 +1,6 @@
 //! Two arms, block by block: a ratio with its interval, and a verdict with a margin.
 
-use super::estimate::{deviation, half_width, mean};
+use super::estimate::{Within, deviation, half_width, mean};
 
 /// The largest number of blocks that is suggested for a further run.
 const BLOCKS_MAX: usize = 1_000;
@@ -52,7 +52,7 @@ pub struct Comparison {
 /// when no pair remains.
 ///
 /// An interval wholly inside `1/(1+margin) ..= 1+margin` means no relevant difference; an interval that excludes 1 with a
-/// mean beyond the margin means there is one. The first is the usual equivalence test, at 2.5 % a side (Schuirmann, J.
+/// mean beyond the margin means there is one. `within` says what the interval is of. The first is the usual equivalence test, at 2.5 % a side (Schuirmann, J.
 /// Pharmacokinetics and Biopharmaceutics 15, 1987). Intervals are not widened for the number of candidates.
 ///
 /// # Panics
@@ -62,6 +62,7 @@ pub fn compare(
     candidate: &[f64],
     margin: f64,
     better: Better,
+    within: Within,
 ) -> Option<Comparison> {
     assert_eq!(baseline.len(), candidate.len(), "one sample a block each");
     assert!(margin >= 0.0, "a margin of {margin} is negative");
@@ -76,6 +77,7 @@ pub fn compare(
         mean: mean(&logs),
         deviation: deviation(&logs),
         margin: margin.ln_1p(),
+        within,
     };
     let half = seen.half(logs.len());
     let settled = half.is_some_and(|half| seen.settled(half));
@@ -106,11 +108,12 @@ struct Seen {
     mean: f64,
     deviation: f64,
     margin: f64,
+    within: Within,
 }
 
 impl Seen {
     fn half(&self, blocks: usize) -> Option<f64> {
-        half_width(self.deviation, blocks)
+        half_width(self.deviation, blocks, self.within)
     }
 
     fn within_margin(&self, half: f64) -> bool {
@@ -150,7 +153,7 @@ mod tests {
     use super::*;
 
     fn verdict_of(baseline: &[f64], candidate: &[f64]) -> Verdict {
-        compare(baseline, candidate, 0.05, Better::Lower)
+        compare(baseline, candidate, 0.05, Better::Lower, Within::Chance)
             .unwrap()
             .verdict
     }
@@ -162,6 +165,7 @@ mod tests {
             &[20.0, 40.0, 80.0],
             0.05,
             Better::Lower,
+            Within::Chance,
         )
         .unwrap();
 
@@ -174,7 +178,14 @@ mod tests {
     fn the_paired_interval_is_the_textbook_one() {
         // logs of 1.1, 1.2, 1.3: mean 0.180001, s 0.083564, t(2; 0.975) = 4.302653
         // half width 4.302653 x 0.083564 / sqrt(3) = 0.207584
-        let comparison = compare(&[1.0, 1.0, 1.0], &[1.1, 1.2, 1.3], 0.05, Better::Lower).unwrap();
+        let comparison = compare(
+            &[1.0, 1.0, 1.0],
+            &[1.1, 1.2, 1.3],
+            0.05,
+            Better::Lower,
+            Within::Chance,
+        )
+        .unwrap();
 
         assert!((comparison.mean.ln() - 0.180_001).abs() < 1e-5);
         assert!(
@@ -192,19 +203,27 @@ mod tests {
         let (one, two) = ([1.0, 1.0], [2.0, 2.0]);
 
         assert_eq!(
-            compare(&one, &two, 0.05, Better::Lower).unwrap().verdict,
+            compare(&one, &two, 0.05, Better::Lower, Within::Chance)
+                .unwrap()
+                .verdict,
             Verdict::Slower
         );
         assert_eq!(
-            compare(&one, &two, 0.05, Better::Higher).unwrap().verdict,
+            compare(&one, &two, 0.05, Better::Higher, Within::Chance)
+                .unwrap()
+                .verdict,
             Verdict::Faster
         );
         assert_eq!(
-            compare(&two, &one, 0.05, Better::Lower).unwrap().verdict,
+            compare(&two, &one, 0.05, Better::Lower, Within::Chance)
+                .unwrap()
+                .verdict,
             Verdict::Faster
         );
         assert_eq!(
-            compare(&two, &one, 0.05, Better::Higher).unwrap().verdict,
+            compare(&two, &one, 0.05, Better::Higher, Within::Chance)
+                .unwrap()
+                .verdict,
             Verdict::Slower
         );
     }
@@ -221,7 +240,14 @@ mod tests {
 
     #[test]
     fn a_wide_interval_cannot_tell_and_says_how_many_blocks_would() {
-        let comparison = compare(&[1.0, 1.0, 1.0], &[1.1, 1.2, 1.3], 0.05, Better::Lower).unwrap();
+        let comparison = compare(
+            &[1.0, 1.0, 1.0],
+            &[1.1, 1.2, 1.3],
+            0.05,
+            Better::Lower,
+            Within::Chance,
+        )
+        .unwrap();
 
         // mean 0.180001, s 0.083564: 4 blocks give 3.182446 x 0.083564 / 2 = 0.132968 < 0.180001
         assert_eq!(comparison.verdict, Verdict::CannotTell);
@@ -230,7 +256,7 @@ mod tests {
 
     #[test]
     fn one_block_cannot_tell() {
-        let comparison = compare(&[1.0], &[2.0], 0.05, Better::Lower).unwrap();
+        let comparison = compare(&[1.0], &[2.0], 0.05, Better::Lower, Within::Chance).unwrap();
 
         assert_eq!(comparison.verdict, Verdict::CannotTell);
         assert_eq!(comparison.blocks_needed, None);
@@ -240,7 +266,8 @@ mod tests {
     fn a_ratio_on_the_margin_asks_for_no_hopeless_number_of_blocks() {
         // mean ln 1.0499..: within the margin by so little that no 1000 blocks prove it
         let candidate = [0.95 * 1.049_99, 1.049_99 / 0.95];
-        let comparison = compare(&[1.0, 1.0], &candidate, 0.05, Better::Lower).unwrap();
+        let comparison =
+            compare(&[1.0, 1.0], &candidate, 0.05, Better::Lower, Within::Chance).unwrap();
 
         assert_eq!(comparison.verdict, Verdict::CannotTell);
         assert_eq!(comparison.blocks_needed, None);
@@ -261,7 +288,7 @@ mod tests {
     #[test]
     fn without_a_margin_any_sure_difference_counts() {
         let verdict = |candidate: &[f64]| {
-            compare(&[1.0; 3], candidate, 0.0, Better::Higher)
+            compare(&[1.0; 3], candidate, 0.0, Better::Higher, Within::Chance)
                 .unwrap()
                 .verdict
         };
@@ -283,9 +310,22 @@ mod tests {
             (f64::NEG_INFINITY, f64::NEG_INFINITY),
             (f64::INFINITY, f64::INFINITY),
         ] {
-            let alone = compare(&[baseline], &[candidate], 0.05, Better::Lower);
+            let alone = compare(
+                &[baseline],
+                &[candidate],
+                0.05,
+                Better::Lower,
+                Within::Chance,
+            );
             assert_eq!(alone, None, "{baseline}, {candidate}");
-            let beside = compare(&[1.0, baseline], &[2.0, candidate], 0.05, Better::Lower).unwrap();
+            let beside = compare(
+                &[1.0, baseline],
+                &[2.0, candidate],
+                0.05,
+                Better::Lower,
+                Within::Chance,
+            )
+            .unwrap();
             assert_eq!(beside.blocks, 1, "{baseline}, {candidate}");
             assert!((beside.mean - 2.0).abs() < 1e-12, "{baseline}, {candidate}");
         }
@@ -294,12 +334,19 @@ mod tests {
     #[test]
     #[should_panic(expected = "a margin of -0.01 is negative")]
     fn a_negative_margin_is_refused() {
-        compare(&[1.0], &[1.0], -0.01, Better::Lower);
+        compare(&[1.0], &[1.0], -0.01, Better::Lower, Within::Chance);
     }
 
     #[test]
     fn two_blocks_can_settle_and_need_no_more_then() {
-        let comparison = compare(&[1.0, 1.0], &[2.0, 2.0], 0.05, Better::Lower).unwrap();
+        let comparison = compare(
+            &[1.0, 1.0],
+            &[2.0, 2.0],
+            0.05,
+            Better::Lower,
+            Within::Chance,
+        )
+        .unwrap();
 
         assert_eq!(comparison.verdict, Verdict::Slower);
         assert_eq!(comparison.blocks_needed, None);
@@ -310,7 +357,8 @@ mod tests {
         // logs 0.1 and 0.3: mean 0.2, s 0.141421; 5 blocks: t(4) 2.776445 x 0.141421 / sqrt 5 = 0.175600
         // < 0.2; 4 blocks: t(3) 3.182446 x 0.141421 / 2 = 0.225033 > 0.2.
         let candidate = [0.1_f64.exp(), 0.3_f64.exp()];
-        let comparison = compare(&[1.0, 1.0], &candidate, 0.05, Better::Lower).unwrap();
+        let comparison =
+            compare(&[1.0, 1.0], &candidate, 0.05, Better::Lower, Within::Chance).unwrap();
 
         assert_eq!(comparison.verdict, Verdict::CannotTell);
         assert_eq!(comparison.blocks_needed, Some(5));
@@ -351,5 +399,20 @@ mod tests {
     fn a_plain_difference_is_found() {
         // 20 % at a paired noise of sqrt(2) x 4 %: found nearly always within 5 blocks
         assert!(rate_of(Verdict::Slower, 1.2, 5) > 0.95);
+    }
+
+    #[test]
+    fn what_is_unknown_needs_more_than_a_narrow_mean() {
+        // logs 0.1, 0.2, 0.3, 0.4: mean 0.25, s 0.1291, t(3) 3.182446. Of the mean: half 0.2054, so that it excludes 0; of a
+        // further block: 0.4593.
+        let candidate: [f64; 4] = [0.1, 0.2, 0.3, 0.4].map(f64::exp);
+        let compared = |within| {
+            let compared = compare(&[1.0; 4], &candidate, 0.05, Better::Lower, within);
+            compared.unwrap()
+        };
+        let (chance, unknown) = (compared(Within::Chance), compared(Within::Unknown));
+        assert_eq!(chance.verdict, Verdict::Slower);
+        assert_eq!(unknown.verdict, Verdict::CannotTell);
+        assert!((unknown.high.ln() - 0.7093).abs() < 1e-3, "{unknown:?}");
     }
 }

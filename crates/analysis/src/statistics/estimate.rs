@@ -18,18 +18,41 @@ pub struct Estimate {
     pub n: usize,
 }
 
+/// What an interval is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// The mean over blocks, which differ by chance: more blocks narrow it.
+    Chance,
+    /// A single block, each of which drew what nobody knows exactly: more blocks find its ends better, and do not narrow it.
+    Unknown,
+}
+
 /// The mean of `samples` with its two-sided interval by Student's t; `None` for no samples.
 ///
-/// Assumes that samples are independent and roughly normal, as means of whole trials tend to be.
+/// Assumes that samples are independent and roughly normal, as means of whole trials tend to be. Where blocks drew what is
+/// unknown and all samples are positive, it works on their logarithms, and the mean is the geometric one.
 ///
 /// Source: Student, "The probable error of a mean", Biometrika 6, 1908.
-pub fn estimate(samples: &[f64]) -> Option<Estimate> {
+pub fn estimate(samples: &[f64], within: Within) -> Option<Estimate> {
     let n = samples.len();
     if n == 0 {
         return None;
     }
+    let is_positive = samples.iter().all(|sample| *sample > 0.0);
+    if within == Within::Unknown && is_positive {
+        // What is drawn are factors: the interval of their logarithms does not reach below zero.
+        let logs: Vec<f64> = samples.iter().map(|sample| sample.ln()).collect();
+        let half = half_width(deviation(&logs), n, within).unwrap_or(0.0);
+        let middle = mean(&logs);
+        return Some(Estimate {
+            mean: middle.exp(),
+            low: (middle - half).exp(),
+            high: (middle + half).exp(),
+            n,
+        });
+    }
     let mean = mean(samples);
-    let half = half_width(deviation(samples), n).unwrap_or(0.0);
+    let half = half_width(deviation(samples), n, within).unwrap_or(0.0);
     Some(Estimate {
         mean,
         low: mean - half,
@@ -40,12 +63,21 @@ pub fn estimate(samples: &[f64]) -> Option<Estimate> {
 
 /// Half the width of the interval around the mean of `n` samples that deviate by `deviation`; `None`
 /// when `n` is below 2.
-pub(super) fn half_width(deviation: f64, n: usize) -> Option<f64> {
+///
+/// Of a further sample, the deviation of the mean is added to its own.
+///
+/// Source: Hahn and Meeker, *Statistical Intervals*, 1991, section 4.7.
+pub(super) fn half_width(deviation: f64, n: usize, within: Within) -> Option<f64> {
     if n < 2 {
         return None;
     }
     let t = students_t(n - 1).inverse_cdf(0.5 + CONFIDENCE / 2.0);
-    Some(t * deviation / (n as f64).sqrt())
+    let of_mean = 1.0 / n as f64;
+    let variance = match within {
+        Within::Chance => of_mean,
+        Within::Unknown => 1.0 + of_mean,
+    };
+    Some(t * deviation * variance.sqrt())
 }
 
 /// The probability that `|t|` is at least this large if there is no effect. An effect without any scatter (`t` infinite)
@@ -90,7 +122,7 @@ mod tests {
     #[test]
     fn five_samples_have_the_textbook_interval() {
         // mean 3, s = sqrt(2.5), t(4; 0.975) = 2.776445: 2.776445 x 1.581139 / sqrt(5) = 1.963243
-        let estimate = estimate(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let estimate = estimate(&[1.0, 2.0, 3.0, 4.0, 5.0], Within::Chance).unwrap();
 
         assert_eq!((estimate.mean, estimate.n), (3.0, 5));
         assert!((estimate.low - (3.0 - 1.963_243)).abs() < 1e-5);
@@ -99,7 +131,7 @@ mod tests {
 
     #[test]
     fn one_sample_has_a_mean_and_no_width() {
-        let estimate = estimate(&[7.0]).unwrap();
+        let estimate = estimate(&[7.0], Within::Chance).unwrap();
 
         assert_eq!(
             (estimate.low, estimate.mean, estimate.high),
@@ -109,20 +141,20 @@ mod tests {
 
     #[test]
     fn identical_samples_have_no_width() {
-        let estimate = estimate(&[0.1; 7]).unwrap();
+        let estimate = estimate(&[0.1; 7], Within::Chance).unwrap();
 
         assert_eq!(estimate.low, estimate.high);
     }
 
     #[test]
     fn no_samples_have_no_estimate() {
-        assert_eq!(estimate(&[]), None);
+        assert_eq!(estimate(&[], Within::Chance), None);
     }
 
     #[test]
     fn two_samples_have_a_wide_interval() {
         // mean 2, s = sqrt 2, t(1; 0.975) = 12.706205: 12.706205 x 1.414214 / sqrt 2 = 12.706205
-        let estimate = estimate(&[1.0, 3.0]).unwrap();
+        let estimate = estimate(&[1.0, 3.0], Within::Chance).unwrap();
 
         assert!((estimate.low - (2.0 - 12.706_205)).abs() < 1e-5);
         assert!((estimate.high - (2.0 + 12.706_205)).abs() < 1e-5);
@@ -157,7 +189,8 @@ mod tests {
 
         let held = (0..tries)
             .filter(|_| {
-                let estimate = estimate(&normal(&mut random, 100.0, 7.0, 5)).unwrap();
+                let estimate =
+                    estimate(&normal(&mut random, 100.0, 7.0, 5), Within::Chance).unwrap();
                 estimate.low <= 100.0 && 100.0 <= estimate.high
             })
             .count();
@@ -165,5 +198,40 @@ mod tests {
         // binomial: 0.95 +- 3 x sqrt(0.95 x 0.05 / 4000) = 0.95 +- 0.0103
         let share = held as f64 / f64::from(tries);
         assert!((share - 0.95).abs() < 0.0104, "{share}");
+    }
+
+    #[test]
+    fn an_interval_of_the_unknown_holds_a_further_block_95_times_in_100() {
+        let mut random = model::random::stream(1, "further");
+        let tries = 4_000;
+
+        let held = (0..tries)
+            .filter(|_| {
+                let drawn = normal(&mut random, 0.0, 0.4, 11);
+                let drawn: Vec<f64> = drawn.into_iter().map(f64::exp).collect();
+                let (further, blocks) = drawn.split_first().unwrap();
+                let estimate = estimate(blocks, Within::Unknown).unwrap();
+                estimate.low <= *further && *further <= estimate.high
+            })
+            .count();
+
+        // binomial: 0.95 +- 3 x sqrt(0.95 x 0.05 / 4000) = 0.95 +- 0.0103
+        let share = held as f64 / f64::from(tries);
+        assert!((share - 0.95).abs() < 0.0104, "{share}");
+    }
+
+    #[test]
+    fn with_more_blocks_the_interval_of_the_unknown_converges_to_its_own_and_that_of_chance_to_nothing()
+     {
+        let mut random = model::random::stream(1, "converges");
+        let drawn = normal(&mut random, 0.0, 0.4, 4_000);
+        let drawn: Vec<f64> = drawn.into_iter().map(f64::exp).collect();
+        let width = |within| {
+            let estimate = estimate(&drawn, within).unwrap();
+            (estimate.high / estimate.low).ln()
+        };
+        // 2 x 1.96 x 0.4 = 1.568; its standard error is that of a deviation, 0.4 / sqrt(2 x 4000), times 3.92: 0.0175.
+        assert!((width(Within::Unknown) - 1.568).abs() < 0.053);
+        assert!(width(Within::Chance) < 0.03);
     }
 }

@@ -6,12 +6,14 @@
 
 mod compare;
 mod estimate;
+mod explained;
 mod humps;
 mod stress;
 mod trend;
 
 pub use compare::{Better, Comparison, Verdict, compare};
-pub use estimate::{CONFIDENCE, Estimate, estimate};
+pub use estimate::{CONFIDENCE, Estimate, Within, estimate};
+pub use explained::{Explained, explain};
 pub use humps::{Humps, two_humps};
 pub use stress::{StressAverages, stress_averages};
 pub use trend::{OrderEffect, Trend, drift, order_effect};

@@ -1,6 +1,7 @@
 //! `dbstow run --profile .. --today ..`: compares a profile with replays on its server's current disks.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -14,10 +15,11 @@ use super::request::report_idle;
 use super::{ExpectationFailed, UsageError};
 use catalogue::Catalogue;
 use engine::Options;
+use experiment::plan::Plan;
+use experiment::spec::Volume;
 use lab::Prepared;
 use lab::request::ResolvedRun;
-use lab::trial::{Cancel, Stage};
-use model::Operation;
+use lab::trial::Cancel;
 use table::quantity::{self, percent_signed};
 
 /// Steps of the progress bar.
@@ -33,35 +35,92 @@ pub(super) fn run(
     today: Option<&str>,
     format: ListFormat,
     untested: bool,
-) -> Result<()> {
-    let backtest = replayed(layout, today)?;
+) -> Result<Recorded> {
+    let recorded = Recorded::new(layout, today)?;
+    let backtest = &recorded.backtest;
     format.print(&match format {
-        ListFormat::Text => text(&backtest),
-        ListFormat::Json => document(&backtest),
+        ListFormat::Text => text(backtest),
+        ListFormat::Json => document(backtest),
     })?;
-    judge(&backtest, untested)
+    judge(backtest, untested)?;
+    Ok(recorded)
 }
 
 /// The same, but prints nothing on standard output.
 ///
 /// # Errors
 /// As [`run`].
-pub(super) fn quietly(layout: &ResolvedRun, today: Option<&str>, untested: bool) -> Result<()> {
-    let backtest = replayed(layout, today)?;
-    if let Some(caveat) = backtest.caveat() {
+pub(super) fn quietly(
+    layout: &ResolvedRun,
+    today: Option<&str>,
+    untested: bool,
+) -> Result<Recorded> {
+    let recorded = Recorded::new(layout, today)?;
+    if let Some(caveat) = recorded.backtest.caveat() {
         note(&format!(
             "dbstow: the rate of the back-test fits, and a detail does not: {caveat}"
         ));
     }
-    judge(&backtest, untested)
+    judge(&recorded.backtest, untested)?;
+    Ok(recorded)
 }
 
-fn replayed(layout: &ResolvedRun, today: Option<&str>) -> Result<BackTest> {
-    let prepared = prepared(layout, today)?;
-    for text in prepared.notes() {
-        note(&format!("dbstow: {text}"));
+/// A back-test, and what it found of disks.
+pub(super) struct Recorded {
+    backtest: BackTest,
+    /// Names of the disks of today's volumes.
+    disks: Vec<String>,
+    /// The catalogue, with latencies as they were recorded.
+    catalogue: Catalogue,
+}
+
+impl Recorded {
+    fn new(layout: &ResolvedRun, today: Option<&str>) -> Result<Recorded> {
+        let prepared = prepared(layout, today)?;
+        for text in prepared.notes() {
+            note(&format!("dbstow: {text}"));
+        }
+        let backtest = of(&prepared)?;
+        let (_, stage, _) = prepared.first();
+        let mut catalogue = layout.inventory.catalogue.clone();
+        advise::teach(&backtest, &stage.disks, &mut catalogue);
+        Ok(Recorded {
+            backtest,
+            disks: stage.disks.clone(),
+            catalogue,
+        })
     }
-    of(&prepared)
+
+    /// Keys that give the volumes of `plan` the latencies that were recorded. A volume whose disk differs between arms has none.
+    pub(super) fn keys(&self, plan: &Plan) -> Vec<(String, String)> {
+        let volumes = plan.arms.iter().flat_map(|arm| &arm.settings.volumes);
+        let mut disks: BTreeMap<&str, Vec<&Volume>> = BTreeMap::new();
+        for volume in volumes {
+            let of_name = disks.entry(volume.name.as_str()).or_default();
+            if of_name.iter().all(|known| known.disk != volume.disk) {
+                of_name.push(volume);
+            }
+        }
+        let mut keys = Vec::new();
+        for (name, volumes) in disks {
+            match volumes.as_slice() {
+                [volume] => keys.extend(advise::keys_of_volume(
+                    volume,
+                    &self.backtest,
+                    &self.disks,
+                    &self.catalogue,
+                )),
+                _ if self.backtest.own_latencies.is_empty() => {}
+                _ => note(&format!(
+                    "dbstow: volume {name} has another disk in some arms: all keep the catalogue's latencies, not the recorded ones"
+                )),
+            }
+        }
+        for (key, value) in &keys {
+            note(&format!("dbstow: as recorded: {key} = {value}"));
+        }
+        keys
+    }
 }
 
 /// The layout of the file `today`, with everything resolved; it has one placement.
@@ -106,29 +165,6 @@ pub(super) fn of(prepared: &Prepared) -> Result<BackTest> {
     progress.end();
     let backtest = backtest.map_err(|error| UsageError(format!("the back-test: {error}")))?;
     Ok(backtest)
-}
-
-/// Puts latencies that were recorded on today's disks in the place of the catalogue's, for new layouts with the same disks.
-pub(super) fn teach(backtest: &BackTest, today: &Stage, catalogue: &mut Catalogue) {
-    for latency in &backtest.own_latencies {
-        let name = &today.disks[latency.volume];
-        let Some(disk) = backtest.volumes[latency.volume].disks.first() else {
-            continue;
-        };
-        let spec = match latency.operation {
-            Operation::Read => disk.read_latency,
-            Operation::Write => disk.write_latency,
-            Operation::Flush => disk.flush_latency,
-        };
-        let assumed = match latency.implied {
-            true => format!(
-                "as waits for the log on today's volume {} imply",
-                latency.name
-            ),
-            false => format!("as recorded on today's volume {}", latency.name),
-        };
-        catalogue.replace_latency(name, latency.operation, spec, assumed);
-    }
 }
 
 /// Refuses to continue with a profile that does not fit; a detail that is off is a caveat.

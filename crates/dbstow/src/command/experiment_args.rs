@@ -55,6 +55,10 @@ pub struct ExperimentArgs {
     /// Seed of all randomness
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Keep what nobody knows exactly, such as how long a kind of disk takes, at its typical value, instead of drawing it in
+    /// each block: intervals then hold chance alone (simulate)
+    #[arg(long)]
+    pub nominal: bool,
     /// Run even if an arm may need more memory or temporary space than this machine has (simulate)
     #[arg(long)]
     pub allow_large: bool,
@@ -78,13 +82,23 @@ impl ExperimentArgs {
     /// # Errors
     /// When something cannot be read, has a mistake, or is inconsistent.
     pub fn resolve(&self, aa: bool) -> Result<ResolvedRun> {
+        self.resolve_with(Vec::new(), aa)
+    }
+
+    /// The same with the keys `before`, which those that were given may refine.
+    ///
+    /// # Errors
+    /// As [`ExperimentArgs::resolve`].
+    pub fn resolve_with(&self, before: Vec<(String, String)>, aa: bool) -> Result<ResolvedRun> {
         let Some(name) = &self.experiment else {
             let message = "no experiment is named; give one of `dbstow experiments`, or a file";
             return Err(UsageError(message.to_owned()).into());
         };
+        let request = self.request(RunRequest::new(experiment_named(name)?));
         resolved(&RunRequest {
             twin: aa,
-            ..self.request(RunRequest::new(experiment_named(name)?))
+            set: before.into_iter().chain(request.set).collect(),
+            ..request
         })
     }
 
@@ -152,6 +166,7 @@ impl ExperimentArgs {
             set: self.set.clone(),
             blocks: self.blocks,
             seed: self.seed,
+            nominal: self.nominal,
             mode: self.mode,
             engine: self.engine.clone(),
             quick: self.quick,

@@ -9,12 +9,12 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rules::{Captured, CapturedProduct, Host, RuleInfo, Selection, Severity, Unconfirmed};
 
 use super::captured;
-use super::output::note;
+use super::output::{note, print_report};
 use super::{ExpectationFailed, ServerLogin, ServerTimeout, UsageError, listing};
 use crate::engines::{self, CAPTURED, rule_profiles};
 use analysis::findings;
 use analysis::lint::{self, Document};
-use analysis::report::lint::{json, list, text};
+use analysis::report::lint::{json, list, report};
 use experiment::results::Results;
 use experiment::spec::near;
 use files::input;
@@ -49,6 +49,9 @@ pub struct Args {
     /// How to print what was found
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Print everything, not one screen of it
+    #[arg(long)]
+    pub full: bool,
     /// Exit with code 3 if a finding is this severe or worse [default: never]
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub fail_on: Option<FailOn>,
@@ -141,12 +144,19 @@ fn look(given: &str, mut server: Box<dyn Captured>, args: &Args) -> Result<()> {
         &checked,
         &results,
     );
-    let printed = match args.format {
-        Format::Text => text::render(&document),
-        Format::Json => json(&document),
-        Format::Sarif => sarif(&document)?,
-    };
-    print(&printed, args.format)?;
+    match args.format {
+        Format::Text => {
+            let rules = "Rules:   dbstow lint --list\n";
+            print_report(
+                &report(&document),
+                args.full,
+                rules,
+                "the same command with --full",
+            )?;
+        }
+        Format::Json => print(&json(&document), args.format)?,
+        Format::Sarif => print(&sarif(&document)?, args.format)?,
+    }
     held(&document, args.fail_on)
 }
 

@@ -94,13 +94,6 @@ pub(super) fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     trimmed(&table)
 }
 
-/// A table of a report.
-pub(super) fn report_table(table: &table::Table) -> String {
-    let head = table.head();
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    self::table(&head, table.lines())
-}
-
 /// Two columns without lines: name and value.
 pub(super) fn pairs(rows: Vec<(&str, String)>) -> String {
     let mut table = Table::new();

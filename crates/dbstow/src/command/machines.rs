@@ -246,9 +246,12 @@ fn details(machine: &MachineEntry) -> String {
         ));
     }
     let host_cache = match (&machine.host_caching, &spec.host_cache) {
-        (HostCaching::Sized, Some(cache)) => {
-            Some(format!("{}, within the limit {}", cache.size, cache.limit))
-        }
+        (HostCaching::Sized, Some(cache)) => Some(format!(
+            "{}, within the limit {}; a write through a read-only one takes {} more than on the disk",
+            cache.size,
+            cache.limit,
+            cache.through_latency.mean()
+        )),
         (HostCaching::SizeUnknown { source, .. }, _) => Some(format!(
             "yes ({}, {}); its size is not published: experiments give it ([machine] host_cache)",
             source.title, source.date

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Write};
 use std::sync::OnceLock;
 
-use analysis::report::terminal::{Styled, Tone};
+use analysis::report::terminal::{self, Styled, Tone};
+use analysis::report::{Extent, Report};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use parking_lot::Mutex;
@@ -114,11 +115,22 @@ pub(super) fn width() -> Width {
     size.map_or_else(Width::default, |(columns, _)| Width::of(columns.0.into()))
 }
 
-/// Prints a result, in colours where the terminal supports them and `NO_COLOR` is not set.
+/// Prints a report, one screen of it or in `full`, and below it what is where; `more` is the command for all of it.
 ///
 /// # Errors
 /// As [`print`].
-pub(super) fn print_styled(text: &Styled) -> io::Result<()> {
+pub(super) fn print_report(report: &Report, full: bool, files: &str, more: &str) -> io::Result<()> {
+    let (extent, more) = match full {
+        true => (Extent::Full, String::new()),
+        false => (Extent::Screen, format!("More:    {more}\n")),
+    };
+    let mut text = terminal::render(report, width(), extent);
+    text.push(&format!("\n{files}{more}"));
+    print_styled(&text)
+}
+
+/// Prints a result, in colours where the terminal supports them and `NO_COLOR` is not set.
+fn print_styled(text: &Styled) -> io::Result<()> {
     match AutoStream::choice(&io::stdout()) {
         ColorChoice::Never => print(&text.to_string()),
         ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => {

@@ -9,8 +9,9 @@ use replay::answers;
 use serde_json::{Value, json};
 
 use super::listing::{self, ListFormat};
-use super::report;
-use analysis::report::profile::{View, page};
+use super::output::print_report;
+use super::report::open;
+use analysis::report::profile::{page, report};
 use lab::request::inputs;
 
 /// Arguments of `profile`.
@@ -25,6 +26,9 @@ pub struct Args {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
+    /// Print everything, not one screen of it
+    #[arg(long)]
+    pub full: bool,
     /// Write an HTML page with charts to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -39,37 +43,20 @@ pub struct Args {
 /// When the file cannot be read or is not a profile, or a requested page cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let profile = inputs::profile(&args.file)?;
-    let text = match args.format {
-        ListFormat::Text => text(&profile),
-        ListFormat::Json => document(&profile),
-    };
-    args.format.print(&text)?;
+    match args.format {
+        ListFormat::Text => {
+            let more = format!("dbstow profile {} --full", args.file.display());
+            print_report(&report(&profile), args.full, "", &more)?;
+        }
+        ListFormat::Json => super::print_json(&document(&profile))?,
+    }
     if let Some(file) = &args.html {
         write_named(file, page(&profile).as_bytes())?;
         if args.open {
-            report::open(file)?;
+            open(file)?;
         }
     }
     Ok(())
-}
-
-fn text(profile: &Profile) -> String {
-    let shown = View::of(profile);
-    let mut text = listing::pairs(shown.facts);
-    text.push('\n');
-    if let Some(short) = shown.short {
-        text.push_str(&format!("{short}\n\n"));
-    }
-    text.push_str(&listing::report_table(&shown.requests));
-    if !shown.sessions.lines().is_empty() {
-        text.push('\n');
-        text.push_str(&listing::report_table(&shown.sessions));
-    }
-    text.push('\n');
-    text.push_str(&listing::report_table(&shown.answers));
-    text.push_str(&bullets("Interrupted:", &shown.interruptions));
-    text.push_str(&bullets("Assumed:", &shown.assumptions));
-    text
 }
 
 /// A list of sentences below a title; empty where there are none.

@@ -9,13 +9,13 @@ use anyhow::{Result, bail};
 use clap::ValueHint;
 use files::{Folder, Readers, is_stream, write_named};
 
-use super::output::{note, print_styled, width};
+use super::output::{note, print_report, width};
 use super::{ExpectationFailed, UsageError, drilled};
 use analysis::findings::{self, Findings};
 use analysis::report::page::{self, Parts};
 use analysis::report::side_by_side::SideBySide;
 use analysis::report::slower::Slower;
-use analysis::report::{csv, json, markdown, terminal};
+use analysis::report::{csv, json, markdown, run as report_on};
 use experiment::record::Record;
 use experiment::results::Results;
 use table::quantity::percent;
@@ -55,6 +55,9 @@ pub struct Output {
     /// How to print what was found
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+    /// Print everything, not one screen of it
+    #[arg(long)]
+    pub full: bool,
     /// Write the HTML page to this file [default: report.html in the results folder]
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -199,14 +202,14 @@ pub fn show(results: &Results, output: &Output) -> Result<Findings> {
     let page = write_page(results, &records, &findings, output);
     match output.format {
         Format::Text => {
-            let mut text = terminal::render(&findings, width());
             let records = results.folder().display();
-            text.push(&format!("\nRecords: {records}\n{}", page_line(&page)));
-            print_styled(&text)?;
+            let files = format!("Records: {records}\n{}", page_line(&page));
+            let more = format!("dbstow report {records} --full");
+            print_report(&report_on::report(&findings), output.full, &files, &more)?;
         }
         Format::Json => super::print_json(&format!("{}\n", json::render(&findings)))?,
         Format::Csv => super::print(&csv::render(&findings))?,
-        Format::Markdown => super::print(&markdown::render(&findings))?,
+        Format::Markdown => super::print(&markdown::render(&report_on::report(&findings)))?,
         Format::Parquet => return Err(not_printed()),
     }
     // Only now, so that a failure here does not lose the findings.

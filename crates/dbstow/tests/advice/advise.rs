@@ -499,7 +499,7 @@ fn what_is_untested_is_marked_and_not_trusted() {
         output.contains("trust: low, because the model does not"),
         "{output}"
     );
-    assert!(output.contains("\nUNTESTED: "), "{output}");
+    assert!(output.contains("\n! UNTESTED: "), "{output}");
     assert!(!output.contains('\u{1b}'), "{output}");
     let page = place.read("shop-advice/advice.html");
     assert!(page.contains("<body class=\"doubtful\">"));
@@ -519,7 +519,7 @@ fn the_smallest_changes_are_listed_in_the_currency_that_is_asked_for() {
     let output = stdout(&place.advise(&more).success());
 
     for part in [
-        "Smallest changes from today",
+        "The smallest changes from today",
         "EUR/month",
         "1 USD = 0.5 EUR",
         "instead of azure.",

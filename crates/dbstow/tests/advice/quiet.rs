@@ -1,4 +1,5 @@
-//! Back-tests of twelve recordings of a real PostgreSQL 15 on a quiet machine, made by `scripts/bench-profile` on 2026-11-26.
+//! Back-tests of twelve recordings of a real PostgreSQL 15 on a quiet machine, made by `scripts/bench-profile` on 2026-11-26, and two of
+//! a MariaDB 10.11, made on 2026-11-27.
 
 use serde_json::Value;
 use testing::folder::{Folder, json};
@@ -150,4 +151,62 @@ fn what_was_recorded_on_a_disk_is_used_for_others_like_it_and_replayed_with_the_
     // Of today's volume, and of at least one that is new.
     let replaced = finalists.matches("write_latency").count();
     assert!(replaced >= 2, "{finalists}");
+}
+
+/// One disk for everything, of these lines.
+fn layout(disk: &str) -> String {
+    format!(
+        r#"name = "elsewhere"
+question = "How fast is it there?"
+[machine]
+cores = 2
+memory = "4 GiB"
+[volume.all]
+{disk}
+[placement.elsewhere]
+data = {{ volumes = "all" }}
+temp = {{ volumes = "all" }}
+log = {{ volumes = "all" }}
+"#
+    )
+}
+
+#[test]
+fn what_commits_wait_beyond_the_disk_goes_with_the_server_to_other_disks() {
+    let gp3 = "disk = \"aws.gp3\"\nsize = \"100 GiB\"";
+    let p30 = "disk = \"azure.premium.p30\"\nbursting = false";
+    for (from, to, disk) in [
+        ("p30-my-update-8", "gp3-3000-my-update-8", gp3),
+        ("gp3-3000-my-update-8", "p30-my-update-8", p30),
+    ] {
+        let folder = Folder::with(&[("elsewhere.toml", layout(disk))]);
+        let [profile, today] = files(from);
+        let run = |more: &[&str]| {
+            let fixed = ["run", "elsewhere.toml", "--profile", &profile, "--fresh"];
+            let all = [&fixed, more, &["--format", "json"]].concat();
+            let command = folder.dbstow(&all).assert().success();
+            let said = String::from_utf8_lossy(&command.get_output().stderr).into_owned();
+            let per_s = &json(&command)["arms"][0]["metrics"]["operations_per_s"]["mean"];
+            (per_s.as_f64().expect("a number"), said)
+        };
+        let (declared, _) = run(&[]);
+        let (recorded, said) = run(&["--today", &today]);
+        assert!(
+            said.contains("as recorded: volume.all.override.flush_latency ="),
+            "{said}"
+        );
+        // What the server then did there.
+        let document = backtest(to);
+        let figures = document["figures"].as_array().expect("figures");
+        let ran = figures[0]["recorded"].as_f64().expect("a number");
+        let off = |per_s: f64| (per_s / ran - 1.0).abs();
+        assert!(
+            off(recorded) < 0.15,
+            "{from}: {recorded} predicted, {ran} run"
+        );
+        assert!(
+            off(recorded) < off(declared),
+            "{from}: {declared}, {recorded}"
+        );
+    }
 }

@@ -72,8 +72,8 @@ fn twenty_four_local_ssds_with_32_cores_have_the_published_limit_and_what_was_me
     };
     assert!(warnings.iter().any(is_told), "{warnings:?}");
 
-    // Beside the figure on the terminal and on the page, too.
-    let words = ["run", "attached.toml", "--html", "page.html"];
+    // On the terminal and on the page, too.
+    let words = ["run", "attached.toml", "--full", "--html", "page.html"];
     let folder = Folder::with(&[("attached.toml", &experiment(machine, OF_24))]);
     for text in [folder.stdout(&words), folder.read("page.html")] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -597,3 +597,55 @@ fn the_size_of_a_database_is_reported_before_it_is_made() {
         .success()
         .stdout(contains(line));
 }
+
+#[test]
+fn a_screen_has_40_lines_of_100_columns_and_full_prints_the_rest() {
+    let folder = Folder::new();
+    for name in [
+        "tempdb-ssd-vs-premium",
+        "tempdb-scale-out",
+        "ultra-vs-premium-pool",
+        "managed-instance-files",
+    ] {
+        let run = ["run", name, "--quick", "--blocks", "2", "--out", name];
+        let text = folder.stdout(&run);
+
+        assert!(text.lines().count() <= 40, "{name}: {text}");
+        let wide = text.lines().find(|line| line.chars().count() > 100);
+        assert_eq!(wide, None, "{name}: {text}");
+        assert!(text.starts_with("= "), "{name}: {text}");
+        let more = format!("More:    dbstow report {name} --full\n");
+        assert!(text.ends_with(&more), "{name}: {text}");
+        let full = folder.stdout(&["report", name, "--full"]);
+        let rest = ["\nWhy\n", "where the sessions' time went", "\nRead first\n"];
+        for part in rest {
+            assert!(
+                full.contains(part) && !text.contains(part),
+                "{part}: {full}"
+            );
+        }
+        assert!(!full.contains("model-chance"), "{full}");
+    }
+}
+
+#[test]
+fn experiments_are_listed_as_json_and_one_of_them_is_toml() {
+    let folder = Folder::new();
+
+    let list = folder.json(&["experiments", "--format", "json"]);
+
+    let list = list.as_array().expect("a list");
+    let text = folder.stdout(&["experiments"]);
+    assert_eq!(list.len(), text.lines().count());
+    for (one, line) in list.iter().zip(text.lines()) {
+        let (name, question) = (&one["name"], one["question"].as_str());
+        assert!(line.starts_with(name.as_str().expect("a name")), "{line}");
+        assert!(line.ends_with(question.expect("a question")), "{line}");
+    }
+    let one = ["experiments", "tempdb-scale-out", "--format", "json"];
+    let error = folder.fails(&one, 2);
+    assert!(
+        error.contains("dbstow plan tempdb-scale-out --json"),
+        "{error}"
+    );
+}

@@ -41,7 +41,7 @@ fn what_was_imported_can_be_shown() {
     let written = folder.read("shop.toml");
     assert_eq!(written, example);
 
-    let shown = folder.stdout(&["profile", "shop.toml"]);
+    let shown = folder.stdout(&["profile", "shop.toml", "--full"]);
     for part in [
         "SQL Server",
         "2 processors",

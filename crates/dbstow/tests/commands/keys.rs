@@ -240,6 +240,7 @@ const COMPARED: &[(&str, &str)] = &[
     ("protocol.baseline", "'b'"),
     ("protocol.metric", "'iops'"),
     ("protocol.seed", "7"),
+    ("protocol.nominal", "false"),
     ("arm.b.placement", "'q'"),
     ("arm.b.baseline", "'c'"),
     ("arm.b.set", "{ 'workload.sessions' = 3 }"),

@@ -48,12 +48,14 @@ const MARIADB: &str = "../../../mariadb/tests/captures/mariadb-10.11.json";
 #[test]
 fn text_keeps_to_a_hundred_columns_and_names_the_worst_first() {
     for name in ALL {
-        let text = stdout(&[name, "--profile", "dbatools"]);
-        for line in text.lines() {
+        let screen = stdout(&[name, "--profile", "dbatools"]);
+        assert!(screen.lines().count() <= 40, "{screen}");
+        let text = stdout(&[name, "--profile", "dbatools", "--full"]);
+        for line in screen.lines().chain(text.lines()) {
             assert!(line.chars().count() <= 100, "{name}: {line}");
         }
     }
-    let text = stdout(&["standalone-2016-bad-layout.json"]);
+    let text = stdout(&["standalone-2016-bad-layout.json", "--full"]);
     let at = |part: &str| {
         text.find(part)
             .unwrap_or_else(|| panic!("no {part}:\n{text}"))
@@ -78,46 +80,48 @@ fn text_of_an_azure_machine_whose_owner_told_of_it() {
         "volume-allocation-unit",
         "--rule",
         "managed-log-files",
+        "--full",
     ]);
     insta::assert_snapshot!(text, @r#"
+    0 high, 0 medium, 1 low, 0 notes; 2 exempt, 0 unknown, 4 fine.
+
     windows-2019-azure-vm.json: SQL Server 15.0.4385.2, Standard Edition (64-bit), Windows; captured
     2026-11-21T08:00:00+00:00
 
     LOW
-      azure-log-cache
-        F:\ holds data too, for which a read-only cache is right; a log wants none, so one of the two
-        rules is broken while both are here
-        found:  host cache of F:\: read-only
-        where:  F:\
-        do:     put the log on a volume without cache if its writes are slow; else leave it
-        by:     Microsoft, SQL Assessment API, ruleset 1.1.17, read 2026-11-21 and 1 more
+    - azure-log-cache: F:\ holds data too, for which a read-only cache is right; a log wants none, so
+      one of the two rules is broken while both are here
+      found: host cache of F:\: read-only
+      where: F:\
+      do: put the log on a volume without cache if its writes are slow; else leave it
+      by: Microsoft, SQL Assessment API, ruleset 1.1.17, read 2026-11-21 and 3 more
 
     EXEMPT
-      volume-allocation-unit (system-volume): C:\ is the volume of Windows, formatted by setup
-      volume-allocation-unit (temporary-disk): D:\ is a temporary disk; its 4 KiB are accepted
+    - volume-allocation-unit (system-volume): C:\ is the volume of Windows, formatted by setup
+    - volume-allocation-unit (temporary-disk): D:\ is a temporary disk; its 4 KiB are accepted
 
     Fine: azure-data-cache
     Not for this server: managed-log-files
-    0 high, 0 medium, 1 low, 0 notes; 2 exempt, 0 unknown, 4 fine. `dbstow lint --list` prints every
-    rule with its sources.
+
+    Rules:   dbstow lint --list
     "#);
 }
 
 #[test]
 fn text_of_mariadb_names_it_and_what_a_disk_told_of_it_changes() {
     let one = ["--rule", "innodb-io-capacity"];
-    let text = stdout(&[MARIADB, one[0], one[1]]);
+    let text = stdout(&[MARIADB, one[0], one[1], "--full"]);
     assert!(
         text.contains(": MariaDB 10.11.19-MariaDB-0+deb12u1-log, Debian"),
         "{text}"
     );
-    assert!(text.contains("\nUNKNOWN\n  what the disk serves"), "{text}");
+    assert!(text.contains("\nUNKNOWN\n- what the disk serves"), "{text}");
     let told = "[[volumes]]\nmount_point = \"/srv\"\ndisk = \"azure.premium.p30\"\n";
     let folder = Folder::with(&[("host.toml", told)]);
     let host = folder.text("host.toml");
-    let text = stdout(&[MARIADB, one[0], one[1], "--host", &host]);
+    let text = stdout(&[MARIADB, one[0], one[1], "--host", &host, "--full"]);
     // 20 x 200 are fewer than the 5,000 IOPS of a P30.
-    assert!(text.contains("\nLOW\n  innodb-io-capacity\n"), "{text}");
+    assert!(text.contains("\nLOW\n- innodb-io-capacity: "), "{text}");
     assert!(text.contains("the disk serves 5000 IOPS"), "{text}");
 }
 
@@ -321,7 +325,7 @@ fn comparisons_of_ones_own_stand_beside_the_finding() {
         "--results",
         &results,
     ];
-    let text = stdout(&arguments);
+    let text = stdout(&[&arguments[..], &["--full"]].concat());
     assert!(text.contains("simulated here with sqlite"), "{text}");
     let json: Value =
         serde_json::from_str(&stdout(&[&arguments[..], &["--format", "json"]].concat()))

@@ -2,10 +2,14 @@
 
 use testing::folder::{Folder, Printed, contains};
 
-/// What the program prints, as it was written, whatever the width of the terminal.
+/// What the program prints, all of it and as it was written, whatever the width of the terminal.
 fn dbstow(folder: &Folder, arguments: &[&str]) -> Printed {
     let text = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let printed = folder.printed(arguments);
+    let full: &[&str] = match arguments[0] {
+        "run" | "report" => &["--full"],
+        _ => &[],
+    };
+    let printed = folder.printed(&[arguments, full].concat());
     Printed {
         stdout: text(printed.stdout),
         stderr: text(printed.stderr),

@@ -15,6 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use analysis::report::{Extent, Width, terminal};
 use checked::{Capture, Layout};
 use engine::hooks::HostHooks;
 use engine::recorder::{Recording, Watcher};
@@ -201,7 +202,8 @@ fn it_is_linted_by_its_rule() {
         let checked = server.check(&selection, &profiles);
         let about = ("kv.json", server.identity());
         let document = analysis::lint::document(about, (&selection, &profiles), &checked, &[]);
-        analysis::report::lint::text::render(&document)
+        let report = analysis::report::lint::report(&document);
+        terminal::render(&report, Width::default(), Extent::Full).to_string()
     };
     let text = found("/kv");
     assert!(

@@ -178,6 +178,7 @@ fn every_report_of_hostile_results_is_fit_for_a_terminal() {
     hostile_results(&folder);
     for arguments in [
         &["report", "r"][..],
+        &["report", "r", "--full"],
         &["report", "r", "--format", "markdown"],
         &["report", "r", "--format", "csv"],
         &["report", "r", "--html", "page.html"],
@@ -194,7 +195,7 @@ fn every_report_of_hostile_results_is_fit_for_a_terminal() {
     // Its content is unchanged.
     let said = document["source"].as_str().expect("it has one");
     assert!(said.contains(HOSTILE), "{said}");
-    let text = dbstow(&folder, &["report", "r"]).stdout;
+    let text = dbstow(&folder, &["report", "r", "--full"]).stdout;
     for part in ["900-", "its format is", "left out"] {
         assert!(text.contains(part), "{text}");
     }

@@ -12,7 +12,10 @@ const SHORT: [(&str, &str); 4] = [
 ];
 
 /// Keys that a report states separately.
-const STATED: [&str; 2] = ["protocol.blocks", "protocol.seed"];
+const STATED: [&str; 3] = ["protocol.blocks", "protocol.seed", NOMINAL];
+
+/// The key of `--nominal`.
+const NOMINAL: &str = "protocol.nominal";
 
 impl Plan {
     /// The user's changes to the experiment for this run, as text, one entry each.
@@ -54,6 +57,7 @@ pub(super) fn text(plan: &Plan) -> String {
     for (key, value) in &plan.overrides {
         match SHORT.iter().find(|(long, _)| long == key) {
             Some((_, option)) => words.extend([(*option).to_owned(), value.clone()]),
+            None if key == NOMINAL && value == "true" => words.push("--nominal".to_owned()),
             None => words.extend(["--set".to_owned(), format!("{key}={value}")]),
         }
     }
@@ -119,7 +123,11 @@ mod tests {
             quick: true,
         };
         let plan = of(
-            &[("engine.memory", "8 MiB"), ("protocol.seed", "7")],
+            &[
+                ("engine.memory", "8 MiB"),
+                ("protocol.seed", "7"),
+                ("protocol.nominal", "true"),
+            ],
             variant,
             true,
         );
@@ -130,7 +138,7 @@ mod tests {
                 .at(place)
                 .command(),
             "dbstow run tempdb-spill --quick --mode measure --engine postgres --aa --catalogue own.toml \
-             --set 'engine.memory=8 MiB' --seed 7 --volume 'd=/mnt/a b'"
+             --set 'engine.memory=8 MiB' --seed 7 --nominal --volume 'd=/mnt/a b'"
         );
     }
 }

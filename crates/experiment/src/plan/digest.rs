@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::Plan;
+use crate::spec::protocol::is_yes;
 use crate::spec::{EngineName, Mode, Settings};
 
 /// Only what determines the outcome of a trial.
@@ -15,6 +16,8 @@ struct Decisive<'a> {
     mode: Mode,
     engine: &'a EngineName,
     seed: u64,
+    #[serde(skip_serializing_if = "is_yes")]
+    nominal: bool,
     arms: Vec<(&'a str, &'a Settings)>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     place: &'a BTreeMap<String, String>,
@@ -28,6 +31,7 @@ pub(super) fn of(plan: &Plan) -> String {
         mode: plan.variant.mode,
         engine: &plan.variant.engine,
         seed: plan.protocol.seed,
+        nominal: plan.protocol.nominal,
         arms: plan
             .arms
             .iter()

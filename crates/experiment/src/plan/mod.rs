@@ -175,6 +175,13 @@ impl Plan {
         trials.find(|trial| trial.arm == arm)
     }
 
+    /// The seed of what the trials of a block have in common although nobody knows it exactly, the twin included; `None` if
+    /// everything is at its typical value.
+    pub fn unknowns_seed(&self, block: u32) -> Option<u64> {
+        let Protocol { nominal, seed, .. } = self.protocol;
+        (!nominal).then(|| random::derive(seed, "unknowns", u64::from(block)))
+    }
+
     /// The arm called `name`, which may be a variation.
     pub fn arm(&self, name: &str) -> Option<&Arm> {
         self.all_arms().find(|arm| arm.name == name)

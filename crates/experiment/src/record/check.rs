@@ -2,6 +2,7 @@
 //!
 //! Records are untrusted, and findings are computed from them without further checks.
 
+use model::Spread;
 use model::number::COUNTED_MAX;
 
 use super::{DiskRecord, Outcome, Record, Series, histogram};
@@ -71,6 +72,14 @@ fn numbers(record: &Record) -> Result<(), String> {
     }
     for (name, value) in &record.counters {
         finite(name, *value)?;
+    }
+    for (name, drawn) in &record.drawn {
+        finite(name, drawn.factor)?;
+        let between = Spread::new(drawn.between).map_err(|error| format!("{name}: {error}"))?;
+        let is_possible = drawn.factor > 0.0 && between != Spread::NONE;
+        if !is_possible {
+            return Err(format!("{name} is drawn by a factor of {}", drawn.factor));
+        }
     }
     for limit in &record.limits {
         for value in [limit.used, limit.rate, limit.utilisation] {

@@ -57,6 +57,9 @@ pub struct Record {
     pub position: u32,
     /// Seed of the trial.
     pub seed: u64,
+    /// What was drawn for its block of what nobody knows exactly, by name; simulate only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub drawn: BTreeMap<String, Drawn>,
     /// Whether it completed.
     pub outcome: Outcome,
     /// Raw values by metric name; the unit is the suffix of the name.
@@ -116,6 +119,18 @@ pub struct ClientRecord {
     pub cores: u32,
     /// Sum over sessions of the time in which the engine waited for the client during an operation.
     pub between_ns: u64,
+}
+
+/// The draw of a value that is not known exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Drawn {
+    /// By how much it was multiplied.
+    pub factor: f64,
+    /// The factor between things of its kind that it was drawn by: one standard deviation of a log-normal, at least 1.
+    pub between: f64,
+    /// The typical value, if it is a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub typical_ns: Option<u64>,
 }
 
 /// How a trial ended.

@@ -290,6 +290,9 @@ impl Here<'_> {
             ["protocol", "margin" | "baseline"] if self.is_alone => {
                 Some("one arm is compared with nothing".to_owned())
             }
+            ["protocol", "nominal"] if self.is_in_real_time() => {
+                Some("only simulate draws what is not known".to_owned())
+            }
             _ => None,
         }
     }

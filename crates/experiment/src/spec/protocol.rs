@@ -28,6 +28,18 @@ pub struct Protocol {
     pub metric: String,
     /// Seed of all randomness.
     pub seed: u64,
+    /// Whether values that nobody knows exactly are at their typical ones in every block, instead of drawn; always in real time.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub nominal: bool,
+}
+
+/// What plans from before the key have, so that digests stay the same.
+fn yes() -> bool {
+    true
+}
+
+pub(crate) fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 /// Where published figures come from.
@@ -98,6 +110,7 @@ pub(crate) fn resolve(
         baseline: asked.baseline.clone().unwrap_or_else(first),
         metric: asked.metric.as_deref().unwrap_or(by_default).to_owned(),
         seed: asked.seed.map_or(1, |seed| seed.0),
+        nominal: mode != Mode::Simulate || asked.nominal.unwrap_or(true),
     };
     check(&protocol, arms.iter().map(String::as_str))?;
     if workload.profile.is_some() {
@@ -119,6 +132,7 @@ pub(crate) fn check<'a>(
         baseline,
         metric,
         seed: _,
+        nominal: _,
     } = protocol;
     if !(1..=BLOCKS_MAX).contains(blocks) {
         return fault(

@@ -278,6 +278,7 @@ pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, F
         log_gather: asked.log_gather.unwrap_or(defaults.log_gather),
         log_in_flight_max: defaults.log_in_flight_max,
         log_flush: asked.log_flush.unwrap_or(defaults.log_flush),
+        data_durability: defaults.data_durability,
         page_cache: asked.page_cache.unwrap_or(Bytes::ZERO),
         sort_memory: asked.sort_memory.unwrap_or(Bytes::mib(2)),
         start: asked.start.unwrap_or_default(),
@@ -286,6 +287,13 @@ pub(crate) fn engine(asked: &wire::Engine, has_memory: bool) -> Result<Engine, F
             statement: span(asked.cpu.statement, Duration::from_micros(20)),
             logical_read: span(asked.cpu.logical_read, Duration::from_micros(1)),
             vm_step: span(asked.cpu.vm_step, Duration::from_nanos(50)),
+            is_given: [
+                asked.cpu.statement,
+                asked.cpu.logical_read,
+                asked.cpu.vm_step,
+            ]
+            .iter()
+            .any(Option::is_some),
         },
         versions: asked.versions.as_ref().map(versions),
         own: asked.own.resolved(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use model::store::PageSize;
-use model::{Bytes, Duration, HostCacheMode, Iops, LatencySpec, Throughput};
+use model::{Bytes, Durability, Duration, HostCacheMode, Iops, LatencySpec, Throughput};
 use products::{Meaning, Own, Value};
 use serde::{Deserialize, Serialize};
 
@@ -333,6 +333,9 @@ pub struct Engine {
     /// Whether a log write is durable only once its volume was flushed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub log_flush: bool,
+    /// When a write of a data file is durable.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub data_durability: Durability,
     /// Size of the operating system's page cache besides the buffer pool.
     #[serde(default, skip_serializing_if = "is_default")]
     pub page_cache: Bytes,
@@ -415,6 +418,9 @@ pub struct Cpu {
     pub logical_read: Duration,
     /// Per step of SQLite's virtual machine.
     pub vm_step: Duration,
+    /// Whether the experiment states any of these; otherwise they are assumed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub is_given: bool,
 }
 
 /// Row versions written to temporary space, as under read committed snapshot isolation.

@@ -171,7 +171,8 @@ pub(crate) struct Volume {
     ///
     /// Absent: 64 KiB.
     pub(crate) interleave: Option<Bytes>,
-    /// `none`, `read-only`, `read-write`, where the vendor allows it for disk and machine.
+    /// `none`, `read-only`, `read-write`, where the vendor allows it for disk and machine. `read-write` makes no durable write
+    /// faster: `check`, `run` and `advise` report it under a log.
     ///
     /// Absent: `none`.
     pub(crate) host_cache: Option<HostCacheMode>,
@@ -370,6 +371,11 @@ pub(crate) struct Protocol {
     ///
     /// Absent: `elapsed_s`.
     pub(crate) metric: Option<String>,
+    /// Whether what nobody knows exactly, such as how long a kind of disk takes, is at its typical value in every block; if
+    /// not, each block draws it by how it is known (simulate).
+    ///
+    /// Absent: true.
+    pub(crate) nominal: Option<bool>,
     /// All randomness: a whole number of 64 bits, in quotes from 9223372036854775808 (2^63) on, where TOML's own end; `--seed`
     /// takes any.
     ///

@@ -39,7 +39,7 @@ use files::input::Reach;
 /// Which experiment, what of it is changed, and how it runs.
 ///
 /// Keys are set in this order, so that later ones may refine earlier ones: `defaults`, `workload` or `profile`, `disks`,
-/// `sustained`, `set`, `blocks`, `seed`.
+/// `sustained`, `set`, `blocks`, `seed`, `nominal`.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     /// The experiment.
@@ -60,6 +60,8 @@ pub struct RunRequest {
     pub blocks: Option<u32>,
     /// Seed of all randomness.
     pub seed: Option<u64>,
+    /// Keeps what nobody knows exactly at its typical value, instead of drawing it in each block (simulate).
+    pub nominal: bool,
     /// How it runs.
     pub mode: Mode,
     /// The engine; `None`: the experiment's.
@@ -108,6 +110,7 @@ impl RunRequest {
             set: Vec::new(),
             blocks: None,
             seed: None,
+            nominal: false,
             mode: Mode::Simulate,
             engine: None,
             quick: false,
@@ -258,6 +261,7 @@ impl RunRequest {
         let protocol = [
             ("protocol.blocks", self.blocks.map(|it| it.to_string())),
             ("protocol.seed", self.seed.map(|it| it.to_string())),
+            ("protocol.nominal", self.nominal.then(|| "true".to_owned())),
         ];
         let given = |(key, value): (&str, Option<String>)| Some((key.to_owned(), value?));
         let disks = disks.iter().map(|(volume, disk)| {

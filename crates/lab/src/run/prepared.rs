@@ -1,6 +1,7 @@
 //! A plan with all names resolved, before anything runs.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use experiment::plan::{Plan, Trial};
 use experiment::question::{ArmQuestion, Question};
@@ -90,8 +91,12 @@ impl Prepared {
     ) -> Result<Prepared, PrepareError> {
         let engine = inventory.engines.find(&plan.variant.engine)?;
         let ready = |arm: &Arm| {
-            let ready = Ready::new(arm, inventory, engine, options)?;
+            let mut ready = Ready::new(arm, inventory, engine, options)?;
             ready.check(arm, plan.variant.mode, engine)?;
+            let Ready { stage, work } = &mut ready;
+            if let Some(data) = work.data_durability(&arm.settings, plan.variant.mode, engine) {
+                stage.notes.extend(trial::written_back(&arm.settings, data));
+            }
             Ok::<_, PrepareError>(ready)
         };
         Ok(Prepared {
@@ -212,15 +217,35 @@ impl Prepared {
         tell: &Tell<'_>,
     ) -> Result<Record, Cancelled> {
         let (arm, ready) = self.of(id);
+        let (stage, drawn) = match self.plan.unknowns_seed(id.block) {
+            None => (Cow::Borrowed(&ready.stage), BTreeMap::new()),
+            Some(seed) => {
+                let (stage, drawn) = ready.stage.drawn(seed);
+                (Cow::Owned(stage), drawn)
+            }
+        };
         let record = match &ready.work {
             Work::Statements(_) => {
-                trial::simulate(&self.subject(id), &self.images, cancelled, tell)
+                let subject = Subject {
+                    stage: &stage,
+                    ..self.subject(id)
+                };
+                trial::simulate(&subject, &self.images, cancelled, tell)
             }
             Work::Recording(recording) => {
-                trial::replay(&replayed(id, arm, ready, recording), cancelled, tell)
+                let replayed = Replayed {
+                    stage: &stage,
+                    ..replayed(id, arm, ready, recording)
+                };
+                trial::replay(&replayed, cancelled, tell)
             }
         }?;
-        Ok(self.noted(id, record))
+        let mut record = self.noted(id, Record { drawn, ..record });
+        if !self.plan.protocol.nominal {
+            let assumed = ready.stage.assumed_spreads().into_iter();
+            record.notes.extend(assumed.map(Note::Other));
+        }
+        Ok(record)
     }
 
     /// The record, with the assumptions about its modelled disks.

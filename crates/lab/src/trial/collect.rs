@@ -26,6 +26,7 @@ pub(super) fn blank(id: &TrialId, mode: Mode) -> Record {
         block: id.block,
         position: id.position,
         seed: id.seed,
+        drawn: BTreeMap::new(),
         outcome: Outcome::Finished,
         metrics: BTreeMap::new(),
         phases: Vec::new(),

@@ -1,8 +1,9 @@
-//! The cache on a machine's host: the catalogue's, the experiment's, or none, which is refused if a volume uses it.
+//! The cache on a machine's host: the catalogue's, the experiment's, or none, which is refused if a volume uses it. One that
+//! writes back is noted where writes have to be durable.
 
-use catalogue::{CACHED_LIMIT, HostCaching, MachineEntry};
-use experiment::spec;
-use model::{HostCacheMode, HostCacheSpec, LimitSpec, MachineSpec, Rate};
+use catalogue::{CACHED_LIMIT, CacheLatencies, HostCaching, MachineEntry};
+use experiment::spec::{self, Role, Settings};
+use model::{Durability, HostCacheMode, LimitSpec, MachineSpec, Rate};
 
 use super::stage::StageError;
 
@@ -15,12 +16,15 @@ pub(super) fn apply(
     let (Some(asked), Some(entry)) = (asked, entry) else {
         return;
     };
-    let hit_latency = match (&entry.host_caching, &machine.host_cache) {
-        (HostCaching::Sized, known) => known.as_ref().map(|cache| cache.hit_latency),
-        (HostCaching::SizeUnknown { hit_latency, .. }, _) => Some(*hit_latency),
+    let latencies = match (&entry.host_caching, &machine.host_cache) {
+        (HostCaching::Sized, known) => known.as_ref().map(|cache| CacheLatencies {
+            hit: cache.hit_latency,
+            through: cache.through_latency,
+        }),
+        (HostCaching::SizeUnknown { latencies, .. }, _) => Some(*latencies),
         (HostCaching::Unsupported { .. } | HostCaching::NotInCatalogue, _) => None,
     };
-    let Some(hit_latency) = hit_latency else {
+    let Some(latencies) = latencies else {
         return;
     };
     let mut limits = machine
@@ -39,12 +43,42 @@ pub(super) fn apply(
     // Without them, hits would have no limit.
     if is_whole(&limits) {
         machine.limits.insert(CACHED_LIMIT.to_owned(), limits);
-        machine.host_cache = Some(HostCacheSpec {
-            size: asked.size,
-            hit_latency,
-            limit: CACHED_LIMIT.to_owned(),
-        });
+        machine.host_cache = Some(latencies.cache(asked.size, CACHED_LIMIT.to_owned()));
     }
+}
+
+/// The volumes whose host cache writes back, with files whose writes have to be durable; sentences without a full stop. `data` says
+/// when a write of a data file is.
+pub(crate) fn written_back(settings: &Settings, data: Durability) -> Vec<String> {
+    let mut volumes = Vec::new();
+    for volume in &settings.volumes {
+        if volume.host_cache != HostCacheMode::ReadWrite {
+            continue;
+        }
+        let is_durable = |role: &Role| match role {
+            Role::Log | Role::Binlog => true,
+            Role::Data => data == Durability::OnCompletion,
+            Role::Doublewrite | Role::Temp | Role::Undo => false,
+        };
+        let is_here = |role: &Role| {
+            let mut files = settings.placement.files(*role).iter();
+            files.any(|file| file.volume == volume.name)
+        };
+        let roles = Role::ALL.into_iter().filter(is_durable).filter(is_here);
+        let roles: Vec<String> = roles.map(|role| role.to_string()).collect();
+        let better = match roles.as_slice() {
+            [] => continue,
+            [only] if *only == Role::Data.to_string() => "read-only",
+            _ => "none",
+        };
+        volumes.push(format!(
+            "volume {} has {} and a host cache that writes back, which makes no durable write faster: it waits for the cache, \
+             and then for the disk; set host_cache = \"{better}\"",
+            volume.name,
+            roles.join(" and ")
+        ));
+    }
+    volumes
 }
 
 /// Whether both requests and bytes are limited.

@@ -15,6 +15,7 @@ mod stage;
 
 pub mod real;
 
+pub(crate) use host_cache::written_back;
 pub use needs::{memory, memory_needed};
 pub use simulate::{
     Forecast, Images, Loads, Moment, RehearsalError, Replayed, Size, Tell, rehearse, replay,
@@ -22,8 +23,9 @@ pub use simulate::{
 };
 pub use stage::{Stage, StageError};
 
-use engine::EngineProvider;
+use engine::{EngineProvider, Simulated};
 use experiment::spec::{Mode, Settings};
+use model::Durability;
 use profile::Profile;
 use replay::{DemandError, DemandSeries};
 use workload::Workload;
@@ -75,6 +77,25 @@ impl Work {
         match self {
             Work::Statements(workload) => Some(workload),
             Work::Recording(_) => None,
+        }
+    }
+
+    /// When a write of a data file is durable; `None` without a database.
+    pub fn data_durability(
+        &self,
+        settings: &Settings,
+        mode: Mode,
+        engine: &dyn EngineProvider,
+    ) -> Option<Durability> {
+        match (self, mode) {
+            (Work::Recording(recording), _) => {
+                let demand = recording.demand.as_ref().ok()?;
+                Some(demand.periods()[0].demand.data.durability)
+            }
+            (Work::Statements(_), _) if engine.simulated() == Some(Simulated::PlainIo) => None,
+            (Work::Statements(_), Mode::Simulate) => Some(settings.engine.data_durability),
+            // Every engine that runs on modelled disks writes, then flushes.
+            (Work::Statements(_), Mode::Emulate | Mode::Measure) => Some(Durability::OnFlush),
         }
     }
 

@@ -3,6 +3,7 @@
 mod disk;
 mod error;
 mod store;
+mod unknowns;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +15,14 @@ use sqlite_vfs::virtual_time::CpuCosts;
 use catalogue::{Catalogue, DiskEntry};
 use experiment::spec::{self, Disk, Settings, System};
 
-use disk::{disk, machine, noted, striped};
+use disk::{disk, entry, machine, noted, striped};
 use store::store;
+use unknowns::Unknown;
 
 pub use error::StageError;
 
 /// An arm, ready to run.
+#[derive(Clone)]
 pub struct Stage {
     /// The machine.
     pub machine: MachineSpec,
@@ -33,6 +36,8 @@ pub struct Stage {
     pub store: StoreSpec,
     /// The cost of execution.
     pub costs: CpuCosts,
+    /// By how much more is logged for a changed row than the workload says.
+    pub log_bytes_factor: f64,
     /// Monthly price of all disks, in US dollars, if every one is known.
     pub usd_per_month: Option<f64>,
     /// The price lists, with region and date; without duplicates.
@@ -48,6 +53,10 @@ pub struct Stage {
     pub forgets: BTreeSet<String>,
     /// Assumptions about its disks that are not published for this machine.
     pub notes: Vec<String>,
+    /// What of it is not known exactly.
+    unknowns: Vec<Unknown>,
+    /// Kinds of disk whose entry, in a file of the user's own, does not say how far they differ.
+    assumed: BTreeSet<String>,
 }
 
 impl Stage {
@@ -69,6 +78,7 @@ impl Stage {
                 logical_read: settings.engine.cpu.logical_read,
                 vm_step: settings.engine.cpu.vm_step,
             },
+            log_bytes_factor: 1.0,
             usd_per_month: Some(0.0),
             price_lists: BTreeSet::new(),
             machine_usd_per_month: None,
@@ -76,6 +86,8 @@ impl Stage {
             machine_price_list: None,
             forgets: BTreeSet::new(),
             notes: Vec::new(),
+            unknowns: unknowns::of_arm(settings, entry(&settings.machine, catalogue)?),
+            assumed: BTreeSet::new(),
         };
         let volumes = settings.volumes.iter();
         let volumes: Vec<&spec::Volume> = volumes
@@ -145,6 +157,12 @@ impl Stage {
         {
             self.forgets.insert(volume.name.clone());
         }
+        let machine = entry(&settings.machine, catalogue)?;
+        let place = self.volumes.len();
+        let (unknowns, spreads) = unknowns::of_volume(place, volume, machine, catalogue);
+        self.unknowns.extend(unknowns);
+        let assumed = spreads.filter(|spreads| spreads.are_assumed);
+        self.assumed.extend(assumed.map(|spreads| spreads.kind));
         self.disks.push(volume.disk.to_string());
         self.files.push(files_by_role(settings, &volume.name));
         self.volumes.push(striped(volume, disk));

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::{Cause, CommitTicket, Step, Wait};
-use crate::request::{Completion, Request};
+use crate::request::{Completion, Durability, Request};
 use crate::time::Instant;
 use crate::units::Bytes;
 
@@ -42,6 +42,8 @@ pub(super) struct Log {
     commit: Commit,
     /// Whether a write is durable only after a flush of its volume.
     flush: bool,
+    /// When a write is durable.
+    durability: Durability,
     /// Largest write.
     block: u64,
     /// Writes and flushes in flight from which on commits share the next write.
@@ -74,6 +76,10 @@ impl Log {
         Log {
             commit,
             flush: flush && commit == Commit::Durable,
+            durability: match commit {
+                Commit::Durable if !flush => Durability::OnCompletion,
+                Commit::Durable | Commit::Relaxed => Durability::OnFlush,
+            },
             block: block.0.max(SECTOR),
             in_flight_max: in_flight_max.max(1) as usize,
             volume,
@@ -215,7 +221,11 @@ impl Log {
     fn write(&mut self, now: Instant, length: u64, submit: Submit<'_>) {
         let offset = self.base + self.started.next_multiple_of(SECTOR);
         let padded = length.next_multiple_of(SECTOR);
-        let mut completion = submit(now, self.volume, Request::write(offset, Bytes(padded)));
+        let request = Request {
+            durability: self.durability,
+            ..Request::write(offset, Bytes(padded))
+        };
+        let mut completion = submit(now, self.volume, request);
         self.started += length;
         // A later block is useless before the earlier ones: it is done when they are.
         if let Some((before, _)) = self.in_flight.back()

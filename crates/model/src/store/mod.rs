@@ -302,10 +302,17 @@ fn submitter<'a>(
     counters: &'a mut Counters,
 ) -> impl FnMut(Instant, WriteRequest) -> Completion + 'a {
     move |now, written| match written {
-        WriteRequest::Pages { first, count } => {
+        WriteRequest::Pages {
+            first,
+            count,
+            durability,
+        } => {
             counters.pages_written += count;
             let place = files.by_key(first);
-            let request = Request::write(place.offset(), page.of(count));
+            let request = Request {
+                durability,
+                ..Request::write(place.offset(), page.of(count))
+            };
             if let Some(cache) = page_cache {
                 cache.fill(place.volume, request.offset, request.length);
             }

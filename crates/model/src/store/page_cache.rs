@@ -23,6 +23,7 @@ impl PageCache {
         let spec = HostCacheSpec {
             size,
             hit_latency: LatencySpec::constant(HIT),
+            through_latency: LatencySpec::ZERO,
             limit: String::new(),
         };
         (size > Bytes::ZERO).then(|| PageCache(HostCache::new(&spec)))

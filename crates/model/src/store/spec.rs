@@ -11,6 +11,7 @@ use super::files::FileSpec;
 use super::log::{Commit, LOG_BLOCK};
 use super::page::PageSize;
 use super::versions::VersionSpec;
+use crate::request::Durability;
 use crate::time::Duration;
 use crate::units::Bytes;
 
@@ -27,6 +28,8 @@ pub struct StoreSpec {
     pub read_ahead: Bytes,
     /// Largest write into which neighbouring dirty pages are gathered.
     pub write_gather: Bytes,
+    /// When a page written to a data file is durable; of temporary files nothing is asked.
+    pub data_durability: Durability,
     /// Background writes in flight at the same time.
     pub writes_in_flight: u32,
     /// Longest time a page of a data file stays dirty; `None`: until its frame is needed.
@@ -75,6 +78,7 @@ impl StoreSpec {
             read_unit: ReadUnit::Page,
             read_ahead: Bytes::ZERO,
             write_gather: Bytes::kib(256),
+            data_durability: Durability::OnFlush,
             writes_in_flight: 32,
             checkpoint: None,
             log_capacity: None,

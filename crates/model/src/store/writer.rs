@@ -15,7 +15,7 @@ use super::StoreSpec;
 use super::doublewrite::{Batch, Doublewrite};
 use super::files::first_key;
 use super::pool::{Pool, Swept};
-use crate::request::{Completion, Request};
+use crate::request::{Completion, Durability, Request};
 use crate::time::{Duration, Instant};
 
 /// Share of the pool that the lazy writer keeps free: one frame in this many.
@@ -38,8 +38,10 @@ pub(super) struct Writer {
     slots: usize,
     /// Two extents: the least kept free.
     free_min: usize,
-    /// Keys of temporary pages begin here: they have no checkpoint, and no doublewrite.
+    /// Keys of temporary pages begin here: they have no checkpoint and no doublewrite, and need not be durable.
     temporary_from: u64,
+    /// When a write of other pages is durable.
+    durability: Durability,
     checkpoint: Option<Duration>,
     /// Most bytes of log since the oldest change not written in place.
     log_capacity: Option<u64>,
@@ -74,6 +76,8 @@ pub(super) enum WriteRequest {
         first: u64,
         /// How many.
         count: u64,
+        /// When they are durable.
+        durability: Durability,
     },
     /// Copies of pages, to the doublewrite area.
     Copies {
@@ -141,6 +145,7 @@ impl Writer {
             slots: spec.writes_in_flight.max(1) as usize,
             free_min: 2 * spec.page_size.extent() as usize,
             temporary_from: first_key(spec.data.len()),
+            durability: spec.data_durability,
             checkpoint: spec.checkpoint,
             log_capacity: spec.log_capacity.map(|capacity| capacity.0),
             doublewrite,
@@ -391,8 +396,15 @@ impl Writer {
         run: Run,
         submit: &mut impl FnMut(Instant, WriteRequest) -> Completion,
     ) {
-        let (first, count) = (run.first, run.pages);
-        let completion = submit(now, WriteRequest::Pages { first, count });
+        let request = WriteRequest::Pages {
+            first: run.first,
+            count: run.pages,
+            durability: match run.first < self.temporary_from {
+                true => self.durability,
+                false => Durability::OnFlush,
+            },
+        };
+        let completion = submit(now, request);
         self.in_flight.push(Reverse(InFlight {
             completion,
             number: run.number,

@@ -74,6 +74,23 @@ fn the_flush_of_a_log_that_is_not_timed_follows_from_what_sessions_waited_for_it
         sentence.contains("flushes take 0.400 ms, as follows from"),
         "{sentence}"
     );
+    // 0.3 ms that no disk takes; nothing of a flush that was timed, is shorter than declared, or is longer than
+    // a server's own work may be.
+    assert_eq!(found.beyond_disk(), Some(Duration::from_micros(300)));
+    let timed = OwnLatency {
+        implied: false,
+        ..found.clone()
+    };
+    let shorter = OwnLatency {
+        recorded: Duration::from_micros(50),
+        ..found.clone()
+    };
+    let longer = OwnLatency {
+        recorded: Duration::from_micros(700),
+        ..found
+    };
+    let beyond = [timed, shorter, longer].map(|own| own.beyond_disk());
+    assert_eq!(beyond, [None; 3]);
     for other in [
         // A limit in the way; not different; faster than the write alone; a replay that never waits.
         UntimedLog {

@@ -49,7 +49,10 @@ impl Run<'_> {
         let from = self.log.end / page * page;
         let end = self.log.end.saturating_add(bytes).max(from + 1);
         let length = end.next_multiple_of(page) - from;
-        let request = Request::write(from, Bytes(length));
+        let request = match self.demand().log.is_flushed {
+            true => Request::write(from, Bytes(length)),
+            false => Request::durable_write(from, Bytes(length)),
+        };
         self.log.end = end % LOG_WRAPS;
         let write = self.submit(now, Role::Log, self.replay.places.log, request);
         let group = self.log.oldest + self.log.groups.len() as u64;

@@ -16,7 +16,8 @@ use model::split::{Spent, TimeSplit};
 use model::storage::Usage;
 use model::store::{Cause, Wait};
 use model::{
-    Bytes, Completion, Duration, Instant, Observer, Operation, Request, Storage, VolumeSpec,
+    Bytes, Completion, Durability, Duration, Instant, Observer, Operation, Request, Storage,
+    VolumeSpec,
 };
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1};
@@ -305,10 +306,24 @@ impl<'a> Run<'a> {
         let offset = self.random.random_range(0..slots) * length.0;
         let request = match operation {
             Operation::Read => Request::read(offset, length),
-            Operation::Write => Request::write(offset, length),
+            Operation::Write => Request {
+                durability: self.durability(role),
+                ..Request::write(offset, length)
+            },
             Operation::Flush => Request::flush(),
         };
         self.submit(now, role, volume, request)
+    }
+
+    /// When a write to a file of `role` other than the log is durable.
+    fn durability(&self, role: Role) -> Durability {
+        let demand = self.demand();
+        match role {
+            Role::Temp => demand.temp.durability,
+            Role::Binlog | Role::Data | Role::Doublewrite | Role::Log | Role::Undo => {
+                demand.data.durability
+            }
+        }
     }
 
     fn submit(&mut self, now: Instant, role: Role, volume: usize, request: Request) -> Completion {

@@ -2,15 +2,17 @@
 //!
 //! ```text
 //! Advice ──┬─> JSON
-//!          └─View──> tables, sentences ──┬─> terminal
-//!                                         └─> page
+//!          ├─report──> Report ──┬─> terminal
+//!          └─cards, chart ──────┴─> page
 //! ```
 
+mod cards;
 mod decision;
 pub mod document;
 mod money;
 mod page;
-mod terminal;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub use decision::{Decision, Kind, Level, Trust};
@@ -19,5 +21,4 @@ pub use money::Currency;
 #[cfg(test)]
 pub(super) use page::SCRIPT;
 pub use page::page;
-pub use terminal::text;
-pub use view::View;
+pub use view::report;

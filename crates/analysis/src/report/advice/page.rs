@@ -3,9 +3,11 @@
 use askama::Template;
 use serde::Serialize;
 
+use super::cards::{Card, cards};
 use super::document::{Advice, BackTest, Layout};
-use super::view::View;
+use super::view::report;
 use crate::report::page::{CHARTS, STYLE, UPLOT, UPLOT_STYLE, embedded, policy};
+use crate::report::section::{Kind, Report};
 use table::quantity::percent;
 use table::{Cell, Table};
 
@@ -33,10 +35,12 @@ th[aria-sort="descending"] button::before { content: "▼ "; }
 
 #[derive(Template)]
 #[template(path = "advice.html")]
-struct Page {
-    title: String,
+struct Page<'a> {
+    report: Report,
     version: &'static str,
-    shown: View,
+    cards: Vec<Card>,
+    /// Next steps: purpose and command.
+    next: Vec<(&'a str, String)>,
     /// How well the model fits; a sentence.
     fit: String,
     has_chart: bool,
@@ -82,23 +86,21 @@ struct Line {
 
 /// The whole page.
 pub fn page(advice: &Advice) -> String {
-    let mut shown = View::of(advice);
-    for (_, command) in &mut shown.next {
-        *command = without_folders(command);
-    }
+    let report = report(advice, false);
+    let frontier = report.table("frontier");
     let data = Data {
         chart: Chart::of(advice),
-        keys: keys(&shown.frontier),
+        keys: frontier.map(keys).unwrap_or_default(),
     };
     let values = serde_json::to_value(&data).expect("lists, texts and numbers are JSON");
-    let title = "Where the files should live";
+    let next = advice.next.iter();
     let page = Page {
-        title: match &advice.server {
-            Some(server) => format!("{title}: {server}"),
-            None => title.to_owned(),
-        },
         version: env!("CARGO_PKG_VERSION"),
-        shown,
+        cards: cards(advice),
+        next: next
+            .map(|next| (&*next.what, without_folders(&next.command)))
+            .collect(),
+        report,
         fit: fit(&advice.backtest),
         has_chart: !data.chart.x.is_empty(),
         data: embedded(&values),
@@ -422,7 +424,7 @@ pub(super) mod tests {
 
     #[test]
     fn cards_are_what_can_be_done_each_with_its_whole_price() {
-        let cards = View::of(&advice()).cards;
+        let cards = cards(&advice());
 
         // The large one is cheapest and fastest.
         let titles: Vec<&str> = cards.iter().map(|card| card.title.as_str()).collect();
@@ -436,10 +438,10 @@ pub(super) mod tests {
         let mut advice = advice();
         advice.asked.currency = Currency::parse("EUR=0.5").expect("it is a rate");
 
-        let view = View::of(&advice);
+        let cards = cards(&advice);
         let page = page(&advice);
 
-        assert_eq!(view.cards[1].price, "EUR 150 a month");
+        assert_eq!(cards[1].price, "EUR 150 a month");
         assert!(page.contains("1 USD = 0.5 EUR, as given") && page.contains("EUR/month"));
         assert!(!page.contains("$/month") && !page.contains("$300"));
         assert_eq!(Chart::of(&advice).x, [50.0, 150.0]);

@@ -1,14 +1,14 @@
-//! The content shown for advice, independent of the output format.
+//! The report on advice.
 
 use std::path::Path;
 
 use model::Bytes;
 use reading::Role;
 
-use super::decision::Kind;
 use super::document::{Advice, Capacity, Change, Figure, Layout, Line, Part, Volume};
 use super::money::Currency;
 use crate::findings::Survived;
+use crate::report::section::{Body, Item, Kind, Place, Report};
 use table::quantity::{count, number, percent, percent_signed, percent_with_error};
 use table::{Column, Table};
 
@@ -19,75 +19,123 @@ const LIMITS_SHOWN: usize = 2;
 const BINDS_FROM: f64 = 0.7;
 
 /// What stands beside an answer whose model does not reproduce today's layout.
-const UNTESTED: &str = "UNTESTED: the model does not reproduce what was recorded on today's layout. These figures are of a model that is \
+const UNTESTED: &str = "the model does not reproduce what was recorded on today's layout. These figures are of a model that is \
                         off, and may be wrong by more than they differ. Find out why before relying on them.";
 
-/// The content shown for advice.
-#[derive(Clone, Debug, PartialEq)]
-pub struct View {
-    /// The answer, in a sentence.
-    pub answer: String,
-    /// How far to trust it, and why.
-    pub trust: String,
-    /// Why no figure here may be relied on; `None` where the model reproduces today's layout.
-    pub untested: Option<String>,
-    /// What to read beside the answer; sentences.
-    pub notes: Vec<String>,
-    /// Whether its own layout, the cheapest, and the fastest.
-    pub cards: Vec<Card>,
-    /// The request.
-    pub facts: Vec<(&'static str, String)>,
-    /// Today's layout, and what to buy instead.
-    pub answers: Table,
-    /// The price of the chosen layout, item by item.
-    pub prices: Table,
-    /// What else to know of the answer; sentences.
-    pub reasons: Vec<String>,
-    /// Recorded beside simulated.
-    pub backtest: Table,
-    /// The smallest changes from today's layout.
-    pub changes: Table,
-    /// The time of an operation by what its session waits for, recorded beside simulated.
-    pub parts: Table,
-    /// Layouts that are faster than every cheaper one.
-    pub frontier: Table,
-    /// Statistics of the search; sentences.
-    pub search: Vec<String>,
-    /// Assumptions; sentences.
-    pub assumptions: Vec<String>,
-    /// Next steps: purpose and command.
-    pub next: Vec<(String, String)>,
-}
+/// Layouts of the screen, beside that which is chosen.
+const ON_SCREEN: [&str; 4] = ["today", "cheapest", "best value", "above budget"];
 
-impl View {
-    /// The content for `advice`.
-    pub fn of(advice: &Advice) -> View {
-        View {
-            answer: advice.answer.clone(),
-            trust: advice.trust.sentence(),
-            untested: (!advice.backtest.fits).then(|| UNTESTED.to_owned()),
-            notes: advice.notes.clone(),
-            cards: cards(advice),
-            facts: facts(advice),
-            answers: answers(advice),
-            prices: advice
-                .chosen()
-                .map(|chosen| prices(chosen, &advice.asked.currency))
-                .unwrap_or_default(),
-            reasons: reasons(advice),
-            backtest: backtest(advice),
-            changes: changes(advice),
-            parts: parts(advice),
-            frontier: frontier(advice),
-            search: search(advice),
-            assumptions: advice.assumptions.clone(),
-            next: advice
-                .next
-                .iter()
-                .map(|next| (next.what.clone(), next.command.clone()))
-                .collect(),
-        }
+/// Number of notes, and of commands, on a screen.
+const NOTES_MAX: usize = 3;
+const COMMANDS_MAX: usize = 1;
+
+/// The report on `advice`; with `minimal`, its screen has the smallest changes from today's layout too.
+pub fn report(advice: &Advice, minimal: bool) -> Report {
+    let title = "Where the files should live";
+    let answer = [advice.answer.clone(), advice.trust.sentence()];
+    let mut answer = Item::all(Kind::Answer, answer);
+    if !advice.backtest.fits {
+        answer.push(Item::new(Kind::Caution, "UNTESTED", UNTESTED));
     }
+    let mut report = Report {
+        title: match &advice.server {
+            Some(server) => format!("{title}: {server}"),
+            None => title.to_owned(),
+        },
+        answer,
+        is_doubtful: !advice.backtest.fits,
+        facts: facts(advice),
+        ..Report::default()
+    };
+    let named = named(advice);
+    let is_on_screen =
+        |(name, _): &&Named<'_>| name.split(", ").any(|name| ON_SCREEN.contains(&name));
+    let on_screen: Vec<&Named<'_>> = named.iter().filter(is_on_screen).collect();
+    let why = on_screen.iter();
+    let why = why.map(|(name, layout)| Item::new(Kind::Point, name.as_str(), self::why(layout)));
+    let why = Body::List(why.collect());
+    let list = |kind, texts: Vec<String>| Body::List(Item::all(kind, texts));
+    let full = Place::Full;
+    let of_changes = if minimal { Place::Screen(0) } else { full };
+    let currency = &advice.asked.currency;
+    let price = advice
+        .chosen()
+        .map(|chosen| prices(chosen, currency))
+        .unwrap_or_default();
+    report.add(
+        "layouts",
+        "",
+        Place::Short(ON_SCREEN.len()),
+        Body::Table(layouts(advice, &on_screen, 1)),
+    );
+    let all: Vec<&Named<'_>> = named.iter().collect();
+    report.add(
+        "layouts",
+        "",
+        full,
+        Body::Table(layouts(advice, &all, LIMITS_SHOWN)),
+    );
+    report.add(
+        "changes",
+        "The smallest changes from today",
+        of_changes,
+        Body::Table(changes(advice)),
+    );
+    report.add("why", "Why", Place::Screen(ON_SCREEN.len()), why);
+    report.add(
+        "notes",
+        "Read first",
+        Place::Screen(NOTES_MAX),
+        list(Kind::Warning, advice.notes.clone()),
+    );
+    report.add(
+        "reasons",
+        "The answer",
+        full,
+        list(Kind::Point, reasons(advice)),
+    );
+    report.add(
+        "prices",
+        "What the chosen layout costs",
+        full,
+        Body::Table(price),
+    );
+    report.add(
+        "backtest",
+        "How well the model reproduces today's layout",
+        full,
+        Body::Table(backtest(advice)),
+    );
+    report.add("parts", "", full, Body::Table(parts(advice)));
+    report.add(
+        "frontier",
+        "Layouts that are faster than every cheaper one",
+        full,
+        Body::Table(frontier(advice)),
+    );
+    report.add(
+        "search",
+        "What the search did",
+        full,
+        list(Kind::Point, search(advice)),
+    );
+    report.add(
+        "assumptions",
+        "Assumptions",
+        full,
+        list(Kind::Point, advice.assumptions.clone()),
+    );
+    let next = advice
+        .next
+        .iter()
+        .map(|next| (next.what.clone(), next.command.clone()));
+    report.add(
+        "next",
+        "Next",
+        Place::Screen(COMMANDS_MAX),
+        Body::Commands(next.collect()),
+    );
+    report
 }
 
 fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
@@ -140,9 +188,12 @@ fn roles(roles: &[Role]) -> String {
     names.join(", ")
 }
 
+/// A layout, by what it is.
+type Named<'a> = (String, &'a Layout);
+
 /// The answers; a layout that is several is listed once, with all its names.
-pub(super) fn named(advice: &Advice) -> Vec<(String, &Layout)> {
-    let mut rows: Vec<(String, &Layout)> = Vec::new();
+fn named(advice: &Advice) -> Vec<Named<'_>> {
+    let mut rows: Vec<Named<'_>> = Vec::new();
     for (name, layout) in advice.answers() {
         match rows.iter_mut().find(|(_, known)| known.is_same_as(layout)) {
             Some((names, _)) => *names = format!("{names}, {name}"),
@@ -152,89 +203,32 @@ pub(super) fn named(advice: &Advice) -> Vec<(String, &Layout)> {
     rows
 }
 
-fn answers(advice: &Advice) -> Table {
-    type Row<'a> = (String, &'a Layout);
+/// A row for each of the `named` layouts, with as many limits.
+fn layouts(advice: &Advice, named: &[&Named<'_>], limits: usize) -> Table {
+    type Row<'a> = &'a &'a Named<'a>;
     let currency = &advice.asked.currency;
-    Table::of(
-        named(advice),
-        [
-            Column::text("", |(name, _): &Row<'_>| name.clone()),
-            Column::text("machine", |(_, layout): &Row<'_>| machine(layout)),
-            Column::text("volumes", |(_, layout): &Row<'_>| volumes(layout)),
-            Column::figure(currency.per_month(), |(_, layout): &Row<'_>| {
-                usd(layout.usd_per_month, currency)
-            }),
-            Column::figure("time, %\nof today", |(_, layout): &Row<'_>| time(layout)),
-            Column::figure("ms per\noperation", |(_, layout): &Row<'_>| {
-                number(layout.operation_ms)
-            }),
-            Column::text("crash states\nsurvived", |(_, layout): &Row<'_>| {
-                let survived = layout.survived.as_ref();
-                survived.map_or_else(String::new, Survived::brief)
-            })
-            .optional(),
-            Column::text("most used", |(_, layout): &Row<'_>| used(layout)),
-        ],
-    )
-}
-
-/// One thing that could be done, on a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Card {
-    /// What: `Stay`, `Cheapest`.
-    pub title: String,
-    /// Whether it is the answer.
-    pub is_answer: bool,
-    /// The machine's name.
-    pub machine: String,
-    /// Its volumes, one each.
-    pub volumes: Vec<String>,
-    /// The whole price.
-    pub price: String,
-    /// The time of an operation.
-    pub time: String,
-    /// What holds it back.
-    pub held_back: String,
-}
-
-/// To stay, the cheapest, and the fastest; those that are one layout are one card.
-fn cards(advice: &Advice) -> Vec<Card> {
-    let currency = &advice.asked.currency;
-    let layouts = [
-        ("Stay", Some(&advice.today)),
-        ("Cheapest", advice.cheapest.as_ref()),
-        ("Fastest", advice.fastest.as_ref()),
-        ("Above the budget", advice.above_budget.as_ref()),
+    let columns = [
+        Column::text("", |(name, _): &Row<'_>| name.clone()),
+        Column::figure(currency.per_month(), |(_, layout): &Row<'_>| {
+            usd(layout.usd_per_month, currency)
+        }),
+        Column::figure("time", |(_, layout): &Row<'_>| time(layout)).unit("%"),
+        Column::figure("ms", |(_, layout): &Row<'_>| number(layout.operation_ms)),
+        Column::text("machine", |(_, layout): &Row<'_>| machine(layout)),
+        Column::text("volumes", |(_, layout): &Row<'_>| volumes(layout)).below(),
+        Column::text("crash states\nsurvived", |(_, layout): &Row<'_>| {
+            let survived = layout.survived.as_ref();
+            survived.map_or_else(String::new, Survived::brief)
+        })
+        .optional(),
+        Column::text("most used", move |(_, layout): &Row<'_>| {
+            used(layout, limits)
+        }),
     ];
-    let mut named: Vec<(String, &Layout)> = Vec::new();
-    for (title, layout) in layouts {
-        let Some(layout) = layout else { continue };
-        match named.iter_mut().find(|(_, known)| known.is_same_as(layout)) {
-            Some((titles, _)) => *titles = format!("{titles}, {}", title.to_lowercase()),
-            None => named.push((title.to_owned(), layout)),
-        }
+    Table {
+        note: "time: of an operation, in % of today's; ms: the same; most used: when the server is busiest".to_owned(),
+        ..Table::of(named, columns)
     }
-    let answer = match advice.decision.kind {
-        Kind::Nothing => None,
-        Kind::Stay | Kind::Change | Kind::Move => advice.chosen(),
-    };
-    let card = |(title, layout): (String, &Layout)| Card {
-        title,
-        is_answer: answer.is_some_and(|answer| answer.is_same_as(layout)),
-        machine: machine(layout),
-        volumes: layout.volumes.iter().map(volume).collect(),
-        price: match layout.usd_per_month {
-            Some(usd) => format!("{} a month", currency.shown(usd)),
-            None => "price not known".to_owned(),
-        },
-        time: format!(
-            "{} % of today's time, {} ms per operation",
-            time(layout),
-            number(layout.operation_ms)
-        ),
-        held_back: why(layout),
-    };
-    named.into_iter().map(card).collect()
 }
 
 pub(super) fn machine(layout: &Layout) -> String {
@@ -243,7 +237,7 @@ pub(super) fn machine(layout: &Layout) -> String {
         .unwrap_or_else(|| "not known".to_owned())
 }
 
-pub(super) fn usd(usd: Option<f64>, currency: &Currency) -> String {
+fn usd(usd: Option<f64>, currency: &Currency) -> String {
     usd.map_or_else(|| "unknown".to_owned(), |usd| currency.bare(usd))
 }
 
@@ -259,7 +253,7 @@ pub(super) fn time(layout: &Layout) -> String {
 
 fn volumes(layout: &Layout) -> String {
     let lines: Vec<String> = layout.volumes.iter().map(volume).collect();
-    lines.join("; ")
+    lines.join("\n")
 }
 
 /// `data, log: 2 x azure.premium_v2, 64 GiB, 6000 IOPS, 200 MB/s`.
@@ -267,8 +261,8 @@ pub(super) fn volume(volume: &Volume) -> String {
     format!("{}: {}", roles(&volume.roles), volume.disks())
 }
 
-fn used(layout: &Layout) -> String {
-    let limits = layout.used.iter().take(LIMITS_SHOWN);
+fn used(layout: &Layout, limits: usize) -> String {
+    let limits = layout.used.iter().take(limits);
     let lines: Vec<String> = limits
         .map(|used| format!("{} {}", used.limit, percent(used.share)))
         .collect();
@@ -299,7 +293,7 @@ fn prices(layout: &Layout, currency: &Currency) -> Table {
 }
 
 /// What operations wait for, and the limit that is used most.
-fn why(layout: &Layout) -> String {
+pub(super) fn why(layout: &Layout) -> String {
     let spent = layout.spent.iter().max_by(|a, b| a.1.total_cmp(b.1));
     let spent =
         spent.map(|(on, share)| format!("{} of an operation's time is {on}", percent(*share)));
@@ -381,7 +375,7 @@ fn changes(advice: &Advice) -> Table {
                 |change: &&Change| usd(change.layout.usd_per_month, currency),
             ),
             Column::figure("time, %\nof today", |change: &&Change| time(&change.layout)),
-            Column::text("most used", |change: &&Change| used(&change.layout)),
+            Column::text("most used", |change: &&Change| used(&change.layout, 1)),
         ],
     )
 }
@@ -407,7 +401,7 @@ fn parts(advice: &Advice) -> Table {
 }
 
 /// What a change costs a month: `+31.20`, `-4.80`.
-pub(super) fn more(change: &Change, currency: &Currency) -> String {
+fn more(change: &Change, currency: &Currency) -> String {
     let usd = change.usd_more_per_month;
     let sign = if usd < 0.0 { "-" } else { "+" };
     format!("{sign}{}", currency.bare(usd.abs()))

@@ -7,7 +7,7 @@ mod survived;
 mod view;
 
 pub use page::page;
-pub use view::View;
+pub use view::report;
 
 #[cfg(test)]
 mod tests;

@@ -3,15 +3,16 @@
 use askama::Template;
 
 use super::document::Drill;
-use super::view::{FATES, View};
+use super::view::{Diagram, FATES, all_diagrams, report};
 use crate::report::page::{STYLE, policy};
+use crate::report::section::Report;
 
 #[derive(Template)]
 #[template(path = "drill.html")]
 struct Page {
-    title: String,
+    report: Report,
     version: &'static str,
-    shown: View,
+    diagrams: Vec<Diagram>,
     fates: [(&'static str, &'static str, &'static str); 5],
     policy: String,
     style: &'static str,
@@ -20,9 +21,9 @@ struct Page {
 /// The whole page.
 pub fn page(drill: &Drill) -> String {
     let page = Page {
-        title: format!("What {} survives", drill.experiment),
+        report: report(drill),
         version: env!("CARGO_PKG_VERSION"),
-        shown: View::of(drill),
+        diagrams: all_diagrams(drill),
         fates: FATES,
         policy: policy::of(&[STYLE], &[]),
         style: STYLE,

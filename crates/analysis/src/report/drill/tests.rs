@@ -2,9 +2,10 @@ use super::document::{
     Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
     Took, VolumeEvent, VolumeLoss,
 };
-use super::{View, page};
+use super::view::all_diagrams;
+use super::{page, report};
 use crate::findings::make;
-use crate::report::terminal;
+use crate::report::{Extent, run, terminal};
 use experiment::examples::{question, records};
 use reading::Role;
 use table::Width;
@@ -122,9 +123,10 @@ fn drill() -> Drill {
 
 #[test]
 fn a_cell_says_how_often_an_event_was_survived_and_nothing_where_it_cannot_happen() {
-    let shown = View::of(&drill());
-    assert_eq!(shown.matrix.head()[2], "snapshots 2 s apart");
-    let rows = shown.matrix.lines();
+    let shown = report(&drill());
+    let matrix = shown.table("events").expect("there is one");
+    assert_eq!(matrix.head()[2], "snapshots 2 s apart");
+    let rows = matrix.lines();
     assert_eq!(rows[0][1..3], ["5 of 5", "-"]);
     assert_eq!(rows[1][2], "2 of 5: 2 do not start");
     assert_eq!(rows[1][4], "wal: stops, no commit lost");
@@ -132,22 +134,25 @@ fn a_cell_says_how_often_an_event_was_survived_and_nothing_where_it_cannot_happe
 
 #[test]
 fn a_few_findings_are_told_and_the_others_counted() {
-    let shown = View::of(&drill());
-    assert_eq!(shown.examples.len(), 4);
+    let shown = report(&drill());
+    let examples = shown.list("examples");
+    assert_eq!(examples.len(), 4);
     assert!(
-        shown.examples[0].contains("wal at 1.250 s, 7 open writes, 2 missing, 1 torn"),
-        "{}",
-        shown.examples[0]
+        examples[0]
+            .text
+            .contains("wal at 1.250 s, 7 open writes, 2 missing, 1 torn"),
+        "{:?}",
+        examples[0]
     );
-    assert_eq!(shown.examples[3], "apart: 2 more, in the document");
-    assert_eq!(shown.findings.lines().len(), 5);
+    assert_eq!(examples[3].text, "apart: 2 more, in the document");
+    assert_eq!(shown.table("findings").map(|all| all.rows.len()), Some(5));
 }
 
 #[test]
 fn the_last_requests_of_the_findings_that_are_told_are_drawn() {
-    let shown = View::of(&drill());
-    assert_eq!(shown.diagrams.len(), 3);
-    let diagram = &shown.diagrams[0];
+    let diagrams = all_diagrams(&drill());
+    assert_eq!(diagrams.len(), 3);
+    let diagram = &diagrams[0];
     assert!(diagram.title.contains("cut-0001"));
     let (volume, symbols) = &diagram.lanes[0];
     assert_eq!(volume, "wal");
@@ -166,7 +171,7 @@ fn the_last_requests_of_the_findings_that_are_told_are_drawn() {
 #[test]
 fn faults_have_a_table_of_their_own_and_settings_stand_with_the_server() {
     let mut drill = drill();
-    assert_eq!(View::of(&drill).faults, None);
+    assert_eq!(report(&drill).table("faults"), None);
     drill.asked.faults = true;
     drill.asked.settings = vec![("data_sync_retry".to_owned(), "on".to_owned())];
     drill.placements[1].events.push(event("bit-flip", 5, 1));
@@ -179,9 +184,10 @@ fn faults_have_a_table_of_their_own_and_settings_stand_with_the_server() {
         what: "intact".to_owned(),
         message: String::new(),
     });
-    let shown = View::of(&drill);
-    assert!(!shown.matrix.head().contains(&"a bit flips".to_owned()));
-    let faults = shown.faults.expect("they were asked for");
+    let shown = report(&drill);
+    let matrix = shown.table("events").expect("there is one");
+    assert!(!matrix.head().contains(&"a bit flips".to_owned()));
+    let faults = shown.table("faults").expect("they were asked for");
     assert_eq!(
         faults.head()[1..],
         ["a bit flips", "a write fails", "a flush fails"]
@@ -203,12 +209,16 @@ fn a_drill_whose_control_is_silent_says_that_it_proves_nothing() {
     let mut drill = drill();
     drill.proves = false;
     drill.controls[0].noticed = None;
-    let shown = View::of(&drill);
-    assert!(shown.controls[0].contains("not noticed in 3 states"));
-    assert!(shown.notes[0].contains("proves nothing"));
+    let shown = report(&drill);
+    assert!(
+        shown.list("controls")[0]
+            .text
+            .contains("not noticed in 3 states")
+    );
+    assert!(shown.list("notes")[0].text.contains("proves nothing"));
     drill.complete = false;
-    let shown = View::of(&drill);
-    assert!(shown.notes[0].contains("is not complete"));
+    let shown = report(&drill);
+    assert!(shown.list("notes")[0].text.contains("is not complete"));
 }
 
 #[test]
@@ -252,7 +262,8 @@ fn what_was_found_is_added_to_arms_of_the_experiment_and_to_layouts_of_the_same_
     );
     let found = "2 of 5 snapshots taken apart are not intact (the other 5 states are)";
     assert_eq!(survived.found, found);
-    let text = terminal::render(&findings, Width::of(200)).to_string();
+    let report = run::report(&findings);
+    let text = terminal::render(&report, Width::of(200), Extent::Full).to_string();
     assert!(text.contains("8 of 10"), "{text}");
     assert!(
         text.contains(&format!(
@@ -305,7 +316,11 @@ fn a_sentence_says_which_events_were_not_survived() {
 #[test]
 fn the_legend_explains_a_cell_of_this_drill() {
     let mut drill = drill();
-    let legend = |drill: &Drill| View::of(drill).notes.pop().expect("there is one");
+    let legend = |drill: &Drill| {
+        let report = report(drill);
+        let last = report.list("notes").last().expect("there is one");
+        last.text.clone()
+    };
     assert!(legend(&drill).starts_with("\"5 of 5\": the server came up"));
     for event in drill.placements.iter_mut().flat_map(|one| &mut one.events) {
         (event.intact, event.lost) = (0, event.states);

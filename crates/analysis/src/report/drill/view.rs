@@ -1,59 +1,92 @@
-//! The content shown for a drill, independent of the output format.
+//! The report on a drill.
 
 use model::Bytes;
 
 use super::document::{
     BIT_FLIP, Control, Drill, Event, Finding, Placement, Request, Took, VolumeEvent, VolumeLoss,
 };
+use crate::report::section::{Body, Item, Kind, Place, Report};
 use table::quantity::count;
 use table::{Column, Table};
 
 /// Number of findings described per placement and event.
 const FINDINGS_SHOWN: usize = 3;
 
-/// The content shown for a drill.
-#[derive(Clone, Debug, PartialEq)]
-pub struct View {
-    /// The answer, in a sentence.
-    pub answer: String,
-    /// What was done.
-    pub facts: Vec<(&'static str, String)>,
-    /// Placements and events.
-    pub matrix: Table,
-    /// Placements, and disk faults; `None` where these were not requested.
-    pub faults: Option<Table>,
-    /// Every finding.
-    pub findings: Table,
-    /// Some per placement and event; sentences.
-    pub examples: Vec<String>,
-    /// The last requests of each volume, of the same findings.
-    pub diagrams: Vec<Diagram>,
-    /// Server messages about a volume that was lost, was full, or had a fault; sentences.
-    pub volumes: Vec<String>,
-    /// Controls that must not survive, and whether that was detected; sentences.
-    pub controls: Vec<String>,
-    /// Reading notes; sentences.
-    pub notes: Vec<String>,
+/// Number of findings on a screen.
+const EXAMPLES_MAX: usize = 6;
+/// Number of notes on a screen.
+const NOTES_MAX: usize = 3;
+
+/// The report on `drill`, except diagrams.
+pub fn report(drill: &Drill) -> Report {
+    let mut report = Report {
+        title: format!("What {} survives", drill.experiment),
+        answer: Item::all(Kind::Answer, [&*drill.answer]),
+        facts: facts(drill),
+        ..Report::default()
+    };
+    let placements = || drill.placements.iter();
+    let list = |kind, texts: Vec<String>| Body::List(Item::all(kind, texts));
+    let full = Place::Full;
+    let faults = match drill.asked.faults {
+        true => faults(drill),
+        false => Table::default(),
+    };
+    let examples = list(Kind::Point, placements().flat_map(examples).collect());
+    let controls = list(Kind::Point, drill.controls.iter().map(control).collect());
+    let told = "What servers said without a volume, and on one that was full or failed";
+    let volumes = list(Kind::Point, placements().flat_map(volume_events).collect());
+    report.add("events", "", Place::Screen(0), Body::Table(matrix(drill)));
+    report.add(
+        "faults",
+        "When disks do what they should not",
+        full,
+        Body::Table(faults),
+    );
+    report.add(
+        "examples",
+        "Not survived",
+        Place::Screen(EXAMPLES_MAX),
+        examples,
+    );
+    report.add(
+        "notes",
+        "How to read this",
+        Place::Screen(NOTES_MAX),
+        list(Kind::Point, notes(drill)),
+    );
+    report.add("volumes", told, full, volumes);
+    report.add("controls", "Controls", full, controls);
+    report.add(
+        "findings",
+        "Every finding",
+        full,
+        Body::Table(findings(drill)),
+    );
+    report
+}
+
+/// The last requests of each volume, of the findings that are described.
+pub(super) fn all_diagrams(drill: &Drill) -> Vec<Diagram> {
+    drill.placements.iter().flat_map(diagrams).collect()
 }
 
 /// The last requests of each volume before it stopped, in order.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Diagram {
+pub(super) struct Diagram {
     /// The finding, in a sentence.
-    pub title: String,
+    pub(super) title: String,
     /// Volumes by name, with their requests.
-    pub lanes: Vec<(String, Vec<Symbol>)>,
+    pub(super) lanes: Vec<(String, Vec<Symbol>)>,
 }
 
 /// A request in a diagram.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Symbol {
+pub(super) struct Symbol {
     /// Its outcome: a class of the style sheet.
-    pub fate: String,
+    pub(super) fate: String,
     /// Its symbol.
-    pub sign: &'static str,
+    pub(super) sign: &'static str,
     /// Its size and time, as text.
-    pub title: String,
+    pub(super) title: String,
 }
 
 /// The possible outcomes of a request, with symbol and meaning.
@@ -64,24 +97,6 @@ pub(super) const FATES: [(&str, &str, &str); 5] = [
     ("torn", "◪", "one that is there in part"),
     ("missing", "×", "one that is missing"),
 ];
-
-impl View {
-    /// The content for `drill`.
-    pub fn of(drill: &Drill) -> View {
-        View {
-            answer: drill.answer.clone(),
-            facts: facts(drill),
-            matrix: matrix(drill),
-            faults: drill.asked.faults.then(|| faults(drill)),
-            findings: findings(drill),
-            examples: drill.placements.iter().flat_map(examples).collect(),
-            diagrams: drill.placements.iter().flat_map(diagrams).collect(),
-            volumes: drill.placements.iter().flat_map(volume_events).collect(),
-            controls: drill.controls.iter().map(control).collect(),
-            notes: notes(drill),
-        }
-    }
-}
 
 fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
     let asked = &drill.asked;

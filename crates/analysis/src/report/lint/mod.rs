@@ -1,11 +1,12 @@
-//! Rule outcomes for a server: for a terminal, and as SARIF. The JSON document is the value itself.
+//! Rule outcomes for a server: the report, and SARIF. The JSON document is the value itself.
 
 pub mod list;
 #[cfg(feature = "sarif")]
 pub mod sarif;
-pub mod text;
+mod view;
 
 use crate::lint::Document;
+pub use view::report;
 
 /// The document as JSON (`schema/lint.schema.json`), ending in a line feed.
 pub fn json(document: &Document) -> String {

@@ -1,7 +1,7 @@
 //! Findings as one self-contained HTML file: what a DBA forwards to those who pay for the disks.
 //!
 //! ```text
-//! Findings ──sections, bars, boxes──template──┐
+//! Findings ──report, bars, boxes────template──┐
 //! Curves ──JSON, drawn as it is───────────────┼──> page
 //! Plan ──how to repeat it─────────────────────┘
 //! ```
@@ -12,19 +12,16 @@
 
 mod layout;
 pub(super) mod policy;
-mod rank;
 mod tables;
 
 use askama::Template;
 
-use rank::Ranked;
-
-use super::section::{Item, Kind, Section, sections};
+use super::rank::Ranked;
+use super::section::{Kind, Report};
 use super::time::{self, Part};
-use super::{environment, words};
+use super::{environment, run};
 use crate::findings::{Arm, Curves, Findings};
 use experiment::plan::Plan;
-use experiment::spec::Mode;
 use table::Table;
 
 pub(super) const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.min.css");
@@ -36,6 +33,9 @@ const SCRIPT: &str = include_str!("../../../templates/page.js");
 
 /// Number of causes named for a placement's time.
 const CAUSES_MAX: usize = 8;
+
+/// Up to this many placements are shown; of more, the best and the worst, and the others behind a fold.
+const UNFOLDED_MAX: usize = 12;
 
 /// Number of columns that fit side by side on paper; with more, each row becomes a list there.
 const TURNED: usize = 6;
@@ -64,11 +64,13 @@ struct Page<'a> {
     /// Version of dbstow that made the plan.
     planned_by: &'a str,
     mode: String,
-    facts: Vec<(&'static str, String)>,
-    no_verdict: &'static str,
-    shown: Sections,
+    report: Report,
+    /// Where it ran, behind the facts of the report.
+    ran: Vec<(&'static str, String)>,
     /// The placements in order, and those that are folded away.
     placements: [(Table, Vec<&'a Arm>); 2],
+    /// Explains symbols of their table.
+    note: String,
     /// Names the order of the placements where it is not the experiment's.
     ranked: String,
     has_limits: bool,
@@ -90,20 +92,6 @@ struct Page<'a> {
     script: &'static str,
 }
 
-/// The sections that a page shows unchanged, each in its place.
-#[derive(Default)]
-struct Sections {
-    cautions: Vec<Item>,
-    placements: Table,
-    processes: Table,
-    verdicts: Vec<Item>,
-    /// What to buy, and the noise floor.
-    besides: Vec<Item>,
-    why: Vec<Item>,
-    fitted: Vec<Item>,
-    warnings: Vec<Item>,
-}
-
 /// The rows at these indices.
 fn of_rows(table: &Table, places: &[usize]) -> Table {
     Table {
@@ -121,20 +109,23 @@ pub fn render(parts: Parts) -> String {
         plan,
         when,
     } = parts;
-    let ranked = Ranked::of(findings);
-    let shown = Sections::of(findings, &ranked.order());
+    let ranked = Ranked::of(findings, UNFOLDED_MAX);
+    let report = run::report(findings);
+    let placements = report.table("placements").cloned().unwrap_or_default();
+    let mut ran = environment::ran(findings);
+    ran.extend(when.map(|when| ("finished", when.to_owned())));
     let page = Page {
         findings,
         version: env!("CARGO_PKG_VERSION"),
         planned_by: &plan.version,
-        mode: mode(findings),
-        facts: facts(findings, when),
-        no_verdict: no_verdict(findings),
-        placements: [&ranked.shown, &ranked.folded].map(|places| {
+        mode: run::mode(findings),
+        ran,
+        placements: [&ranked.shown, &ranked.others].map(|places| {
             let arms = places.iter().map(|at| &findings.arms[*at]);
-            (of_rows(&shown.placements, places), arms.collect())
+            (of_rows(&placements, places), arms.collect())
         }),
-        shown,
+        note: placements.note,
+        report,
         has_agreement: findings
             .agreement
             .iter()
@@ -159,77 +150,6 @@ pub fn render(parts: Parts) -> String {
     };
     page.render()
         .expect("the template asks for nothing that can fail")
-}
-
-impl Sections {
-    /// The verdicts in the order of their candidates.
-    fn of(findings: &Findings, order: &[usize]) -> Sections {
-        let mut shown = Sections::default();
-        for section in sections(findings) {
-            match section {
-                Section::Cautions(items) => shown.cautions = items,
-                Section::Placements(table) => shown.placements = table,
-                Section::Answers(items) => {
-                    let verdict = |item: &Item| matches!(item.kind, Kind::Verdict(_));
-                    (shown.verdicts, shown.besides) = items.into_iter().partition(verdict);
-                }
-                Section::Why(items) => shown.why = items,
-                Section::Processes(table) => shown.processes = table,
-                Section::Fitted(items) => shown.fitted = items,
-                Section::Warnings(items) => shown.warnings = items,
-                // Drawn, as bars and boxes.
-                Section::Time(_) | Section::Disks(_) => {}
-            }
-        }
-        let rank = |name: &str| order.iter().position(|at| findings.arms[*at].name == name);
-        let candidates = findings.comparisons.iter();
-        let ranks: Vec<_> = candidates
-            .map(|comparison| rank(&comparison.candidate))
-            .collect();
-        let mut ranked: Vec<_> = ranks.into_iter().zip(shown.verdicts).collect();
-        ranked.sort_by_key(|(rank, _)| *rank);
-        shown.verdicts = ranked.into_iter().map(|(_, verdict)| verdict).collect();
-        shown
-    }
-}
-
-/// The mode, and what its figures mean.
-fn mode(findings: &Findings) -> String {
-    format!(
-        "{}: {}",
-        findings.mode,
-        match findings.mode() {
-            Some(Mode::Simulate) => "predicted by a model, in virtual time",
-            Some(Mode::Emulate) => "a real engine on modelled disks",
-            Some(Mode::Measure) => "a real engine on real disks",
-            None => "a mode that this version does not know",
-        }
-    )
-}
-
-/// The text below the question.
-fn facts(findings: &Findings, when: Option<&str>) -> Vec<(&'static str, String)> {
-    let seeded = format!("{}, seed {}", words::blocks(findings.blocks), findings.seed);
-    let facts = [
-        ("experiment", Some(findings.experiment.clone())),
-        ("mode", Some(mode(findings))),
-        ("repeated", Some(seeded)),
-        ("finished", when.map(str::to_owned)),
-    ];
-    let known = facts.into_iter();
-    known
-        .filter_map(|(name, fact)| Some((name, fact?)))
-        .chain(environment::facts(findings))
-        .collect()
-}
-
-/// The text shown where there is no verdict.
-fn no_verdict(findings: &Findings) -> &'static str {
-    match findings.arms.iter().filter(|arm| arm.trials > 0).count() {
-        0 => "No answer: no trial finished.",
-        1 => "One placement alone: nothing to compare it with.",
-        _ => "No answer: no block has finished trials of two placements.",
-    }
 }
 
 /// Where a placement's time went; empty where that was not recorded.

@@ -1,8 +1,8 @@
 //! Rendering of a profile: a server's demand on its disks.
 //!
 //! ```text
-//! Profile ──View──> facts, tables, sentences ──┬─> terminal
-//!         │                                     └─> page
+//! Profile ──report──> Report ──┬─> terminal
+//!         │                     └─> page
 //!         └─series──> charts of the page
 //! ```
 
@@ -13,4 +13,4 @@ mod view;
 #[cfg(test)]
 pub(super) use page::SCRIPT;
 pub use page::page;
-pub use view::{View, intervals, short};
+pub use view::{intervals, report, short};

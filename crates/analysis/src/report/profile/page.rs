@@ -3,8 +3,9 @@
 use askama::Template;
 
 use super::series::Series;
-use super::view::{View, server};
+use super::view::report;
 use crate::report::page::{CHARTS, STYLE, UPLOT, UPLOT_STYLE, embedded, policy};
+use crate::report::section::Report;
 use profile::Profile;
 
 pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/profile.js");
@@ -12,9 +13,8 @@ pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/prof
 #[derive(Template)]
 #[template(path = "profile.html")]
 struct Page {
-    title: String,
+    report: Report,
     version: &'static str,
-    shown: View,
     has_charts: bool,
     /// Whether role names are shown for clicking.
     has_legend: bool,
@@ -31,13 +31,10 @@ struct Page {
 /// The whole page.
 pub fn page(profile: &Profile) -> String {
     let series = Series::of(profile);
-    let server = server(profile);
-    let server = server.as_deref().unwrap_or("a server");
     let data = serde_json::to_value(&series).expect("lists, texts and numbers are JSON");
     let page = Page {
-        title: format!("What {server} asked of its disks"),
+        report: report(profile),
         version: env!("CARGO_PKG_VERSION"),
-        shown: View::of(profile),
         has_charts: !series.charts.is_empty(),
         has_legend: series.groups.len() > 1,
         is_thinned: Series::is_thinned(profile),

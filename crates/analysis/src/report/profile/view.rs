@@ -1,4 +1,4 @@
-//! The content shown for a profile, independent of the output format.
+//! The report on a profile.
 
 use model::{Bytes, Duration};
 use profile::{
@@ -7,8 +7,10 @@ use profile::{
 };
 use reading::Role;
 use replay::{Answer, answers};
-use table::quantity::duration;
-use table::{Column, Table};
+use table::quantity::{duration, number};
+use table::{Cell, Column, Table};
+
+use crate::report::section::{Body, Item, Kind, Place, Report};
 
 const MEGABYTE: f64 = 1e6;
 
@@ -19,38 +21,88 @@ const UNEVEN: f64 = 0.05;
 /// A shorter recording shows neither peaks nor what recurs by the hour, such as backups. The figure is ours.
 const SHORT: Duration = Duration::from_secs(600);
 
-/// The content shown for a profile, except charts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct View {
-    /// Its source, and when it was recorded.
-    pub facts: Vec<(&'static str, String)>,
-    /// Requests by role, on average and in the busiest interval.
-    pub requests: Table,
-    /// Operations, processors and sessions; no row for what was not recorded.
-    pub sessions: Table,
-    /// What the profile can answer.
-    pub answers: Table,
-    /// Why the recording may not stand for the server's load; `None` where it is long enough.
-    pub short: Option<String>,
-    /// What interrupted the recording; sentences.
-    pub interruptions: Vec<String>,
-    /// Assumptions made when the profile was created; sentences.
-    pub assumptions: Vec<String>,
+/// Number of notes on a screen.
+const NOTES_MAX: usize = 3;
+
+/// The report on `profile`, except charts.
+pub fn report(profile: &Profile) -> Report {
+    let summary = summary(profile);
+    let server = server(profile).unwrap_or_else(|| "a server".to_owned());
+    let mut report = Report {
+        title: format!("What {server} asked of its disks"),
+        answer: Item::all(Kind::Answer, [most(&summary)]),
+        facts: facts(profile),
+        ..Report::default()
+    };
+    let list = |kind, texts: Vec<String>| Body::List(Item::all(kind, texts));
+    let full = Place::Full;
+    let interruptions: Vec<String> = profile.interruptions.iter().map(interruption).collect();
+    let assumptions = profile.assumptions.clone();
+    let unanswered = answers(profile)
+        .into_iter()
+        .filter(|answer| !answer.is_known);
+    let unanswered =
+        unanswered.map(|answer| format!("no answer on {}: {}", answer.question, answer.detail));
+    let notes = short(profile)
+        .into_iter()
+        .chain(interruptions.clone())
+        .chain(unanswered);
+    let notes = notes.chain(assumptions.clone()).collect();
+    report.add(
+        "requests",
+        "",
+        Place::Short(0),
+        Body::Table(requests_in_short(&summary)),
+    );
+    report.add("requests", "", full, Body::Table(requests(&summary)));
+    report.add(
+        "notes",
+        "Read first",
+        Place::Short(NOTES_MAX),
+        list(Kind::Warning, notes),
+    );
+    report.add(
+        "short",
+        "",
+        full,
+        list(Kind::Warning, short(profile).into_iter().collect()),
+    );
+    report.add("sessions", "", full, Body::Table(sessions(&summary)));
+    report.add("answers", "", full, Body::Table(answered(profile)));
+    report.add(
+        "interruptions",
+        "Interrupted",
+        full,
+        list(Kind::Point, interruptions),
+    );
+    report.add(
+        "assumptions",
+        "Assumed",
+        full,
+        list(Kind::Point, assumptions),
+    );
+    report
 }
 
-impl View {
-    /// The content for `profile`.
-    pub fn of(profile: &Profile) -> View {
-        let summary = summary(profile);
-        View {
-            facts: facts(profile),
-            requests: requests(&summary),
-            sessions: sessions(&summary),
-            answers: answered(profile),
-            short: short(profile),
-            interruptions: profile.interruptions.iter().map(interruption).collect(),
-            assumptions: profile.assumptions.clone(),
-        }
+/// Where most requests go, in a sentence.
+fn most(summary: &Summary) -> String {
+    let per_second = |rates: &Rates| {
+        let counted = [rates.reads.per_second, rates.writes.per_second];
+        counted
+            .into_iter()
+            .flatten()
+            .reduce(|reads, writes| reads + writes)
+    };
+    let roles = summary.roles.iter();
+    let roles = roles.filter_map(|role| Some((role, per_second(&role.busiest)?)));
+    match roles.max_by(|(_, one), (_, other)| one.total_cmp(other)) {
+        None => "Reads and writes were not counted.".to_owned(),
+        Some((role, busiest)) => format!(
+            "Most requests go to {}: {} per second in its busiest interval, {} on average.",
+            role.role.name(),
+            number(busiest),
+            number(per_second(&role.mean).unwrap_or_default())
+        ),
     }
 }
 
@@ -152,20 +204,34 @@ fn volume(volume: &Volume) -> String {
     )
 }
 
-fn requests(summary: &Summary) -> Table {
-    type Row = (Role, &'static str, Rates);
+/// A role, on average and when it was busiest.
+type RequestsRow = (Role, &'static str, Rates);
+
+/// The rows of requests, and the columns that name them.
+fn of_roles(
+    summary: &Summary,
+) -> (
+    impl Iterator<Item = RequestsRow> + '_,
+    [Column<'static, RequestsRow>; 2],
+) {
     let rows = summary.roles.iter().flat_map(|role| {
         [
             (role.role, "mean", role.mean),
             (role.role, "busiest", role.busiest),
         ]
     });
+    let columns = [
+        Column::text("", |(role, _, _): &RequestsRow| role.name()).once(),
+        Column::text("", |(_, what, _): &RequestsRow| *what),
+    ];
+    (rows, columns)
+}
+
+fn requests(summary: &Summary) -> Table {
     let column = |name, figure: fn(&Rates) -> Option<f64>| {
-        Column::figure(name, move |(_, _, rates): &Row| figure(rates))
+        Column::figure(name, move |(_, _, rates): &RequestsRow| figure(rates))
     };
     let columns = [
-        Column::text("", |(role, _, _): &Row| role.name()).once(),
-        Column::text("", |(_, what, _): &Row| *what),
         column("reads/s", |rates| rates.reads.per_second),
         column("writes/s", |rates| rates.writes.per_second),
         column("read MB/s", |rates| megabytes(&rates.reads)),
@@ -175,7 +241,28 @@ fn requests(summary: &Summary) -> Table {
         column("flushes/s", |rates| rates.flushes.per_second),
         column("flush ms", |rates| milliseconds(&rates.flushes)),
     ];
-    Table::of(rows, columns)
+    let (rows, named) = of_roles(summary);
+    Table::of(rows, named.into_iter().chain(columns))
+}
+
+/// The same in fewer columns.
+fn requests_in_short(summary: &Summary) -> Table {
+    let column = |name, figure: fn(&RequestRates) -> Option<f64>| {
+        let both = move |(_, _, rates): &RequestsRow| {
+            Cell::pair(figure(&rates.reads), figure(&rates.writes))
+        };
+        Column::figure(name, both).unit("read / write")
+    };
+    let columns = [
+        column("requests/s", |rates| rates.per_second),
+        column("MB/s", megabytes),
+        column("ms", milliseconds),
+    ];
+    let flushes = Column::figure("flushes/s", |(_, _, rates): &RequestsRow| {
+        rates.flushes.per_second
+    });
+    let (rows, named) = of_roles(summary);
+    Table::of(rows, named.into_iter().chain(columns).chain([flushes]))
 }
 
 fn megabytes(rates: &RequestRates) -> Option<f64> {
@@ -264,7 +351,7 @@ mod tests {
         let text = "format = \"dbstow.profile/1\"\nstart = \"2026-11-20T21:00:00.123456789Z\"\n\
             [origin]\ntool = \"test\"\n[intervals]\nat_s = [0.0]\nlength_s = [10.0]\n\
             [intervals.data]\nreads = [30.0]\n";
-        let shown = View::of(&profile::read("test.toml", text).unwrap());
+        let shown = report(&profile::read("test.toml", text).unwrap());
 
         let start = shown.facts.iter().find(|(name, _)| *name == "start");
         let expected = "2026-11-20T21:00:00Z, 1 interval of 10 s, 10 s in total";

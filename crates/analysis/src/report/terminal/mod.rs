@@ -1,80 +1,106 @@
-//! Findings for a terminal, of any width, in pieces that can be coloured.
+//! A report for a terminal, of any width, in pieces that can be coloured: one screen of it, or all.
 
 mod styled;
 
-use super::environment;
-use super::section::{Body, Item, Kind, sections};
-use super::words::{self, figures};
-use crate::findings::{Findings, Verdict};
-use experiment::spec::Mode;
+use super::section::{Body, Extent, Item, Kind, Place, Report, Section};
+use crate::findings::Verdict;
 pub use styled::{Styled, Tone};
 use table::Width;
 
-/// The whole report, with a line feed at its end.
-pub fn render(findings: &Findings, width: Width) -> Styled {
+/// The report, with a line feed at its end. On a screen, an item of a list takes one line; only the answer and the worst caution,
+/// which may say why there is none, take more.
+pub fn render(report: &Report, width: Width, extent: Extent) -> Styled {
+    let doubt = match report.is_doubtful {
+        true => Tone::Worse,
+        false => Tone::Plain,
+    };
     let mut text = Styled::default();
-    text.push(&heading(findings, width));
-    for section in &sections(findings) {
+    for item in &report.answer {
+        let lines = width.wrapped(sign(item.kind), &item.line());
+        match report.is_doubtful {
+            true => text.push_in(doubt, &lines),
+            false => push(&mut text, item, &lines),
+        }
+    }
+    text.push("\n");
+    text.push(&width.wrapped("", &report.title));
+    text.push(&facts(&report.facts, width));
+    for section in report.shown(extent) {
         text.push("\n");
-        match section.body() {
-            Body::Table(shown) => text.push(&shown.text(width)),
-            Body::List(title, items) => list(&mut text, title, items, width),
+        let most = match (section.place, extent) {
+            (Place::Screen(most) | Place::Short(most), Extent::Screen) => Some(most),
+            (Place::Screen(_) | Place::Short(_) | Place::Full, _) => None,
+        };
+        // On a screen, signs say what a list is of.
+        if most.is_none() || matches!(section.body, Body::Table(_)) {
+            heading(&mut text, section);
+        }
+        match &section.body {
+            Body::Table(shown) => text.push_in(doubt, &shown.text(width)),
+            Body::Facts(known) => text.push(&facts(known, width)),
+            Body::List(items) => list(&mut text, items, most, width),
+            Body::Commands(all) => commands(&mut text, all, most),
         }
     }
     text
 }
 
-fn heading(findings: &Findings, width: Width) -> String {
-    let mut text = width.wrapped("", &findings.question);
-    let run = format!(
-        "{}: {}, {}, seed {}",
-        findings.experiment,
-        mode(findings),
-        words::blocks(findings.blocks),
-        findings.seed
-    );
-    text.push_str(&width.wrapped("", &run));
-    for (name, fact) in environment::facts(findings) {
-        text.push_str(&width.wrapped(&format!("{name}: "), &fact));
-    }
-    text
-}
-
-/// The mode, and what its figures mean where that is not obvious.
-fn mode(findings: &Findings) -> String {
-    match findings.mode() {
-        Some(Mode::Simulate | Mode::Measure) | None => findings.mode.clone(),
-        Some(Mode::Emulate) => format!("{} ({})", findings.mode, figures(findings.mode())),
+fn heading(text: &mut Styled, section: &Section) {
+    if !section.title.is_empty() {
+        text.push(&format!("{}\n", section.title));
     }
 }
 
-fn list(text: &mut Styled, title: &str, items: &[Item], width: Width) {
-    if !title.is_empty() {
-        text.push(&format!("{title}\n"));
-    }
-    for Item {
-        kind,
-        about,
-        text: said,
-    } in items
-    {
-        let line = match about.as_str() {
-            "" => said.clone(),
-            about => format!("{about}: {said}"),
+/// Sentences by name.
+fn facts(facts: &[(&'static str, String)], width: Width) -> String {
+    let line = |(name, fact): &(&str, String)| width.wrapped(&format!("{name}: "), fact);
+    facts.iter().map(line).collect()
+}
+
+/// All items; or with `most` at most so many, a line each but for a first caution, and the number of the others.
+fn list(text: &mut Styled, items: &[Item], most: Option<usize>, width: Width) {
+    for (at, item) in items.iter().take(most.unwrap_or(items.len())).enumerate() {
+        let line = item.line();
+        let is_worst = at == 0 && item.kind == Kind::Caution;
+        let lines = match most {
+            Some(_) if !is_worst => width.line(sign(item.kind), &line),
+            Some(_) | None => width.wrapped(sign(item.kind), &line),
         };
-        let lines = width.wrapped(sign(*kind), &line);
-        let tone = tone(*kind);
-        match kind {
-            // Its subject; the full text is long.
-            Kind::Warning => {
-                let head = sign(*kind).len() + about.len();
-                let (head, rest) = lines.split_at_checked(head).unwrap_or((&lines, ""));
-                text.push_in(tone, head);
-                text.push(rest);
-            }
-            Kind::Verdict(_) | Kind::Price | Kind::Point | Kind::Remark => {
-                text.push_in(tone, &lines);
-            }
+        push(text, item, &lines);
+    }
+    more(text, items.len(), most);
+}
+
+/// Each on one line, however long, so that it can be copied.
+fn commands(text: &mut Styled, commands: &[(String, String)], most: Option<usize>) {
+    for (what, command) in commands.iter().take(most.unwrap_or(commands.len())) {
+        text.push(&format!("  {what}:\n    {command}\n"));
+    }
+    more(text, commands.len(), most);
+}
+
+fn more(text: &mut Styled, all: usize, most: Option<usize>) {
+    if let Some(left) = most
+        .and_then(|most| all.checked_sub(most))
+        .filter(|left| *left > 0)
+    {
+        text.push(&format!("  and {left} more with --full\n"));
+    }
+}
+
+/// Adds an item's lines in its tone.
+fn push(text: &mut Styled, item: &Item, lines: &str) {
+    let tone = tone(item.kind);
+    match item.kind {
+        // Its subject; the full text is long.
+        Kind::Warning | Kind::Caution => {
+            let head = sign(item.kind).len() + item.about.len();
+            let (head, rest) = lines.split_at_checked(head).unwrap_or((lines, ""));
+            text.push_in(tone, head);
+            text.push(rest);
+        }
+        Kind::Answer | Kind::Verdict(_) | Kind::Price | Kind::Point | Kind::Remark => {
+            text.push_in(tone, lines);
         }
     }
 }
@@ -83,31 +109,39 @@ fn tone(kind: Kind) -> Tone {
     match kind {
         Kind::Verdict(Verdict::Faster) => Tone::Better,
         Kind::Verdict(Verdict::Slower) => Tone::Worse,
-        Kind::Verdict(Verdict::CannotTell) | Kind::Warning => Tone::Attention,
-        Kind::Verdict(Verdict::NoDifference) | Kind::Price | Kind::Point | Kind::Remark => {
-            Tone::Plain
-        }
+        Kind::Verdict(Verdict::CannotTell) | Kind::Warning | Kind::Caution => Tone::Attention,
+        Kind::Verdict(Verdict::NoDifference)
+        | Kind::Answer
+        | Kind::Price
+        | Kind::Point
+        | Kind::Remark => Tone::Plain,
     }
 }
 
 fn sign(kind: Kind) -> &'static str {
     match kind {
+        Kind::Answer => "",
         Kind::Verdict(_) => "= ",
         Kind::Price => "$ ",
         Kind::Point => "- ",
         Kind::Remark => "  ",
-        Kind::Warning => "! ",
+        Kind::Warning | Kind::Caution => "! ",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::{Fitted, Published, Question, make};
+    use crate::findings::{Findings, Fitted, Published, Question, make};
+    use crate::report::run;
     use experiment::examples;
 
+    fn whole(findings: &Findings, width: Width) -> Styled {
+        render(&run::report(findings), width, Extent::Full)
+    }
+
     fn shown(findings: &Findings) -> String {
-        render(findings, Width::default()).to_string()
+        whole(findings, Width::default()).to_string()
     }
 
     #[test]
@@ -122,8 +156,10 @@ mod tests {
         };
 
         insta::assert_snapshot!(shown(&make(&question, &examples::records())), @r#"
+        = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
+
         Is tempdb faster on the local SSD or on a P30?
-        tempdb-ssd-vs-premium: simulate, 3 blocks, seed 1
+        run: tempdb-ssd-vs-premium: simulate (predicted by a model, in virtual time), 3 blocks, seed 1
         published: an article
 
          placement   our                    elapsed     throughput   physical reads
@@ -133,13 +169,16 @@ mod tests {
                                  publ. 157 (+0.6 %)
          p30         predicted          163.9 ± 1.8   50.65 ± 0.55           67,000
                                  publ. 164 (-0.1 %)
-         ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
-
-        = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
+         ±: 95 % interval of the model over its seeds, and not of a real machine from run to run; publ.:
+         published elsewhere (and how far ours is off)
 
         Why
         - local-ssd, p30: limited by the machine's cached throughput: 71 % of session time waiting on it,
           98 % used; next bottleneck: disk temp.1's throughput (32 % used).
+
+        Read first
+        ! fitted: a parameter was fitted to the published figures of: local-ssd. These rows match by
+          construction; judge the model by the predicted rows alone.
 
          placement   where the sessions' time went
         ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,13 +197,6 @@ mod tests {
         - engine.cpu_scale = 1.3 (to local-ssd)
           rows used to fit: local-ssd
           rows predicted: p30
-
-        Warnings
-        ! model-chance: simulated: intervals show the model's variation over seeds, not how much a real
-          machine differs from run to run, nor how well the model fits yours. Confirm what matters on the
-          real disks.
-        ! fitted: a parameter was fitted to the published figures of: local-ssd. These rows match by
-          construction; judge the model by the predicted rows alone.
         "#);
     }
 
@@ -173,13 +205,11 @@ mod tests {
         let (question, records) = examples::in_mode("emulate", examples::emulated);
 
         insta::assert_snapshot!(shown(&make(&question, &records)), @r#"
+        = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
+
         Is tempdb faster on the local SSD or on a P30?
-        tempdb-ssd-vs-premium: emulate (measured on modelled disks), 3 blocks, seed 1
-        engine: postgres 17.2; "file" means: a tablespace
-        machine: Linux (Debian GNU/Linux 13), kernel 6.18.1, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge
-        volumes: temp: ext4 on nvme0n1 (259:0)
-        time kept: 498,000 requests through io_uring, 0 % late; replies off by 0.0120 ms (median) and 0.0900
-                   ms (p99), where a request takes 3.71 ms; the emulator used 0.124 cores
+        run: tempdb-ssd-vs-premium: emulate (a real engine on modelled disks), postgres 17.2, 3 blocks, seed
+             1
         published: an article
 
          placement   our                         elapsed     throughput   physical reads
@@ -191,11 +221,13 @@ mod tests {
                      modelled disks   publ. 164 (-0.1 %)
          ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
 
-        = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
-
         Why
         - local-ssd, p30: limited by the machine's cached throughput: 71 % of session time waiting on it,
           98 % used; next bottleneck: disk temp.1's throughput (32 % used).
+
+        Read first
+        ! fitted: a parameter was fitted to the published figures of: local-ssd. These rows match by
+          construction; judge the model by the other rows alone.
 
          placement   where the sessions' time went
         ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -210,9 +242,12 @@ mod tests {
          p30         temp.1      temp    409 / 97.6   26.8 / 24.4   2.02 / 12.0   5.40 / 32.0      9 / 32
                      azure/p30
 
-        Warnings
-        ! fitted: a parameter was fitted to the published figures of: local-ssd. These rows match by
-          construction; judge the model by the other rows alone.
+        Where it ran
+        engine: postgres 17.2; "file" means: a tablespace
+        machine: Linux (Debian GNU/Linux 13), kernel 6.18.1, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge
+        volumes: temp: ext4 on nvme0n1 (259:0)
+        time kept: 498,000 requests through io_uring, 0 % late; replies off by 0.0120 ms (median) and 0.0900
+                   ms (p99), where a request takes 3.71 ms; the emulator used 0.124 cores
         "#);
     }
 
@@ -221,11 +256,10 @@ mod tests {
         let (question, records) = examples::in_mode("measure", examples::measured);
 
         insta::assert_snapshot!(shown(&make(&question, &records)), @r#"
+        = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
+
         Is tempdb faster on the local SSD or on a P30?
-        tempdb-ssd-vs-premium: measure, 3 blocks, seed 1
-        engine: postgres 17.2; "file" means: a tablespace
-        machine: Linux (Debian GNU/Linux 13), kernel 6.18.1, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge
-        volumes: temp: ext4 on nvme0n1 (259:0)
+        run: tempdb-ssd-vs-premium: measure (a real engine on real disks), postgres 17.2, 3 blocks, seed 1
         published: an article
 
          placement   our                   elapsed     throughput   physical reads
@@ -236,8 +270,6 @@ mod tests {
          p30         measured          163.9 ± 1.8   50.65 ± 0.55           67,000
                                 publ. 164 (-0.1 %)
          ±: 95 % interval between trials; publ.: published elsewhere (and how far ours is off)
-
-        = p30 and local-ssd tie (within 5 %): 1.04x the elapsed time (95 % CI 1.03-1.05, 3 blocks).
 
         Why
         - local-ssd, p30: most time went to the latency of reads on volume temp: 70 % of session time (1.50
@@ -255,6 +287,11 @@ mod tests {
                      nvme0n1
          p30         temp.1    temp    409 / 97.6   26.8 / 24.4   1.50 / -      4 / -          97
                      nvme0n1
+
+        Where it ran
+        engine: postgres 17.2; "file" means: a tablespace
+        machine: Linux (Debian GNU/Linux 13), kernel 6.18.1, 8 x AMD EPYC, 32 GiB, Amazon EC2, r6id.2xlarge
+        volumes: temp: ext4 on nvme0n1 (259:0)
         "#);
     }
 
@@ -294,10 +331,10 @@ mod tests {
             record.volumes[0].disk = "azure.premium-v2.with-much-provisioned".into();
         }
         let findings = make(&question, &records);
-        let widest = render(&findings, Width::of(200)).to_string();
+        let widest = whole(&findings, Width::of(200)).to_string();
 
         for columns in 60..=200 {
-            let text = render(&findings, Width::of(columns)).to_string();
+            let text = whole(&findings, Width::of(columns)).to_string();
 
             let wide = text.lines().filter(|line| line.chars().count() > columns);
             assert_eq!(wide.collect::<Vec<_>>(), [""; 0], "{columns}\n{text}");
@@ -313,7 +350,7 @@ mod tests {
             record.volumes[0].disk = name.clone();
         }
 
-        let text = render(&make(&examples::question(), &records), Width::of(60)).to_string();
+        let text = whole(&make(&examples::question(), &records), Width::of(60)).to_string();
 
         assert!(text.contains(&name), "{text}");
         assert!(text.contains("   IOPS, read/write: 424 / 101\n"), "{text}");
@@ -333,14 +370,14 @@ mod tests {
                 let elapsed = record.metrics.get_mut("elapsed_s").unwrap();
                 *elapsed *= factor;
             }
-            render(&make(&examples::question(), &records), Width::default())
+            whole(&make(&examples::question(), &records), Width::default())
         };
 
         // 164 s against 158 s is a tie; half of it is faster, twice as much slower.
         assert_eq!(tone_of("= p30 is", &seen(0.5)), Some(Tone::Better));
         assert_eq!(tone_of("= p30 is", &seen(2.0)), Some(Tone::Worse));
-        assert_eq!(tone_of("= p30 and", &seen(1.0)), None);
-        assert_eq!(tone_of("! model-chance", &seen(1.0)), Some(Tone::Attention));
+        assert_eq!(tone_of("= p30 and", &seen(1.0)), Some(Tone::Plain));
+        assert_eq!(tone_of("! fitted", &seen(1.0)), Some(Tone::Attention));
         assert!(!seen(0.5).to_string().contains('\x1b'));
     }
 
@@ -349,5 +386,58 @@ mod tests {
         let text = shown(&make(&examples::question(), &[]));
 
         assert!(text.contains("trials without a record"), "{text}");
+    }
+
+    /// Sixteen arms, each with a reason of its own, figures that others published and a price, and many warnings.
+    fn sixteen() -> Findings {
+        let mut findings = make(&examples::question(), &examples::records());
+        let one = findings.arms[1].clone();
+        let verdict = findings.comparisons[0].clone();
+        for at in 0..14 {
+            let mut arm = one.clone();
+            arm.name = format!("azure.premium_v2-with-{at}-disks");
+            arm.reason = format!("{at} {}", one.reason);
+            let mut compared = verdict.clone();
+            compared.candidate = arm.name.clone();
+            findings.arms.push(arm);
+            findings.comparisons.push(compared);
+            findings.warnings.push(crate::findings::Warning {
+                id: format!("noted-{at}"),
+                text: "what was seen, why it matters, and what to do about it. ".repeat(4),
+            });
+        }
+        for arm in &mut findings.arms {
+            arm.usd_per_month = Some(135.17);
+            arm.price_lists = vec!["Azure eastus, 2026".into()];
+        }
+        findings
+    }
+
+    #[test]
+    fn a_screen_has_40_lines_whatever_there_is_and_names_are_whole() {
+        let screen = |findings: &Findings| {
+            let report = run::report(findings);
+            render(&report, Width::default(), Extent::Screen).to_string()
+        };
+        let two = screen(&make(&examples::question(), &examples::records()));
+        let sixteen = screen(&sixteen());
+
+        for text in [&two, &sixteen] {
+            // Three lines below name the folder, the page and --full.
+            assert!(text.lines().count() <= 37, "{text}");
+            let wide = text.lines().filter(|line| line.chars().count() > 100);
+            assert_eq!(wide.collect::<Vec<_>>(), [""; 0], "{text}");
+        }
+        let rows = sixteen.matches("azure.premium_v2-with-").count();
+        assert!(rows > 10, "{sixteen}");
+        assert_eq!(
+            sixteen.matches("azure.premium_v2-with-").count(),
+            sixteen.matches("-disks").count(),
+        );
+        let ranked =
+            "16 placements, ranked by elapsed: the 6 best and the 2 worst; --full shows all";
+        let joined = sixteen.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(ranked), "{sixteen}");
+        assert!(sixteen.starts_with("= "), "{sixteen}");
     }
 }

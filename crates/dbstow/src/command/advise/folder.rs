@@ -13,8 +13,11 @@ use super::{Args, UsageError};
 /// The experiment of the finalists.
 pub(super) const FINALISTS: &str = "finalists.toml";
 
+/// The page.
+pub(super) const PAGE: &str = "advice.html";
+
 /// Files of the folder: the page, the document, the experiment of the finalists.
-const FILES: [&str; 3] = ["advice.html", "advice.json", FINALISTS];
+const FILES: [&str; 3] = [PAGE, "advice.json", FINALISTS];
 
 /// The location of the folder.
 pub(super) fn name(args: &Args) -> PathBuf {

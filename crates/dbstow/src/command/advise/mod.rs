@@ -24,13 +24,13 @@ use clap::{ValueEnum, ValueHint};
 use files::input;
 
 use super::listing::ListFormat;
-use super::output::{note, print_styled, width};
+use super::output::{note, print_report};
 use super::pair::key_and_value;
 use super::progress::Progress;
 use super::request::{experiment_named, layout_of_today, resolved};
 use super::{UsageError, backtest, drilled, plan};
 use crate::engines::{ENGINES, scripts_for};
-use analysis::report::advice::{Advice, Currency, Kind, page, text};
+use analysis::report::advice::{self, Advice, Currency, Kind, page};
 use engine::Options;
 use experiment::spec::{EngineName, ExperimentText};
 use lab::Prepared;
@@ -117,7 +117,7 @@ pub struct Args {
     pub not_slower: f64,
     /// What is paid besides list prices
     #[command(flatten)]
-    pub paid: paid::Args,
+    pub paid: paid::BillArgs,
     /// Own prices in place of list prices: a CSV file with name,usd,per
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub prices: Option<PathBuf>,
@@ -156,6 +156,9 @@ pub struct Args {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
+    /// Print everything, not one screen of it
+    #[arg(long)]
+    pub full: bool,
 }
 
 /// A span of time, as it was written.
@@ -219,7 +222,7 @@ pub fn run(args: &Args) -> Result<()> {
         }
         return Err(refused);
     }
-    backtest::teach(&tested, stage, &mut catalogue);
+    advise::teach(&tested, &stage.disks, &mut catalogue);
     today.placed.volumes = tested.volumes_in_the_long_run();
     today.placed.machine.cores = cores_used;
     let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
@@ -255,8 +258,11 @@ pub fn run(args: &Args) -> Result<()> {
     folder::write(&folder, &document, &finalists.text, &page(&document))?;
     match args.format {
         ListFormat::Text => {
-            let folder = folder.path().display().to_string();
-            print_styled(&text(&document, width(), args.minimal, &folder))?;
+            let (page, assumed) = (folder.path().join(folder::PAGE), document.assumptions.len());
+            let files = format!("Page:    {} ({assumed} assumptions)\n", page.display());
+            let report = advice::report(&document, args.minimal);
+            let more = "the same command with --full --force";
+            print_report(&report, args.full, &files, more)?;
         }
         ListFormat::Json => super::print_json(&document.json())?,
     }

@@ -16,7 +16,7 @@ const LICENCE_USD_MAX: f64 = 1e6;
 
 /// Arguments of `advise` about what is paid.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Args {
+pub struct BillArgs {
     /// Edition of a database whose licence is paid for by core, such as standard [default: as recorded]
     #[arg(long, value_name = "NAME")]
     pub edition: Option<String>,
@@ -75,7 +75,7 @@ pub enum LicenceModel {
     Own,
 }
 
-impl Args {
+impl BillArgs {
     /// What is asked of the licence.
     ///
     /// # Errors

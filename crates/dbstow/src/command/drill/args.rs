@@ -93,6 +93,9 @@ pub struct Args {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: ListFormat,
+    /// Print everything, not one screen of it
+    #[arg(long)]
+    pub full: bool,
     /// Options of single products
     #[command(flatten)]
     pub of_product: ProductArgs<OfDrill>,

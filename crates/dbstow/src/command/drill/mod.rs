@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::report::drill::document::Drill;
-use analysis::report::drill::{View, page};
+use analysis::report::drill::{page, report};
 use anyhow::{Context, Result, bail};
 use drill::{
     DrillError, DrillRequest, DrillRequestError, DrillResult, DrilledEngine, Origin, ResolvedDrill,
@@ -25,7 +25,7 @@ use host::orphans::Registration;
 
 use super::drilled::DOCUMENT;
 use super::listing::{self, ListFormat};
-use super::output::note;
+use super::output::{note, print_report};
 use super::progress::Progress;
 use super::request::{experiment_named, in_options, is_path, report_idle};
 use super::{ExpectationFailed, UsageError};
@@ -62,10 +62,18 @@ pub fn run(args: &Args) -> Result<()> {
     })?;
     // Where the folder's disk is full, the findings are still printed.
     let written = own.write(&document);
-    args.format.print(&match args.format {
-        ListFormat::Text => text(&View::of(&document), &folder),
-        ListFormat::Json => document.json(),
-    })?;
+    match args.format {
+        ListFormat::Text => {
+            let files = format!("Page:    {}\n", folder.join(PAGE).display());
+            print_report(
+                &report(&document),
+                args.full,
+                &files,
+                "on the page, or with --full from the start",
+            )?;
+        }
+        ListFormat::Json => super::print_json(&document.json())?,
+    }
     written?;
     if let Some(error) = failed {
         return Err(error.into());
@@ -224,31 +232,4 @@ fn with_progress(
     });
     progress.end();
     Ok(drilled?)
-}
-
-fn text(shown: &View, folder: &Path) -> String {
-    let mut text = format!("{}\n\n", shown.answer);
-    text.push_str(&listing::pairs(shown.facts.clone()));
-    text.push('\n');
-    text.push_str(&listing::report_table(&shown.matrix));
-    if let Some(faults) = &shown.faults {
-        text.push('\n');
-        text.push_str(&listing::report_table(faults));
-    }
-    for (title, sentences) in [
-        ("Not survived:", &shown.examples),
-        (
-            "What servers said without a volume, and on one that was full or failed:",
-            &shown.volumes,
-        ),
-        ("Controls:", &shown.controls),
-        ("How to read this:", &shown.notes),
-    ] {
-        text.push_str(&super::profile::bullets(title, sentences));
-    }
-    text.push_str(&format!(
-        "\nPage, document, and what was recorded: {}\n",
-        folder.display()
-    ));
-    text
 }

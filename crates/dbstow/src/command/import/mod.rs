@@ -12,10 +12,9 @@ use model::Duration;
 use profile::{Profile, Timestamp};
 
 use super::UsageError;
-use super::listing;
-use super::output::note;
+use super::output::{note, width};
 use super::profile::bullets;
-use analysis::report::profile::{View, intervals};
+use analysis::report::profile::{intervals, report};
 
 /// Arguments of `import`.
 #[derive(Clone, Debug, clap::Args)]
@@ -197,7 +196,8 @@ fn options(args: &Args) -> Options {
 
 /// What was imported, what it can answer, and what was assumed.
 fn shown(out: &str, from: &str, profile: &Profile) -> String {
-    let shown = View::of(profile);
+    let report = report(profile);
+    let answers = report.table("answers").cloned().unwrap_or_default();
     let intervals = intervals(profile);
     let broken = match profile.interruptions.len() {
         0 => String::new(),
@@ -206,7 +206,7 @@ fn shown(out: &str, from: &str, profile: &Profile) -> String {
     };
     format!(
         "{out}: {intervals} from {from}{broken}\n\n{}{}",
-        listing::report_table(&shown.answers),
-        bullets("Assumed:", &shown.assumptions)
+        answers.text(width()),
+        bullets("Assumed:", &profile.assumptions)
     )
 }

@@ -15,6 +15,7 @@ use clap::ValueHint;
 use interruption::Interruption;
 use watched::Watched;
 
+use super::backtest::Recorded;
 use super::listing::ListFormat;
 use super::output::note;
 use super::report::{Format, Output, all_completed, not_printed, show};
@@ -99,18 +100,19 @@ pub fn run(args: &Args) -> Result<()> {
         let message = "--untested: nothing is tested; add --today FILE, or leave it out";
         return Err(UsageError(message.to_owned()).into());
     }
-    if args.request.profile.is_some() && (args.today.is_some() || args.request.experiment.is_none())
-    {
-        backtest(args)?;
-        if args.request.experiment.is_none() {
-            return Ok(());
-        }
+    let is_tested = args.today.is_some() || args.request.experiment.is_none();
+    let recorded = match args.request.profile.is_some() && is_tested {
+        true => Some(backtest(args)?),
+        false => None,
+    };
+    if recorded.is_some() && args.request.experiment.is_none() {
+        return Ok(());
     }
     let ResolvedRun {
         inventory,
         plan,
         idle,
-    } = args.request.resolve(args.aa)?;
+    } = resolved(args, recorded.as_ref())?;
     let mode = plan.variant.mode;
     check(args, &plan)?;
     if let Some(folder) = &args.output.drill {
@@ -177,8 +179,18 @@ pub fn run(args: &Args) -> Result<()> {
     args.output.judge(|share| Slower::of(&findings, share))
 }
 
+/// The experiment, on disks with the latencies that were recorded.
+fn resolved(args: &Args, recorded: Option<&Recorded>) -> Result<ResolvedRun> {
+    let as_declared = args.request.resolve(args.aa)?;
+    let keys = recorded.map(|recorded| recorded.keys(&as_declared.plan));
+    match keys.filter(|keys| !keys.is_empty()) {
+        Some(keys) => args.request.resolve_with(keys, args.aa),
+        None => Ok(as_declared),
+    }
+}
+
 /// Compares the profile with replays on its server's current disks.
-fn backtest(args: &Args) -> Result<()> {
+fn backtest(args: &Args) -> Result<Recorded> {
     let today = args.today.as_deref();
     let layout = args.request.resolve_today(today)?;
     let format = match args.output.format {

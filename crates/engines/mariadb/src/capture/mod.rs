@@ -144,6 +144,8 @@ pub struct MountedVolume {
 pub struct VolumeTold {
     /// Where it is mounted.
     pub mount_point: String,
+    /// The host's cache: `none`, `read-only` or `read-write`.
+    pub host_cache: Option<String>,
     /// Requests per second that it can serve.
     pub iops: Option<u64>,
     /// Whether it is solid-state.

@@ -34,6 +34,7 @@ impl Server for Capture {
         self.told
             .extend(host.volumes.iter().map(|volume| VolumeTold {
                 mount_point: volume.mount_point.clone(),
+                host_cache: volume.host_cache.clone(),
                 iops: volume.iops,
                 solid_state: volume.solid_state,
                 atomic_write_bytes: volume.atomic_write_bytes,

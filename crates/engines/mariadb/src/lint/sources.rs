@@ -14,6 +14,11 @@ pub(super) const AWS_TORN_WRITES: Source = source(
     "AWS, requirements for using torn write prevention",
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/twp-reqs.html",
 );
+pub(super) const AZURE_DISK_PERFORMANCE: Source = Source {
+    name: "Microsoft, virtual machine and disk performance: with a read-write cache a flush is forced by fsync or FUA",
+    url: "https://learn.microsoft.com/azure/virtual-machines/disks-performance",
+    read: "2026-11-27",
+};
 pub(super) const DOCKER_DRIVERS: Source = source(
     "Docker, storage drivers",
     "https://docs.docker.com/engine/storage/drivers/",

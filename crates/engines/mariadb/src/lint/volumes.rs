@@ -1,9 +1,9 @@
-//! Volumes that are unsuitable for a server's files.
+//! Volumes that are unsuitable for a server's files, by their file system or their host's cache.
 
 use rules::{Finding, Outcome, Severity};
 
 use super::known::{at, in_memory, is_layer, over_network, volumes_missing};
-use super::sources::{DOCKER_DRIVERS, MYSQL_DIRECTORIES};
+use super::sources::{AZURE_DISK_PERFORMANCE, DOCKER_DRIVERS, MYSQL_DIRECTORIES};
 use super::{Applies, Rule};
 use crate::capture::{Capture, MountedVolume, Places};
 
@@ -28,6 +28,16 @@ pub(super) const RULES: &[Rule] = &[
         sources: &[DOCKER_DRIVERS],
         applies: Applies::BOTH,
         judge: volatile,
+    },
+    Rule {
+        id: "log-cache-writes-back",
+        title: "the host's cache writes back under a log",
+        severity: Severity::Medium,
+        why: "medium: it makes no commit faster, as its flush waits for the disk and for all that the cache still holds",
+        says: "Redo log and binary log are not on a volume whose host cache is read-write. Only --host says which cache a volume has.",
+        sources: &[AZURE_DISK_PERFORMANCE],
+        applies: Applies::BOTH,
+        judge: written_back,
     },
 ];
 
@@ -82,6 +92,33 @@ fn each(
         outcomes.push(Outcome::fine(kinds.join(", ")));
     }
     outcomes
+}
+
+fn written_back(capture: &Capture) -> Vec<Outcome> {
+    let places = Places::of(capture);
+    let logs = [("redo log", &places.redo), ("binary log", &places.binlog)];
+    let found = logs.into_iter().filter_map(|(what, path)| {
+        let path = path.as_deref()?;
+        let told = capture.told(path)?;
+        let cache = told.host_cache.as_deref()?;
+        (cache == "read-write").then(|| {
+            let mount = &told.mount_point;
+            Finding::new(
+                Severity::Medium,
+                format!("{what} on {mount}, whose host cache writes back: a commit waits for the disk all the same"),
+            )
+            .with(format!("host cache of {mount}"), cache)
+            .at([at(capture, path)])
+            .remedy("set the host cache of its disks to none")
+        })
+    });
+    let found: Vec<Outcome> = found.collect();
+    match found.is_empty() {
+        true => vec![Outcome::fine(
+            "no volume with a log was told to have a host cache that writes back",
+        )],
+        false => found,
+    }
 }
 
 fn network(capture: &Capture) -> Vec<Outcome> {

@@ -39,6 +39,31 @@ fn files_that_are_lost_with_machine_or_container_are_found() {
 }
 
 #[test]
+fn a_host_cache_that_writes_back_is_found_under_a_log_and_nowhere_else() {
+    let rule = "log-cache-writes-back";
+    assert_says(&good(), rule, "fine: no volume with a log");
+    let cached = |mount: &str, cache: &str| {
+        told(good(), |told| {
+            told.mount_point = mount.to_owned();
+            told.host_cache = Some(cache.to_owned());
+        })
+    };
+    assert_says(
+        &cached("/redo", "read-write"),
+        rule,
+        "medium: redo log on /redo, whose host cache writes back",
+    );
+    assert_says(
+        &cached("/binlog", "read-write"),
+        rule,
+        "medium: binary log on /binlog, whose host cache writes back",
+    );
+    assert_says(&cached("/redo", "read-only"), rule, "fine: ");
+    // Data is flushed by a checkpoint, which no session waits for.
+    assert_says(&cached("/data", "read-write"), rule, "fine: ");
+}
+
+#[test]
 fn files_that_are_cached_twice_are_found_and_those_that_are_not_flushed_are_worse() {
     let rule = "innodb-flush-method";
     assert_says(&good(), rule, "fine: data files bypass the page cache");

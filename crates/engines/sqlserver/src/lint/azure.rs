@@ -8,7 +8,9 @@ use super::locations::{
     at_volume, by_mount, databases, is_ephemeral, is_system_volume, is_user, mount_of, places,
     tempdb_data, told, told_volumes, user_files, volume, volumes_missing,
 };
-use super::sources::{AZURE_CONFIGURATION, AZURE_STORAGE, RULESET};
+use super::sources::{
+    AZURE_CONFIGURATION, AZURE_STORAGE, COMMITS_BY_CACHE, RULESET, WRITE_THROUGH,
+};
 use super::{Applies, Rule};
 use rules::shown::{bytes, list, total};
 use rules::{Change, Finding, Outcome, Severity};
@@ -44,9 +46,10 @@ pub(super) const RULES: &[Rule] = &[
         id: "azure-data-cache",
         title: "the host's cache is not read-only for data",
         severity: Severity::High,
-        why: "high, as in Microsoft's ruleset: reads from the cache cost nothing of the disk's limits, and a cache that writes back can lose data",
+        why: "high, as in Microsoft's ruleset: reads from the cache cost nothing of the disk's limits; SQL Server writes through, so that \
+              a cache that writes back makes nothing faster",
         says: "Disks with data have a read-only host cache. Exempt: Premium SSD v2, Ultra and disks of 4 TiB and more, which have no cache.",
-        sources: &[RULESET, AZURE_STORAGE],
+        sources: &[RULESET, AZURE_STORAGE, WRITE_THROUGH],
         applies: Applies::AZURE,
         judge: data_cache,
     },
@@ -54,9 +57,10 @@ pub(super) const RULES: &[Rule] = &[
         id: "azure-log-cache",
         title: "the host's cache is on for logs",
         severity: Severity::High,
-        why: "high, as in Microsoft's ruleset: no cache makes a log's writes faster, and one that writes back can lose them",
+        why: "high, as in Microsoft's ruleset: the log is written through, and waits for the disk and for the cache; a published \
+              test has 2.4 to 2.7 ms a commit without a cache, 2.8 to 3.1 ms read-write, 3.2 to 3.8 ms read-only",
         says: "Disks with logs have no host cache. Where data is on the same volume the two rules cannot both be kept.",
-        sources: &[RULESET, AZURE_STORAGE],
+        sources: &[RULESET, AZURE_STORAGE, WRITE_THROUGH, COMMITS_BY_CACHE],
         applies: Applies::AZURE,
         judge: log_cache,
     },
@@ -264,9 +268,13 @@ fn cache_of(capture: &Capture, mount: &str, files: &[&File], wanted: &str) -> Ou
     }
     let message = match cache {
         "read-write" if is_system_volume(mount) => {
-            format!("{mount} has {what}, and a cache that writes back, as disks of the system have")
+            format!(
+                "{mount} has {what}, and a cache that writes back, as disks of the system have: what is written through waits for the disk"
+            )
         }
-        "read-write" => format!("{mount} has {what}, and a cache that writes back"),
+        "read-write" => format!(
+            "{mount} has {what}, and a cache that writes back: what is written through waits for the disk"
+        ),
         _ => format!("{mount} has {what}, and {}", cache_shown(cache)),
     };
     let names = databases(capture, files.iter().copied());

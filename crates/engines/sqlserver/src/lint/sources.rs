@@ -110,3 +110,13 @@ pub(super) const SLOW_IO: Source = source(
     "Microsoft, Troubleshoot slow SQL Server performance caused by I/O issues (2022-09-28)",
     "https://learn.microsoft.com/troubleshoot/sql/database-engine/performance/troubleshoot-sql-io-performance",
 );
+pub(super) const WRITE_THROUGH: Source = Source {
+    name: "Microsoft, How It Works: The I/O Path: SQL Server Running in Windows Azure Virtual Machine (2013-06-03)",
+    url: "https://learn.microsoft.com/archive/blogs/psssql/how-it-works-the-io-path-sql-server-running-in-windows-azure-virtual-machine-iaas",
+    read: "2026-11-27",
+};
+pub(super) const COMMITS_BY_CACHE: Source = Source {
+    name: "van de Crommert, Performance optimization of SQL Server VMs: a million rows on P30, by host cache (2020-01-22)",
+    url: "https://github.com/Hevand/SQLServerDiskPerformance/blob/9322d6b/Readme.md",
+    read: "2026-11-27",
+};

@@ -67,7 +67,7 @@ fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'
         work,
         ..
     } = *subject;
-    let workload = work.workload();
+    let workload = &logging(work.workload(), stage.log_bytes_factor);
     let meter = SharedMeter::of(stage);
     let result = Trial {
         id,
@@ -85,6 +85,14 @@ fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'
         record.notes.extend(departures);
     }
     record
+}
+
+/// The workload, whose changed rows log `factor` times as many bytes as it says.
+fn logging(workload: &Workload, factor: f64) -> Workload {
+    let mut workload = workload.clone();
+    let bytes = &mut workload.run.log_bytes_per_row;
+    *bytes = (*bytes as f64 * factor).round() as u64;
+    workload
 }
 
 /// SQLite's own cache while a shared database is loaded; otherwise rows in random order would write each page of an

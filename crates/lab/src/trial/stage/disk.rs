@@ -78,7 +78,7 @@ pub(super) fn machine(
 }
 
 /// The machine's entry, if it has a type.
-fn entry<'a>(
+pub(super) fn entry<'a>(
     asked: &spec::Machine,
     catalogue: &'a Catalogue,
 ) -> Result<Option<&'a MachineEntry>, StageError> {

@@ -33,6 +33,7 @@ pub(super) fn store(settings: &Settings) -> StoreSpec {
         read_ahead: engine.read_ahead,
         write_gather: engine.write_gather,
         writes_in_flight: engine.writes_in_flight,
+        data_durability: engine.data_durability,
         checkpoint: engine.checkpoint,
         log_capacity: (engine.log_capacity > Bytes::ZERO).then_some(engine.log_capacity),
         doublewrite: (engine.doublewrite_pages > 0).then_some(DoublewriteSpec {

@@ -73,11 +73,32 @@ fn log_writes_are_whole_sectors_at_whole_sectors() {
     assert_eq!(
         volume.seen,
         [
-            Request::write(BASE, Bytes(1_024)),
-            Request::write(BASE + 1_024, Bytes(512)),
-            Request::write(BASE + 1_536, Bytes(1_024)),
+            Request::durable_write(BASE, Bytes(1_024)),
+            Request::durable_write(BASE + 1_024, Bytes(512)),
+            Request::durable_write(BASE + 1_536, Bytes(1_024)),
         ]
     );
+}
+
+#[test]
+fn a_log_asks_for_durability_once_by_a_flush_or_by_the_write() {
+    // A commit that waits for no durability asks for none, as in temporary space.
+    for (commits, flush, durability) in [
+        (Commit::Durable, false, Durability::OnCompletion),
+        (Commit::Durable, true, Durability::OnFlush),
+        (Commit::Relaxed, false, Durability::OnFlush),
+        (Commit::Relaxed, true, Durability::OnFlush),
+    ] {
+        let mut log = Log::new(commits, flush, LOG_BLOCK, 1, (2, BASE));
+        let mut volume = Volume::taking(&[1]);
+        commit(&mut log, at(0), &mut volume, LOG_BLOCK.0);
+        finish(&mut log, at(1), &mut volume);
+        let durabilities: Vec<_> = volume.seen.iter().map(|seen| seen.durability).collect();
+        assert_eq!(durabilities[0], durability, "{commits:?}, {flush}");
+        let flushes = volume.seen[1..].iter().copied();
+        let expected = (flush && commits == Commit::Durable).then(Request::flush);
+        assert!(flushes.eq(expected), "{commits:?}, {flush}");
+    }
 }
 
 #[test]

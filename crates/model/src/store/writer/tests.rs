@@ -44,7 +44,7 @@ fn runs(
     mut see: impl FnMut(Instant, u64, u64) -> Completion,
 ) -> impl FnMut(Instant, WriteRequest) -> Completion {
     move |now, written| match written {
-        WriteRequest::Pages { first, count } => see(now, first, count),
+        WriteRequest::Pages { first, count, .. } => see(now, first, count),
         WriteRequest::Copies { .. } => panic!("pages are written once"),
     }
 }
@@ -299,6 +299,35 @@ fn a_page_that_changed_while_its_second_write_was_due_is_written_once_the_first_
     assert_eq!(started, [at(1_000), at(6_000)]);
 }
 
+#[test]
+fn pages_of_data_files_are_as_durable_as_asked_and_those_of_temporary_files_need_not_be() {
+    for asked in [Durability::OnFlush, Durability::OnCompletion] {
+        let spec = StoreSpec {
+            data_durability: asked,
+            ..spec()
+        };
+        let mut writer = Writer::new(&spec, None);
+        // One data file, then the temporary one.
+        let keys = [0, first_key(1)];
+        let mut pool = holding(64, keys);
+        for key in keys {
+            dirty(&mut writer, &mut pool, key, at(0));
+        }
+        let mut seen = Vec::new();
+        let mut submit = |now, written| {
+            if let WriteRequest::Pages {
+                first, durability, ..
+            } = written
+            {
+                seen.push((first, durability));
+            }
+            done_in(now, 1)
+        };
+        writer.write_old(at(1_000), 0, &mut pool, &mut submit);
+        assert_eq!(seen, [(keys[0], asked), (keys[1], Durability::OnFlush)]);
+    }
+}
+
 fn doublewrite_spec(batch: u32) -> StoreSpec {
     StoreSpec {
         doublewrite: Some(DoublewriteSpec {
@@ -326,7 +355,7 @@ fn seen(
 ) -> impl FnMut(Instant, WriteRequest) -> Completion {
     move |now, written| {
         let (what, first, count) = match written {
-            WriteRequest::Pages { first, count } => ("pages", first, count),
+            WriteRequest::Pages { first, count, .. } => ("pages", first, count),
             WriteRequest::Copies { volume, request } => {
                 assert_eq!((volume, request.operation), (0, Operation::Write));
                 ("copies", request.offset, request.length.0 / PAGE.0)
