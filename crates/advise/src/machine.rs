@@ -28,7 +28,8 @@ pub(crate) struct Machine {
     pub(crate) name: String,
     /// The processors that are switched on, where not all are.
     pub(crate) switched_on: Option<CpuOption>,
-    /// Its sustained performance: without burst credits, and with the processors that the database uses.
+    /// Its sustained performance: without burst credits, and with the processors that the database uses, as fast as they are beside
+    /// today's.
     pub(crate) spec: MachineSpec,
     /// All its local disks, striped.
     pub(crate) local: Option<VolumeSpec>,
@@ -67,6 +68,7 @@ impl Machine {
         let usd = need.machine_usd(entry, switched_on)?;
         let mut spec = entry.spec.clone();
         spec.cores = need.cores_used(switched_on.map_or(spec.cores, CpuOption::processors));
+        spec.speed = need.speed(entry);
         let limits = spec.limits.values_mut().flatten();
         limits.for_each(|limit| limit.burst = None);
         let local = spec.local_disk.clone().map(|disk| VolumeSpec {
@@ -103,7 +105,7 @@ impl Machine {
     }
 
     /// Whether it does all that `other` does, within what the load could use.
-    fn does_all_of(&self, other: &Machine, of_use: &OfUse<'_>) -> bool {
+    fn does_all_of(&self, other: &Machine, of_use: &OfUse) -> bool {
         let cores = |machine: &Machine| f64::from(machine.spec.cores).min(of_use.cores);
         let places = |machine: &Machine| {
             machine
@@ -128,16 +130,20 @@ impl Machine {
             (Some(own), Some(others)) => does_all(own, others),
             (None, Some(_)) => false,
         };
-        cores(self) >= cores(other) && places(self) >= places(other) && limits && local
+        cores(self) >= cores(other)
+            && self.spec.speed >= other.spec.speed
+            && places(self) >= places(other)
+            && limits
+            && local
     }
 }
 
 /// The machine resources that the load could use.
-pub(crate) struct OfUse<'a> {
+pub(crate) struct OfUse {
     /// Maximum number of processors that the sessions could use.
     pub(crate) cores: f64,
     /// Names of the limits that govern purchasable disks, in order of preference.
-    pub(crate) limits: Vec<&'a [String]>,
+    pub(crate) limits: Vec<Vec<String>>,
     /// Maximum requests and bytes per second that the sessions could use.
     pub(crate) rates: [f64; 2],
     /// Whether files may be placed on the machine's local disks.
@@ -180,7 +186,7 @@ fn does_all(own: &VolumeSpec, others: &VolumeSpec) -> bool {
 /// so does a later generation at about the price of an earlier one.
 pub(crate) fn without_beaten(
     mut machines: Vec<Machine>,
-    of_use: &OfUse<'_>,
+    of_use: &OfUse,
     today: Option<&str>,
 ) -> Vec<Machine> {
     machines.sort_by(|a, b| {

@@ -106,6 +106,9 @@ impl Wishes {
             size: backup_size(&holdings, today.profile, self.backup_days, self.growth),
             price: catalogue.backup(&cloud).cloned(),
         });
+        let now = today
+            .machine()
+            .and_then(|name| catalogue.machine(name).ok());
         Ok(Need {
             holdings,
             separate,
@@ -114,9 +117,8 @@ impl Wishes {
             cloud: Some(cloud),
             region: self.region.clone(),
             machine,
-            today: today
-                .machine()
-                .and_then(|name| Some(catalogue.machine(name).ok()?.name.clone())),
+            today: now.map(|machine| machine.name.clone()),
+            processor: now.and_then(|machine| machine.processor.clone()),
             machine_pattern: self.machine_pattern.clone(),
             arm: self.arm,
             any_generation: self.any_generation,

@@ -8,6 +8,7 @@ mod changes;
 mod decide;
 pub(crate) mod layouts;
 mod next;
+mod processors;
 mod trust;
 
 use std::collections::BTreeSet;
@@ -231,7 +232,7 @@ impl Described<'_> {
                 "New layouts are as in the long run, without burst credits; today's has its own."
             }
         });
-        assume("A processor does as much on every machine.");
+        all.extend(self.processors(document));
         all
     }
 }

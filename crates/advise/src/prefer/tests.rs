@@ -26,6 +26,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         machine_pattern: Some(machines.to_owned()),
         arm: false,
         any_generation: false,
+        processor: None,
         disks: disks.iter().map(|disk| (*disk).to_owned()).collect(),
         disks_max: None,
         temp: TempOn::Remote,

@@ -34,6 +34,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         machine_pattern: Some(machines.to_owned()),
         arm: false,
         any_generation: false,
+        processor: None,
         disks: disks
             .iter()
             .map(|disk| (*disk).to_owned())
@@ -378,6 +379,35 @@ fn a_quick_search_finds_the_same_cheapest_with_fewer_simulations() {
         "{:?}",
         quick.counts
     );
+}
+
+#[test]
+fn of_processors_of_several_speeds_the_search_finds_what_looking_at_every_layout_finds() {
+    let catalogue = Catalogue::builtin();
+    let today = catalogue.machine("azure.E4s_v5").expect("it is there");
+    // From 0.53 to 1.45 times as fast.
+    let need = Need {
+        processor: today.processor.clone(),
+        disks_max: Some(2),
+        ..need(
+            "azure",
+            "E4s_v",
+            &["azure.premium.p20", "azure.premium.p30"],
+        )
+    };
+    // 16 sessions of 4 ms each, on four processors.
+    let busy = Demand {
+        processor: Duration::from_millis(4),
+        ..demand(16, 2.0, 0.2, 0.5)
+    };
+    let mut found = BTreeSet::new();
+    for slower_max in [0.0, 0.5] {
+        let both = both(&catalogue, &need, &load(busy.clone()), slower_max);
+        agree(&both);
+        let cheapest = both.searched.cheapest.expect("there is one");
+        found.insert(format!("{:.2}", cheapest.layout.usd_per_month));
+    }
+    assert_eq!(found.len(), 2, "{found:?}");
 }
 
 /// Layouts of one small machine, on which the limits of machine and disks, processors and locks can all decide.

@@ -60,6 +60,7 @@ impl Bill<'_> {
             machine_pattern: None,
             arm: false,
             any_generation: false,
+            processor: None,
             disks: BTreeSet::new(),
             disks_max: None,
             temp: TempOn::Any,
