@@ -181,7 +181,9 @@ fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
         );
     }
     let price = |name: &str| number(&advice[name]["usd_per_month"]);
-    assert!(price("cheapest") <= price("runner_up") && price("cheapest") <= price("fastest"));
+    // A simpler layout, or one with room, costs up to 5 % more than what it is preferred to.
+    assert!(price("cheapest") <= price("runner_up") * 1.05);
+    assert!(price("cheapest") <= price("fastest") * 1.05);
     let fastest = number(&advice["fastest"]["time"]);
     assert!(fastest <= number(&cheapest["time"]) * 1.05, "{fastest}");
     let counts = &advice["counts"];
