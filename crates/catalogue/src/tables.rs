@@ -79,6 +79,7 @@ struct EditionRow {
     cores_max: Option<u32>,
     memory_max_mib: Option<u64>,
     database_max_gib: Option<u64>,
+    lacks: String,
     sources: String,
     flags: String,
 }
@@ -295,6 +296,12 @@ pub(super) fn editions(
             cores_max: row.cores_max,
             memory_max: row.memory_max_mib.map(|mib| Bytes(mib << 20)),
             database_max: row.database_max_gib.map(Bytes::gib),
+            lacks: row
+                .lacks
+                .split("; ")
+                .filter(|what| !what.is_empty())
+                .map(str::to_owned)
+                .collect(),
             not_for_production: row.flags == NOT_FOR_PRODUCTION,
         };
         catalogue.editions.push(edition);

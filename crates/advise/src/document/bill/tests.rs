@@ -127,6 +127,7 @@ fn licensed(cloud: &str, edition: &str, system: System, own: Option<f64>) -> Tar
             },
             passive_secondary: false,
             version_known: true,
+            smaller_than: None,
         }),
         ..Tariff::default()
     }
