@@ -250,10 +250,8 @@ pub fn run(args: &Args) -> Result<()> {
     });
     let finalists = finalists.map_err(mistake)?;
     for LeftOut { arm, why } in &finalists.left_out {
-        note(&format!(
-            "dbstow: {} leaves out {arm}: {why}",
-            folder::FINALISTS
-        ));
+        let file = folder::FINALISTS;
+        note(&format!("dbstow: {file} leaves out {arm}: {why}"));
     }
     folder::write(&folder, &document, &finalists.text, &page(&document))?;
     match args.format {
