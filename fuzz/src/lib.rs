@@ -13,6 +13,7 @@
 //! A new format gets a module here, an entry in [`TARGETS`] and a folder of small files in `corpus`, where files that
 //! must be refused are named `refused-*`.
 
+mod advice;
 mod capture;
 mod catalogue;
 mod drill;
@@ -54,7 +55,12 @@ pub struct Target {
 }
 
 /// All parsers.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
+    Target {
+        name: "advice",
+        seeds: None,
+        read: advice::read,
+    },
     Target {
         name: "capture",
         seeds: Some(("crates/engines/sqlserver/tests/captures", ".json")),

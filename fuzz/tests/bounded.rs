@@ -78,6 +78,11 @@ fn scripts() {
 }
 
 #[test]
+fn advice() {
+    bounded("advice");
+}
+
+#[test]
 fn layouts_of_today() {
     bounded("today");
 }

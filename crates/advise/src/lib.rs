@@ -84,6 +84,7 @@ mod request;
 mod search;
 mod simulate;
 mod tariff;
+pub mod verify;
 mod wishes;
 
 pub use error::AdviseError;

@@ -9,7 +9,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::calibrate;
 use dbstow::command::{
     self, advise, check, disks, doctor, experiments, import, layout, lint, machines, output, plan,
-    profile, record, report, run, submit, trial as one_by_one, workloads,
+    profile, record, report, run, submit, trial as one_by_one, verify, workloads,
 };
 #[cfg(feature = "shell")]
 use dbstow::command::{completions, man};
@@ -57,6 +57,8 @@ enum Command {
     Import(import::Args),
     /// Find machine, disks and places for the files of a recorded server, by price
     Advise(advise::Args),
+    /// Compare what an advice promised with what was recorded afterwards
+    Verify(verify::Args),
     /// Cut the power of a placement's disks, and see what its server has lost
     #[cfg(all(target_os = "linux", feature = "emulator"))]
     Drill(command::drill::Args),
@@ -135,6 +137,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         #[cfg(all(target_os = "linux", feature = "emulator"))]
         Command::Drill(args) => command::drill::run(&args),
         Command::Profile(args) => profile::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Lint(args) => lint::run(&args),
         Command::Layout(args) => layout::run(&args),
         #[cfg(feature = "fio")]
@@ -207,6 +210,8 @@ fn is_mistake(error: &anyhow::Error) -> bool {
             || cause.is::<catalogue::CatalogueError>()
             || cause.is::<::layout::LayoutError>()
             || cause.is::<NothingInCommon>()
+            || cause.is::<::advise::verify::PromiseError>()
+            || cause.is::<::advise::verify::VerifyError>()
             || cause.is::<analysis::lint::HostError>()
             || cause.is::<rules::capture::CaptureError>()
             || cause.is::<workload::WorkloadError>()

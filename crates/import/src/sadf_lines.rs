@@ -171,13 +171,24 @@ impl Lines {
         let named = self.names.iter().zip(cells).skip(COMMON);
         // The name of a device or processor; all processors are -1.
         for (name, cell) in named.filter(|(name, _)| !matches!(name.as_str(), "CPU" | "DEV")) {
-            let value = Decimal::Point
+            // Cells are separated by semicolons: a comma is of the language that sadf ran in.
+            let decimal = Decimal::of(std::iter::once(*cell)).unwrap_or(Decimal::Point);
+            let value = decimal
                 .counted(cell)
                 .map_err(|message| format!("{name}: {message}"))?;
-            if let Some(value) = value {
-                let known = NAMES.iter().find(|(here, _)| here == name);
-                let name = known.map_or(name.as_str(), |(_, there)| there);
-                figures.push((name.to_owned(), value));
+            match value {
+                Some(value) => {
+                    let known = NAMES.iter().find(|(here, _)| here == name);
+                    let name = known.map_or(name.as_str(), |(_, there)| there);
+                    figures.push((name.to_owned(), value));
+                }
+                None if cell.trim().is_empty() => {}
+                None => {
+                    return Err(format!(
+                        "{name}: `{}` is not a number; correct it, or leave its row out",
+                        excerpt(cell)
+                    ));
+                }
             }
         }
         Ok(figures)

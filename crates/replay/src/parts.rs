@@ -4,9 +4,11 @@ use std::fmt;
 use std::ops::{Add, Index, IndexMut};
 
 use profile::{Interval, Profile, Wait};
+use serde::{Deserialize, Serialize};
 
 /// What a session spends an operation's time on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TimePart {
     /// Reads of data files.
     Read,
@@ -80,7 +82,7 @@ impl Parts {
 
     /// The time of an operation of `profile` on average; `None` if operations, running sessions, or what these wait for were not
     /// recorded.
-    pub(crate) fn recorded(profile: &Profile) -> Option<Parts> {
+    pub fn recorded(profile: &Profile) -> Option<Parts> {
         let operations = profile.total(|interval| interval.operations)?;
         let over_time = |figure: &dyn Fn(&Interval) -> Option<f64>| {
             profile.total(|interval| Some(figure(interval)? * interval.length.as_secs_f64()))

@@ -6,7 +6,7 @@
 //!            (here: how it is read)     (here: what they are, and how they are asked)
 //! ```
 //!
-//! Products share no fact, only what a rule is. The rules themselves are in the crates of their products: one crate for all
+//! Products share what a rule is; facts about a server are each product's own. The rules themselves are in the crates of their products: one crate for all
 //! would depend on the captures of every product.
 //!
 //! ```

@@ -214,6 +214,7 @@ mod tests {
             operation_ms: 1.0,
             used: Vec::new(),
             spent: BTreeMap::new(),
+            parts_ms: BTreeMap::new(),
             headroom: None,
             headroom_is_least: false,
             survived: None,

@@ -10,6 +10,7 @@ use model::split::{Part, Spent, TimeSplit};
 use model::storage::UsageOwner;
 use model::store::Cause;
 use reading::Role;
+use replay::TimePart;
 
 use super::Described;
 use super::bill::{self, Bought, billed};
@@ -244,6 +245,7 @@ pub(super) fn measured(
         }
     }
     used.truncate(LIMITS_TOLD);
+    let operation_ms = time.mean * today_s * 1e3;
     document::Layout {
         machine: None,
         switched_on: None,
@@ -255,9 +257,12 @@ pub(super) fn measured(
         time: time.mean,
         time_half: time.half,
         time_range: None,
-        operation_ms: time.mean * today_s * 1e3,
+        operation_ms,
         used,
         spent: spent(&measured.split),
+        parts_ms: TimePart::ALL
+            .map(|part| (part.name(), measured.parts.share(part) * operation_ms))
+            .into(),
         headroom: None,
         headroom_is_least: false,
         survived: None,

@@ -53,6 +53,7 @@ pub mod report;
 pub mod run;
 pub mod submit;
 pub mod trial;
+pub mod verify;
 pub mod workloads;
 
 pub use experiment_args::ExperimentArgs;

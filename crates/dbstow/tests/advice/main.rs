@@ -7,3 +7,4 @@ mod licences;
 mod questions;
 mod quiet;
 mod replay;
+mod verify;

@@ -20,7 +20,7 @@ const RECORDINGS: [&str; 12] = [
 ];
 
 /// The files of a recording: the profile, and the layout that it was made on.
-fn files(name: &str) -> [String; 2] {
+pub(crate) fn files(name: &str) -> [String; 2] {
     [".toml", ".today.toml"].map(|file| {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/advice/quiet");
         format!("{folder}/{name}{file}")

@@ -125,6 +125,12 @@ fn the_lines_of_sadf_say_what_its_json_says() {
         refused.starts_with("s.csv:1: its lines have several devices (-h)"),
         "{refused}"
     );
+    // A language with decimal commas.
+    let commas = import(&text("sysstat/sadf-d.csv").replace('.', ","), &options(&[]));
+    assert_eq!(commas.intervals, json.intervals);
+    let wrong = "# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s\nserver;2;2026-11-22 10:00:00 UTC;sda;1.00;x;3.00\n";
+    let refused = error("s.csv", wrong, &options(&[]));
+    assert!(refused.contains("rkB/s: `x` is not a number"), "{refused}");
     let two = text("sysstat/sadf-d.csv").replacen("\nserver;2;", "\nother;2;", 1);
     let refused = error("s.csv", &two, &options(&[]));
     assert!(refused.contains("lines of several hosts"), "{refused}");

@@ -229,6 +229,8 @@ pub struct Layout {
     pub used: Vec<Used>,
     /// What operations spend their time on, as shares of it.
     pub spent: BTreeMap<String, f64>,
+    /// Milliseconds of an operation by what its session waits for, as in the back-test's parts.
+    pub parts_ms: BTreeMap<&'static str, f64>,
     /// The highest multiple of the requested load at which operations still meet the requested speed: 0 where it fails
     /// already at 1; `None` where this was not searched.
     pub headroom: Option<f64>,

@@ -258,6 +258,7 @@ pub(super) mod tests {
             time_half: 0.0,
             time_range: None,
             operation_ms: 2.5,
+            parts_ms: BTreeMap::new(),
             used: vec![Used {
                 limit: "IOPS of <i>data</i>".to_owned(),
                 share: 0.9,

@@ -97,6 +97,9 @@ fn each(
 fn written_back(capture: &Capture) -> Vec<Outcome> {
     let places = Places::of(capture);
     let logs = [("redo log", &places.redo), ("binary log", &places.binlog)];
+    if logs.iter().all(|(_, path)| path.is_none()) {
+        return vec![volumes_missing("the volume of redo log and binary log")];
+    }
     let found = logs.into_iter().filter_map(|(what, path)| {
         let path = path.as_deref()?;
         let told = capture.told(path)?;
