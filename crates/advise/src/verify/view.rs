@@ -37,7 +37,7 @@ impl Verification {
     }
 
     fn answer(&self) -> String {
-        let [low, high] = self.promised.map(|share| percent(share));
+        let [low, high] = self.promised.map(percent);
         let promised = match low == high {
             true => low,
             false => format!("{low} to {high}"),
