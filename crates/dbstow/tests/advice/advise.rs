@@ -30,7 +30,7 @@ fn example(name: &str) -> PathBuf {
 }
 
 /// A folder with the example's profile and today's layout.
-struct Place(Folder);
+pub(crate) struct Place(Folder);
 
 impl Deref for Place {
     type Target = Folder;
@@ -41,7 +41,7 @@ impl Deref for Place {
 }
 
 impl Place {
-    fn new() -> Place {
+    pub(crate) fn new() -> Place {
         let folder = Folder::new();
         for name in ["shop.toml", "today.toml"] {
             fs::copy(example(name), folder.path(name)).expect("the example is there");
@@ -49,7 +49,7 @@ impl Place {
         Place(folder)
     }
 
-    fn advise(&self, more: &[&str]) -> Assert {
+    pub(crate) fn advise(&self, more: &[&str]) -> Assert {
         let all = [
             &["advise", "shop.toml", "--today", "today.toml", "--force"],
             &USUAL[..],
@@ -60,7 +60,7 @@ impl Place {
     }
 
     /// The document of an answer.
-    fn advice(&self, more: &[&str]) -> Value {
+    pub(crate) fn advice(&self, more: &[&str]) -> Value {
         // Dearer layouts would be looked at for the fastest alone.
         let budget: &[&str] = match more.contains(&"--budget") {
             true => &[],
@@ -71,7 +71,7 @@ impl Place {
     }
 
     /// The error for something impossible.
-    fn refused(&self, more: &[&str], code: i32) -> String {
+    pub(crate) fn refused(&self, more: &[&str], code: i32) -> String {
         said(&self.advise(more).code(code))
     }
 }
@@ -129,7 +129,7 @@ fn local_on<'a>(machine: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&asked, more].concat()
 }
 
-fn number(value: &Value) -> f64 {
+pub(crate) fn number(value: &Value) -> f64 {
     value
         .as_f64()
         .unwrap_or_else(|| panic!("no number: {value}"))
@@ -219,7 +219,9 @@ fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
         );
     }
     let price = |name: &str| number(&advice[name]["usd_per_month"]);
-    assert!(price("cheapest") <= price("runner_up") && price("cheapest") <= price("fastest"));
+    // A simpler layout, or one with room, costs up to 5 % more than what it is preferred to.
+    assert!(price("cheapest") <= price("runner_up") * 1.05);
+    assert!(price("cheapest") <= price("fastest") * 1.05);
     let fastest = number(&advice["fastest"]["time"]);
     assert!(fastest <= number(&cheapest["time"]) * 1.05, "{fastest}");
     let counts = &advice["counts"];

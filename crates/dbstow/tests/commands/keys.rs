@@ -119,6 +119,7 @@ const INNODB: &[(&str, &str)] = &[("engine.like", "'innodb'")];
 const CASES: &[Case] = &[
     case("machine.type", "'azure.DS1'"),
     case("machine.cores", "1"),
+    case("machine.processor_speed", "0.5"),
     case("machine.memory", "'512 KiB'"),
     case("machine.credits", "0"),
     case("machine.system", "'windows'"),

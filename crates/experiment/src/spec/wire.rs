@@ -120,6 +120,11 @@ pub(crate) struct Machine {
     ///
     /// Absent: the type's.
     pub(crate) cores: Option<u32>,
+    /// How fast each of them is, as a multiple of those that the profile was recorded on, or that `engine.cpu` is for: `1.3`, above
+    /// 0. `dbstow advise` writes it for machines of other series.
+    ///
+    /// Absent: 1.
+    pub(crate) processor_speed: Option<f64>,
     /// Main memory.
     ///
     /// Absent: the type's.

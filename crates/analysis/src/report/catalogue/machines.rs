@@ -78,6 +78,9 @@ fn local_disks_shown(machine: &MachineEntry) -> String {
     format!("{count}{}{raw}", disk.size)
 }
 
+/// The processor that the speed of others is told beside, in [`catalogue::Processor::speed`].
+const REFERENCE: &str = "Intel's Xeon Platinum 8370C";
+
 /// All about a machine.
 pub fn machine(machine: &MachineEntry) -> Report {
     let spec = &machine.spec;
@@ -85,6 +88,22 @@ pub fn machine(machine: &MachineEntry) -> Report {
         ("cores", spec.cores.to_string()),
         ("memory", spec.memory.to_string()),
     ];
+    rows.extend(machine.processor.as_ref().map(|processor| {
+        let [low, high] = processor.spread.map(quantity::number);
+        let speed = quantity::number(processor.speed);
+        let model = &processor.model;
+        (
+            "processor",
+            format!("{model}: {speed} times as fast as {REFERENCE} ({low} to {high})"),
+        )
+    }));
+    rows.extend(machine.baseline.map(|baseline| {
+        let share = quantity::percent(baseline);
+        (
+            "burstable",
+            format!("may use {share} of its processors in the long run"),
+        )
+    }));
     for (name, limits) in &spec.limits {
         rows.push(("limit", format!("{name}: {}", limits_shown(limits))));
     }
@@ -170,6 +189,9 @@ fn machine_json(machine: &MachineEntry) -> Value {
         "family": machine.family,
         "arm": machine.arm,
         "spec": machine.spec,
+        "processor": machine.processor.as_ref().map(|processor| &processor.model),
+        "processor_speed": machine.processor.as_ref().map(|processor| processor.speed),
+        "baseline": machine.baseline,
         "host_cache_supported": match machine.host_caching {
             HostCaching::Sized | HostCaching::SizeUnknown { .. } => Some(true),
             HostCaching::Unsupported { .. } => Some(false),

@@ -245,10 +245,8 @@ pub fn run(args: &Args) -> Result<()> {
     });
     let finalists = finalists.map_err(mistake)?;
     for LeftOut { arm, why } in &finalists.left_out {
-        note(&format!(
-            "dbstow: {} leaves out {arm}: {why}",
-            folder::FINALISTS
-        ));
+        let file = folder::FINALISTS;
+        note(&format!("dbstow: {file} leaves out {arm}: {why}"));
     }
     folder::write(&folder, &document, &finalists.text, &page(&document))?;
     match args.format {
@@ -289,6 +287,7 @@ impl Args {
             machine_pattern: self.machine.clone(),
             keep_machine: self.keep_machine,
             arm: self.arm,
+            any_generation: self.paid.any_generation,
             system: System::default(),
             disks: self.disk.clone(),
             disks_max: self.disks_max,
@@ -307,6 +306,7 @@ impl Args {
                 slower_max: self.not_slower,
                 budget: self.budget,
                 simulations_max: self.simulations,
+                quick: self.paid.quick,
             },
         })
     }
