@@ -81,6 +81,7 @@ impl Bill<'_> {
             operation_ms: 1.0,
             used: Vec::new(),
             spent: BTreeMap::new(),
+        parts_ms: BTreeMap::new(),
             headroom: None,
             headroom_is_least: false,
             survived: None,
