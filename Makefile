@@ -61,6 +61,7 @@ bench: packages ## Measure the model, the whole program, the clients beside pgbe
 	scripts/bench-cells
 	scripts/bench-profile
 	scripts/bench-advise
+	scripts/bench-advise --times
 	scripts/bench-drill
 	scripts/with-uring cargo bench --package dbstow --bench accuracy
 	scripts/with-uring cargo bench --package dbstow --bench cost

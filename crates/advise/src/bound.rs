@@ -149,7 +149,7 @@ pub(crate) fn least_s<'a>(
     machine: &MachineSpec,
     volumes: impl Iterator<Item = (&'a OnVolume, Option<usize>)>,
 ) -> f64 {
-    let processor_s = demand.processor.as_secs_f64();
+    let processor_s = machine.speed.time(demand.processor).as_secs_f64();
     let lock_s = demand.lock.as_secs_f64();
     let mut alone_s = processor_s + lock_s;
     let mut longest_s = lock_s.max(processor_s / f64::from(machine.cores));

@@ -7,7 +7,7 @@ use model::{Bytes, Iops, LimitSpec, Throughput};
 use reading::Role;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, value};
 
-use super::need::System;
+use super::need::{System, speed};
 use super::recorded::Recorded;
 
 /// The arm of today's layout, and its placement.
@@ -249,6 +249,12 @@ impl Writer<'_> {
             if sets("cores") || finalist.processors.is_some() {
                 let cores = finalist.processors.unwrap_or(entry.spec.cores);
                 set.insert("machine.cores", i64::from(cores).into());
+            }
+            let now = self.today.machine.kind.as_deref();
+            let now = now.and_then(|name| self.catalogue.machine(name).ok());
+            let speed = speed(now.and_then(|now| now.processor.as_ref()), entry);
+            if !speed.is_same() {
+                set.insert("machine.processor_speed", speed.multiple().into());
             }
             if sets("memory") {
                 set.insert("machine.memory", bytes(entry.spec.memory.0).into());

@@ -6,6 +6,7 @@ mod relaxed;
 use std::collections::BTreeSet;
 
 use catalogue::Catalogue;
+use model::cores::Speed;
 use model::{Bytes, VolumeSpec};
 use reading::Role;
 use replay::Places;
@@ -22,6 +23,8 @@ pub(crate) use relaxed::{Keep, Relaxed};
 /// All purchasable layouts, by price.
 pub struct Layouts<'a> {
     load: &'a Load,
+    /// The load on the fastest processors that there are.
+    fastest: Load,
     machines: Vec<Machine>,
     /// Purchasable volumes, for each set of roles that shares one.
     offers: Vec<(&'static [Role], Vec<Offer>)>,
@@ -32,6 +35,8 @@ pub struct Layouts<'a> {
     cores_of_use: f64,
     counts: Considered,
     temp_needed: Bytes,
+    /// How much more a later generation of a machine may cost, as a share, to be preferred to an earlier one.
+    pub(crate) newer_may_cost: f64,
 }
 
 /// Number of layouts.
@@ -152,7 +157,14 @@ impl<'a> Layouts<'a> {
                 roles.push(group.roles);
             }
         }
-        let wanted = |roles| Wanted { roles, load, need };
+        // As many requests as the fastest of them could ask for are of use.
+        let fastest = machines.iter().map(|machine| machine.spec.speed).max();
+        let fastest = load.on(fastest.unwrap_or(Speed::SAME));
+        let wanted = |roles| Wanted {
+            roles,
+            load: &fastest,
+            need,
+        };
         let offers = roles
             .into_iter()
             .map(|roles| (roles, wanted(roles).offers(catalogue)));
@@ -175,6 +187,7 @@ impl<'a> Layouts<'a> {
         }
         let mut all = Layouts {
             load,
+            fastest,
             machines,
             offers,
             groupings,
@@ -183,16 +196,18 @@ impl<'a> Layouts<'a> {
             cores_of_use: 0.0,
             counts: Considered::default(),
             temp_needed: need.capacity(&[Role::Temp]),
+            newer_may_cost: machine::newer_may_cost(need.any_generation),
         };
         all.counts.machines = all.machines.len() as u64;
         all.counts.unpriced = unpriced as u64;
         all.counts.layouts = all.count(need);
         if !every {
+            let of_use = all.of_use(need);
             let machines = std::mem::take(&mut all.machines);
             let today = need.today.as_deref();
-            all.machines = machine::without_beaten(machines, &all.of_use(need), today);
+            all.machines = machine::without_beaten(machines, &of_use, today);
             for (_, offers) in &mut all.offers {
-                *offers = offer::without_beaten(std::mem::take(offers), load);
+                *offers = offer::without_beaten(std::mem::take(offers), &all.fastest);
             }
         }
         all.counts.unbeaten = all.count(need);
@@ -302,14 +317,17 @@ impl<'a> Layouts<'a> {
     }
 
     /// The machine resources that the load could use.
-    fn of_use(&self, need: &Need) -> OfUse<'_> {
+    fn of_use(&self, need: &Need) -> OfUse {
         let offers = || self.offers.iter().flat_map(|(_, offers)| offers);
-        let mut limits: Vec<&[String]> = Vec::new();
+        let mut limits: Vec<Vec<String>> = Vec::new();
         for offer in offers() {
-            if !limits.contains(&offer.spec.machine_limits.as_slice()) {
-                limits.push(&offer.spec.machine_limits);
+            if !limits.contains(&offer.spec.machine_limits) {
+                limits.push(offer.spec.machine_limits.clone());
             }
         }
+        // The slowest processors need the most time for what the fastest complete.
+        let speeds = self.machines.iter().map(|machine| machine.spec.speed);
+        let slowest = speeds.min().unwrap_or(Speed::SAME);
         let of_part = |(at, part): (usize, &Part)| {
             // Minimum wait for any choice of volumes.
             let of_group = |group: &Group| match group.on {
@@ -341,9 +359,10 @@ impl<'a> Layouts<'a> {
             });
             let (requests, bytes) =
                 counted.fold((0.0_f64, 0.0_f64), |(a, b), (c, d)| (a.max(c), b.max(d)));
-            [part.demand.processor.as_secs_f64(), requests, bytes].map(|each| each * per_s)
+            let busy_s = slowest.time(self.load.parts[at].demand.processor);
+            [busy_s.as_secs_f64(), requests, bytes].map(|each| each * per_s)
         };
-        let parts = self.load.parts.iter().enumerate().map(of_part);
+        let parts = self.fastest.parts.iter().enumerate().map(of_part);
         let most = parts.fold([1.0; 3], |[a, b, c]: [f64; 3], [d, e, f]| {
             [a.max(d), b.max(e), c.max(f)]
         });
@@ -361,9 +380,9 @@ impl<'a> Layouts<'a> {
                 .iter()
                 .filter_map(|machine| machine.local.as_ref())
             {
-                let names = disk.disks[0].machine_limits.as_slice();
-                if !limits.contains(&names) {
-                    limits.push(names);
+                let names = &disk.disks[0].machine_limits;
+                if !limits.contains(names) {
+                    limits.push(names.clone());
                 }
             }
         }
@@ -372,6 +391,7 @@ impl<'a> Layouts<'a> {
             limits,
             rates: [requests, bytes],
             local,
+            newer_may_cost: self.newer_may_cost,
         }
     }
 

@@ -47,6 +47,7 @@
 //!     today: None,
 //!     machine_pattern: Some("r6i.large".into()),
 //!     arm: false,
+//!     any_generation: false,
 //!     disks: ["aws.gp3.2025".into()].into(),
 //!     disks_max: Some(2),
 //!     temp: TempOn::Any,
@@ -57,7 +58,7 @@
 //! let layouts = Layouts::new(&catalogue, &need, &load, f64::INFINITY, false)?;
 //! // As if the dearest were what there is today.
 //! let today = layouts.placed(layouts.iter().last().expect("there are layouts"));
-//! let limits = Limits { slower_max: 0.5, budget: None, simulations_max: 1_000 };
+//! let limits = Limits { slower_max: 0.5, budget: None, simulations_max: 1_000, quick: false };
 //! let search = Search { layouts: &layouts, today: &today, today_load: &load, today_share: 1.0, limits };
 //! let advice = search.run(&mut |_step| true)?;
 //! let cheapest = advice.cheapest.expect("there is one");
@@ -96,7 +97,7 @@ pub use load::{Load, Part};
 pub use need::{Holding, Need, System, TempOn};
 pub use offer::Offer;
 pub use prefer::SAME_PRICE;
-pub use recorded::{keys_of_volume, teach};
+pub use recorded::{keys_of_plan, teach};
 pub use request::{Names, Request, Scripts, Today};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use simulate::{Measured, Placed, Ratio, Utilisation};

@@ -40,6 +40,8 @@ pub struct Licence {
     pub paid: Paid,
     /// Whether one of the replicas is passive, and needs no licence.
     pub passive_secondary: bool,
+    /// The recorded edition, where it is a larger one.
+    pub smaller_than: Option<String>,
     /// Whether the version, on which the edition's limits depend, was recorded.
     pub version_known: bool,
 }
@@ -138,6 +140,9 @@ impl LicenceWish {
                 Some(HowPaid::Hourly) | None => Paid::Hourly(rate().cloned()),
             },
             passive_secondary: self.passive_secondary,
+            smaller_than: recorded(origin, &editions)
+                .filter(|recorded| recorded.lacks.len() < edition.lacks.len())
+                .map(|recorded| recorded.title.clone()),
             version_known: major(origin).is_some(),
         }))
     }
@@ -166,12 +171,10 @@ impl LicenceWish {
     ) -> Result<Option<&'a Edition>, LicenceError> {
         let major = major(origin);
         let of_version = |edition: &&&Edition| major.is_none_or(|major| edition.holds_for(major));
-        let mut known = editions.iter().filter(of_version);
         let Some(wanted) = &self.edition else {
-            let recorded = origin.edition.as_deref();
-            let found = recorded.and_then(|text| known.find(|edition| edition.is_called(text)));
-            return Ok(found.copied());
+            return Ok(recorded(origin, editions));
         };
+        let mut known = editions.iter().filter(of_version);
         let found = known.find(|edition| edition.name.eq_ignore_ascii_case(wanted));
         let refused = || LicenceError::Edition {
             edition: wanted.clone(),
@@ -187,6 +190,15 @@ impl LicenceWish {
         };
         found.copied().map(Some).ok_or_else(refused)
     }
+}
+
+/// The edition of a server, in its version, where both are known.
+fn recorded<'a>(origin: &Origin, editions: &[&'a Edition]) -> Option<&'a Edition> {
+    let text = origin.edition.as_deref()?;
+    let major = major(origin);
+    let of_version = |edition: &&&Edition| major.is_none_or(|major| edition.holds_for(major));
+    let mut known = editions.iter().filter(of_version);
+    known.find(|edition| edition.is_called(text)).copied()
 }
 
 /// The major version of a server.
@@ -225,6 +237,13 @@ impl Licence {
         if edition.not_for_production {
             all.push(format!(
                 "{name} may not be used in production: give the edition that will run (--edition)."
+            ));
+        }
+        if let Some(recorded) = &self.smaller_than {
+            all.push(format!(
+                "The server has {recorded}; {} has no {}. What it would read and write so was not recorded.",
+                edition.title,
+                edition.lacks.join(", no ")
             ));
         }
         if let Some(most) = edition.memory_max.filter(|most| *most < memory) {
@@ -321,6 +340,26 @@ mod tests {
             cores(&as_recorded, Some("15.0.4000.1"), core_based),
             ("enterprise".to_owned(), None)
         );
+    }
+
+    #[test]
+    fn a_smaller_edition_than_the_recorded_one_says_what_it_lacks() {
+        let notes = |wish: &str, recorded| {
+            let origin = origin(PRODUCT, Some("16.0.4085.2"), Some(recorded));
+            let found = licence(&edition(wish), &origin).expect("it is one");
+            let found = found.expect("it is known");
+            found.notes(Bytes::gib(64), Bytes::gib(600)).join(" ")
+        };
+        let smaller = notes(
+            "standard",
+            "Enterprise Edition: Core-based Licensing (64-bit)",
+        );
+        assert!(
+            smaller.contains("The server has Enterprise; Standard has no online index builds"),
+            "{smaller}"
+        );
+        assert_eq!(notes("standard", "Standard Edition (64-bit)"), "");
+        assert_eq!(notes("enterprise", "Standard Edition (64-bit)"), "");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! series in its order would take as long as its quiet hours. In return, the effects of one interval on the next are not simulated.
 
 use model::Bytes;
+use model::cores::Speed;
 use profile::Profile;
 use reading::Role;
 use replay::{Access, Demand, DemandError, DemandSeries, Each};
@@ -62,6 +63,15 @@ impl Load {
     pub fn sessions_max(&self) -> u32 {
         let sessions = self.parts.iter().map(|part| part.demand.sessions);
         sessions.max().unwrap_or(1)
+    }
+
+    /// The load on processors of this speed.
+    pub(crate) fn on(&self, speed: Speed) -> Load {
+        let mut load = self.clone();
+        for part in &mut load.parts {
+            part.demand.processor = speed.time(part.demand.processor);
+        }
+        load
     }
 
     /// The load with `factor` times the sessions.

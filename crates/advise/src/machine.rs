@@ -9,8 +9,17 @@ use super::offer::sustained;
 /// Maximum number of attached disks that a layout could use.
 const PLACES_OF_USE: u32 = 48;
 
-/// A later generation that costs up to this share more is preferred to an earlier one: lists differ by as much from month to month.
-pub(crate) const SAME_PRICE_NEWER: f64 = 0.02;
+/// Share that an earlier generation has to save to be advised in place of a later one of its series: it is slower for each
+/// processor, and sold for fewer years, neither of which is in the model.
+const EARLIER_SAVES: f64 = 0.10;
+
+/// How much more a later generation may cost, as a share, to be preferred to an earlier one.
+pub(crate) fn newer_may_cost(any_generation: bool) -> f64 {
+    match any_generation {
+        true => 0.0,
+        false => 1.0 / (1.0 - EARLIER_SAVES) - 1.0,
+    }
+}
 
 /// A purchasable machine.
 #[derive(Clone, Debug)]
@@ -19,7 +28,8 @@ pub(crate) struct Machine {
     pub(crate) name: String,
     /// The processors that are switched on, where not all are.
     pub(crate) switched_on: Option<CpuOption>,
-    /// Its sustained performance: without burst credits, and with the processors that the database uses.
+    /// Its sustained performance: without burst credits, and with the processors that the database uses, as fast as they are beside
+    /// today's.
     pub(crate) spec: MachineSpec,
     /// All its local disks, striped.
     pub(crate) local: Option<VolumeSpec>,
@@ -58,6 +68,7 @@ impl Machine {
         let usd = need.machine_usd(entry, switched_on)?;
         let mut spec = entry.spec.clone();
         spec.cores = need.cores_used(switched_on.map_or(spec.cores, CpuOption::processors));
+        spec.speed = need.speed(entry);
         let limits = spec.limits.values_mut().flatten();
         limits.for_each(|limit| limit.burst = None);
         let local = spec.local_disk.clone().map(|disk| VolumeSpec {
@@ -88,14 +99,13 @@ impl Machine {
         generations.is_some_and(|(own, other)| own.is_newer_than(&other))
     }
 
-    /// Whether it is a later generation, for about the same price.
-    fn renews(&self, other: &Machine) -> bool {
-        self.is_newer_than(other)
-            && self.usd_per_month <= other.usd_per_month * (1.0 + SAME_PRICE_NEWER)
+    /// Whether it is a later generation, of which an earlier one does not save enough: one that costs up to a share `more`.
+    fn renews(&self, other: &Machine, more: f64) -> bool {
+        self.is_newer_than(other) && self.usd_per_month <= other.usd_per_month * (1.0 + more)
     }
 
     /// Whether it does all that `other` does, within what the load could use.
-    fn does_all_of(&self, other: &Machine, of_use: &OfUse<'_>) -> bool {
+    fn does_all_of(&self, other: &Machine, of_use: &OfUse) -> bool {
         let cores = |machine: &Machine| f64::from(machine.spec.cores).min(of_use.cores);
         let places = |machine: &Machine| {
             machine
@@ -120,20 +130,26 @@ impl Machine {
             (Some(own), Some(others)) => does_all(own, others),
             (None, Some(_)) => false,
         };
-        cores(self) >= cores(other) && places(self) >= places(other) && limits && local
+        cores(self) >= cores(other)
+            && self.spec.speed >= other.spec.speed
+            && places(self) >= places(other)
+            && limits
+            && local
     }
 }
 
 /// The machine resources that the load could use.
-pub(crate) struct OfUse<'a> {
+pub(crate) struct OfUse {
     /// Maximum number of processors that the sessions could use.
     pub(crate) cores: f64,
     /// Names of the limits that govern purchasable disks, in order of preference.
-    pub(crate) limits: Vec<&'a [String]>,
+    pub(crate) limits: Vec<Vec<String>>,
     /// Maximum requests and bytes per second that the sessions could use.
     pub(crate) rates: [f64; 2],
     /// Whether files may be placed on the machine's local disks.
     pub(crate) local: bool,
+    /// How much more a later generation may cost, as a share.
+    pub(crate) newer_may_cost: f64,
 }
 
 /// Whether limits allow as much as others, up to these rates of requests and bytes.
@@ -170,7 +186,7 @@ fn does_all(own: &VolumeSpec, others: &VolumeSpec) -> bool {
 /// so does a later generation at about the price of an earlier one.
 pub(crate) fn without_beaten(
     mut machines: Vec<Machine>,
-    of_use: &OfUse<'_>,
+    of_use: &OfUse,
     today: Option<&str>,
 ) -> Vec<Machine> {
     machines.sort_by(|a, b| {
@@ -186,7 +202,8 @@ pub(crate) fn without_beaten(
     let mut kept: Vec<Machine> = Vec::new();
     for machine in machines {
         let is_today = today == Some(machine.name.as_str());
-        let beats = |kept: &Machine| !machine.renews(kept) && kept.does_all_of(&machine, of_use);
+        let renews = |kept: &Machine| machine.renews(kept, of_use.newer_may_cost);
+        let beats = |kept: &Machine| !renews(kept) && kept.does_all_of(&machine, of_use);
         if is_today || !kept.iter().any(beats) {
             kept.push(machine);
         }

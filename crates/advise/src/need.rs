@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use catalogue::{CpuOption, DiskEntry, MachineEntry};
+use catalogue::{CpuOption, DiskEntry, MachineEntry, Processor};
 use model::Bytes;
+use model::cores::Speed;
 use reading::Role;
 
 use super::tariff::{MachineUsd, Tariff};
@@ -27,10 +28,14 @@ pub struct Need {
     pub machine: Option<String>,
     /// Today's machine, which is considered although another one may do as much for no more.
     pub today: Option<String>,
+    /// The processor of today's machine, if it is known.
+    pub processor: Option<Processor>,
     /// Only machines whose name contains this, ignoring case.
     pub machine_pattern: Option<String>,
     /// Whether to include machines with Arm processors.
     pub arm: bool,
+    /// Whether an earlier generation of a machine is as good as a later one.
+    pub any_generation: bool,
     /// Only these disks of the catalogue, including hard disks and superseded rules; empty: all that are sold except hard disks.
     pub disks: BTreeSet<String>,
     /// Maximum number of attached disks.
@@ -145,6 +150,11 @@ impl Need {
         kept.map(|(option, _)| *option).collect()
     }
 
+    /// How fast a processor of `machine` is beside one of today's, in the long run; the same where that is not known.
+    pub(crate) fn speed(&self, machine: &MachineEntry) -> Speed {
+        speed(self.processor.as_ref(), machine)
+    }
+
     /// Processors that the database uses of so many.
     pub(crate) fn cores_used(&self, processors: u32) -> u32 {
         let licence = self.tariff.licence.as_ref();
@@ -169,6 +179,13 @@ impl Need {
             !names_a_region || list.contains(region.as_str())
         })
     }
+}
+
+/// How fast a processor of `machine` is beside one of `today`, in the long run; the same where that is not known.
+pub(crate) fn speed(today: Option<&Processor>, machine: &MachineEntry) -> Speed {
+    let beside = today.zip(machine.processor.as_ref());
+    let beside = beside.map_or(1.0, |(today, own)| own.beside(today));
+    Speed::of(beside * machine.baseline.unwrap_or(1.0))
 }
 
 /// Whether a disk can be attached to machines: its requests pass one of their limits, it does not belong to a managed service,

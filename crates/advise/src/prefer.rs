@@ -1,23 +1,25 @@
 //! Of layouts that differ by less than the model's error, the simpler one.
 //!
 //! The search finds the cheapest to the cent. Seven disks for $99 are no better advice than one for $101, and neither is an earlier
-//! generation of a machine for a dollar less.
+//! generation of a machine for a dollar less, nor a disk that is full for five less than one that has room.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use replay::ReplayError;
+use replay::{OFF_MAX, ReplayError};
 
 use super::layout::{Layout, Layouts};
-use super::machine::SAME_PRICE_NEWER;
 use super::search::{Found, Results, Search, TOLD_APART};
-use super::simulate::Effort;
+use super::simulate::{Effort, Measured};
 
 /// Prices that differ by a smaller share count as the same where a simpler layout is preferred.
 pub const SAME_PRICE: f64 = 0.05;
 
 /// Maximum number of simpler layouts that are simulated for each answer.
 const TRIES_MAX: u32 = 8;
+
+/// Share of a limit that is used at the busiest time from which on a layout has no room: what else happens then waits.
+const FULL: f64 = 0.95;
 
 /// What makes a layout simple, most important first: number of disks, kinds of disks, whether the machine is another than today's.
 type Rank = (u32, usize, bool);
@@ -42,6 +44,8 @@ pub(crate) fn settled(
     if let Some(cheapest) = results.cheapest.take() {
         let goal = 1.0 + search.limits.slower_max;
         let simpler = preference.simpler(&cheapest, goal)?;
+        let roomier = preference.with_room(simpler.as_ref().unwrap_or(&cheapest), goal)?;
+        let simpler = roomier.or(simpler);
         results.cheapest = Some(match simpler {
             None => cheapest,
             Some(simpler) => {
@@ -102,7 +106,8 @@ impl Preference<'_, '_> {
             let is_newer = |own: &Rank, layout: &Layout| {
                 *own == rank && self.layouts().machine_of(layout).is_newer_than(machine)
             };
-            let newer = self.candidates(simpler, SAME_PRICE_NEWER, most, is_newer);
+            let more = self.layouts().newer_may_cost;
+            let newer = self.candidates(simpler, more, most, is_newer);
             for (_, group) in newer {
                 if let Some(newer) = self.cheapest_of(&group, most, &mut tries)? {
                     return Ok(Some(newer));
@@ -110,6 +115,31 @@ impl Preference<'_, '_> {
             }
         }
         Ok(best)
+    }
+
+    /// Where a limit of `found` is full at the busiest time: the simplest layout that costs about the same, is as fast as asked, and
+    /// has room, or is faster by more than the model's error. Of those that are as simple, that of the lowest bound is tried.
+    fn with_room(&self, found: &Found, most: f64) -> Result<Option<Found>, ReplayError> {
+        if !is_full(&found.measured) {
+            return Ok(None);
+        }
+        let much_faster = found.time.mean * (1.0 - OFF_MAX);
+        let others = |_: &Rank, layout: &Layout| *layout != found.layout;
+        let groups = self.candidates(found, SAME_PRICE, most, others);
+        for group in groups.values().take(TRIES_MAX as usize) {
+            let quickest = group.iter().min_by(|a, b| a.least_s.total_cmp(&b.least_s));
+            let quickest = quickest.expect("no group is empty");
+            let short = self.short(quickest)?;
+            if is_full(&short) && short.operation_s / self.short_today_s > much_faster {
+                continue;
+            }
+            let confirmed = self.confirmed(*quickest)?;
+            let is_better = !is_full(&confirmed.measured) || confirmed.time.high() <= much_faster;
+            if is_better && confirmed.time.high() <= most {
+                return Ok(Some(confirmed));
+            }
+        }
+        Ok(None)
     }
 
     fn layouts(&self) -> &Layouts<'_> {
@@ -190,10 +220,14 @@ impl Preference<'_, '_> {
 
     /// Operation time as a share of today's, of one short simulation.
     fn time(&self, layout: &Layout) -> Result<f64, ReplayError> {
+        Ok(self.short(layout)?.operation_s / self.short_today_s)
+    }
+
+    /// One short simulation.
+    fn short(&self, layout: &Layout) -> Result<Measured, ReplayError> {
         self.simulated.set(self.simulated.get() + 1);
         let placed = self.layouts().placed(layout);
-        let measured = placed.simulate(self.layouts().load(), Effort::Short, 1)?;
-        Ok(measured.operation_s / self.short_today_s)
+        placed.simulate(self.layouts().load(), Effort::Short, 1)
     }
 
     /// The layout, confirmed by several longer simulations.
@@ -206,6 +240,11 @@ impl Preference<'_, '_> {
             measured,
         })
     }
+}
+
+/// Whether a limit is used up at the busiest time.
+fn is_full(measured: &Measured) -> bool {
+    measured.used.first().is_some_and(|used| used.share >= FULL)
 }
 
 #[cfg(test)]

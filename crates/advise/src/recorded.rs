@@ -1,6 +1,9 @@
 //! What was recorded on today's disks, for an experiment that replays the profile again.
 
+use std::collections::BTreeMap;
+
 use catalogue::Catalogue;
+use experiment::plan::Plan;
 use experiment::spec::{Disk, Volume};
 use model::{LatencySpec, LimitSpec, Operation, Rate};
 use replay::{BackTest, OwnLatency};
@@ -61,13 +64,44 @@ fn of_disk(own: &OwnLatency, backtest: &BackTest) -> Option<(&'static str, Laten
     })
 }
 
+/// Keys and values that give the volumes of an experiment what a back-test found of disks, and sentences on volumes that get none
+/// because their disk differs between arms. `disks` are the names of today's, and `catalogue` is as [`teach`] left it.
+///
+/// # Panics
+/// With fewer names than volumes.
+pub fn keys_of_plan(
+    plan: &Plan,
+    backtest: &BackTest,
+    disks: &[String],
+    catalogue: &Catalogue,
+) -> (Vec<(String, String)>, Vec<String>) {
+    let mut named: BTreeMap<&str, Vec<&Volume>> = BTreeMap::new();
+    for volume in plan.arms.iter().flat_map(|arm| &arm.settings.volumes) {
+        let of_name = named.entry(volume.name.as_str()).or_default();
+        if of_name.iter().all(|known| known.disk != volume.disk) {
+            of_name.push(volume);
+        }
+    }
+    let (mut keys, mut notes) = (Vec::new(), Vec::new());
+    for (name, volumes) in named {
+        match volumes.as_slice() {
+            [volume] => keys.extend(keys_of_volume(volume, backtest, disks, catalogue)),
+            _ if backtest.own_latencies.is_empty() => {}
+            _ => notes.push(format!(
+                "volume {name} has another disk in some arms: all keep the catalogue's latencies, not the recorded ones"
+            )),
+        }
+    }
+    (keys, notes)
+}
+
 /// Keys and values that give a volume of another experiment what a back-test found: latencies, where today's server has the same
 /// disk, and what commits wait beyond any disk. What the experiment replaces itself stays. `disks` are the names of today's, and
 /// `catalogue` is as [`teach`] left it.
 ///
 /// # Panics
 /// With fewer names than volumes.
-pub fn keys_of_volume(
+fn keys_of_volume(
     volume: &Volume,
     backtest: &BackTest,
     disks: &[String],

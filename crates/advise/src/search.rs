@@ -29,6 +29,8 @@ pub struct Limits {
     pub budget: Option<f64>,
     /// Maximum number of layout simulations.
     pub simulations_max: u64,
+    /// Whether the search ends at the cheapest layout that meets the target, without those that are faster for more.
+    pub quick: bool,
 }
 
 impl Limits {
@@ -215,6 +217,10 @@ impl Under<'_, '_> {
         let layouts = self.search.layouts;
         for (at, layout) in layouts.iter().enumerate() {
             let cheapest = self.cheapest.as_ref();
+            let is_dearer = |found: &Found| !costs_the_same(&found.layout, layout);
+            if limits.quick && cheapest.is_some_and(is_dearer) {
+                break;
+            }
             let most = cheapest.map(|cheapest| cheapest.layout.usd_per_month * DEARER_MAX);
             let is_within =
                 (limits.budget.or(most)).is_none_or(|most| layout.usd_per_month <= most);

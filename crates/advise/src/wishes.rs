@@ -27,6 +27,8 @@ pub struct Wishes {
     pub keep_machine: bool,
     /// Whether to include machines with Arm processors.
     pub arm: bool,
+    /// Whether an earlier generation of a machine is as good as a later one.
+    pub any_generation: bool,
     /// The operating system, which affects the machine's price.
     pub system: System,
     /// Only these disks of the catalogue; empty: all that are sold.
@@ -104,6 +106,9 @@ impl Wishes {
             size: backup_size(&holdings, today.profile, self.backup_days, self.growth),
             price: catalogue.backup(&cloud).cloned(),
         });
+        let now = today
+            .machine()
+            .and_then(|name| catalogue.machine(name).ok());
         Ok(Need {
             holdings,
             separate,
@@ -112,11 +117,11 @@ impl Wishes {
             cloud: Some(cloud),
             region: self.region.clone(),
             machine,
-            today: today
-                .machine()
-                .and_then(|name| Some(catalogue.machine(name).ok()?.name.clone())),
+            today: now.map(|machine| machine.name.clone()),
+            processor: now.and_then(|machine| machine.processor.clone()),
             machine_pattern: self.machine_pattern.clone(),
             arm: self.arm,
+            any_generation: self.any_generation,
             disks,
             disks_max: self.disks_max,
             temp: self.temp,

@@ -4,6 +4,7 @@
 //! records ──findings──> Findings ──report──> text, page, Markdown, JSON, CSV
 //!              │
 //!          statistics
+//!    └─────demand──> Profile: what a trial asked of its disks
 //! ```
 //!
 //! Nothing here runs a trial or talks to a server: records are read on any machine, at any later time.
@@ -11,6 +12,7 @@
 
 pub mod statistics;
 
+pub mod demand;
 pub mod findings;
 pub mod lint;
 pub mod report;

@@ -69,6 +69,17 @@ pub struct Provisioned {
 }
 
 impl DiskEntry {
+    /// The disk as requested; `None` where nothing is requested of a disk that needs a request.
+    ///
+    /// # Errors
+    /// As [`DiskEntry::provision`].
+    pub fn provisioned(&self, asked: &Provision) -> Result<Option<Provisioned>, CatalogueError> {
+        match self.provision(asked) {
+            Err(_) if *asked == Provision::default() => Ok(None),
+            result => result.map(Some),
+        }
+    }
+
     /// Provisions the disk as requested, checked against the vendor's rules.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use model::{Bytes, HostCacheSpec, LatencySpec};
 use serde::Deserialize;
 
 use super::class::Class;
-use super::rows::{RowError, of_csv};
+use super::rows::{RowError, each};
 use super::source::Source;
 
 /// Whether a machine's host caches its remote disks, and what is known about it.
@@ -65,6 +65,7 @@ impl CacheLatencies {
 pub const CACHED_LIMIT: &str = "cached";
 
 /// Known host caching of series, by name.
+#[derive(Default)]
 pub(super) struct Series(BTreeMap<String, Row>);
 
 #[derive(Deserialize)]
@@ -91,14 +92,12 @@ impl Series {
     /// # Errors
     /// The first invalid line.
     pub(super) fn read(text: &str) -> Result<Series, RowError> {
-        let mut reader = csv::ReaderBuilder::new()
-            .comment(Some(b'#'))
-            .from_reader(text.as_bytes());
-        let rows = reader.deserialize().map(|row| {
-            let row: Row = row.map_err(of_csv)?;
-            Ok((row.family.clone(), row))
-        });
-        rows.collect::<Result<_, RowError>>().map(Series)
+        let mut series = Series::default();
+        each(text, |_, row: Row| {
+            series.0.insert(row.family.clone(), row);
+            Ok(())
+        })?;
+        Ok(series)
     }
 
     /// Host caching of the machine `name` of `family`, in which requests take `latencies` where it caches.

@@ -24,6 +24,9 @@ mod near;
 mod on_machines;
 mod own_prices;
 mod price;
+mod processor;
+mod query;
+mod range;
 mod read;
 mod rows;
 mod rule;
@@ -57,6 +60,9 @@ use model::{Duration, LatencySpec, Operation};
 use near::is_end;
 pub use on_machines::{OnMachines, Published};
 pub use price::{Parts, PerRequest, Price, Step};
+pub use processor::Processor;
+pub use query::{MachineQuery, Order, QueryError};
+pub use range::Range;
 pub use rule::{Linear, Rule, Share, Tier};
 pub use size::SizeRule;
 pub use source::{Confidence, Known, Source, Spreads, statement_spread};
@@ -105,6 +111,18 @@ const CONSTRAINED: (&str, &str) = (
 const CPU_OPTIONS: (&str, &str) = (
     "catalogue/cpu_options.csv",
     include_str!("../entries/cpu_options.csv"),
+);
+
+/// Processors of series, one per row.
+const PROCESSORS: (&str, &str) = (
+    "catalogue/processors.csv",
+    include_str!("../entries/processors.csv"),
+);
+
+/// What burstable machines may use of their processors in the long run, one machine per row.
+const BURSTABLE: (&str, &str) = (
+    "catalogue/burstable.csv",
+    include_str!("../entries/burstable.csv"),
 );
 
 /// Prices of licences, one per row.
@@ -166,6 +184,8 @@ impl Catalogue {
             .and_then(|()| read::host_caches(&mut catalogue, HOST_CACHES.1, HOST_CACHES.0))
             .and_then(|()| tables::constrained(&mut catalogue, CONSTRAINED.1, CONSTRAINED.0))
             .and_then(|()| tables::cpu_options(&mut catalogue, CPU_OPTIONS.1, CPU_OPTIONS.0))
+            .and_then(|()| tables::processors(&mut catalogue, PROCESSORS.1, PROCESSORS.0))
+            .and_then(|()| tables::burstable(&mut catalogue, BURSTABLE.1, BURSTABLE.0))
             .and_then(|()| tables::licences(&mut catalogue, LICENCES.1, LICENCES.0))
             .and_then(|()| tables::editions(&mut catalogue, EDITIONS.1, EDITIONS.0))
             .and_then(|()| tables::commitments(&mut catalogue, COMMITMENTS.1, COMMITMENTS.0))

@@ -53,6 +53,8 @@ pub struct Edition {
     pub memory_max: Option<Bytes>,
     /// Size of one database at most.
     pub database_max: Option<Bytes>,
+    /// What of the largest edition it does not have, as far as that moves I/O or maintenance.
+    pub lacks: Vec<String>,
     /// Whether it may not be used in production.
     pub not_for_production: bool,
     /// Where this comes from.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::cpu_options::CpuOptions;
 use super::host_caching::HostCaching;
+use super::processor::Processor;
 use super::source::{Confidence, Source, Spreads};
 
 /// Hours per month, as the vendors count them.
@@ -57,6 +58,10 @@ pub struct MachineEntry {
     pub base: Option<String>,
     /// Processors that can be left off when it starts, if any.
     pub cpu_options: Option<CpuOptions>,
+    /// Its processor, if how fast that is was measured.
+    pub processor: Option<Processor>,
+    /// Share of its processors that it may use in the long run, above 0 and below 1; `None`: all of them.
+    pub baseline: Option<f64>,
     /// For the model; its local disk is one of [`MachineEntry::local_disks`].
     pub spec: MachineSpec,
     /// Whether its host caches remote disks.
@@ -149,6 +154,8 @@ impl MachineEntry {
             self.family = other.family;
         }
         self.arm |= other.arm;
+        self.processor = self.processor.take().or(other.processor);
+        self.baseline = self.baseline.or(other.baseline);
         if self.price.is_none() {
             self.price = other.price;
             self.price_assumed = other.price_assumed;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use model::cores::CORES_MAX;
+use model::cores::{CORES_MAX, Speed};
 use model::{Bytes, DiskSpec, HostCacheSpec, IoUnit, LimitSpec, MachineSpec};
 use toml::Spanned;
 
@@ -345,8 +345,11 @@ fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<Mach
         files_max: wire.files_max,
         base: None,
         cpu_options: None,
+        processor: None,
+        baseline: None,
         spec: MachineSpec {
             cores: wire.cores,
+            speed: Speed::SAME,
             memory: wire.memory,
             host_cache,
             local_disk: local_disk.transpose()?,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Bytes, Duration};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::machine::PriceAssumed;
 use super::source::Confidence;
@@ -203,34 +204,48 @@ pub(super) struct RowError {
     pub(super) message: String,
 }
 
-/// The machines of a table; lines that begin with `#` are comments.
+/// The machines of a table.
 ///
 /// # Errors
 /// The first invalid line.
 pub(super) fn read(text: &str) -> Result<Vec<MachineRow>, RowError> {
+    let mut machines = Vec::new();
+    each(text, |line, row: Row| {
+        let wire = row.wire();
+        machines.push(MachineRow {
+            line,
+            wire: wire.map_err(|why| format!("`{}`: {why}", row.name))?,
+            name: row.name,
+        });
+        Ok(())
+    })?;
+    Ok(machines)
+}
+
+/// Reads each row of a table, with its line; lines that begin with `#` are comments.
+///
+/// # Errors
+/// The first invalid line, and the first that `read` refuses.
+pub(super) fn each<T: DeserializeOwned>(
+    text: &str,
+    mut read: impl FnMut(u64, T) -> Result<(), String>,
+) -> Result<(), RowError> {
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
         .from_reader(text.as_bytes());
     let headers = reader.headers().map_err(of_csv)?.clone();
-    let rows = reader.records().map(|record| {
+    for record in reader.records() {
         let record = record.map_err(of_csv)?;
         let line = record.position().map_or(0, csv::Position::line);
-        let wrong = |message| RowError { line, message };
-        let row: Row = record
-            .deserialize(Some(&headers))
-            .map_err(|error| wrong(said(&error)))?;
-        let wire = row.wire();
-        let wire = wire.map_err(|why| wrong(format!("`{}`: {why}", row.name)))?;
-        Ok(MachineRow {
-            line,
-            name: row.name,
-            wire,
-        })
-    });
-    rows.collect()
+        let row = record.deserialize(Some(&headers));
+        let row = row.map_err(|error| said(&error));
+        row.and_then(|row| read(line, row))
+            .map_err(|message| RowError { line, message })?;
+    }
+    Ok(())
 }
 
-pub(super) fn of_csv(error: csv::Error) -> RowError {
+fn of_csv(error: csv::Error) -> RowError {
     RowError {
         line: error.position().map_or(1, csv::Position::line),
         message: said(&error),

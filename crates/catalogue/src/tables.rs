@@ -9,9 +9,11 @@ use super::commitment::{BackupPrice, Commitment};
 use super::cpu_options::CpuOptions;
 use super::error::CatalogueError;
 use super::licence::{Edition, LicenceRate};
+use super::machine::MachineEntry;
 use super::price;
+use super::processor::Processor;
 use super::read::{at_line, insert, lookup, sources};
-use super::rows::of_csv;
+use super::rows;
 
 /// A size that is another one with fewer processors.
 #[derive(Deserialize)]
@@ -29,6 +31,27 @@ struct CpuOptionsRow {
     name: String,
     cores: String,
     threads: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProcessorRow {
+    cloud: String,
+    processor: String,
+    speed: f64,
+    low: f64,
+    high: f64,
+    machines: u32,
+    families: String,
+    sources: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BurstableRow {
+    name: String,
+    baseline: f64,
+    sources: String,
 }
 
 #[derive(Deserialize)]
@@ -56,6 +79,7 @@ struct EditionRow {
     cores_max: Option<u32>,
     memory_max_mib: Option<u64>,
     database_max_gib: Option<u64>,
+    lacks: String,
     sources: String,
     flags: String,
 }
@@ -143,6 +167,73 @@ pub(super) fn cpu_options(
     })
 }
 
+/// Adds the processors of series.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn processors(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: ProcessorRow| {
+        if !(0.0 < row.low && row.low <= row.speed && row.speed <= row.high) {
+            return Err(format!(
+                "`{}`: {} is not from {} to {}, all above 0",
+                row.processor, row.speed, row.low, row.high
+            ));
+        }
+        let processor = Processor {
+            sources: sources(catalogue, &ids(&row.sources))?,
+            model: row.processor,
+            speed: row.speed,
+            spread: [row.low, row.high],
+            machines: row.machines,
+        };
+        for family in row.families.split_whitespace() {
+            let begins = format!("{}.", row.cloud);
+            let is_of = |machine: &&mut MachineEntry| {
+                machine.family == family && machine.name.starts_with(&begins)
+            };
+            let mut machines = catalogue.machines.values_mut().filter(is_of).peekable();
+            if machines.peek().is_none() {
+                return Err(format!("no machine of {} is of `{family}`", row.cloud));
+            }
+            machines.for_each(|machine| machine.processor = Some(processor.clone()));
+        }
+        Ok(())
+    })
+}
+
+/// Adds what burstable machines may use of their processors in the long run.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub(super) fn burstable(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: BurstableRow| {
+        if !(0.0 < row.baseline && row.baseline < 1.0) {
+            return Err(format!(
+                "{} is no share of processors; write one above 0 and below 1",
+                row.baseline
+            ));
+        }
+        lookup(&catalogue.machines, "machine", &row.name)?;
+        let more = sources(catalogue, &ids(&row.sources))?.into_iter();
+        let machine = catalogue.machines.get_mut(&row.name);
+        let machine = machine.expect("it was looked up");
+        machine.baseline = Some(row.baseline);
+        let more: Vec<_> = more
+            .filter(|source| !machine.sources.contains(source))
+            .collect();
+        machine.sources.extend(more);
+        Ok(())
+    })
+}
+
 /// Adds what licences cost.
 ///
 /// # Errors
@@ -205,6 +296,12 @@ pub(super) fn editions(
             cores_max: row.cores_max,
             memory_max: row.memory_max_mib.map(|mib| Bytes(mib << 20)),
             database_max: row.database_max_gib.map(Bytes::gib),
+            lacks: row
+                .lacks
+                .split("; ")
+                .filter(|what| !what.is_empty())
+                .map(str::to_owned)
+                .collect(),
             not_for_production: row.flags == NOT_FOR_PRODUCTION,
         };
         catalogue.editions.push(edition);
@@ -262,27 +359,14 @@ pub(super) fn backups(
     })
 }
 
-/// Reads each row of a table; lines that begin with `#` are comments.
+/// Reads each row of a table.
 fn each<T: DeserializeOwned>(
     text: &str,
     file: &str,
     mut read: impl FnMut(T) -> Result<(), String>,
 ) -> Result<(), CatalogueError> {
-    let mut reader = csv::ReaderBuilder::new()
-        .comment(Some(b'#'))
-        .from_reader(text.as_bytes());
-    let of = |error| {
-        let error = of_csv(error);
-        at_line(file, error.line, error.message)
-    };
-    let headers = reader.headers().map_err(of)?.clone();
-    for record in reader.records() {
-        let record = record.map_err(of)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let row: T = record.deserialize(Some(&headers)).map_err(of)?;
-        read(row).map_err(|message| at_line(file, line, message))?;
-    }
-    Ok(())
+    let rows = rows::each(text, |_, row| read(row));
+    rows.map_err(|error| at_line(file, error.line, error.message))
 }
 
 fn ids(sources: &str) -> Vec<String> {

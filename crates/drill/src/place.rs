@@ -13,6 +13,7 @@ use emulator::{
 use files::Folder;
 use host::clock::Clock;
 use host::orphans::Registration;
+use model::cores::Speed;
 use model::{Bytes, DiskSpec, Duration, Instant, MachineSpec, VolumeSpec};
 
 use super::{DrillError, Placed};
@@ -140,6 +141,7 @@ impl Tools {
 fn unlimited() -> MachineSpec {
     MachineSpec {
         cores: 1,
+        speed: Speed::SAME,
         memory: Bytes::ZERO,
         limits: BTreeMap::new(),
         host_cache: None,

@@ -118,7 +118,7 @@ impl Host {
         // If the parent is gone, a cleanup may have run meanwhile, and others may be using the place by now.
         let wanted = match leaving.left.try_recv() {
             Ok(()) => Err(EmulationError::system(
-                "nobody waits for the volumes any more",
+                "the program that asked for the volumes is gone",
                 io::ErrorKind::Interrupted.into(),
             )),
             Err(_) => Ok(()),

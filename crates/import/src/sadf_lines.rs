@@ -97,7 +97,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Rejects the name of a zone whose offset nobody said, and a second one, as in summer.
+    /// Rejects the name of a zone whose offset is not given, and a second one, as in summer.
     fn check_zone(&mut self, time: &str, options: &Options) -> Result<(), String> {
         let zone = time.split_whitespace().nth(2).filter(|zone| *zone != "UTC");
         let Some(zone) = zone else {

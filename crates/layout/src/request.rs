@@ -8,7 +8,7 @@ use model::Bytes;
 use super::LayoutError;
 use super::folder::{Folder, Style};
 use super::platform::Platform;
-use experiment::spec::{File, Role, Settings, Volume};
+use experiment::spec::{Disk, File, Role, Settings, Volume};
 
 /// What to place where, independent of the request's origin.
 #[derive(Clone, Debug)]
@@ -87,6 +87,62 @@ impl LayoutRequest {
                 .collect(),
             ..LayoutRequest::new(title)
         }
+    }
+
+    /// Places `count` files of a role on volumes in rotation, one on each where no number is given. Without volumes, as on a managed
+    /// instance, files have one without a name.
+    pub fn distribute(&mut self, role: Role, volumes: &[&str], count: Option<u32>) {
+        let volumes = if volumes.is_empty() { &[""] } else { volumes };
+        let count = count.map_or(volumes.len(), |count| count as usize);
+        let size = self.files(role).first().and_then(|file| file.size);
+        let file = |volume: &&str| File {
+            volume: (*volume).to_owned(),
+            size,
+        };
+        let files = volumes.iter().cycle().take(count).map(file).collect();
+        self.files.insert(role, files);
+    }
+
+    /// Replaces the files of a role by `count` on the same volumes.
+    pub fn recount(&mut self, role: Role, count: u32) {
+        let mut volumes: Vec<String> = Vec::new();
+        for file in self.files(role) {
+            if !volumes.contains(&file.volume) {
+                volumes.push(file.volume.clone());
+            }
+        }
+        let volumes: Vec<&str> = volumes.iter().map(String::as_str).collect();
+        self.distribute(role, &volumes, Some(count));
+    }
+
+    /// Sentences on volumes that are named as `ephemeral` or as `raw`, and whose disks in an arm keep what they hold, as `catalogue` says.
+    pub fn contradictions(
+        settings: &Settings,
+        catalogue: &Catalogue,
+        (ephemeral, raw): (&[String], &[String]),
+    ) -> Vec<String> {
+        let machine = settings.machine.kind.as_deref();
+        let of = |name: &String, option: &str, is_so: fn(AfterStop) -> bool| {
+            let mut volumes = settings.volumes.iter();
+            let volume = volumes.find(|volume| volume.name == *name)?;
+            let Disk::Catalogue(disk) = &volume.disk else {
+                return None;
+            };
+            let after = catalogue.after_stop(disk, machine);
+            (!is_so(after)).then(|| {
+                format!(
+                    "{option} {name}: the catalogue says of {disk} after a stop: {}; leave {option} out if this is the disk",
+                    after.shown()
+                )
+            })
+        };
+        let ephemeral = ephemeral
+            .iter()
+            .filter_map(|name| of(name, "--ephemeral", AfterStop::forgets));
+        let raw = raw
+            .iter()
+            .filter_map(|name| of(name, "--raw", |after| after == AfterStop::Raw));
+        ephemeral.chain(raw).collect()
     }
 
     /// Files of a role; none where the request has none.
@@ -181,5 +237,36 @@ impl LayoutRequest {
                 ),
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn volumes(request: &LayoutRequest) -> Vec<&str> {
+        let files = request.files(Role::Temp).iter();
+        files.map(|file| file.volume.as_str()).collect()
+    }
+
+    #[test]
+    fn files_go_to_volumes_in_rotation_and_keep_their_size() {
+        let mut request = LayoutRequest::new("by hand");
+        request.distribute(Role::Temp, &["a", "b"], None);
+        assert_eq!(volumes(&request), ["a", "b"]);
+        for file in request.files.entry(Role::Temp).or_default() {
+            file.size = Some(Bytes::gib(4));
+        }
+        request.recount(Role::Temp, 3);
+        assert_eq!(volumes(&request), ["a", "b", "a"]);
+        let mut files = request.files(Role::Temp).iter();
+        assert!(files.all(|file| file.size == Some(Bytes::gib(4))));
+    }
+
+    #[test]
+    fn a_managed_instance_has_files_without_a_volume() {
+        let mut request = LayoutRequest::new("by hand");
+        request.distribute(Role::Temp, &[], Some(2));
+        assert_eq!(volumes(&request), ["", ""]);
     }
 }

@@ -127,7 +127,7 @@ pub struct Held {
 
 /// The state of a limit at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct LimitState {
     /// Units taken that still wait.
     pub waiting: u64,
     /// Units, waiting ones included, that the pace would let pass at once. From here on at most this many pass, plus
@@ -175,11 +175,11 @@ impl Limit {
     }
 
     /// Its state at `now`.
-    pub fn standing(&self, now: Instant) -> Standing {
+    pub fn state(&self, now: Instant) -> LimitState {
         let (ready, held_by_pace) = self.pace.balance(now);
         let credits = self.credits.as_ref().map(|credits| credits.balance(now));
         let waiting = held_by_pace.max(credits.map_or(0, |(_, held)| held));
-        Standing {
+        LimitState {
             waiting,
             ready: ready + (waiting - held_by_pace),
             credits: credits.map(|(left, held)| left + (waiting - held)),

@@ -3,6 +3,8 @@
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
 
+use serde::{Deserialize, Serialize};
+
 use crate::time::{Duration, Instant};
 
 /// Longest burst before a session lets others run: the scheduling quantum of a server with its own scheduler.
@@ -13,6 +15,44 @@ pub const QUANTUM: Duration = Duration::from_millis(4);
 
 /// Most processors of a machine; the largest cloud machine has under 2,000.
 pub const CORES_MAX: u32 = 4096;
+
+/// How fast a processor is, beside those that work was measured on; in thousandths, so that equal speeds are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Speed(u32);
+
+impl Speed {
+    /// As fast as those.
+    pub const SAME: Speed = Speed(1_000);
+
+    /// The largest multiple: no processor is a hundred times as fast as another that a server runs on.
+    pub const MULTIPLE_MAX: f64 = 100.0;
+
+    /// A multiple of their speed, above 0 and at most [`Speed::MULTIPLE_MAX`].
+    pub fn of(multiple: f64) -> Speed {
+        let multiple = multiple.clamp(0.001, Speed::MULTIPLE_MAX);
+        Speed((multiple * 1_000.0 + 0.5) as u32)
+    }
+
+    /// The multiple of their speed.
+    pub fn multiple(self) -> f64 {
+        f64::from(self.0) / 1_000.0
+    }
+
+    /// Whether it is theirs.
+    pub fn is_same(&self) -> bool {
+        *self == Speed::SAME
+    }
+
+    /// How long work takes that took them `measured`.
+    pub fn time(self, measured: Duration) -> Duration {
+        if self.is_same() {
+            return measured;
+        }
+        let ns = u128::from(measured.as_nanos()) * 1_000 / u128::from(self.0);
+        Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+}
 
 /// Processors, each with the instant at which it is free again.
 pub struct Cores {
@@ -54,6 +94,16 @@ mod tests {
         assert_eq!(ends[2], Instant::ZERO + burst + burst);
         // Three bursts of 10 ms, regardless of which sessions ran or waited.
         assert_eq!(cores.busy, Duration::from_millis(30));
+    }
+
+    #[test]
+    fn work_takes_less_time_on_a_faster_processor_and_the_same_on_the_same() {
+        let work = Duration::from_millis(3);
+        // 3 ms / 1.5 = 2 ms.
+        assert_eq!(Speed::of(1.5).time(work), Duration::from_millis(2));
+        assert_eq!(Speed::SAME.time(work), work);
+        assert!(Speed::of(1.0).is_same() && Speed::of(0.5) < Speed::SAME);
+        assert_eq!(Speed::of(0.0).multiple(), 0.001);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cores::Speed;
 use crate::request::Operation;
 use crate::time::Duration;
 use crate::units::{Bytes, Iops, Throughput};
@@ -126,6 +127,9 @@ pub enum LatencySpec {
 pub struct MachineSpec {
     /// Virtual processors.
     pub cores: u32,
+    /// How fast each is, beside those that the work was measured on.
+    #[serde(default = "same_speed", skip_serializing_if = "Speed::is_same")]
+    pub speed: Speed,
     /// Main memory.
     pub memory: Bytes,
     /// The machine's own limits by name (`cached`, `uncached`, `ebs`, `pd-ssd`, ..), each shared by
@@ -272,12 +276,17 @@ impl MachineSpec {
     pub fn unlimited() -> MachineSpec {
         MachineSpec {
             cores: 64,
+            speed: Speed::SAME,
             memory: Bytes(u64::MAX),
             limits: BTreeMap::new(),
             host_cache: None,
             local_disk: None,
         }
     }
+}
+
+fn same_speed() -> Speed {
+    Speed::SAME
 }
 
 impl VolumeSpec {

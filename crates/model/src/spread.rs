@@ -1,4 +1,4 @@
-//! How far a value may be from its typical one, where nobody documents it exactly.
+//! How far a value may be from its typical one, where it is not documented exactly.
 
 use core::fmt;
 

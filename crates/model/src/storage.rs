@@ -21,7 +21,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::allowance::{Limit, Standing};
+use crate::allowance::{Limit, LimitState};
 use crate::backlog::{self, Backlog};
 use crate::cache::HostCache;
 use crate::disk::{Admission, Disk};
@@ -86,7 +86,7 @@ pub struct Usage {
     /// Sustained units per second.
     pub rate: u64,
     /// Its current state.
-    pub standing: Standing,
+    pub state: LimitState,
 }
 
 /// The owner of the limit in a [`Usage`].
@@ -286,7 +286,7 @@ fn usage(owner: UsageOwner, limit: &Limit, now: Instant) -> Usage {
         measure: limit.measure(),
         used: limit.used,
         rate: limit.rate(),
-        standing: limit.standing(now),
+        state: limit.state(now),
     }
 }
 

@@ -45,56 +45,73 @@ pub(crate) const PRODUCT: Product = Product {
     name: "mariadb",
     title: "MariaDB",
     settings: &[
-        // What a commit does with the log. It is written and flushed (1); written to the operating system's cache, which is
-        // flushed once a second (2); or it is written and flushed once a second (0).
         Setting {
+            absent: "1; 2 where `commit` is `relaxed`",
             meaning: Meaning::Commit {
                 durable: Value::Number(1),
             },
             ..Setting::passed(
                 "flush_log_at_trx_commit",
+                "what a commit does with the log; simulate has 0 and 2 as one",
                 Kind::Choice {
                     most: 2,
                     taken: "1 (each commit waits until the log is flushed), 2 (until it is written), or 0 (for neither)",
                 },
             )
         },
-        // Groups of commits after which the binary log is flushed; 0: never. With 1, commits are in both logs; a server's own
-        // default is 0.
+        // With 1, commits are in both logs; a server's own default is 0.
         Setting {
+            absent: "1, where MariaDB itself has 0: what was committed is then in both logs",
             default: Some(Value::Number(1)),
             meaning: Meaning::BinlogSync,
             not_simulated: |value| {
                 let is_seldom = matches!(value, Value::Number(2..));
                 is_seldom.then_some("is above 1, and simulate has 0 and 1 alone")
             },
-            ..Setting::passed("sync_binlog", Kind::Number(0..=u32::MAX))
+            ..Setting::passed(
+                "sync_binlog",
+                "groups of commits after which the binary log is flushed, 0 for never; simulate has 0 and 1",
+                Kind::Number(0..=u32::MAX),
+            )
         },
-        // Whether a binary log is written.
         Setting {
+            absent: "where the placement has one",
             meaning: Meaning::Binlog,
-            ..Setting::passed("binlog", Kind::Switch)
+            ..Setting::passed(
+                "binlog",
+                "whether there is a binary log; without a place in the placement it is beside the first data file",
+                Kind::Switch,
+            )
         },
-        // Whether pages are written twice.
         Setting {
+            absent: "`true`",
             default: Some(Value::Switch(true)),
             meaning: Meaning::Doublewrite,
-            ..Setting::passed("doublewrite", Kind::Switch)
+            ..Setting::passed(
+                "doublewrite",
+                "whether pages are written twice; in simulate `false` is `doublewrite_pages = 0`",
+                Kind::Switch,
+            )
         },
-        // How data files are written: past the operating system's cache, or through it and flushed.
         Setting {
+            absent: "`O_DIRECT`",
             default: Some(Value::Name("O_DIRECT")),
             not_simulated: |value| {
                 let is_cached = value == Value::Name("fsync");
                 is_cached.then_some("is \"fsync\", and simulate has O_DIRECT alone")
             },
-            ..Setting::passed("flush_method", Kind::Name(&["O_DIRECT", "fsync"]))
+            ..Setting::passed(
+                "flush_method",
+                "how data files are written: past the operating system's cache, or through it and flushed; simulate has the first",
+                Kind::Name(&["O_DIRECT", "fsync"]),
+            )
         },
-        // Size of the log.
         Setting {
+            absent: "`log_capacity`, or 96 MiB",
             meaning: Meaning::LogCapacity,
             ..Setting::passed(
                 "log_file_size",
+                "size of the log, the same as `log_capacity`",
                 Kind::Size {
                     least: Bytes::mib(4),
                     most: Bytes(u64::MAX),
@@ -103,10 +120,13 @@ pub(crate) const PRODUCT: Product = Product {
                 },
             )
         },
-        // Page writes per second that the server plans with.
         Setting {
             not_simulated: |_| Some("is set, and simulate has no model of it"),
-            ..Setting::passed("io_capacity", Kind::Number(100..=u32::MAX))
+            ..Setting::passed(
+                "io_capacity",
+                "pages a second that are written in the background; not in simulate",
+                Kind::Number(100..=u32::MAX),
+            )
         },
     ],
     simulated: Some(&LIKE),

@@ -32,17 +32,29 @@ pub(crate) const PRODUCT: Product = Product {
     name: "postgres",
     title: "PostgreSQL",
     settings: &[
-        // The method of asynchronous reads (18): by the session itself, by processes of the server, or by the kernel.
-        Setting::passed("io_method", Kind::Name(&["sync", "worker", "io_uring"])),
-        // Worker processes, if that is the method (18).
-        Setting::passed("io_workers", Kind::Number(1..=32)),
-        // Concurrent reads of one scan.
-        Setting::passed("effective_io_concurrency", Kind::Number(0..=1_000)),
-        // Concurrent reads of maintenance such as `VACUUM`.
-        Setting::passed("maintenance_io_concurrency", Kind::Number(0..=1_000)),
-        // Largest read of neighbouring pages (17).
+        Setting::passed(
+            "io_method",
+            "who executes asynchronous reads (from PostgreSQL 18 on; `io_uring` where the server was built with it)",
+            Kind::Name(&["sync", "worker", "io_uring"]),
+        ),
+        Setting::passed(
+            "io_workers",
+            "I/O worker processes, for `io_method = \"worker\"` (18)",
+            Kind::Number(1..=32),
+        ),
+        Setting::passed(
+            "effective_io_concurrency",
+            "reads ahead of a scan; it takes precedence over `read_ahead = 0`",
+            Kind::Number(0..=1_000),
+        ),
+        Setting::passed(
+            "maintenance_io_concurrency",
+            "the same for `VACUUM` and other maintenance",
+            Kind::Number(0..=1_000),
+        ),
         Setting::passed(
             "io_combine_limit",
+            "largest read of neighbouring pages (17; more than 256 KiB from 18 on, where `io_max_combine_limit` is set with it)",
             Kind::Size {
                 least: Bytes::kib(8),
                 most: Bytes::mib(1),

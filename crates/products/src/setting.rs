@@ -14,6 +14,10 @@ use serde::{Serialize, Serializer};
 pub struct Setting {
     /// Its key in the product's section.
     pub key: &'static str,
+    /// What it is, as in FORMAT.md's table, where its values follow.
+    pub about: &'static str,
+    /// What holds where an experiment has not set it, as in the same table.
+    pub absent: &'static str,
     /// Which values it has.
     pub kind: Kind,
     /// Its value in a plan if the experiment does not set it; `None`: it is left to the server.
@@ -26,9 +30,11 @@ pub struct Setting {
 
 impl Setting {
     /// A setting that a server gets unchanged, or keeps its own.
-    pub(crate) const fn passed(key: &'static str, kind: Kind) -> Setting {
+    pub(crate) const fn passed(key: &'static str, about: &'static str, kind: Kind) -> Setting {
         Setting {
             key,
+            about,
+            absent: "as the server has it",
             kind,
             default: None,
             meaning: Meaning::Itself,
@@ -122,6 +128,31 @@ impl Kind {
         }
     }
 
+    /// Its values, as FORMAT.md has them.
+    pub fn values(&self) -> String {
+        match self {
+            Kind::Switch => "`true` or `false`".to_owned(),
+            Kind::Number(range) => {
+                let (least, most) = (*range.start(), *range.end());
+                match (least, most) {
+                    (0, u32::MAX) => "a whole number".to_owned(),
+                    (least, u32::MAX) => format!("{} or more", thousands(least)),
+                    (least, most) => format!("{} to {}", thousands(least), thousands(most)),
+                }
+            }
+            Kind::Choice { taken, .. } | Kind::Size { taken, .. } => (*taken).to_owned(),
+            Kind::Name(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                match names.as_slice() {
+                    [others @ .., last] if !others.is_empty() => {
+                        format!("{} or {last}", others.join(", "))
+                    }
+                    _ => names.join(", "),
+                }
+            }
+        }
+    }
+
     /// The value as an experiment has it.
     pub fn shown(&self, value: Value) -> String {
         match (self, value) {
@@ -130,6 +161,14 @@ impl Kind {
             (_, Value::Switch(is_on)) => is_on.to_string(),
             (_, Value::Name(name)) => name.to_owned(),
         }
+    }
+}
+
+/// `1,024`
+pub(crate) fn thousands(number: u32) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        _ => format!("{},{:03}", thousands(number / 1_000), number % 1_000),
     }
 }
 
@@ -210,6 +249,14 @@ impl<'de> Visitor<'de> for &OneOf<'_> {
 mod tests {
     use super::*;
     use crate::PRODUCTS;
+
+    #[test]
+    fn values_are_described_as_a_reader_writes_them() {
+        assert_eq!(Kind::Number(0..=1_000).values(), "0 to 1,000");
+        assert_eq!(Kind::Number(100..=u32::MAX).values(), "100 or more");
+        let names = Kind::Name(&["sync", "worker", "io_uring"]);
+        assert_eq!(names.values(), "`sync`, `worker` or `io_uring`");
+    }
 
     #[test]
     fn a_table_has_each_key_once_and_defaults_that_a_server_takes() {

@@ -33,15 +33,23 @@ pub struct Profile {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// The recording tool: `dbstow record`, `iostat`, ..
+    /// What counted: `dbstow record`, `iostat`, ..
+    ///
+    /// Required.
     pub tool: String,
-    /// The database product; `None` if only disks were monitored.
+    /// The database product.
+    ///
+    /// Absent: only disks were monitored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub product: Option<String>,
     /// Its version.
+    ///
+    /// Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Its edition, as the server names it, where there are several.
+    ///
+    /// Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edition: Option<String>,
 }
@@ -50,13 +58,19 @@ pub struct Origin {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
-    /// Its name in the catalogue.
+    /// The machine's name in the catalogue.
+    ///
+    /// Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Logical processors.
+    ///
+    /// Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<u32>,
     /// Main memory.
+    ///
+    /// Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
 }
@@ -65,12 +79,18 @@ pub struct Machine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Volume {
-    /// Roles of the server's files on it; not empty.
+    /// Roles of the server's files on a volume: `data`, `temp`, `log`, or where these are files of their own `binlog`, `undo`, `doublewrite`.
+    ///
+    /// Required.
     pub roles: BTreeSet<Role>,
-    /// The disk's name in the catalogue, if known.
+    /// The disk's name in the catalogue.
+    ///
+    /// Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
     /// Its size.
+    ///
+    /// Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
 }

@@ -20,8 +20,17 @@ const DECIMALS: i32 = 6;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
+    /// `dbstow.profile/1`.
+    ///
+    /// Required.
     format: String,
+    /// When the first interval begins, with its offset from UTC, as text.
+    ///
+    /// Required.
     start: Timestamp,
+    /// What was assumed when the file was made: sentences.
+    ///
+    /// Absent: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     assumptions: Vec<String>,
     origin: Origin,
@@ -41,7 +50,13 @@ struct Wire {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WireInterruption {
+    /// Of a gap: when the last figures before it were taken, from the start.
+    ///
+    /// Required.
     at_s: f64,
+    /// Why there is one: `restart`, `reset`, `gap` or `clock`.
+    ///
+    /// Required.
     cause: Lost,
 }
 

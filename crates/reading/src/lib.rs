@@ -175,11 +175,11 @@ impl LimitReading {
             },
             limit: usage.limit,
             measure: usage.measure,
-            used: usage.used.saturating_sub(usage.standing.waiting),
+            used: usage.used.saturating_sub(usage.state.waiting),
             rate: usage.rate,
-            ready: usage.standing.ready,
+            ready: usage.state.ready,
             credits: usage
-                .standing
+                .state
                 .credits
                 .map(|left| Credits { start: left, left }),
         }

@@ -122,11 +122,14 @@ pub(super) struct Drawn {
     pub(super) rows: Vec<String>,
 }
 
-/// The columns side by side, with the lines of each row that are `below` it.
+/// The columns side by side, with the lines of each row that are `below` it; without a head where no column has one.
 pub(super) fn draw(columns: &[Drawn], below: &[Vec<String>]) -> String {
     let mut shown = comfy_table::Table::new();
-    let head = columns.iter().map(|column| column.head.as_str());
-    shown.load_style(STYLE).set_header(head);
+    let has_head = columns.iter().any(|column| !column.head.is_empty());
+    shown.load_style(STYLE);
+    if has_head {
+        shown.set_header(columns.iter().map(|column| column.head.as_str()));
+    }
     let rows = columns.first().map_or(0, |column| column.rows.len());
     for row in 0..rows {
         shown.add_row(columns.iter().map(|column| column.rows[row].as_str()));
@@ -141,7 +144,10 @@ pub(super) fn draw(columns: &[Drawn], below: &[Vec<String>]) -> String {
         heights.max().unwrap_or_default().max(1)
     };
     // The rule is a line of the head.
-    let head = height(&mut columns.iter().map(|column| &column.head)) + 1;
+    let head = match has_head {
+        true => height(&mut columns.iter().map(|column| &column.head)) + 1,
+        false => 0,
+    };
     let of_row = |row: usize| height(&mut columns.iter().map(|column| &column.rows[row]));
     let mut lines = shown.lines().map(|line| format!("{}\n", line.trim_end()));
     let mut text: String = lines.by_ref().take(head).collect();

@@ -194,3 +194,6 @@ impl Bought {
         (&self.name, self.switched_on) == (&other.name, other.switched_on)
     }
 }
+
+#[cfg(test)]
+mod tests;

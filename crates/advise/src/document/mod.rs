@@ -8,6 +8,7 @@ mod changes;
 mod decide;
 pub(crate) mod layouts;
 mod next;
+mod processors;
 mod trust;
 
 use std::collections::BTreeSet;
@@ -123,6 +124,7 @@ impl Described<'_> {
             cloud: need.cloud.clone(),
             slower_max: self.request.wishes.limits.slower_max,
             budget_usd_per_month: self.request.wishes.limits.budget,
+            quick: self.request.wishes.limits.quick,
             growth: self.request.wishes.growth,
             currency: self.names.currency.clone(),
             system: match need.system {
@@ -230,7 +232,7 @@ impl Described<'_> {
                 "New layouts are as in the long run, without burst credits; today's has its own."
             }
         });
-        assume("A processor does as much on every machine.");
+        all.extend(self.processors(document));
         all
     }
 }

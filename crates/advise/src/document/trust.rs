@@ -2,7 +2,7 @@
 
 use analysis::report::advice::document::{Advice, BackTest, Figure, Layout};
 use analysis::report::advice::{Kind, Level, Trust};
-use catalogue::{DiskEntry, Known, Latency, MachineEntry};
+use catalogue::{DiskEntry, Known, Latency};
 use reading::Role;
 use replay::Measure;
 use table::quantity::{number, percent, percent_signed};
@@ -101,29 +101,42 @@ impl Described<'_> {
         })
     }
 
-    /// Another family of machines, where the processor decides.
+    /// Another processor, where the processor decides.
     fn other_processor(&self, today: &Layout, layout: &Layout) -> Option<String> {
-        let family = |layout: &Layout| {
-            let entry = self
-                .request
-                .catalogue
-                .machine(layout.machine.as_ref()?)
-                .ok();
-            entry.map(|entry: &MachineEntry| entry.family.clone())
+        let share = on_processor(today);
+        if share < PROCESSOR_FROM {
+            return None;
+        }
+        let (now, then) = (self.machine_of(today), self.machine_of(layout));
+        let processors = now
+            .and_then(|now| now.processor.as_ref())
+            .zip(then.and_then(|then| then.processor.as_ref()));
+        let what = match processors {
+            Some((now, then)) if now.model == then.model => return None,
+            Some((now, then)) => {
+                let [low, high] = then.spread_beside(now).map(number);
+                format!(
+                    "which is assumed to do {} times as much as today's, and may do {low} to {high} times as much",
+                    number(then.beside(now))
+                )
+            }
+            None if now.map(|now| &now.family) == then.map(|then| &then.family) => return None,
+            None => "which is assumed to do as much on another family of machines".to_owned(),
         };
-        let on_processor = ["on the processor", "waiting for a processor"];
-        let share: f64 = on_processor
-            .iter()
-            .filter_map(|what| today.spent.get(*what))
-            .sum();
-        let differs = family(today) != family(layout);
-        (differs && share >= PROCESSOR_FROM).then(|| {
-            format!(
-                "{} of an operation's time is the processor's, which is assumed to do as much on another family of machines",
-                percent(share)
-            )
-        })
+        Some(format!(
+            "{} of an operation's time is the processor's, {what}",
+            percent(share)
+        ))
     }
+}
+
+/// Share of an operation's time on a layout that is the processor's, and waiting for it.
+pub(super) fn on_processor(layout: &Layout) -> f64 {
+    let parts = ["on the processor", "waiting for a processor"];
+    parts
+        .iter()
+        .filter_map(|what| layout.spent.get(*what))
+        .sum()
 }
 
 /// What a detail of the back-test that is off means for the answer.

@@ -77,6 +77,8 @@ fn need(cloud: &str, machine: &str, disk: &str) -> Need {
         today: None,
         machine_pattern: None,
         arm: true,
+        any_generation: false,
+        processor: None,
         disks: [disk.to_owned()].into(),
         disks_max: Some(3),
         temp: TempOn::Any,

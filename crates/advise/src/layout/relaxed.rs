@@ -1,5 +1,6 @@
 //! Layouts without some of their limits: a simulation of one bounds all layouts that have the rest of them.
 
+use model::cores::Speed;
 use model::{DiskSpec, MachineSpec, Throughput, VolumeSpec};
 use reading::Role;
 
@@ -39,8 +40,8 @@ enum Kept {
     /// There is no such volume.
     #[default]
     Absent,
-    /// Of a machine: so many processors.
-    Cores(u32),
+    /// Of a machine: so many processors of this speed.
+    Cores(u32, Speed),
     /// The machine, or its local disks: of those that are equal the first one's index.
     Machine(u16),
     /// Latencies: an index into [`Alike::services`].
@@ -98,7 +99,10 @@ impl Alike {
 /// Whether two machines perform the same.
 fn is_equal(one: &Machine, other: &Machine) -> bool {
     let (own, others) = (&one.spec, &other.spec);
-    own.cores == others.cores && own.limits == others.limits && one.local == other.local
+    own.cores == others.cores
+        && own.speed == others.speed
+        && own.limits == others.limits
+        && one.local == other.local
 }
 
 /// One disk that serves no request later than a stripe of `count` disks, and of which the machine counts no more requests.
@@ -156,7 +160,7 @@ impl Layouts<'_> {
         Relaxed {
             machine: match has_machine {
                 true => Kept::Machine(alike),
-                false => Kept::Cores(cores),
+                false => Kept::Cores(cores, machine.spec.speed),
             },
             grouping: layout.grouping,
             volumes,
@@ -178,7 +182,7 @@ impl Layouts<'_> {
                     let local = local.expect("a local volume is on a machine with local disks");
                     (&local.disks[0], local.disks.len())
                 }
-                Kept::Absent | Kept::Cores(_) => unreachable!("each group has a volume"),
+                Kept::Absent | Kept::Cores(..) => unreachable!("each group has a volume"),
             };
             VolumeSpec {
                 name: group::name(group.roles),
@@ -188,8 +192,9 @@ impl Layouts<'_> {
         };
         let machine = match relaxed.machine {
             Kept::Machine(place) => self.machines[place as usize].spec.clone(),
-            Kept::Cores(cores) => MachineSpec {
+            Kept::Cores(cores, speed) => MachineSpec {
                 cores,
+                speed,
                 ..MachineSpec::unlimited()
             },
             Kept::Absent | Kept::Service(_) | Kept::Offer(_) => {

@@ -25,6 +25,8 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         today: None,
         machine_pattern: Some(machines.to_owned()),
         arm: false,
+        any_generation: false,
+        processor: None,
         disks: disks.iter().map(|disk| (*disk).to_owned()).collect(),
         disks_max: None,
         temp: TempOn::Remote,
@@ -73,6 +75,7 @@ fn both(
             slower_max,
             budget: None,
             simulations_max: u64::MAX,
+            quick: false,
         },
     };
     let found = search.run(&mut |_| true).expect("operations take time");
@@ -132,16 +135,62 @@ fn of_layouts_that_cost_about_the_same_the_one_of_fewer_disks_is_advised() {
         machine: Some("azure.E8bds_v5".to_owned()),
         ..need("azure", "", &["azure.small", "azure.large"])
     };
-    // At 4 ms a read, 8,000 a second at most: 6,000 take 1.3 times as long, and three small disks' 4,500 1.8 times.
-    let load = reads(Duration::ZERO);
+    // Four reads of 4 ms after 9.5 ms: 5,000 a second. 6,000 take them as they come, and three small disks' 4,500 1.2 times as long.
+    let load = reads(Duration::from_micros(9_500));
 
-    let [(_, disks_before, usd_before), (_, disks, usd)] = both(&catalogue, &need, &load, 0.5);
+    let [(_, disks_before, usd_before), (_, disks, usd)] = both(&catalogue, &need, &load, 0.1);
 
     assert_eq!((disks_before, disks), (4, 1));
     assert!(
         usd > usd_before && usd <= usd_before * (1.0 + SAME_PRICE),
         "{usd}"
     );
+}
+
+/// Two disks of which one takes four times as many requests, for two dollars more.
+const ONE_WITH_ROOM: &str = r#"
+[source.test]
+title = "Made up for a test"
+date = "2026-11-27"
+
+[disk."azure.tight"]
+class = "azure-premium"
+title = "As few as it gets"
+size = "1 TiB"
+iops = 2000
+throughput = "400 MB/s"
+usd_per_month = 20
+confidence = "assumed"
+sources = ["test"]
+
+[disk."azure.roomy"]
+class = "azure-premium"
+title = "Four times as many"
+size = "1 TiB"
+iops = 8000
+throughput = "400 MB/s"
+usd_per_month = 22
+confidence = "assumed"
+sources = ["test"]
+"#;
+
+#[test]
+fn a_layout_with_room_is_advised_in_place_of_one_that_is_full_for_about_the_same() {
+    let mut catalogue = Catalogue::builtin();
+    catalogue
+        .add(ONE_WITH_ROOM, "room.toml")
+        .expect("it is a catalogue");
+    let need = Need {
+        machine: Some("azure.E8bds_v5".to_owned()),
+        disks_max: Some(1),
+        ..need("azure", "", &["azure.tight", "azure.roomy"])
+    };
+    // Four reads of 4 ms after 40 ms: 32 sessions could read 2,285 a second. At 2,000, operations take 24 ms in place of 16.
+    let load = reads(Duration::from_millis(40));
+
+    let [(_, _, usd_before), (_, _, usd)] = both(&catalogue, &need, &load, 0.8);
+
+    assert_eq!(format!("{:.2}", usd - usd_before), "2.00");
 }
 
 #[test]
@@ -158,6 +207,45 @@ fn an_earlier_generation_of_a_machine_is_never_advised_at_the_price_of_a_later_o
 
     assert_ne!(machine, "aws.m5.large");
     assert_eq!(disks, 1);
+}
+
+#[test]
+fn an_earlier_generation_is_advised_where_it_saves_a_tenth_or_where_it_is_asked_for() {
+    // Two generations of a series: the later one does no more, and costs more.
+    let machines = |later_usd: f64| {
+        let machine = |name: &str, family: &str, usd: f64| {
+            format!(
+                "[machine.\"azure.{name}\"]\ntitle = \"{name}\"\nfamily = \"{family}\"\ncores = 4\nmemory = \"32 GiB\"\n\
+                 disks_max = 8\nlimits = {{ uncached = {{ iops = 6000, throughput = \"200 MB/s\" }} }}\n\
+                 price = {{ linux = {usd} }}\nconfidence = \"assumed\"\nsources = [\"made-up\"]\n"
+            )
+        };
+        let mut catalogue = Catalogue::builtin();
+        let text = format!(
+            "[source.made-up]\ntitle = \"Made up for a test\"\ndate = \"2026-11-27\"\n{}{}",
+            machine("made-up-early", "Qv4", 0.2),
+            machine("made-up-late", "Qv5", later_usd)
+        );
+        catalogue
+            .add(&text, "made-up.toml")
+            .expect("it is a catalogue");
+        catalogue
+    };
+    let advised = |later_usd: f64, any_generation: bool| {
+        let need = Need {
+            disks_max: Some(1),
+            any_generation,
+            ..need("azure", "made-up", &["azure.premium.p10"])
+        };
+        let load = reads(Duration::from_millis(50));
+        let [_, (machine, _, _)] = both(&machines(later_usd), &need, &load, 8.0);
+        machine
+    };
+    // 0.2 * 730 + 19.71 = 165.71 dollars a month, and 0.215 * 730 + 19.71 = 176.66: 6.2 % more.
+    assert_eq!(advised(0.215, false), "azure.made-up-late");
+    assert_eq!(advised(0.215, true), "azure.made-up-early");
+    // 0.24 * 730 + 19.71 = 194.91: the earlier one saves 15 %.
+    assert_eq!(advised(0.24, false), "azure.made-up-early");
 }
 
 #[test]

@@ -33,6 +33,8 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         today: None,
         machine_pattern: Some(machines.to_owned()),
         arm: false,
+        any_generation: false,
+        processor: None,
         disks: disks
             .iter()
             .map(|disk| (*disk).to_owned())
@@ -117,6 +119,7 @@ fn both(catalogue: &Catalogue, need: &Need, load: &Load, slower_max: f64) -> Bot
         slower_max,
         budget: None,
         simulations_max: u64::MAX,
+        quick: false,
     };
     let few = Layouts::new(catalogue, need, load, f64::INFINITY, false).expect("there are some");
     let search = Search {
@@ -327,6 +330,7 @@ fn of_layouts_at_one_price_the_faster_is_advised_and_the_other_is_runner_up() {
                 slower_max: 8.0,
                 budget: None,
                 simulations_max: u64::MAX,
+                quick: false,
             },
         };
         let advice = search.run(&mut |_| true).expect("operations take time");
@@ -338,6 +342,72 @@ fn of_layouts_at_one_price_the_faster_is_advised_and_the_other_is_runner_up() {
         assert_eq!(disk(&advice.cheapest), faster);
         assert_eq!(disk(&advice.runner_up), slower);
     }
+}
+
+#[test]
+fn a_quick_search_finds_the_same_cheapest_with_fewer_simulations() {
+    let catalogue = Catalogue::builtin();
+    let need = Need {
+        disks_max: Some(2),
+        ..need("aws", "r6id.xlarge", &["aws.gp3.2025", "aws.gp2"])
+    };
+    let load = load(demand(16, 4.0, 0.2, 0.5));
+    let layouts = Layouts::new(&catalogue, &need, &load, f64::INFINITY, false);
+    let layouts = layouts.expect("there are some");
+    let today = middle(&layouts);
+    let found = |quick| {
+        let search = Search {
+            layouts: &layouts,
+            today: &today,
+            today_load: &load,
+            today_share: 1.0,
+            limits: Limits {
+                slower_max: 0.2,
+                budget: None,
+                simulations_max: u64::MAX,
+                quick,
+            },
+        };
+        search.run(&mut |_| true).expect("operations take time")
+    };
+    let (whole, quick) = (found(false), found(true));
+    assert!(whole.cheapest.is_some());
+    assert_eq!(quick.cheapest, whole.cheapest);
+    let simulations = |results: &Results| results.counts.simulated + results.counts.bounds;
+    assert!(
+        simulations(&quick) < simulations(&whole),
+        "{:?}",
+        quick.counts
+    );
+}
+
+#[test]
+fn of_processors_of_several_speeds_the_search_finds_what_looking_at_every_layout_finds() {
+    let catalogue = Catalogue::builtin();
+    let today = catalogue.machine("azure.E4s_v5").expect("it is there");
+    // From 0.53 to 1.45 times as fast.
+    let need = Need {
+        processor: today.processor.clone(),
+        disks_max: Some(2),
+        ..need(
+            "azure",
+            "E4s_v",
+            &["azure.premium.p20", "azure.premium.p30"],
+        )
+    };
+    // 16 sessions of 4 ms each, on four processors.
+    let busy = Demand {
+        processor: Duration::from_millis(4),
+        ..demand(16, 2.0, 0.2, 0.5)
+    };
+    let mut found = BTreeSet::new();
+    for slower_max in [0.0, 0.5] {
+        let both = both(&catalogue, &need, &load(busy.clone()), slower_max);
+        agree(&both);
+        let cheapest = both.searched.cheapest.expect("there is one");
+        found.insert(format!("{:.2}", cheapest.layout.usd_per_month));
+    }
+    assert_eq!(found.len(), 2, "{found:?}");
 }
 
 /// Layouts of one small machine, on which the limits of machine and disks, processors and locks can all decide.

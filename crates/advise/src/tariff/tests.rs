@@ -15,6 +15,7 @@ fn licence(catalogue: &Catalogue, cloud: &str, edition: &str, system: System) ->
         paid: Paid::Hourly(rate.cloned()),
         passive_secondary: false,
         version_known: true,
+        smaller_than: None,
     }
 }
 

@@ -377,7 +377,7 @@ pub struct Comparison {
     /// Why a verdict is withheld, regardless of the blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
-    /// What the interval is made of, where blocks drew what nobody knows exactly.
+    /// What the interval is made of, where blocks drew uncertain values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<Unknown>,
 }

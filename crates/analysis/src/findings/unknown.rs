@@ -1,4 +1,4 @@
-//! What the interval of a comparison is made of, where blocks drew what nobody knows exactly.
+//! What the interval of a comparison is made of, where blocks drew uncertain values.
 
 use std::collections::BTreeMap;
 

@@ -10,6 +10,8 @@
 //! Records as a table, one row each (`rows`), are for other programs (`parquet`).
 
 pub mod advice;
+pub mod backtest;
+pub mod catalogue;
 pub mod csv;
 pub mod drill;
 pub mod json;

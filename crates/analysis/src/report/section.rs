@@ -6,7 +6,7 @@ use table::Table;
 /// A report, of whatever.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// The question, or what it is about.
+    /// The question, or what it is about; empty where the answer says it.
     pub title: String,
     /// The answer, in as few sentences as there can be.
     pub answer: Vec<Item>,

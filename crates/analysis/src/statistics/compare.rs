@@ -152,22 +152,17 @@ mod tests {
     use super::super::samples::normal;
     use super::*;
 
+    fn compared(baseline: &[f64], candidate: &[f64]) -> Comparison {
+        compare(baseline, candidate, 0.05, Better::Lower, Within::Chance).unwrap()
+    }
+
     fn verdict_of(baseline: &[f64], candidate: &[f64]) -> Verdict {
-        compare(baseline, candidate, 0.05, Better::Lower, Within::Chance)
-            .unwrap()
-            .verdict
+        compared(baseline, candidate).verdict
     }
 
     #[test]
     fn what_a_block_has_in_common_cancels() {
-        let comparison = compare(
-            &[10.0, 20.0, 40.0],
-            &[20.0, 40.0, 80.0],
-            0.05,
-            Better::Lower,
-            Within::Chance,
-        )
-        .unwrap();
+        let comparison = compared(&[10.0, 20.0, 40.0], &[20.0, 40.0, 80.0]);
 
         assert!((comparison.mean - 2.0).abs() < 1e-12);
         assert!((comparison.high - comparison.low).abs() < 1e-9);
@@ -178,14 +173,7 @@ mod tests {
     fn the_paired_interval_is_the_textbook_one() {
         // logs of 1.1, 1.2, 1.3: mean 0.180001, s 0.083564, t(2; 0.975) = 4.302653
         // half width 4.302653 x 0.083564 / sqrt(3) = 0.207584
-        let comparison = compare(
-            &[1.0, 1.0, 1.0],
-            &[1.1, 1.2, 1.3],
-            0.05,
-            Better::Lower,
-            Within::Chance,
-        )
-        .unwrap();
+        let comparison = compared(&[1.0, 1.0, 1.0], &[1.1, 1.2, 1.3]);
 
         assert!((comparison.mean.ln() - 0.180_001).abs() < 1e-5);
         assert!(
@@ -240,14 +228,7 @@ mod tests {
 
     #[test]
     fn a_wide_interval_cannot_tell_and_says_how_many_blocks_would() {
-        let comparison = compare(
-            &[1.0, 1.0, 1.0],
-            &[1.1, 1.2, 1.3],
-            0.05,
-            Better::Lower,
-            Within::Chance,
-        )
-        .unwrap();
+        let comparison = compared(&[1.0, 1.0, 1.0], &[1.1, 1.2, 1.3]);
 
         // mean 0.180001, s 0.083564: 4 blocks give 3.182446 x 0.083564 / 2 = 0.132968 < 0.180001
         assert_eq!(comparison.verdict, Verdict::CannotTell);

@@ -23,7 +23,7 @@ pub struct Estimate {
 pub enum Within {
     /// The mean over blocks, which differ by chance: more blocks narrow it.
     Chance,
-    /// A single block, each of which drew what nobody knows exactly: more blocks find its ends better, and do not narrow it.
+    /// A single block, each of which drew uncertain values: more blocks find its ends better, and do not narrow it.
     Unknown,
 }
 

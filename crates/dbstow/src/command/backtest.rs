@@ -1,26 +1,23 @@
 //! `dbstow run --profile .. --today ..`: compares a profile with replays on its server's current disks.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use analysis::report::backtest::{json, misfit, report};
 use anyhow::Result;
-use replay::{BackTest, Detail, Figure, Fit, Measure, Parts, TimePart};
-use serde_json::json;
+use replay::BackTest;
 
-use super::listing::{self, ListFormat};
-use super::output::note;
+use super::listing::ListFormat;
+use super::output::{note, print_whole};
 use super::progress::Progress;
 use super::request::report_idle;
 use super::{ExpectationFailed, UsageError};
 use catalogue::Catalogue;
 use engine::Options;
 use experiment::plan::Plan;
-use experiment::spec::Volume;
 use lab::Prepared;
 use lab::request::ResolvedRun;
 use lab::trial::Cancel;
-use table::quantity::{self, percent_signed};
 
 /// Steps of the progress bar.
 const STEPS: u64 = 500;
@@ -38,10 +35,10 @@ pub(super) fn run(
 ) -> Result<Recorded> {
     let recorded = Recorded::new(layout, today)?;
     let backtest = &recorded.backtest;
-    format.print(&match format {
-        ListFormat::Text => text(backtest),
-        ListFormat::Json => document(backtest),
-    })?;
+    match format {
+        ListFormat::Text => print_whole(&report(backtest))?,
+        ListFormat::Json => super::print_json(&json(backtest))?,
+    }
     judge(backtest, untested)?;
     Ok(recorded)
 }
@@ -91,33 +88,15 @@ impl Recorded {
         })
     }
 
-    /// Keys that give the volumes of `plan` the latencies that were recorded. A volume whose disk differs between arms has none.
+    /// Keys that give the volumes of `plan` the latencies that were recorded; prints them.
     pub(super) fn keys(&self, plan: &Plan) -> Vec<(String, String)> {
-        let volumes = plan.arms.iter().flat_map(|arm| &arm.settings.volumes);
-        let mut disks: BTreeMap<&str, Vec<&Volume>> = BTreeMap::new();
-        for volume in volumes {
-            let of_name = disks.entry(volume.name.as_str()).or_default();
-            if of_name.iter().all(|known| known.disk != volume.disk) {
-                of_name.push(volume);
-            }
-        }
-        let mut keys = Vec::new();
-        for (name, volumes) in disks {
-            match volumes.as_slice() {
-                [volume] => keys.extend(advise::keys_of_volume(
-                    volume,
-                    &self.backtest,
-                    &self.disks,
-                    &self.catalogue,
-                )),
-                _ if self.backtest.own_latencies.is_empty() => {}
-                _ => note(&format!(
-                    "dbstow: volume {name} has another disk in some arms: all keep the catalogue's latencies, not the recorded ones"
-                )),
-            }
-        }
-        for (key, value) in &keys {
-            note(&format!("dbstow: as recorded: {key} = {value}"));
+        let (keys, notes) =
+            advise::keys_of_plan(plan, &self.backtest, &self.disks, &self.catalogue);
+        let as_recorded = keys
+            .iter()
+            .map(|(key, value)| format!("as recorded: {key} = {value}"));
+        for text in notes.into_iter().chain(as_recorded) {
+            note(&format!("dbstow: {text}"));
         }
         keys
     }
@@ -171,167 +150,27 @@ pub(super) fn of(prepared: &Prepared) -> Result<BackTest> {
 ///
 /// # Errors
 /// When it does not, unless `untested`.
-pub(super) fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
-    let Fit::DoesNotFit { part, reason } = backtest.fit() else {
-        return Ok(());
-    };
-    let message = format!(
-        "the profile does not fit this layout: {}; {}; {}",
-        off(backtest, &part),
-        reason.text(),
-        reason.remedy()
-    );
-    if untested {
-        note(&format!("dbstow: {message}"));
-        return Ok(());
-    }
-    Err(ExpectationFailed(format!("{message}; use --untested to continue anyway")).into())
-}
-
-/// How far operations are off, and the part that is off most.
-fn off(backtest: &BackTest, part: &Detail) -> String {
-    let operations = backtest.figures.first();
-    let operations = operations.filter(|figure| {
-        figure.measure == Measure::Operations && *part != Detail::Figure(**figure)
-    });
-    let operations = operations.map(|figure| {
-        format!(
-            "{} are {} off; ",
-            figure.measure,
-            percent_signed(figure.off())
-        )
-    });
-    format!("{}{part}", operations.unwrap_or_default())
-}
-
-/// What was unusual, recorded beside simulated figures, and the verdict.
-pub(super) fn text(backtest: &BackTest) -> String {
-    let notices: String = backtest
-        .notices
-        .iter()
-        .map(|notice| format!("{notice}\n\n"))
-        .collect();
-    let row = |figure: &Figure| {
-        vec![
-            figure.role.map_or("", reading::Role::name).to_owned(),
-            figure.measure.to_string(),
-            quantity::number(figure.recorded),
-            quantity::number(figure.simulated),
-            percent_signed(figure.off()),
-            judged(figure).to_owned(),
-        ]
-    };
-    let rows = backtest.figures.iter().map(row).collect();
-    let table = listing::table(&["", "", "recorded", "simulated", "off", ""], rows);
-    let verdict = match backtest.fit() {
-        Fit::Fits => format!(
-            "The profile fits this layout: no figure that sessions wait for is more than {} off.\n",
-            quantity::percent(replay::OFF_MAX)
-        ),
-        Fit::RateFits { details } => {
-            let all: Vec<String> = details
-                .iter()
-                .map(|detail| format!("{detail} ({})", backtest.meaning(detail)))
-                .collect();
-            let shown = super::profile::bullets("The rate fits this layout, details do not:", &all);
-            shown.trim_start().to_owned()
+fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
+    match misfit(backtest) {
+        None => Ok(()),
+        Some(message) if untested => {
+            note(&format!("dbstow: {message}"));
+            Ok(())
         }
-        Fit::DoesNotFit { .. } => String::new(),
-    };
-    let assumed = super::profile::bullets("Assumed:", &backtest.assumptions);
-    format!(
-        "{notices}Back-test: the profile on the disks that the server has\n\n{table}{}\n{verdict}{assumed}",
-        parts(backtest)
-    )
-}
-
-/// An operation's time, by what its session waits for; empty where that was not recorded.
-fn parts(backtest: &BackTest) -> String {
-    let Some([recorded, simulated]) = &backtest.parts else {
-        return String::new();
-    };
-    let of = |parts: &Parts, part| {
-        [
-            quantity::number(parts[part] * 1e3),
-            quantity::percent(parts.share(part)),
-        ]
-    };
-    let shown = TimePart::ALL
-        .into_iter()
-        .filter(|part| recorded[*part] + simulated[*part] > 0.0);
-    let rows = shown.map(|part| {
-        let mut row = vec![part.to_string()];
-        row.extend(of(recorded, part));
-        row.extend(of(simulated, part));
-        row
-    });
-    let head = ["ms of an operation", "recorded", "", "simulated", ""];
-    format!("\n{}", listing::table(&head, rows.collect()))
-}
-
-/// The meaning of a figure.
-fn judged(figure: &Figure) -> &'static str {
-    match (figure.decides, figure.fits()) {
-        (true, true) => "fits",
-        (true, false) => "does not fit",
-        (false, _) => "nobody waits for it",
+        Some(message) => {
+            Err(ExpectationFailed(format!("{message}; use --untested to continue anyway")).into())
+        }
     }
 }
 
-fn document(backtest: &BackTest) -> String {
-    let figure = |figure: &Figure| {
-        json!({
-            "role": figure.role,
-            "figure": figure.measure.to_string(),
-            "recorded": figure.recorded,
-            "simulated": figure.simulated,
-            "off": figure.off(),
-            "decides": figure.decides,
-            "fits": figure.fits(),
-        })
-    };
-    let figures: Vec<_> = backtest.figures.iter().map(figure).collect();
-    let parts = backtest.parts.iter().flat_map(|[recorded, simulated]| {
-        TimePart::ALL.into_iter().map(|part| {
-            json!({
-                "part": part.name(),
-                "recorded_s": recorded[part],
-                "recorded_share": recorded.share(part),
-                "simulated_s": simulated[part],
-                "simulated_share": simulated.share(part),
-            })
-        })
-    });
-    let own = backtest.own_latencies.iter().map(|latency| {
-        json!({
-            "volume": latency.name,
-            "operation": latency.operation,
-            "declared_s": latency.declared.as_secs_f64(),
-            "recorded_s": latency.recorded.as_secs_f64(),
-            "implied": latency.implied,
-        })
-    });
-    let fit = backtest.fit();
-    let (details, refused) = match &fit {
-        Fit::Fits => (Vec::new(), None),
-        Fit::RateFits { details } => (details.iter().map(ToString::to_string).collect(), None),
-        Fit::DoesNotFit { part, reason } => (vec![part.to_string()], Some(reason)),
-    };
-    let document = json!({
-        "schema": "dbstow.backtest/1",
-        "off_max": replay::OFF_MAX,
-        "outcome": fit.name(),
-        "fits": fit.allows_advice(),
-        "details": details,
-        "caveat": backtest.caveat(),
-        "notices": backtest.notices,
-        "figures": figures,
-        "parts": parts.collect::<Vec<_>>(),
-        "own_latencies": own.collect::<Vec<_>>(),
-        "assumptions": backtest.assumptions,
-        "cause": refused.map(|reason| reason.name()),
-        "reason": refused.map(|reason| reason.text()),
-        "remedy": refused.map(|reason| reason.remedy()),
-    });
-    format!("{document:#}\n")
+/// The same; a text also shows the figures of what is refused.
+///
+/// # Errors
+/// As [`judge`].
+pub(super) fn judge_printed(backtest: &BackTest, untested: bool, format: ListFormat) -> Result<()> {
+    let judged = judge(backtest, untested);
+    if judged.is_err() && format == ListFormat::Text {
+        print_whole(&report(backtest))?;
+    }
+    judged
 }

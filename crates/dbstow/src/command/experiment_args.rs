@@ -55,8 +55,8 @@ pub struct ExperimentArgs {
     /// Seed of all randomness
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Keep what nobody knows exactly, such as how long a kind of disk takes, at its typical value, instead of drawing it in
-    /// each block: intervals then hold chance alone (simulate)
+    /// Keep uncertain values, such as the latency of a kind of disk, at their typical ones instead of drawing them in each block:
+    /// intervals then show chance alone (simulate)
     #[arg(long)]
     pub nominal: bool,
     /// Run even if an arm may need more memory or temporary space than this machine has (simulate)

@@ -13,9 +13,8 @@ use super::output::note;
 use super::pair::key_and_value;
 use super::request::{experiment_named, report_idle, resolved};
 use crate::engines::LAYOUTS;
-use catalogue::{AfterStop, Catalogue};
 use experiment::plan::Plan;
-use experiment::spec::{Arm, Disk, File, Idle, Role, remedy};
+use experiment::spec::{Idle, Role, remedy};
 use files::input;
 use lab::request::RunRequest;
 use layout::{CaptureFile, LayoutProvider, LayoutRequest, Platform, Script, scripts};
@@ -154,24 +153,13 @@ impl Args {
             let volumes: Vec<&str> = self.volume.iter().map(|(name, _)| name.as_str()).collect();
             self.check_without_experiment(&volumes)?;
             for role in self.engine.roles_of_volumes() {
-                let files = if *role == Role::Temp {
-                    distributed(&volumes, self.files, None)
-                } else {
-                    distributed(volumes.get(..1).unwrap_or_default(), None, None)
-                };
-                request.files.insert(*role, files);
-            }
-        } else if let Some(count) = self.files {
-            let files = request.files(Role::Temp);
-            let mut volumes: Vec<&str> = Vec::new();
-            for file in files {
-                if !volumes.contains(&file.volume.as_str()) {
-                    volumes.push(&file.volume);
+                match *role == Role::Temp {
+                    true => request.distribute(*role, &volumes, self.files),
+                    false => request.distribute(*role, volumes.get(..1).unwrap_or_default(), None),
                 }
             }
-            let size = files.first().and_then(|file| file.size);
-            let files = distributed(&volumes, Some(count), size);
-            request.files.insert(Role::Temp, files);
+        } else if let Some(count) = self.files {
+            request.recount(Role::Temp, count);
         }
         if let Some(size) = self.size {
             for file in request.files.entry(Role::Temp).or_default() {
@@ -313,38 +301,13 @@ impl Args {
         let why = "scripts place files, and set nothing else of a server";
         let idle = Idle::without_run(&self.set, &USED, why);
         let of_places = |idle: &Idle| ["machine", "volume", "placement"].contains(&idle.section());
-        self.tell_kept(arm, &resolved.inventory.catalogue);
-        report_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());
-        Ok(LayoutRequest::of(
-            title,
-            &arm.settings,
-            &resolved.inventory.catalogue,
-        ))
-    }
-
-    /// Reports the options that say of a disk what the catalogue denies.
-    fn tell_kept(&self, arm: &Arm, catalogue: &Catalogue) {
-        let ephemeral = self.ephemeral.iter().map(|name| ("--ephemeral", name));
-        let raw = self.raw.iter().map(|name| ("--raw", name));
-        let machine = arm.settings.machine.kind.as_deref();
-        for (option, name) in ephemeral.chain(raw) {
-            let mut volumes = arm.settings.volumes.iter();
-            let volume = volumes.find(|volume| volume.name == *name);
-            let Some(Disk::Catalogue(disk)) = volume.map(|volume| &volume.disk) else {
-                continue;
-            };
-            let after = catalogue.after_stop(disk, machine);
-            let is_so = match option {
-                "--raw" => after == AfterStop::Raw,
-                _ => after.forgets(),
-            };
-            if !is_so {
-                note(&format!(
-                    "dbstow: {option} {name}: the catalogue says of {disk} after a stop: {}; leave {option} out if this is the disk",
-                    after.shown()
-                ));
-            }
+        let catalogue = &resolved.inventory.catalogue;
+        let named = (self.ephemeral.as_slice(), self.raw.as_slice());
+        for text in LayoutRequest::contradictions(&arm.settings, catalogue, named) {
+            note(&format!("dbstow: {text}"));
         }
+        report_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());
+        Ok(LayoutRequest::of(title, &arm.settings, catalogue))
     }
 
     fn arm_of(&self, plan: &Plan) -> Result<String> {
@@ -367,17 +330,6 @@ impl Args {
             }
         }
     }
-}
-
-/// Files distributed over volumes in rotation. A managed instance has no volumes to name.
-fn distributed(volumes: &[&str], count: Option<u32>, size: Option<Bytes>) -> Vec<File> {
-    let volumes = if volumes.is_empty() { &[""] } else { volumes };
-    let count = count.map_or(volumes.len(), |count| count as usize);
-    let file = |volume: &&str| File {
-        volume: (*volume).to_owned(),
-        size,
-    };
-    volumes.iter().cycle().take(count).map(file).collect()
 }
 
 /// Names of the products whose scripts place a role.

@@ -213,12 +213,12 @@ fn report_unconfirmed(file: &str, mounts: &[Unconfirmed]) {
     {
         note(&if *is_temporary {
             format!(
-                "dbstow: {file} tells of a temporary disk {mount_point}, where the capture has no file: nothing shows that \
+                "dbstow: {file} names a temporary disk {mount_point}, where the capture has no file: nothing shows that \
                  the server has it; check mount_point"
             )
         } else {
             format!(
-                "dbstow: {file} tells of {mount_point}, where the capture has no file: this is without effect; check \
+                "dbstow: {file} names {mount_point}, where the capture has no file: this has no effect; check \
                  mount_point"
             )
         });
@@ -308,8 +308,8 @@ fn held(document: &Document, fail_on: Option<FailOn>) -> Result<()> {
         Some(FailOn::Medium) => Severity::Medium,
         Some(FailOn::High) => Severity::High,
     };
-    let standing = document.counts.at_least(limit);
-    let (findings, verb) = match standing {
+    let count = document.counts.at_least(limit);
+    let (findings, verb) = match count {
         0 => return Ok(()),
         1 => ("1 finding".to_owned(), "is"),
         more => (format!("{more} findings"), "are"),

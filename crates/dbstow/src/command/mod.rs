@@ -3,11 +3,11 @@
 mod backtest;
 mod captured;
 mod experiment_args;
-#[cfg(target_os = "linux")]
-mod leftovers;
 mod listing;
 #[cfg(feature = "shell")]
 mod names;
+#[cfg(target_os = "linux")]
+mod orphans;
 pub mod output;
 mod pair;
 mod product_args;
@@ -17,7 +17,6 @@ mod publish;
 #[cfg(not(feature = "metrics"))]
 #[path = "publish/absent.rs"]
 mod publish;
-mod range;
 mod ready;
 mod real_time;
 mod request;

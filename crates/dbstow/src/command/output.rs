@@ -129,6 +129,38 @@ pub(super) fn print_report(report: &Report, full: bool, files: &str, more: &str)
     print_styled(&text)
 }
 
+/// Prints all of a report that has no short form.
+///
+/// # Errors
+/// As [`print`].
+pub(super) fn print_whole(report: &Report) -> io::Result<()> {
+    print_styled(&terminal::render(report, width(), Extent::Full))
+}
+
+/// Prints all of several reports, below one another.
+///
+/// # Errors
+/// As [`print`].
+pub(super) fn print_all(reports: impl Iterator<Item = Report>) -> io::Result<()> {
+    let mut all = Styled::default();
+    for (at, report) in reports.enumerate() {
+        if at > 0 {
+            all.push("\n");
+        }
+        all.append(terminal::render(&report, width(), Extent::Full));
+    }
+    print_styled(&all)
+}
+
+/// All of a report on standard error, where standard output has something else.
+pub(super) fn note_whole(report: &Report) {
+    note(
+        terminal::render(report, width(), Extent::Full)
+            .to_string()
+            .trim_end(),
+    );
+}
+
 /// Prints a result, in colours where the terminal supports them and `NO_COLOR` is not set.
 fn print_styled(text: &Styled) -> io::Result<()> {
     match AutoStream::choice(&io::stdout()) {

@@ -155,13 +155,15 @@ pub fn run(args: &Args) -> Result<()> {
 fn write_table(results: &Results, args: &Args) -> Result<()> {
     let mistake = |message: &str| Err(UsageError(format!("--format parquet: {message}")).into());
     let Some(file) = &args.out else {
-        return mistake("it is no text; give a file with --out FILE.parquet");
+        return mistake("Parquet is binary; write it to a file with --out FILE.parquet");
     };
     if args.other.is_some() {
         return mistake("it has the records of one result; leave the second folder out");
     }
     if is_stream(file) && std::io::stdout().is_terminal() {
-        return mistake("it is no text for a terminal; give a file with --out FILE.parquet");
+        return mistake(
+            "Parquet is binary, and this is a terminal; write it to a file with --out FILE.parquet",
+        );
     }
     let (records, left_out) = results.records();
     for warning in &left_out {

@@ -17,13 +17,8 @@ use experiment::plan::{Plan, counted};
 use experiment::spec::Mode;
 use lab::Prepared;
 use lab::plan_file::PlanFile;
+use lab::run::task_memory_unknown;
 use layout::job::{Claim, Job, KUBERNETES_TASKS_MAX, Pods};
-
-/// Memory of the program in addition to its trials.
-const MEMORY_OWN: Bytes = Bytes::mib(128);
-
-/// Task memory is rounded up to a multiple of this.
-const MEMORY_STEP: Bytes = Bytes::mib(256);
 
 /// Arguments of `submit`.
 #[derive(Clone, Debug, clap::Args)]
@@ -198,15 +193,8 @@ fn job(args: &Args, file: &PlanFile) -> Result<Job> {
 /// The expected memory of a task; executes each script of the plan on few rows.
 fn memory(file: &PlanFile, cores: u32) -> Result<Bytes> {
     let prepared = Prepared::new(&file.plan, &file.inventory(ENGINES)?, &Options::default())?;
-    let forecast = match prepared.rehearse(file.plan.trials()) {
-        Ok(arms) => arms
-            .iter()
-            .map(|arm| {
-                arm.forecast
-                    .memory
-                    .max(lab::trial::memory_needed(&arm.arm.settings))
-            })
-            .max(),
+    let known = match prepared.needs(file.plan.trials()) {
+        Ok(needs) => needs.task_memory(cores),
         Err(error) if error.is_of_sql() => return Err(error.into()),
         Err(error) => {
             note(&format!(
@@ -215,14 +203,7 @@ fn memory(file: &PlanFile, cores: u32) -> Result<Bytes> {
             None
         }
     };
-    let trials = Bytes(
-        forecast
-            .unwrap_or(MEMORY_STEP)
-            .0
-            .saturating_mul(u64::from(cores)),
-    );
-    let steps = (trials.0.saturating_add(MEMORY_OWN.0)).div_ceil(MEMORY_STEP.0);
-    Ok(Bytes(steps.saturating_mul(MEMORY_STEP.0)))
+    Ok(known.unwrap_or_else(|| task_memory_unknown(cores)))
 }
 
 fn pods(args: &Args, image: &str) -> Result<Pods> {

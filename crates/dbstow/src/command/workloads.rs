@@ -10,7 +10,7 @@ use model::Duration;
 use super::choice;
 use super::experiment_args::reach;
 use super::pair::key_and_value;
-use super::{UsageError, listing};
+use super::{UsageError, output};
 use engine::Options;
 use experiment::build;
 use experiment::plan::Plan;
@@ -18,6 +18,7 @@ use experiment::spec::{EngineName, Script, Variant};
 use files::input::Reach;
 use lab::Prepared;
 use lab::inventory::Inventory;
+use table::{Column, Table};
 use workload::{Database, Dialect, Tables, Workload};
 
 /// Lists the built-in workloads, or shows one.
@@ -129,12 +130,16 @@ fn size(name: &str, parameters: &[(String, String)], args: &Args) -> anyhow::Res
 }
 
 fn list() -> anyhow::Result<String> {
-    let row = |name: &str| {
+    let row = |name| {
         let about = Workload::builtin(name, Dialect::SQLITE)?.about;
-        Ok(vec![name.to_owned(), about])
+        Ok((name, about))
     };
     let rows: anyhow::Result<Vec<_>> = Workload::builtin_names().into_iter().map(row).collect();
-    Ok(listing::table(&["workload", "what it does"], rows?))
+    let columns = [
+        Column::text("workload", |(name, _): &(&str, String)| *name),
+        Column::text("what it does", |(_, about): &(&str, String)| about.clone()),
+    ];
+    Ok(Table::of(rows?, columns).text(output::width()))
 }
 
 fn show(workload: &Workload) -> String {

@@ -133,7 +133,7 @@ impl State {
             true => self.totals.idle(),
             false => self.totals.add_record(record),
         }
-        let name = told_apart(&self.arms, &trial.arm);
+        let name = distinct_name(&self.arms, &trial.arm);
         let arm = self.arms.entry(name).or_default();
         match record.outcome {
             Outcome::Finished => {
@@ -165,7 +165,7 @@ impl State {
         }
         let mut running: BTreeMap<(String, &str), u32> = BTreeMap::new();
         for trial in self.running.values() {
-            let arm = told_apart(&self.arms, &trial.arm);
+            let arm = distinct_name(&self.arms, &trial.arm);
             *running.entry((arm, trial.phase)).or_default() += 1;
         }
         for ((arm, phase), count) in running {
@@ -177,7 +177,7 @@ impl State {
 }
 
 /// The label of an arm.
-fn told_apart(known: &BTreeMap<String, Arm>, arm: &str) -> String {
+fn distinct_name(known: &BTreeMap<String, Arm>, arm: &str) -> String {
     match known.len() < ARMS_MAX || known.contains_key(arm) {
         true => arm.to_owned(),
         false => OTHER.to_owned(),

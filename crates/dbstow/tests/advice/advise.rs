@@ -1,5 +1,8 @@
 //! `dbstow advise` as a user runs it, with what a real PostgreSQL was recorded to do (`examples/`).
 
+mod finalists_run;
+mod refused;
+
 use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -27,7 +30,7 @@ fn example(name: &str) -> PathBuf {
 }
 
 /// A folder with the example's profile and today's layout.
-struct Place(Folder);
+pub(crate) struct Place(Folder);
 
 impl Deref for Place {
     type Target = Folder;
@@ -38,7 +41,7 @@ impl Deref for Place {
 }
 
 impl Place {
-    fn new() -> Place {
+    pub(crate) fn new() -> Place {
         let folder = Folder::new();
         for name in ["shop.toml", "today.toml"] {
             fs::copy(example(name), folder.path(name)).expect("the example is there");
@@ -46,7 +49,7 @@ impl Place {
         Place(folder)
     }
 
-    fn advise(&self, more: &[&str]) -> Assert {
+    pub(crate) fn advise(&self, more: &[&str]) -> Assert {
         let all = [
             &["advise", "shop.toml", "--today", "today.toml", "--force"],
             &USUAL[..],
@@ -57,7 +60,7 @@ impl Place {
     }
 
     /// The document of an answer.
-    fn advice(&self, more: &[&str]) -> Value {
+    pub(crate) fn advice(&self, more: &[&str]) -> Value {
         // Dearer layouts would be looked at for the fastest alone.
         let budget: &[&str] = match more.contains(&"--budget") {
             true => &[],
@@ -68,158 +71,9 @@ impl Place {
     }
 
     /// The error for something impossible.
-    fn refused(&self, more: &[&str], code: i32) -> String {
+    pub(crate) fn refused(&self, more: &[&str], code: i32) -> String {
         said(&self.advise(more).code(code))
     }
-}
-
-fn number(value: &Value) -> f64 {
-    value
-        .as_f64()
-        .unwrap_or_else(|| panic!("no number: {value}"))
-}
-
-#[test]
-fn the_answer_comes_first_and_the_folder_has_page_document_and_finalists() {
-    let place = Place::new();
-    let assert = place.advise(&["--budget", "500"]).success();
-    let output = stdout(&assert);
-    let first = output.lines().next().expect("there is an answer");
-    assert!(
-        first.starts_with("Move to azure.") || first.starts_with("Change one thing: "),
-        "{first}"
-    );
-    for part in [
-        " a month (today $",
-        "\ntrust: ",
-        "cheapest",
-        "dbstow run shop-advice/finalists.toml",
-    ] {
-        assert!(output.contains(part), "no {part} in {output}");
-    }
-    let lines = output.lines().count();
-    assert!(lines <= 40, "{lines} lines: {output}");
-    let page = place.read("shop-advice/advice.html");
-    for part in [
-        "Content-Security-Policy",
-        "in all",
-        "Assumptions (",
-        "class=\"card chosen\"",
-    ] {
-        assert!(page.contains(part), "no {part} on the page");
-    }
-    assert!(place.path("shop-advice/advice.json").is_file());
-}
-
-#[test]
-fn the_finalists_run_from_another_folder_and_after_both_files_were_moved() {
-    let place = Place::new();
-    place.advice(&[]);
-    let finalists = place.read("shop-advice/finalists.toml");
-    assert!(
-        finalists.contains("profile = \"../shop.toml\""),
-        "{finalists}"
-    );
-
-    let moved = Folder::new();
-    for name in ["shop.toml", "shop-advice"] {
-        fs::rename(place.path(name), moved.path(name)).expect("both are on one disk");
-    }
-    let finalists = moved.text("shop-advice/finalists.toml");
-    Folder::new().stdout(&["plan", &finalists, "--json"]);
-}
-
-#[test]
-fn an_answer_that_is_there_is_not_overwritten_unless_that_is_said() {
-    let place = Place::new();
-    place.make_folder("shop-advice");
-    let finalists = "shop-advice/finalists.toml";
-    place.write(finalists, "# changed by hand");
-    let advise = ["advise", "shop.toml", "--today", "today.toml"];
-    let error = place.fails(&[&advise[..], &USUAL].concat(), 2);
-    assert!(
-        error.contains("shop-advice/finalists.toml is there already") && error.contains("--force"),
-        "{error}"
-    );
-    let left = place.read(finalists);
-    assert_eq!(left, "# changed by hand");
-    place.advice(&[]);
-    assert_ne!(place.read(finalists), left);
-}
-
-#[test]
-fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
-    let place = Place::new();
-    let advice = place.advice(&[]);
-    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/advice.schema.json");
-    let schema = fs::read_to_string(schema).expect("the schema is committed");
-    let schema: Value = serde_json::from_str(&schema).expect("it is JSON");
-    let validator = jsonschema::validator_for(&schema).expect("it is a schema");
-    let errors: Vec<String> = validator
-        .iter_errors(&advice)
-        .map(|error| error.to_string())
-        .collect();
-    assert_eq!(errors, [""; 0]);
-
-    let cheapest = &advice["cheapest"];
-    assert!(
-        number(&cheapest["time"]) + number(&cheapest["time_half"]) <= 1.05,
-        "{cheapest}"
-    );
-    // The price is the sum of its lines.
-    for name in ["today", "cheapest", "fastest", "best_value", "runner_up"] {
-        let layout = &advice[name];
-        let volumes = layout["volumes"].as_array().expect("a list");
-        let disks: f64 = volumes
-            .iter()
-            .map(|volume| number(&volume["usd_per_month"]))
-            .sum();
-        let all = disks + number(&layout["machine_usd_per_month"]);
-        assert!(
-            (all - number(&layout["usd_per_month"])).abs() < 0.01,
-            "{name}: {layout}"
-        );
-    }
-    let price = |name: &str| number(&advice[name]["usd_per_month"]);
-    assert!(price("cheapest") <= price("runner_up") && price("cheapest") <= price("fastest"));
-    let fastest = number(&advice["fastest"]["time"]);
-    assert!(fastest <= number(&cheapest["time"]) * 1.05, "{fastest}");
-    let counts = &advice["counts"];
-    assert_eq!(counts["complete"], true);
-    let considered = number(&counts["considered"]);
-    let others = ["beaten", "bounded", "simulated"].map(|what| number(&counts[what]));
-    assert_eq!(considered, others.iter().sum::<f64>());
-
-    assert_eq!(place.advice(&[]), advice);
-}
-
-#[test]
-fn the_finalists_run_and_agree_with_what_was_predicted() {
-    let place = Place::new();
-    let advice = place.advice(&["--windows"]);
-    let run = ["run", "shop-advice/finalists.toml", "--format", "json"];
-    let findings = place.json(&run);
-    let arms = findings["arms"].as_array().expect("a list");
-    // Machines are priced as they were.
-    for (arm, layout) in [("cheapest", "cheapest"), ("fastest", "fastest")] {
-        let Some(arm) = arms.iter().find(|found| found["name"] == arm) else {
-            continue;
-        };
-        let usd = number(&advice[layout]["usd_per_month"]);
-        assert!((number(&arm["usd_per_month"]) - usd).abs() < 0.01, "{arm}");
-        assert_eq!(arm["with_windows"], true);
-    }
-    let latency = |name: &str| {
-        let arm = arms.iter().find(|arm| arm["name"] == name);
-        let arm = arm.unwrap_or_else(|| panic!("no arm {name}"));
-        number(&arm["metrics"]["operation_latency_mean_ms"]["mean"])
-    };
-    let ratio = latency("cheapest") / latency("today");
-    let predicted = number(&advice["cheapest"]["time"]);
-    assert!(
-        (ratio / predicted - 1.0).abs() < 0.1,
-        "{ratio} and {predicted}"
-    );
 }
 
 /// The example with temporary files on a volume of their own, in both files.
@@ -275,40 +129,108 @@ fn local_on<'a>(machine: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&asked, more].concat()
 }
 
+pub(crate) fn number(value: &Value) -> f64 {
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("no number: {value}"))
+}
+
 #[test]
-fn finalists_on_every_local_disk_of_a_machine_are_checked_and_run() {
+fn the_answer_comes_first_and_the_folder_has_page_document_and_finalists() {
     let place = Place::new();
-    with_temp_apart(&place);
-    // Machines with one local disk, and with four.
-    for (machine, count) in [("azure.D8ads_v7", None), ("azure.D32ads_v7", Some(4))] {
-        place.dbstow(&local_on(machine, &[])).assert().success();
-        let finalists = place.path("shop-advice/finalists.toml");
-        let text = fs::read_to_string(&finalists).expect("it was written");
-        let document: toml_edit::DocumentMut = text.parse().expect("it is TOML");
-        let temp = &document["volume"]["cheapest-temp"];
-        let found = temp.get("count").and_then(toml_edit::Item::as_integer);
-        let expected = (Some("local"), count);
-        assert_eq!((temp["disk"].as_str(), found), expected, "{text}");
-        // Nothing in it is without effect.
-        place
-            .dbstow(&["check", "shop-advice/finalists.toml"])
-            .assert()
-            .success()
-            .stderr("");
+    let assert = place.advise(&["--budget", "500"]).success();
+    let output = stdout(&assert);
+    let first = output.lines().next().expect("there is an answer");
+    assert!(
+        first.starts_with("Move to azure.") || first.starts_with("Change one thing: "),
+        "{first}"
+    );
+    for part in [
+        " a month (today $",
+        "\ntrust: ",
+        "cheapest",
+        "dbstow run shop-advice/finalists.toml",
+    ] {
+        assert!(output.contains(part), "no {part} in {output}");
     }
-    let run = ["run", "shop-advice/finalists.toml", "--blocks", "1"];
-    place.dbstow(&run).assert().success();
-    // A disk more than the machine has.
-    let more = [
-        "check",
-        "shop-advice/finalists.toml",
-        "--set",
-        "volume.cheapest-temp.count=5",
-    ];
-    let refused = place.fails(&more, 2);
-    for part in ["cheapest-temp", "5 local disks", "azure.D32ads_v7 has 4"] {
-        assert!(refused.contains(part), "no {part} in {refused}");
+    let lines = output.lines().count();
+    assert!(lines <= 40, "{lines} lines: {output}");
+    let page = place.read("shop-advice/advice.html");
+    for part in [
+        "Content-Security-Policy",
+        "in all",
+        "Assumptions (",
+        "class=\"card chosen\"",
+    ] {
+        assert!(page.contains(part), "no {part} on the page");
     }
+    assert!(place.path("shop-advice/advice.json").is_file());
+}
+
+#[test]
+fn an_answer_that_is_there_is_not_overwritten_unless_that_is_said() {
+    let place = Place::new();
+    place.make_folder("shop-advice");
+    let finalists = "shop-advice/finalists.toml";
+    place.write(finalists, "# changed by hand");
+    let advise = ["advise", "shop.toml", "--today", "today.toml"];
+    let error = place.fails(&[&advise[..], &USUAL].concat(), 2);
+    assert!(
+        error.contains("shop-advice/finalists.toml is there already") && error.contains("--force"),
+        "{error}"
+    );
+    let left = place.read(finalists);
+    assert_eq!(left, "# changed by hand");
+    place.advice(&[]);
+    assert_ne!(place.read(finalists), left);
+}
+
+#[test]
+fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
+    let place = Place::new();
+    let advice = place.advice(&[]);
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/advice.schema.json");
+    let schema = fs::read_to_string(schema).expect("the schema is committed");
+    let schema: Value = serde_json::from_str(&schema).expect("it is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("it is a schema");
+    let errors: Vec<String> = validator
+        .iter_errors(&advice)
+        .map(|error| error.to_string())
+        .collect();
+    assert_eq!(errors, [""; 0]);
+
+    let cheapest = &advice["cheapest"];
+    assert!(
+        number(&cheapest["time"]) + number(&cheapest["time_half"]) <= 1.05,
+        "{cheapest}"
+    );
+    // The price is the sum of its lines.
+    for name in ["today", "cheapest", "fastest", "best_value", "runner_up"] {
+        let layout = &advice[name];
+        let volumes = layout["volumes"].as_array().expect("a list");
+        let disks: f64 = volumes
+            .iter()
+            .map(|volume| number(&volume["usd_per_month"]))
+            .sum();
+        let all = disks + number(&layout["machine_usd_per_month"]);
+        assert!(
+            (all - number(&layout["usd_per_month"])).abs() < 0.01,
+            "{name}: {layout}"
+        );
+    }
+    let price = |name: &str| number(&advice[name]["usd_per_month"]);
+    // A simpler layout, or one with room, costs up to 5 % more than what it is preferred to.
+    assert!(price("cheapest") <= price("runner_up") * 1.05);
+    assert!(price("cheapest") <= price("fastest") * 1.05);
+    let fastest = number(&advice["fastest"]["time"]);
+    assert!(fastest <= number(&cheapest["time"]) * 1.05, "{fastest}");
+    let counts = &advice["counts"];
+    assert_eq!(counts["complete"], true);
+    let considered = number(&counts["considered"]);
+    let others = ["beaten", "bounded", "simulated"].map(|what| number(&counts[what]));
+    assert_eq!(considered, others.iter().sum::<f64>());
+
+    assert_eq!(place.advice(&[]), advice);
 }
 
 /// The commands that are printed as the next ones, with `FOLDER` and the like filled in.
@@ -467,51 +389,6 @@ fn a_layout_that_is_cheaper_than_all_others_is_to_be_kept() {
 }
 
 #[test]
-fn a_profile_of_other_disks_gets_no_advice() {
-    let place = Place::new();
-    let today = place.read("today.toml");
-    assert!(today.contains("azure.premium.p30"), "{today}");
-    place.write("today.toml", today.replace("premium.p30", "premium.p10"));
-    // Wishes are checked before the profile is replayed.
-    let error = place.refused(&["--temp", "local"], 2);
-    assert!(error.contains("not counted separately"), "{error}");
-    let error = place.refused(&[], 3);
-    assert!(
-        error.contains("does not fit this layout") && error.contains("--untested"),
-        "{error}"
-    );
-    assert!(!place.path("shop-advice").exists());
-    let untested = place.advice(&["--untested"]);
-    assert_eq!(untested["backtest"]["fits"], false);
-}
-
-#[test]
-fn what_is_untested_is_marked_and_not_trusted() {
-    let place = Place::new();
-    let today = place.read("today.toml");
-    place.write("today.toml", today.replace("premium.p30", "premium.p10"));
-    let untested = ["--untested", "--budget", "500", "--simulations", "5"];
-
-    let assert = place.advise(&untested).success();
-
-    let output = stdout(&assert);
-    assert!(
-        output.contains("trust: low, because the model does not"),
-        "{output}"
-    );
-    assert!(output.contains("\n! UNTESTED: "), "{output}");
-    assert!(!output.contains('\u{1b}'), "{output}");
-    let page = place.read("shop-advice/advice.html");
-    assert!(page.contains("<body class=\"doubtful\">"));
-    // In red where a terminal has colours.
-    let all = ["advise", "shop.toml", "--today", "today.toml", "--force"];
-    let mut coloured = place.dbstow(&[&all[..], &USUAL, &untested].concat());
-    let coloured = coloured.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
-    let coloured = stdout(&coloured.assert().success());
-    assert!(coloured.starts_with("\u{1b}[31m"), "{coloured}");
-}
-
-#[test]
 fn the_smallest_changes_are_listed_in_the_currency_that_is_asked_for() {
     let place = Place::new();
     let more = ["--minimal", "--currency", "EUR=0.5", "--budget", "500"];
@@ -547,52 +424,6 @@ fn the_smallest_changes_are_listed_in_the_currency_that_is_asked_for() {
     }
     let error = place.refused(&["--currency", "EUR"], 2);
     assert!(error.contains("EUR=0.92"), "{error}");
-}
-
-#[test]
-fn what_cannot_be_is_refused_with_the_remedy() {
-    let place = Place::new();
-    place.write("own.csv", "name,usd,per\naws.gp3,0.05,\n");
-    let wrong: [(&[&str], &str); 10] = [
-        (&["--not-slower", "1.5"], "1.5 has no percent sign"),
-        (&["--not-slower", "900%"], "900% is not below 900%"),
-        (
-            &["--region", "mars-1"],
-            "--region mars-1: there are no prices of it",
-        ),
-        (&["--disk", "azure.premium.p3O"], "azure.premium.p30"),
-        (&["--prices", "own.csv"], "own.csv:2: `aws.gp3` has no unit"),
-        (&["--prices", "none.csv"], "name,usd,per"),
-        (&["--capacity", "temp=0GiB"], "it is 0"),
-        (
-            &["--capacity", "index=1GiB"],
-            "there are data, temp and log",
-        ),
-        (
-            &["--capacity", "temp=90000TiB"],
-            "no disk of the catalogue holds",
-        ),
-        (&["--temp", "local"], "not counted separately"),
-    ];
-    for (more, part) in wrong {
-        let error = place.refused(more, 2);
-        assert!(error.contains(part), "{more:?}: {error}");
-    }
-    let all = ["advise", "shop.toml", "--today", "today.toml"];
-    let error = place.fails(&[&all[..], &["--cloud", "azura"]].concat(), 2);
-    assert!(
-        error.contains("there is no such cloud; give one of aws, azure, gcp"),
-        "{error}"
-    );
-    let error = place.fails(&[&all[..], &["--machine", "E9999"]].concat(), 2);
-    assert!(
-        error.contains("there is no machine `azure.E9999` in the catalogue (did you mean"),
-        "{error}"
-    );
-    let error = place.fails(&[&all[..], &["--not-slower", "many"]].concat(), 2);
-    assert!(error.contains("give a percentage such as 5%"), "{error}");
-    let error = place.fails(&["advise", "shop.toml"], 2);
-    assert!(error.contains("give them with --today FILE"), "{error}");
 }
 
 /// The profile of the example names neither machine nor disks.
@@ -694,129 +525,4 @@ fn counters_alone_give_advice_without_limits_or_a_price_of_today() {
         error.contains("--set workload.sessions=3: it sets keys of today's layout, which are in machine, volume and placement"),
         "{error}"
     );
-}
-
-/// Before anything is replayed.
-#[test]
-fn a_capacity_without_a_unit_is_refused_with_one() {
-    let place = Place::new();
-    let error = place.refused(&["--capacity", "temp=20"], 2);
-    assert!(
-        error.contains(
-            "--capacity temp=20: `20` is not a size such as \"64 KiB\", \"512 MiB\" or \"2 GB\""
-        ),
-        "{error}"
-    );
-}
-
-#[test]
-fn an_idle_server_is_none_to_advise() {
-    let place = Place::new();
-    let profile = place.read("shop.toml");
-    let lines = profile
-        .lines()
-        .map(|line| match line.starts_with("operations = ") {
-            true => {
-                let values = line.matches(',').count() + 1;
-                format!("operations = [{}]", vec!["0.0"; values].join(", "))
-            }
-            false => line.to_owned(),
-        });
-    let idle: Vec<String> = lines.collect();
-    place.write("shop.toml", idle.join("\n"));
-    let error = place.refused(&[], 2);
-    assert!(
-        error.contains("the server was idle; record it under load"),
-        "{error}"
-    );
-}
-
-/// What the catalogue assumes of a disk, as `dbstow disks` has it.
-fn assumed(place: &Place, disk: &str) -> Vec<String> {
-    let document = place.json(&["disks", disk, "--format", "json"]);
-    let disks = document["disks"].as_array().expect("a list");
-    let entry = disks.iter().find(|entry| entry["name"] == disk);
-    let entry = entry.unwrap_or_else(|| panic!("{disk} is not listed"));
-    let latencies = ["read_latency", "write_latency", "flush_latency"];
-    let latencies = latencies.map(|latency| entry[latency]["assumed"].clone());
-    let others = entry["assumed"].as_array().expect("a list").clone();
-    let texts = latencies.into_iter().chain(others);
-    texts
-        .filter_map(|text| text.as_str().map(str::to_owned))
-        .collect()
-}
-
-/// The catalogue assumes prices with Windows of these machines, and what the disks inside them do.
-#[test]
-fn what_is_assumed_is_of_what_the_answers_use_and_begins_with_the_answer() {
-    let of = |advice: &Value| -> Vec<String> {
-        let all = advice["assumptions"].as_array().expect("a list").iter();
-        all.filter_map(|text| text.as_str().map(str::to_owned))
-            .collect()
-    };
-    let any = |told: &[String], part: &str| told.iter().any(|told| told.contains(part));
-    let place = Place::new();
-    let remote = place.advice(&[]);
-    assert!(!remote.to_string().contains("\"local\""), "{remote}");
-    let remote = of(&remote);
-    assert!(remote[0].contains(" (cheapest"), "{remote:?}");
-    assert!(!any(&remote, "price with Windows"), "{remote:?}");
-    assert!(!any(&remote, "its own disk"), "{remote:?}");
-    // One sentence for the assumptions about one disk in the same answers.
-    let of_one = |told: &&String| told.starts_with("azure.premium_v2 (");
-    assert_eq!(remote.iter().filter(of_one).count(), 1, "{remote:?}");
-    with_temp_apart(&place);
-    let local = local_on("azure.D8ads_v7", &["--windows", "--format", "json"]);
-    let local = place.json(&local);
-    let local = of(&local);
-    assert!(any(&local, "price with Windows"), "{local:?}");
-    assert!(any(&local, "its own disk: "), "{local:?}");
-}
-
-/// Standard SSDs have latencies of an assumed spread, and a price without their transactions.
-#[test]
-fn what_the_catalogue_assumes_of_a_layout_stands_beside_it() {
-    let place = Place::new();
-    let ask = ["--disk", "azure.stdssd.e10", "--not-slower", "800%"];
-    let advice = place.advice(&ask);
-    let told: Vec<&str> = advice["assumptions"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
-    // Of today's disk, what was recorded takes the place of what the catalogue assumes.
-    let mut disks = Vec::new();
-    for answer in ["cheapest", "runner_up", "fastest", "best_value"] {
-        let volumes = advice[answer]["volumes"].as_array().cloned();
-        let names = volumes.into_iter().flatten();
-        disks.extend(names.filter_map(|volume| volume["disk"].as_str().map(str::to_owned)));
-    }
-    assert!(disks.contains(&"azure.stdssd.e10".to_owned()), "{disks:?}");
-    for disk in disks {
-        for text in assumed(&place, &disk) {
-            let mut told = told.iter();
-            assert!(
-                told.any(|told| told.contains(&disk) && told.contains(&text)),
-                "{disk}: {text} is not in {:?}",
-                advice["assumptions"]
-            );
-        }
-    }
-    let budget = [&ask[..], &["--budget", "500"]].concat();
-    let assert = place.advise(&budget).success();
-    let output = stdout(&assert);
-    assert!(
-        output.contains(
-            "trust: low, because the latency of azure.stdssd.e10 is known from one place at most"
-        ),
-        "{output}"
-    );
-    let page = place.read("shop-advice/advice.html");
-    for part in [
-        "the spread: p99 twice p50",
-        "without transactions, which are billed separately",
-    ] {
-        assert!(page.contains(part), "the page lacks {part}");
-    }
 }

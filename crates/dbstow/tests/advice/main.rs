@@ -3,6 +3,8 @@
 mod advise;
 mod advise_articles;
 mod finalists;
+mod licences;
+mod questions;
 mod quiet;
 mod replay;
 mod verify;

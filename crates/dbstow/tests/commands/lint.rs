@@ -137,7 +137,7 @@ fn a_mount_point_of_the_host_file_that_the_capture_does_not_have_is_reported() {
         // A temporary disk may well be empty, and is proposed for tempdb.
         (
             "ephemeral = true",
-            "tells of a temporary disk Q:\\, where the capture has no file: nothing shows that the server has it",
+            "names a temporary disk Q:\\, where the capture has no file: nothing shows that the server has it",
         ),
     ] {
         let text = format!("[[volumes]]\nmount_point = 'Q:\\'\n{told}\n");

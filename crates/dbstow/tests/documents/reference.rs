@@ -3,6 +3,7 @@
 //! A line `<!-- keys: FILE TYPE, PREFIX. TYPE: FIELD FIELD -->` stands before each such table: the types in `FILE`, the second with
 //! a prefix before its keys, and of the last these fields alone. The first paragraphs of a field's comment are the cell `value`, its
 //! last one, `Absent: ..` or `Required.`, the cell `when absent`. A field whose type has a table of its own has no row.
+//! `settings` are those of the product that the file is of, `defaults` those of engines, both from `products`.
 //! In a schema, `TYPE` is where the object is (`/`, `/$defs/arm`), and required properties come first. `make reference` writes the
 //! tables.
 
@@ -10,6 +11,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use products::{LIKES, PRODUCTS, Setting};
 use serde_json::Value as Json;
 use syn::{Attribute, Expr, ExprLit, Field, Item, Lit, Meta, Type};
 
@@ -87,19 +89,21 @@ fn with_tables(text: &str) -> String {
             lines.push(line.to_owned());
         }
         if let Some((file, parts)) = marker(line) {
-            let source = fs::read_to_string(root().join(file)).expect(file);
-            let rows: Vec<Row> = match file.ends_with(".json") {
-                true => parts
-                    .iter()
-                    .flat_map(|part| described(&source, part.of))
-                    .collect(),
-                false => {
+            lines.extend(match (parts[0].of, file.ends_with(".json")) {
+                ("settings", _) => table(&settings(file)),
+                ("defaults", _) => defaults(),
+                (_, true) => {
+                    let schema = fs::read_to_string(root().join(file)).expect(file);
+                    let rows = parts.iter().flat_map(|part| described(&schema, part.of));
+                    table(&rows.collect::<Vec<Row>>())
+                }
+                (_, false) => {
+                    let source = fs::read_to_string(root().join(file)).expect(file);
                     let parsed = syn::parse_file(&source).expect(file);
                     let rows = |part: &Part<'_>| rows(&parsed.items, part, &with_table);
-                    parts.iter().flat_map(rows).collect()
+                    table(&parts.iter().flat_map(rows).collect::<Vec<Row>>())
                 }
-            };
-            lines.extend(table(&rows));
+            });
             in_table = true;
         }
     }
@@ -122,6 +126,44 @@ fn marker(line: &str) -> Option<(&str, Vec<Part<'_>>)> {
         }
     };
     Some((file, parts.split(", ").map(part).collect()))
+}
+
+/// Rows of the settings of the product that `file` is of.
+fn settings(file: &str) -> Vec<Row> {
+    let name = Path::new(file).file_stem().and_then(|name| name.to_str());
+    let product = PRODUCTS
+        .iter()
+        .find(|product| Some(product.name) == name)
+        .expect(file);
+    // Its values stand behind what it is, before what is to be noted of it.
+    let row = |setting: &Setting| {
+        let is_open = |at: usize| setting.about[..at].matches('(').count();
+        let is_closed = |at: usize| setting.about[..at].matches(')').count();
+        let mut ends = setting.about.match_indices("; ").map(|(at, _)| at);
+        let end = ends.find(|at| is_open(*at) == is_closed(*at));
+        let (what, noted) = setting.about.split_at(end.unwrap_or(setting.about.len()));
+        Row {
+            key: setting.key.to_owned(),
+            value: format!("{what}: {}{noted}", setting.kind.values()),
+            absent: Some(setting.absent.to_owned()),
+        }
+    };
+    product.settings.iter().map(row).collect()
+}
+
+/// The table of defaults, with a column for each name that `like` has.
+fn defaults() -> Vec<String> {
+    let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
+    let names = LIKES.map(|like| format!("`{}`", like.name));
+    let head = [vec!["key".to_owned()], names.to_vec()].concat();
+    let tables = LIKES.map(|like| like.defaults.table());
+    let rows = (0..tables[0].len()).map(|at| {
+        let key = format!("`{}`", tables[0][at].0);
+        let values = tables.iter().map(|table| table[at].1.clone());
+        line(&[key].into_iter().chain(values).collect::<Vec<_>>())
+    });
+    let rule = "|---".repeat(head.len()) + "|";
+    [line(&head), rule].into_iter().chain(rows).collect()
 }
 
 /// Rows of the properties of an object in a JSON schema.
@@ -210,7 +252,10 @@ fn escaped(text: &str) -> String {
 
 /// A sentence as the other cells are: without its capital letter and its full stop.
 fn as_cell(text: &str) -> String {
-    let text = text.strip_suffix('.').unwrap_or(text);
+    let text = match text.ends_with("..") {
+        true => text,
+        false => text.strip_suffix('.').unwrap_or(text),
+    };
     let mut letters = text.chars();
     match (letters.next(), letters.next()) {
         (Some(first), second)

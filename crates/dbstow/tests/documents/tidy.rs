@@ -123,7 +123,7 @@ const WRITERS: &[(&str, &str)] = &[
         "the default for --backing, claimed by `WorkDir`",
     ),
     (
-        "sqlite-vfs/src/virtual_time/spool.rs",
+        "sqlite-vfs/src/virtual_time/spool/slots.rs",
         "a file without a name",
     ),
     ("emulator/src/contents.rs", "a file without a name"),
@@ -444,7 +444,8 @@ fn every_catalogue_entry_has_a_dated_source() {
 
 /// Whether a file belongs to a program or library, and not to tests or to what they share.
 fn is_source(path: &Path) -> bool {
-    path.components().any(|part| part.as_os_str() == "src") && !path.starts_with("testing")
+    let has = |name: &str| path.components().any(|part| part.as_os_str() == name);
+    has("src") && !has("tests") && !path.starts_with("testing")
 }
 
 /// Whether a file is compiled for tests alone: by its name, or by how the module above declares it.
@@ -453,7 +454,10 @@ fn is_for_tests(path: &Path) -> bool {
     let declared = format!("#[cfg(test)]\nmod {};", stem.unwrap_or_default());
     let folder = crates().join(path).with_file_name("");
     let above = ["mod.rs", "lib.rs"].map(|file| fs::read_to_string(folder.join(file)));
-    path.ends_with("tests.rs") || above.iter().flatten().any(|text| text.contains(&declared))
+    let is_below_tests = path.components().any(|part| part.as_os_str() == "tests");
+    is_below_tests
+        || path.ends_with("tests.rs")
+        || above.iter().flatten().any(|text| text.contains(&declared))
 }
 
 /// `path:line: code` of every line of code for which `wrong` holds; paths are relative to `crates`.

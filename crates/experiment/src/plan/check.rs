@@ -27,7 +27,7 @@ pub(super) fn rules(plan: &Plan) -> Result<(), PlanError> {
 
 fn broken(arm: Option<&str>, fault: &Fault) -> PlanError {
     let place = arm.map_or(String::new(), |arm| format!("arm \"{arm}\": "));
-    PlanError::Rule(format!("{place}{}", fault.told()))
+    PlanError::Rule(format!("{place}{}", fault.message()))
 }
 
 /// Checks what is outside of a single arm's settings: names and references to them.

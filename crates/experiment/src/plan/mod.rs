@@ -175,7 +175,7 @@ impl Plan {
         trials.find(|trial| trial.arm == arm)
     }
 
-    /// The seed of what the trials of a block have in common although nobody knows it exactly, the twin included; `None` if
+    /// The seed of the uncertain values that the trials of a block have in common, the twin included; `None` if
     /// everything is at its typical value.
     pub fn unknowns_seed(&self, block: u32) -> Option<u64> {
         let Protocol { nominal, seed, .. } = self.protocol;

@@ -57,7 +57,7 @@ pub struct Record {
     pub position: u32,
     /// Seed of the trial.
     pub seed: u64,
-    /// What was drawn for its block of what nobody knows exactly, by name; simulate only.
+    /// Uncertain values drawn for its block, by name; simulate only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub drawn: BTreeMap<String, Drawn>,
     /// Whether it completed.

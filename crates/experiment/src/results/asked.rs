@@ -58,7 +58,7 @@ impl Unchecked {
     /// The first key that differs, with both values, or an invalid price.
     pub(super) fn check(self, plan: &Plan) -> Result<Question, String> {
         let Unchecked(asked) = self;
-        check(&asked, plan).map_err(|fault| fault.told())?;
+        check(&asked, plan).map_err(|fault| fault.message())?;
         Ok(asked)
     }
 }

@@ -61,7 +61,7 @@ impl Settings {
     /// # Errors
     /// The first rule of experiments that they break, with its key.
     pub fn check(&self, mode: Mode) -> Result<(), String> {
-        rules::settings(self, mode).map_err(|fault| fault.told())
+        rules::settings(self, mode).map_err(|fault| fault.message())
     }
 
     /// The settings with every name resolved, as by [`Spec::check`]: those of a plan are unchanged, unless a name now refers to
@@ -73,7 +73,7 @@ impl Settings {
         let mut found = self.clone();
         roles(&found.placement, variant, known)
             .and_then(|()| settings(&mut found, known))
-            .map_err(|fault| fault.told())?;
+            .map_err(|fault| fault.message())?;
         Ok(found)
     }
 }

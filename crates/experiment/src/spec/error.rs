@@ -76,7 +76,7 @@ impl Fault {
     }
 
     /// The message with its key, if no line is known.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         let key = self.key.join(".");
         match self.message.starts_with(&key) {
             true => self.message.clone(),

@@ -173,7 +173,7 @@ impl Volumes {
         };
         let why = |key: &String| match key.split('.').collect::<Vec<_>>()[..] {
             ["machine", "cores"] if attached.is_limited_by_cores() => None,
-            ["machine", "cores" | "memory"] => Some(OF_THIS_MACHINE.to_owned()),
+            ["machine", "cores" | "memory" | "processor_speed"] => Some(OF_THIS_MACHINE.to_owned()),
             ["machine", key, ..] => attached.idle_of_machine(key),
             ["volume", name, key, ..] => {
                 let mut volumes = self.volumes.iter();
@@ -304,11 +304,12 @@ impl Here<'_> {
             volumes: &settings.volumes,
             known: self.known,
         };
+        let of_processors = matches!(key, "cores" | "processor_speed");
         match key {
             _ if self.is_real() => Some(REAL.to_owned()),
             "cores" if attached.is_limited_by_cores() => None,
-            "cores" if self.is_in_real_time() => Some(OF_THIS_MACHINE.to_owned()),
-            "cores" if self.has_plain_files() => {
+            _ if of_processors && self.is_in_real_time() => Some(OF_THIS_MACHINE.to_owned()),
+            _ if of_processors && self.has_plain_files() => {
                 Some("plain I/O takes no processor time".to_owned())
             }
             // The engine's memory must fit into it.

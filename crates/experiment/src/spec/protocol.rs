@@ -28,7 +28,7 @@ pub struct Protocol {
     pub metric: String,
     /// Seed of all randomness.
     pub seed: u64,
-    /// Whether values that nobody knows exactly are at their typical ones in every block, instead of drawn; always in real time.
+    /// Whether uncertain values are the typical ones in every block, instead of drawn; always in real time.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub nominal: bool,
 }

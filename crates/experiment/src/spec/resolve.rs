@@ -19,6 +19,7 @@ pub(crate) fn machine(asked: &wire::Machine) -> Result<Machine, Fault> {
     let machine = Machine {
         kind: asked.kind.clone(),
         cores: asked.cores,
+        processor_speed: asked.processor_speed,
         memory: asked.memory,
         system: asked.system,
         credits: asked.credits.map(|share| share.0),

@@ -39,6 +39,9 @@ pub struct Machine {
     pub kind: Option<String>,
     /// Virtual processors, if not those of `kind`; at least 1.
     pub cores: Option<u32>,
+    /// How fast each is, as a multiple of those that work was measured on, above 0; `None`: as fast.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor_speed: Option<f64>,
     /// Main memory, if not that of `kind`.
     pub memory: Option<Bytes>,
     /// Its operating system, for its price; `None`: Linux.

@@ -120,6 +120,11 @@ pub(crate) struct Machine {
     ///
     /// Absent: the type's.
     pub(crate) cores: Option<u32>,
+    /// How fast each of them is, as a multiple of those that the profile was recorded on, or that `engine.cpu` is for: `1.3`, above
+    /// 0. `dbstow advise` writes it for machines of other series.
+    ///
+    /// Absent: 1.
+    pub(crate) processor_speed: Option<f64>,
     /// Main memory.
     ///
     /// Absent: the type's.
@@ -371,8 +376,8 @@ pub(crate) struct Protocol {
     ///
     /// Absent: `elapsed_s`.
     pub(crate) metric: Option<String>,
-    /// Whether what nobody knows exactly, such as how long a kind of disk takes, is at its typical value in every block; if
-    /// not, each block draws it by how it is known (simulate).
+    /// Whether uncertain values, such as the latency of a kind of disk, are the typical ones in every block; if not, each block
+    /// draws them by how well they are known (simulate).
     ///
     /// Absent: false; true with `--quick`.
     pub(crate) nominal: Option<bool>,

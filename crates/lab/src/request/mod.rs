@@ -33,7 +33,9 @@ use crate::inventory::Inventory;
 use crate::trial;
 use engine::{EngineProvider, Engines, Options};
 use experiment::plan::Plan;
-use experiment::spec::{Arm, EngineName, ExperimentText, Idle, Mode, Spec, SpecError, Variant};
+use experiment::spec::{
+    Arm, EngineName, ExperimentText, Idle, Mode, Role, Settings, Spec, SpecError, Variant, Volume,
+};
 use files::input::Reach;
 
 /// Which experiment, what of it is changed, and how it runs.
@@ -60,7 +62,7 @@ pub struct RunRequest {
     pub blocks: Option<u32>,
     /// Seed of all randomness.
     pub seed: Option<u64>,
-    /// Keeps what nobody knows exactly at its typical value, instead of drawing it in each block (simulate).
+    /// Keeps uncertain values at their typical ones, instead of drawing them in each block (simulate).
     pub nominal: bool,
     /// How it runs.
     pub mode: Mode,
@@ -88,6 +90,38 @@ pub struct ResolvedRun {
     pub plan: Plan,
     /// Given keys that have no effect.
     pub idle: Vec<Idle>,
+}
+
+impl ResolvedRun {
+    /// A sentence on the arms with data or log on a modelled disk that is empty after a stop, where there are some.
+    pub fn local_data(&self) -> Option<String> {
+        let (plan, catalogue) = (&self.plan, &self.inventory.catalogue);
+        if plan.variant.mode == Mode::Measure {
+            return None;
+        }
+        let is_kept = |settings: &Settings| {
+            let machine = settings.machine.kind.as_deref();
+            let forgets = |volume: &&Volume| {
+                catalogue
+                    .after_stop(&volume.disk.to_string(), machine)
+                    .forgets()
+            };
+            let lasting = Role::ALL.into_iter().filter(|role| *role != Role::Temp);
+            let mut files = lasting.flat_map(|role| settings.placement.files(role));
+            files.any(|file| {
+                let mut volumes = settings.volumes.iter().filter(forgets);
+                volumes.any(|volume| volume.name == file.volume)
+            })
+        };
+        let arms = plan.all_arms().filter(|arm| is_kept(&arm.settings));
+        let arms: Vec<&str> = arms.map(|arm| arm.name.as_str()).collect();
+        (!arms.is_empty()).then(|| {
+            format!(
+                "{}: data or log is on a disk that is empty after its machine was stopped, moved or failed",
+                arms.join(", ")
+            )
+        })
+    }
 }
 
 /// A catalogue file, and the names of its disks.

@@ -8,6 +8,7 @@
 //! Simulated trials run several at a time, which does not change the results; real ones one after the
 //! other, so that they do not disturb each other.
 
+mod needs;
 mod prepared;
 mod real_time;
 mod simulated;
@@ -30,6 +31,7 @@ use crate::trial::{Moment, memory_needed};
 use engine::Options;
 use engine::hooks::HostHooks;
 
+pub use needs::{Needs, TooLarge, task_memory_unknown};
 pub use prepared::{PrepareError, Prepared, Rehearsed};
 pub use store::{Chosen, Memory, Store};
 

@@ -103,7 +103,7 @@ impl Prepared {
             engine,
             arms: plan.all_arms().map(ready).collect::<Result<_, _>>()?,
             plan: plan.clone(),
-            images: Images::default(),
+            images: Images::for_seeds(plan.trials().iter().map(|trial| trial.seed)),
         })
     }
 

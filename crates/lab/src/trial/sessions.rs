@@ -10,7 +10,7 @@ use super::parameters::ParameterRows;
 use experiment::record::series::Points;
 use experiment::record::{Errors, histogram};
 use experiment::spec::{Amount, Arrival, Workload as Asked};
-use workload::{Driver, LOOP_COUNT, LOOP_FIRST, Script, Value, Variables, Workload};
+use workload::{Driver, LOOP_COUNT, LOOP_FIRST, Run as Mix, Script, Value, Variables, Workload};
 
 /// How many consecutive operations of a session may take no time before a duration that should end them is considered
 /// never to.
@@ -43,6 +43,40 @@ pub(super) trait SessionContext: Driver<Error = String> {
 
     /// Whether the run must end early.
     fn stopping(&self) -> bool;
+
+    /// Replays operation `number` of the session if that was executed elsewhere; `None`: it is to be executed.
+    fn replay(&mut self, _number: u64) -> Option<Outcome> {
+        None
+    }
+}
+
+/// What came of an operation.
+#[derive(Clone)]
+pub(super) struct Outcome {
+    /// Its script, by its place in the mix.
+    pub(super) script: usize,
+    /// The error, if one occurred.
+    pub(super) result: Result<(), String>,
+}
+
+/// Executes one turn of `mix`: picks a script, runs it, and rolls back what failed.
+pub(super) fn execute<S: SessionContext>(
+    mix: &Mix,
+    variables: &mut Variables,
+    keys: &mut Stream,
+    seat: &mut S,
+) -> Outcome {
+    let script = mix.pick(keys);
+    seat.enter(script);
+    let result = mix.scripts[script]
+        .script
+        .execute(variables, keys, seat)
+        .map_err(|error| error.to_string())
+        .and_then(|()| seat.settle());
+    if result.is_err() {
+        seat.roll_back();
+    }
+    Outcome { script, result }
 }
 
 /// What all sessions of a run share.
@@ -208,6 +242,15 @@ pub(super) fn load<S: SessionContext>(
     Ok(())
 }
 
+/// What a session's operations are drawn from.
+pub(super) fn keys(seed: u64, session: u32) -> Stream {
+    random::stream(own_seed(seed, session), "keys")
+}
+
+fn own_seed(seed: u64, session: u32) -> u64 {
+    random::derive(seed, "session", u64::from(session))
+}
+
 /// One session's run.
 pub(super) struct Run<'a, 'b, S> {
     task: &'a Task<'a>,
@@ -225,11 +268,9 @@ pub(super) struct Run<'a, 'b, S> {
 impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
     /// The run of `session`, from 0. The same seed draws the same keys, whatever the clock.
     pub(super) fn new(task: &'a Task<'a>, session: u32, seat: &'b mut S) -> Run<'a, 'b, S> {
-        let seed = random::derive(task.seed, "session", u64::from(session));
-        let (keys, arrivals) = (
-            random::stream(seed, "keys"),
-            random::stream(seed, "arrivals"),
-        );
+        let seed = own_seed(task.seed, session);
+        let keys = keys(task.seed, session);
+        let arrivals = random::stream(seed, "arrivals");
         Run {
             task,
             session,
@@ -264,7 +305,7 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
                 set_turn(variables, number, count);
             }
             let before = self.seat.now();
-            let outcome = self.operation(variables, start, count);
+            let outcome = self.operation(variables, start, [number, count]);
             number += count;
             if pause > Duration::ZERO && number < share {
                 // If it is cut short, the run ends anyway.
@@ -313,24 +354,19 @@ impl<'a, 'b, S: SessionContext> Run<'a, 'b, S> {
         (!over && !self.seat.stopping()).then_some(*due)
     }
 
-    /// One turn, which runs `count` operations. Returns the script's name, and the error if one occurred.
+    /// One turn, which runs `count` operations from `number` on. Returns the script's name, and the error if one occurred.
     fn operation(
         &mut self,
         variables: &mut Variables,
         start: Instant,
-        count: u64,
+        [number, count]: [u64; 2],
     ) -> (&'a str, Option<String>) {
         let mix = &self.task.workload.run;
-        let picked = mix.pick(&mut self.keys);
-        let script: &Script = &mix.scripts[picked].script;
-        self.seat.enter(picked);
-        let result = script
-            .execute(variables, &mut self.keys, self.seat)
-            .map_err(|error| error.to_string())
-            .and_then(|()| self.seat.settle());
-        if result.is_err() {
-            self.seat.roll_back();
-        }
+        let Outcome { script, result } = match self.seat.replay(number) {
+            Some(outcome) => outcome,
+            None => execute(mix, variables, &mut self.keys, self.seat),
+        };
+        let script: &Script = &mix.scripts[script].script;
         let end = self.seat.now();
         self.seat.ended(end, result.is_ok());
         self.tally.ended.add(end, count);

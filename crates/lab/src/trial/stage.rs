@@ -67,6 +67,7 @@ impl Stage {
     pub fn new(settings: &Settings, catalogue: &Catalogue) -> Result<Stage, StageError> {
         let machine = machine(&settings.machine, catalogue)?;
         let used = settings.placement.volumes();
+        let speed = machine.speed;
         let mut stage = Stage {
             machine,
             volumes: Vec::new(),
@@ -74,9 +75,9 @@ impl Stage {
             files: Vec::new(),
             store: store(settings),
             costs: CpuCosts {
-                statement: settings.engine.cpu.statement,
-                logical_read: settings.engine.cpu.logical_read,
-                vm_step: settings.engine.cpu.vm_step,
+                statement: speed.time(settings.engine.cpu.statement),
+                logical_read: speed.time(settings.engine.cpu.logical_read),
+                vm_step: speed.time(settings.engine.cpu.vm_step),
             },
             log_bytes_factor: 1.0,
             usd_per_month: Some(0.0),

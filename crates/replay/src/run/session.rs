@@ -116,7 +116,7 @@ impl Run<'_> {
             rests_since: None,
             draw: own.draw,
         };
-        let burst = self.exponential(processor);
+        let burst = self.exponential(self.replay.machine.speed.time(processor));
         let end = self.cores.run(now, burst);
         self.spend(end, Spent::Cpu, burst);
         self.spend(end, Spent::CpuQueued, end.since(now) - burst);

@@ -14,7 +14,7 @@ use model::store::{FileId, Full, Role};
 use super::inode::Inode;
 use super::scheduler::Simulation;
 use super::session::{Session, file_name};
-use super::spool::{Frozen, Spool};
+use super::spool::{Bytes, Frozen, Spool};
 use super::trace::Freed;
 use super::world::Loading;
 
@@ -153,7 +153,7 @@ impl Simulation {
             return None;
         };
         let spool = self.world.spool.replace(Spool::new());
-        let frozen = Arc::new(spool.freeze(inode.bytes.take()));
+        let frozen = Arc::new(spool.freeze(inode.bytes.take()).ok()?);
         let mut touches = recorder.touches;
         touches.shrink_to_fit();
         (!recorder.overflowed).then_some(Image {
@@ -165,24 +165,67 @@ impl Simulation {
     }
 }
 
+/// What of an image is placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// Its bytes, and its pages in the modelled store: as if it had been loaded here.
+    All,
+    /// Its bytes, for sessions that tape what they do ([`super::Tape`]): no request of theirs reaches the store.
+    Bytes,
+    /// Its pages, for sessions that replay a tape.
+    Pages,
+}
+
 impl Session {
-    /// Puts a copy of `image` where [`Session::open`] finds it under `name`, as if it had been loaded here.
+    /// Puts `parts` of a copy of `image` where [`Session::open`] finds it under `name`.
     ///
     /// # Errors
     /// When the files of the modelled store have no room for it.
-    pub fn place(&self, image: &Image, name: &str, tables: Role) -> Result<(), Full> {
-        self.place_as(image, file_name(name, tables))
+    pub fn place(&self, image: &Image, parts: Parts, name: &str, tables: Role) -> Result<(), Full> {
+        self.place_as(image, parts, tables, file_name(name, tables))
     }
 
     /// The same where [`Session::open_shared`] finds it.
     ///
     /// # Errors
     /// When the files of the modelled store have no room for it.
-    pub fn place_shared(&self, image: &Image, name: &str, tables: Role) -> Result<(), Full> {
-        self.place_as(image, file_name(&self.shared_name(name), tables))
+    pub fn place_shared(
+        &self,
+        image: &Image,
+        parts: Parts,
+        name: &str,
+        tables: Role,
+    ) -> Result<(), Full> {
+        self.place_as(
+            image,
+            parts,
+            tables,
+            file_name(&self.shared_name(name), tables),
+        )
     }
 
-    fn place_as(&self, image: &Image, name: String) -> Result<(), Full> {
+    fn place_as(
+        &self,
+        image: &Image,
+        parts: Parts,
+        tables: Role,
+        name: String,
+    ) -> Result<(), Full> {
+        let place = match parts {
+            Parts::All | Parts::Pages => self.touch(image)?,
+            Parts::Bytes => self.world().store.borrow_mut().create(tables),
+        };
+        let bytes = match parts {
+            Parts::All | Parts::Bytes => image.frozen.copy(),
+            Parts::Pages => Bytes::default(),
+        };
+        let inode = Inode::placed(self.world(), place, bytes);
+        self.files().borrow_mut().insert(name, Rc::new(inode));
+        Ok(())
+    }
+
+    /// Does with the pages what loading did; returns the place of the database.
+    fn touch(&self, image: &Image) -> Result<FileId, Full> {
         let mut files: Vec<Option<FileId>> = Vec::new();
         let world = self.world();
         for touch in &image.touches {
@@ -202,10 +245,7 @@ impl Session {
                 Kind::Free => world.free(Freed::From(id(), page)),
             }
         }
-        let place = files[image.file as usize].expect("the database was not dropped");
-        let inode = Inode::placed(world, place, image.frozen.copy());
-        self.files().borrow_mut().insert(name, Rc::new(inode));
-        Ok(())
+        Ok(files[image.file as usize].expect("the database was not dropped"))
     }
 
     /// Runs `work` while nothing that SQLite reads touches the modelled store: for opening a database whose image

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use model::store::{FileId, PageSize, Role};
 
-use super::session::current;
+use super::session::{current, with_current};
 use super::spool;
 use super::trace::Freed;
 use super::world::World;
@@ -28,7 +28,11 @@ pub(super) struct Inode {
 
 impl Inode {
     pub(super) fn new(world: &Rc<World>, role: Option<Role>) -> Inode {
-        let place = role.map(|role| world.create(role));
+        let place = role.map(|role| {
+            let place = world.create(role);
+            with_current(|session| session.created(place, role));
+            place
+        });
         Inode::of(world, place, spool::Bytes::default())
     }
 

@@ -16,7 +16,8 @@
 //! that has to stop makes every further file access fail.
 //!
 //! Sessions that write to one database trace their transactions ([`Session::trace`]): SQLite executes each of them at
-//! once, and only then does the session replay it.
+//! once, and only then does the session replay it. Sessions with databases of their own may replay too, what was
+//! executed for all trials that execute the same ([`Tape`]).
 
 mod cost;
 mod files;
@@ -26,11 +27,13 @@ mod rows;
 mod scheduler;
 mod session;
 mod spool;
+mod tape;
 mod trace;
 mod world;
 
 pub use cost::CpuCosts;
-pub use image::Image;
+pub use image::{Image, Parts};
 pub use scheduler::{Body, RunError, Simulation};
-pub use session::{Session, set_last_row};
+pub use session::{Session, TapingSession, set_last_row};
 pub use spool::{Held, temporary_space};
+pub use tape::{Tape, TapeFiles};

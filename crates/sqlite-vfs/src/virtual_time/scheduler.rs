@@ -148,7 +148,7 @@ impl Simulation {
         result
     }
 
-    fn session(&self, id: u32, now: Instant) -> Session {
+    pub(super) fn session(&self, id: u32, now: Instant) -> Session {
         Session::new(id, now, Rc::clone(&self.world), Rc::clone(&self.files))
     }
 
@@ -182,6 +182,15 @@ impl Simulation {
     /// CPU time used so far.
     pub fn cpu_busy(&self) -> Duration {
         self.world.cores.borrow().busy
+    }
+
+    /// Packs what was written last to databases, as it will be once more is written.
+    pub fn pack(&self) {
+        let mut spool = self.world.spool.borrow_mut();
+        for inode in self.files.borrow().values() {
+            // What cannot be packed stays as it is, and counts as such.
+            let _ = spool.pack(&mut inode.bytes.borrow_mut(), 0);
+        }
     }
 
     /// Memory and disk space of this machine that all files currently take.

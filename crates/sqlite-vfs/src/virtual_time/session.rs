@@ -2,6 +2,7 @@
 
 mod database;
 mod replay;
+mod taping;
 mod work;
 
 use std::cell::{Cell, RefCell};
@@ -15,11 +16,13 @@ use model::{Duration, Instant};
 use rusqlite::ffi;
 
 use super::inode::Inodes;
+use super::tape::{Act as Taped, Recorder};
 use super::trace::{Act, Freed, Key, Row, Trace};
 use super::world::World;
 
 pub use database::set_last_row;
 pub(super) use database::{VFS, file_name};
+pub use taping::TapingSession;
 
 /// Bytes of log that an open transaction writes at once: a block.
 const STREAMED: u64 = LOG_BLOCK.0;
@@ -49,6 +52,8 @@ pub struct Session {
     split: RefCell<TimeSplit>,
     /// Acts recorded in zero time, to be replayed later; `None`: acts are executed at once.
     trace: RefCell<Option<Trace>>,
+    /// Acts recorded for other simulations; `None`: acts are executed.
+    tape: RefCell<Option<Recorder>>,
     full: Cell<Option<Full>>,
 }
 
@@ -95,6 +100,7 @@ impl Session {
             owed: Cell::new(Duration::ZERO),
             split: RefCell::default(),
             trace: RefCell::default(),
+            tape: RefCell::default(),
             full: Cell::new(None),
         }
     }
@@ -147,7 +153,7 @@ impl Session {
 
     /// Spends the CPU time counted so far, and waits for its turn: afterwards `now` is exact, unless it traces.
     pub fn settle(&self) {
-        if self.traces() {
+        if self.traces() || self.taped(|_| Taped::Settle) {
             return;
         }
         self.owe(self.take_work());
@@ -166,7 +172,7 @@ impl Session {
 
     /// Sleeps for `span`, as think time.
     pub fn sleep(&self, span: Duration) {
-        if self.traced(Act::Sleep(span)) {
+        if self.traced(Act::Sleep(span)) || self.taped(|_| Taped::Sleep(span)) {
             return;
         }
         self.settle();
@@ -187,6 +193,9 @@ impl Session {
 
     /// Releases all application locks of the session.
     pub fn unlock_all(&self) {
+        if self.taped(|_| Taped::UnlockAll) {
+            return;
+        }
         self.world.release_all(self.id, self.now.get(), |_| true);
     }
 
@@ -207,7 +216,7 @@ impl Session {
             streamed,
             rows,
         };
-        if self.traced(act) {
+        if self.traced(act) || self.taped(|_| Taped::Commit(log_bytes, streamed, rows)) {
             return Ok(());
         }
         self.settle();
@@ -217,7 +226,7 @@ impl Session {
 
     /// Takes an application lock, waiting for it in order of arrival.
     pub fn lock(&self, key: i64) {
-        if self.traced(Act::Lock(key)) {
+        if self.traced(Act::Lock(key)) || self.taped(|_| Taped::Lock(key)) {
             return;
         }
         self.settle();
@@ -228,7 +237,7 @@ impl Session {
 
     /// Releases an application lock.
     pub fn unlock(&self, key: i64) {
-        if self.traced(Act::Unlock(key)) {
+        if self.traced(Act::Unlock(key)) || self.taped(|_| Taped::Unlock(key)) {
             return;
         }
         self.settle();
@@ -253,7 +262,9 @@ impl Session {
         if !self.world.is_observed() {
             return;
         }
-        if !self.traced(Act::Read(file, page)) {
+        let is_kept = self.traced(Act::Read(file, page))
+            || self.taped_page(|files| Taped::Read(files.of(file), page));
+        if !is_kept {
             self.world.record(|recorder| recorder.read(file, page));
             self.work_until_now();
             self.read(file, page);
@@ -264,6 +275,9 @@ impl Session {
     pub(super) fn write_page(&self, file: FileId, page: u64) -> Result<(), Full> {
         if !self.world.is_observed() {
             self.world.is_disturbed.set(true);
+            return Ok(());
+        }
+        if self.taped_page(|files| Taped::Write(files.of(file), page)) {
             return Ok(());
         }
         let written = match self.traced(Act::Write(file, page)) {
@@ -294,6 +308,7 @@ impl Session {
 
     /// SQLite no longer needs some pages.
     pub(super) fn free(&self, pages: Freed) {
+        self.freed(pages);
         match self.trace.borrow_mut().as_mut() {
             Some(trace) => trace.freed.push(pages),
             None => self.world.free(pages),

@@ -4,16 +4,20 @@
 //! pages compressed costs less than it takes the system to find fresh memory for them, even for the page
 //! cache of a real file: that can take seconds for a database of 2 GB. A page that does not compress well
 //! goes to the file, which is created when the first one comes: memory stays below a quarter of the
-//! database, whatever its content.
+//! database, whatever its content. Of what was written last, some blocks of each file stay as they are: most writes go to pages
+//! that were written shortly before, and packing takes longer than the rest of a write.
 //!
 //! ```text
 //! file ──► table of blocks ──► Empty            zeros, no bytes kept
+//!                          ──► Plain            as it is: one of the few that were written last
 //!                          ──► Packed           LZ4, in memory
 //!                          ──► Spooled ──slot──► temporary file; slots given back are used again
 //!                          ──► Shared            as in the frozen file that this one is a copy of
 //! ```
 
-use std::fs::File;
+mod slots;
+
+use std::collections::VecDeque;
 use std::io;
 use std::mem;
 use std::ops::Range;
@@ -24,11 +28,22 @@ use lz4_flex::block::{
     CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
 };
 
+use slots::Slots;
+
 /// Size of a block: a page of the database, so that SQLite writes and reads whole ones.
 const BLOCK: usize = 8 << 10;
 
 /// A block that compresses to this or more is spooled: it would save too little memory.
 const PACKED_LIMIT: usize = BLOCK / 4;
+
+/// Blocks of a file that stay plain.
+const PLAIN_MAX: usize = 16;
+
+/// Blocks of a file that stay plain even if there are more than [`MANY`] in all files.
+const PLAIN_OF_MANY: usize = 2;
+
+/// Plain blocks of all files above which no file gets more: 1 MiB.
+const MANY: u64 = 128;
 
 static ZEROS: [u8; BLOCK] = [0; BLOCK];
 
@@ -36,8 +51,10 @@ static ZEROS: [u8; BLOCK] = [0; BLOCK];
 pub(crate) struct Spool {
     packer: Packer,
     slots: Slots,
-    /// Bytes of packed blocks in memory.
+    /// Bytes of packed and plain blocks in memory.
     packed: u64,
+    /// Plain blocks.
+    plain_count: u64,
     /// Scratch space for a block that is only partly read or written.
     plain: Box<[u8]>,
 }
@@ -52,6 +69,8 @@ pub(crate) struct Bytes {
     pub(crate) length: u64,
     /// Where its shared blocks are.
     base: Option<Arc<Frozen>>,
+    /// Its plain blocks, those written first at the front; also some that are no longer plain.
+    plain: VecDeque<u32>,
 }
 
 /// A file that does not change any more; copies share its blocks until they write to them.
@@ -73,12 +92,13 @@ impl Frozen {
     pub(crate) fn copy(self: &Arc<Frozen>) -> Bytes {
         let shared = |block: &Block| match block {
             Block::Empty => Block::Empty,
-            Block::Packed(_) | Block::Spooled(_) | Block::Shared => Block::Shared,
+            Block::Plain(_) | Block::Packed(_) | Block::Spooled(_) | Block::Shared => Block::Shared,
         };
         Bytes {
             blocks: self.blocks.iter().map(shared).collect(),
             length: self.length,
             base: Some(Arc::clone(self)),
+            plain: VecDeque::new(),
         }
     }
 }
@@ -105,19 +125,64 @@ impl Spool {
             packer: Packer::new(),
             slots: Slots::default(),
             packed: 0,
+            plain_count: 0,
             plain: vec![0; BLOCK].into_boxed_slice(),
         }
     }
 
     /// Freezes the one file of a spool that is not a copy of another.
-    pub(crate) fn freeze(self, bytes: Bytes) -> Frozen {
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub(crate) fn freeze(mut self, mut bytes: Bytes) -> io::Result<Frozen> {
         assert!(bytes.base.is_none(), "a copy is not frozen again");
-        Frozen {
+        self.pack(&mut bytes, 0)?;
+        Ok(Frozen {
             blocks: bytes.blocks,
             slots: self.slots,
             length: bytes.length,
             packed: self.packed,
+        })
+    }
+
+    /// Packs the plain blocks of a file, except for so many of those written last.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be written.
+    pub(crate) fn pack(&mut self, bytes: &mut Bytes, except: usize) -> io::Result<()> {
+        while bytes.plain.len() > except {
+            let Some(number) = bytes.plain.pop_front() else {
+                break;
+            };
+            // It may have been cut off since, or be zeros.
+            let Some(block) = bytes.blocks.get_mut(number as usize) else {
+                continue;
+            };
+            match block {
+                Block::Plain(plain) if plain.is_used && except > 0 => {
+                    plain.is_used = false;
+                    bytes.plain.push_back(number);
+                }
+                Block::Plain(_) => self.settle(block)?,
+                Block::Empty | Block::Packed(_) | Block::Spooled(_) | Block::Shared => {}
+            }
         }
+        Ok(())
+    }
+
+    /// Packs or spools a plain block.
+    fn settle(&mut self, block: &mut Block) -> io::Result<()> {
+        let Block::Plain(plain) = mem::take(block) else {
+            unreachable!("only what is plain is packed");
+        };
+        let stored = block.store(&mut self.packer, &mut self.slots, &plain.bytes);
+        if stored.is_err() {
+            *block = Block::Plain(plain);
+            return stored;
+        }
+        self.packed = self.packed - BLOCK as u64 + block.memory();
+        self.plain_count -= 1;
+        Ok(())
     }
 
     /// Space that all files take now.
@@ -175,7 +240,8 @@ impl Spool {
     pub(crate) fn truncate(&mut self, bytes: &mut Bytes, length: u64) {
         let keep = (length.div_ceil(BLOCK as u64) as usize).min(bytes.blocks.len());
         for block in bytes.blocks.drain(keep..) {
-            self.packed -= block.packed();
+            self.packed -= block.memory();
+            self.plain_count -= u64::from(matches!(block, Block::Plain(_)));
             self.slots.release(block);
         }
         bytes.length = bytes.length.min(length);
@@ -202,16 +268,33 @@ impl Spool {
         inside: usize,
         new: &[u8],
     ) -> io::Result<()> {
+        if let Block::Plain(plain) = &mut bytes.blocks[number] {
+            plain.bytes[inside..][..new.len()].copy_from_slice(new);
+            plain.is_used = true;
+            return Ok(());
+        }
         if new.len() < BLOCK {
             bytes.load(number, &self.slots, &mut self.plain)?;
             self.plain[inside..][..new.len()].copy_from_slice(new);
         }
         let whole = if new.len() < BLOCK { &self.plain } else { new };
         let block = &mut bytes.blocks[number];
-        let before = block.packed();
-        let stored = block.store(&mut self.packer, &mut self.slots, whole);
-        self.packed = self.packed - before + block.packed();
-        stored
+        self.packed -= block.memory();
+        if whole == ZEROS {
+            self.slots.release(mem::take(block));
+            return Ok(());
+        }
+        self.slots.release(mem::replace(block, Block::plain(whole)));
+        self.packed += block.memory();
+        let number = u32::try_from(number).expect("a file has fewer than 2^32 blocks");
+        bytes.plain.push_back(number);
+        self.plain_count += 1;
+        let others = bytes.plain.len() - 1;
+        let except = match self.plain_count > MANY {
+            true => others.clamp(PLAIN_OF_MANY, PLAIN_MAX),
+            false => PLAIN_MAX,
+        };
+        self.pack(bytes, except)
     }
 }
 
@@ -248,7 +331,9 @@ enum Block {
     /// All zeros.
     #[default]
     Empty,
-    /// In memory.
+    /// In memory, as it is.
+    Plain(Box<Plain>),
+    /// In memory, packed.
     Packed(Box<[u8]>),
     /// In this slot of the temporary file.
     Spooled(u64),
@@ -256,10 +341,27 @@ enum Block {
     Shared,
 }
 
+/// A block that is not packed.
+struct Plain {
+    bytes: [u8; BLOCK],
+    /// Whether it was written again since its turn to be packed.
+    is_used: bool,
+}
+
 impl Block {
+    fn plain(whole: &[u8]) -> Block {
+        let mut plain = Box::new(Plain {
+            bytes: ZEROS,
+            is_used: false,
+        });
+        plain.bytes.copy_from_slice(whole);
+        Block::Plain(plain)
+    }
+
     /// Bytes that it takes in memory.
-    fn packed(&self) -> u64 {
+    fn memory(&self) -> u64 {
         match self {
+            Block::Plain(_) => BLOCK as u64,
             Block::Packed(packed) => packed.len() as u64,
             Block::Empty | Block::Spooled(_) | Block::Shared => 0,
         }
@@ -268,6 +370,7 @@ impl Block {
     fn load(&self, slots: &Slots, plain: &mut [u8]) -> io::Result<()> {
         match self {
             Block::Empty => plain.fill(0),
+            Block::Plain(block) => plain.copy_from_slice(&block.bytes),
             Block::Packed(packed) => {
                 let length = decompress_into(packed, plain).map_err(io::Error::other)?;
                 assert_eq!(length, BLOCK, "a packed block holds a whole one");
@@ -278,23 +381,13 @@ impl Block {
         Ok(())
     }
 
+    /// Keeps these bytes, packed or spooled, in a block that is empty.
     fn store(&mut self, packer: &mut Packer, slots: &mut Slots, plain: &[u8]) -> io::Result<()> {
-        if plain == ZEROS {
-            slots.release(mem::take(self));
-            return Ok(());
-        }
-        match (packer.pack(plain), &mut *self) {
-            (Some(packed), Block::Packed(old)) if old.len() == packed.len() => {
-                old.copy_from_slice(packed);
-            }
-            (Some(packed), _) => {
-                slots.release(mem::replace(self, Block::Packed(packed.into())));
-            }
-            (None, Block::Spooled(slot)) => slots.write(*slot, plain)?,
-            (None, Block::Empty | Block::Packed(_) | Block::Shared) => {
-                *self = Block::Spooled(slots.add(plain)?)
-            }
-        }
+        *self = match packer.pack(plain) {
+            _ if plain == ZEROS => Block::Empty,
+            Some(packed) => Block::Packed(packed.into()),
+            None => Block::Spooled(slots.add(plain)?),
+        };
         Ok(())
     }
 }
@@ -321,46 +414,6 @@ impl Packer {
     }
 }
 
-/// The temporary file, and its free slots.
-#[derive(Default)]
-struct Slots {
-    file: Option<File>,
-    count: u64,
-    free: Vec<u64>,
-}
-
-impl Slots {
-    fn read(&self, slot: u64, plain: &mut [u8]) -> io::Result<()> {
-        let file = self.file.as_ref().expect("a slot is in a file");
-        read_at(file, plain, slot * BLOCK as u64)
-    }
-
-    fn write(&mut self, slot: u64, plain: &[u8]) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            none => none.insert(tempfile::tempfile()?),
-        };
-        write_at(file, plain, slot * BLOCK as u64)
-    }
-
-    /// Writes into a free slot; after an error it is still free.
-    fn add(&mut self, plain: &[u8]) -> io::Result<u64> {
-        let slot = self.free.last().copied().unwrap_or(self.count);
-        self.write(slot, plain)?;
-        if self.free.pop().is_none() {
-            self.count += 1;
-        }
-        Ok(slot)
-    }
-
-    fn release(&mut self, block: Block) {
-        match block {
-            Block::Spooled(slot) => self.free.push(slot),
-            Block::Empty | Block::Packed(_) | Block::Shared => {}
-        }
-    }
-}
-
 /// The part of a range that lies in one block.
 struct Part {
     block: usize,
@@ -384,39 +437,6 @@ fn parts(offset: u64, length: usize) -> impl Iterator<Item = Part> {
             range,
         })
     })
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
-}
-
-#[cfg(unix)]
-fn write_at(file: &File, buffer: &[u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, buffer, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !buffer.is_empty() {
-        let count = std::os::windows::fs::FileExt::seek_read(file, buffer, offset)?;
-        if count == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        buffer = &mut buffer[count..];
-        offset += count as u64;
-    }
-    Ok(())
-}
-
-#[cfg(windows)]
-fn write_at(file: &File, mut buffer: &[u8], mut offset: u64) -> io::Result<()> {
-    while !buffer.is_empty() {
-        let count = std::os::windows::fs::FileExt::seek_write(file, buffer, offset)?;
-        buffer = &buffer[count..];
-        offset += count as u64;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -69,6 +69,9 @@ pub struct Asked {
     pub slower_max: f64,
     /// Maximum price a month, in dollars.
     pub budget_usd_per_month: Option<f64>,
+    /// Whether only the cheapest was looked for; absent where all answers were.
+    #[serde(skip_serializing_if = "is_false")]
+    pub quick: bool,
     /// The load that a layout must carry, as a multiple of today's.
     pub growth: f64,
     /// The currency in which prices are shown. All prices of this document are in US dollars.
@@ -102,6 +105,10 @@ impl Asked {
             Some(years) => format!("committed for {years} years"),
         }
     }
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_zero(number: &u32) -> bool {

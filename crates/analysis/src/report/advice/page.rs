@@ -294,6 +294,7 @@ pub(super) mod tests {
                 cloud: None,
                 slower_max: 0.1,
                 budget_usd_per_month: None,
+                quick: false,
                 growth: 1.0,
                 currency: Currency::default(),
                 system: "Linux",

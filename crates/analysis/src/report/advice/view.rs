@@ -462,7 +462,10 @@ fn search(advice: &Advice) -> Vec<String> {
             count(counts.bounds_simulated)
         ));
     }
-    if counts.complete && counts.simulated > 0 {
+    if advice.asked.quick {
+        let only = "Only the cheapest was looked for (--quick): what is faster for more was not.";
+        sentences.push(only.to_owned());
+    } else if counts.complete && counts.simulated > 0 {
         let shown = |usd| advice.asked.currency.shown(usd);
         let from = shown(counts.simulated_to_usd_per_month);
         let dearer = |usd| format!(" Above {} none was considered (--budget).", shown(usd));

@@ -128,7 +128,7 @@ impl Placement {
 
     /// What it survives, as a sentence without its name and full stop.
     pub fn sentence(&self) -> String {
-        let mut sentence = self.states_told();
+        let mut sentence = self.states_text();
         let forgets = |name: &str| {
             let mut volumes = self.layout.iter();
             volumes.any(|volume| volume.name == name && volume.forgets)
@@ -168,7 +168,7 @@ impl Placement {
     }
 
     /// `15 of 30 snapshots taken apart are not intact (the other 60 states are)`: which events were not survived.
-    fn states_told(&self) -> String {
+    fn states_text(&self) -> String {
         let (failed, survived): (Vec<&Event>, Vec<&Event>) =
             self.crash_events().partition(|event| event.failed() > 0);
         let others: u64 = survived.iter().map(|event| event.states).sum();

@@ -34,7 +34,7 @@ pub fn report(drill: &Drill) -> Report {
     };
     let examples = list(Kind::Point, placements().flat_map(examples).collect());
     let controls = list(Kind::Point, drill.controls.iter().map(control).collect());
-    let told = "What servers said without a volume, and on one that was full or failed";
+    let title = "What servers said without a volume, and on one that was full or failed";
     let volumes = list(Kind::Point, placements().flat_map(volume_events).collect());
     report.add("events", "", Place::Screen(0), Body::Table(matrix(drill)));
     report.add(
@@ -55,7 +55,7 @@ pub fn report(drill: &Drill) -> Report {
         Place::Screen(NOTES_MAX),
         list(Kind::Point, notes(drill)),
     );
-    report.add("volumes", told, full, volumes);
+    report.add("volumes", title, full, volumes);
     report.add("controls", "Controls", full, controls);
     report.add(
         "findings",
@@ -283,7 +283,7 @@ fn volume_cell(volume: &VolumeEvent) -> String {
 }
 
 /// The server's message about an event on a volume.
-fn volume_event_told(placement: &Placement, volume: &VolumeEvent) -> Option<String> {
+fn volume_event_text(placement: &Placement, volume: &VolumeEvent) -> Option<String> {
     let message = volume.message.lines().next().unwrap_or_default();
     let event = match volume.event.as_str() {
         "lost" => "came back empty",
@@ -348,7 +348,7 @@ fn findings(drill: &Drill) -> Table {
                 title(&finding.event, drill.asked.skew_s)
             }),
             Column::text("server", |(_, finding): &Row<'_>| finding.what.clone()),
-            Column::text("disks", |(_, finding): &Row<'_>| volumes_told(finding)),
+            Column::text("disks", |(_, finding): &Row<'_>| volumes_text(finding)),
         ],
     )
 }
@@ -364,7 +364,7 @@ fn examples(placement: &Placement) -> Vec<String> {
     let mut sentences = Vec::new();
     for event in &placement.events {
         let shown = of_event(placement, event).take(FINDINGS_SHOWN);
-        sentences.extend(shown.map(|finding| finding_told(placement, finding)));
+        sentences.extend(shown.map(|finding| finding_text(placement, finding)));
         let more = of_event(placement, event)
             .count()
             .saturating_sub(FINDINGS_SHOWN);
@@ -381,7 +381,7 @@ fn diagrams(placement: &Placement) -> Vec<Diagram> {
     let findings = events.flat_map(|event| of_event(placement, event).take(FINDINGS_SHOWN));
     findings
         .map(|finding| Diagram {
-            title: finding_told(placement, finding),
+            title: finding_text(placement, finding),
             lanes: finding
                 .story
                 .iter()
@@ -411,33 +411,34 @@ fn symbol(request: &Request) -> Symbol {
 /// Server messages; of several attempts at one event the first, and those that did not survive.
 fn volume_events(placement: &Placement) -> Vec<String> {
     let volumes = placement.volumes.iter().enumerate();
-    let told = volumes.filter(|(place, volume)| {
+    let shown = volumes.filter(|(place, volume)| {
         let earlier = placement.volumes[..*place].iter();
         let mut earlier = earlier.filter(|known| !known.message.is_empty());
         volume.verdict != "intact"
             || !earlier.any(|known| known.event == volume.event && known.volume == volume.volume)
     });
-    told.filter_map(|(_, volume)| volume_event_told(placement, volume))
+    shown
+        .filter_map(|(_, volume)| volume_event_text(placement, volume))
         .collect()
 }
 
-fn finding_told(placement: &Placement, finding: &Finding) -> String {
+fn finding_text(placement: &Placement, finding: &Finding) -> String {
     format!(
         "{}, {}: {}. Volumes: {}.",
         finding.name,
         placement.name,
         finding.what,
-        volumes_told(finding)
+        volumes_text(finding)
     )
 }
 
 /// What was missing from the volumes of a finding.
-fn volumes_told(finding: &Finding) -> String {
-    let volumes: Vec<String> = finding.volumes.iter().map(volume_told).collect();
+fn volumes_text(finding: &Finding) -> String {
+    let volumes: Vec<String> = finding.volumes.iter().map(volume_text).collect();
     volumes.join("; ")
 }
 
-fn volume_told(volume: &VolumeLoss) -> String {
+fn volume_text(volume: &VolumeLoss) -> String {
     let parts = [(volume.missing, "missing"), (volume.torn, "torn")];
     let parts: Vec<String> = parts
         .into_iter()

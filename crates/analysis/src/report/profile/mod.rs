@@ -3,14 +3,17 @@
 //! ```text
 //! Profile ──report──> Report ──┬─> terminal
 //!         │                     └─> page
-//!         └─series──> charts of the page
+//!         ├─series──> charts of the page
+//!         └─document──> JSON
 //! ```
 
+mod document;
 mod page;
 mod series;
 mod view;
 
+pub use document::json;
 #[cfg(test)]
 pub(super) use page::SCRIPT;
 pub use page::page;
-pub use view::{intervals, report, short};
+pub use view::{imported, report, short};

@@ -84,6 +84,25 @@ pub fn report(profile: &Profile) -> Report {
     report
 }
 
+/// The report on a profile that was just written to `file`: where it comes from, what it can answer, what was assumed.
+pub fn imported(file: &str, from: &str, profile: &Profile) -> Report {
+    let broken = match profile.interruptions.len() {
+        0 => String::new(),
+        1 => ", with 1 interruption".to_owned(),
+        several => format!(", with {several} interruptions"),
+    };
+    let intervals = intervals(profile);
+    let answer = format!("{file}: {intervals} from {from}{broken}");
+    let mut report = Report {
+        answer: Item::all(Kind::Answer, [answer]),
+        ..Report::default()
+    };
+    let assumed = Item::all(Kind::Point, profile.assumptions.clone());
+    report.add("answers", "", Place::Full, Body::Table(answered(profile)));
+    report.add("assumptions", "Assumed", Place::Full, Body::List(assumed));
+    report
+}
+
 /// Where most requests go, in a sentence.
 fn most(summary: &Summary) -> String {
     let per_second = |rates: &Rates| {
@@ -138,7 +157,7 @@ pub(super) fn waiting_for(wait: Wait) -> &'static str {
 }
 
 /// The number and length of intervals: one length, or from the shortest to the longest.
-pub fn intervals(profile: &Profile) -> String {
+fn intervals(profile: &Profile) -> String {
     let count = match profile.intervals.len() {
         1 => "1 interval".to_owned(),
         several => format!("{several} intervals"),

@@ -22,11 +22,13 @@ pub fn render(report: &Report, width: Width, extent: Extent) -> Styled {
             false => push(&mut text, item, &lines),
         }
     }
-    text.push("\n");
-    text.push(&width.wrapped("", &report.title));
+    if !report.title.is_empty() {
+        text.push_below("\n");
+        text.push(&width.wrapped("", &report.title));
+    }
     text.push(&facts(&report.facts, width));
     for section in report.shown(extent) {
-        text.push("\n");
+        text.push_below("\n");
         let most = match (section.place, extent) {
             (Place::Screen(most) | Place::Short(most), Extent::Screen) => Some(most),
             (Place::Screen(_) | Place::Short(_) | Place::Full, _) => None,

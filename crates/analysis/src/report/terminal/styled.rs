@@ -35,9 +35,24 @@ impl Styled {
         self.push_in(Tone::Plain, text);
     }
 
+    /// Adds plain text, if there is something above it.
+    pub fn push_below(&mut self, text: &str) {
+        if !self.pieces.is_empty() {
+            self.push(text);
+        }
+    }
+
+    /// Adds all of another text.
+    pub fn append(&mut self, other: Styled) {
+        for (tone, text) in other.pieces {
+            self.push_in(tone, &text);
+        }
+    }
+
     /// Adds text with this `tone`.
     pub fn push_in(&mut self, tone: Tone, text: &str) {
         match self.pieces.last_mut() {
+            _ if text.is_empty() => {}
             Some((last, piece)) if *last == tone => piece.push_str(text),
             Some(_) | None => self.pieces.push((tone, text.to_owned())),
         }

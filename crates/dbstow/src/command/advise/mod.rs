@@ -216,12 +216,7 @@ pub fn run(args: &Args) -> Result<()> {
     request.check_offers().map_err(mistake)?;
     let cores_used = request.cores_used_today();
     let tested = backtest::of(&prepared)?;
-    if let Err(refused) = backtest::judge(&tested, args.untested) {
-        if args.format == ListFormat::Text {
-            super::print(&backtest::text(&tested))?;
-        }
-        return Err(refused);
-    }
+    backtest::judge_printed(&tested, args.untested, args.format)?;
     advise::teach(&tested, &stage.disks, &mut catalogue);
     today.placed.volumes = tested.volumes_in_the_long_run();
     today.placed.machine.cores = cores_used;
@@ -250,10 +245,8 @@ pub fn run(args: &Args) -> Result<()> {
     });
     let finalists = finalists.map_err(mistake)?;
     for LeftOut { arm, why } in &finalists.left_out {
-        note(&format!(
-            "dbstow: {} leaves out {arm}: {why}",
-            folder::FINALISTS
-        ));
+        let file = folder::FINALISTS;
+        note(&format!("dbstow: {file} leaves out {arm}: {why}"));
     }
     folder::write(&folder, &document, &finalists.text, &page(&document))?;
     match args.format {
@@ -294,6 +287,7 @@ impl Args {
             machine_pattern: self.machine.clone(),
             keep_machine: self.keep_machine,
             arm: self.arm,
+            any_generation: self.paid.any_generation,
             system: System::default(),
             disks: self.disk.clone(),
             disks_max: self.disks_max,
@@ -312,6 +306,7 @@ impl Args {
                 slower_max: self.not_slower,
                 budget: self.budget,
                 simulations_max: self.simulations,
+                quick: self.paid.quick,
             },
         })
     }

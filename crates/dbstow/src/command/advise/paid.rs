@@ -14,7 +14,7 @@ const BACKUP_DAYS_MAX: i64 = 3_650;
 /// Maximum price of a licence, in dollars a year for a core.
 const LICENCE_USD_MAX: f64 = 1e6;
 
-/// Arguments of `advise` about the bill.
+/// Arguments of `advise` about what is paid.
 #[derive(Clone, Debug, clap::Args)]
 pub struct BillArgs {
     /// Edition of a database whose licence is paid for by core, such as standard [default: as recorded]
@@ -32,6 +32,12 @@ pub struct BillArgs {
     /// Further servers with the same machine and disks
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=REPLICAS_MAX))]
     pub replicas: u32,
+    /// Earlier generations of machines too, where they save less than 10 %
+    #[arg(long)]
+    pub any_generation: bool,
+    /// Only look for the cheapest layout, and not for those that are faster for more
+    #[arg(long)]
+    pub quick: bool,
     /// How long machines are committed to [default: on demand]
     #[arg(long, value_enum)]
     pub term: Option<Term>,

@@ -24,13 +24,14 @@ use files::{FileError, Folder, Readers};
 use host::orphans::Registration;
 
 use super::drilled::DOCUMENT;
-use super::listing::{self, ListFormat};
-use super::output::{note, print_report};
+use super::listing::ListFormat;
+use super::output::{note, print_report, width};
 use super::progress::Progress;
 use super::request::{experiment_named, in_options, is_path, report_idle};
 use super::{ExpectationFailed, UsageError};
 use crate::engines::ENGINES;
 use args::FailOn;
+use table::{Column, Table};
 
 pub use args::Args;
 
@@ -106,7 +107,13 @@ fn list(args: &Args) -> Result<()> {
     });
     let drills: Vec<(&str, String)> = drills.collect();
     Ok(args.format.print(&match args.format {
-        ListFormat::Text => listing::pairs(drills),
+        ListFormat::Text => {
+            let columns = [
+                Column::text("", |(name, _): &(&str, String)| *name),
+                Column::text("", |(_, question): &(&str, String)| question.clone()),
+            ];
+            Table::of(drills, columns).text(width())
+        }
         ListFormat::Json => {
             let all = drills.iter();
             let all = all
@@ -161,7 +168,7 @@ impl Args {
 
     fn tools(&self, engine: DrilledEngine, origin: Origin) -> Result<Tools> {
         check_machine()?;
-        super::leftovers::clear()?;
+        super::orphans::clear()?;
         let interrupted = Arc::<AtomicBool>::default();
         let asked = Arc::clone(&interrupted);
         ctrlc::set_handler(move || {

@@ -17,8 +17,8 @@ use nix::unistd::{Group, User, geteuid};
 
 use super::emulator;
 use super::find::absolute;
-use crate::command::leftovers;
 use crate::command::listing;
+use crate::command::orphans;
 use crate::command::output::note;
 use crate::command::request::report_idle;
 use crate::command::{PublishArgs, UsageError};
@@ -138,7 +138,7 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     for text in notes {
         note(&format!("dbstow: {text}"));
     }
-    leftovers::clear()?;
+    orphans::clear()?;
     let order = order(args, &asked, machine, volumes)?;
     let mounted = mounted(args, &order);
     warn_of_space(&order);

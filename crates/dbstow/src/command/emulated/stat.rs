@@ -8,13 +8,14 @@ use emulator::control::{Description, Look, Request};
 use hdrhistogram::Histogram;
 use host::clock::Clock;
 use model::{Duration, Instant};
-use reading::{DiskReading, LimitReading, Pacing, Reading};
+use reading::{DiskReading, Latencies, LimitReading, Pacing, Reading};
 use serde_json::{Value, json};
 
 use super::find::emulator;
-use crate::command::listing::{ListFormat, table};
+use crate::command::listing::ListFormat;
 use crate::command::output;
 use table::quantity::{number, percent};
+use table::{Cell, Column, Table};
 
 /// Arguments of `stat`.
 #[derive(Clone, Debug, clap::Args)]
@@ -93,28 +94,11 @@ impl Seen {
             number(self.span.as_secs_f64()),
             description.pid
         );
-        let header = [
-            "disk",
-            "read/s",
-            "write/s",
-            "flush/s",
-            "read MB/s",
-            "write MB/s",
-            "read ms",
-            "write ms",
-            "flush ms",
-            "busy",
-        ];
-        let disks = self.reading.disks.iter().map(|disk| self.disk(disk));
-        text += &table(&header, disks.collect());
-        let limits: Vec<_> = self
-            .reading
-            .limits
-            .iter()
-            .map(|limit| self.limit(limit))
-            .collect();
-        if !limits.is_empty() {
-            text += &format!("\n{}", table(&["limit", "used"], limits));
+        let width = output::width();
+        text += &self.disks().text(width);
+        let limits = self.limits();
+        if !limits.rows.is_empty() {
+            text += &format!("\n{}", limits.text(width));
         }
         if let Some(pacing) = &self.reading.pacing {
             text += &format!("\n{}\n", self.pacing(pacing));
@@ -125,29 +109,47 @@ impl Seen {
         text
     }
 
-    fn disk(&self, disk: &DiskReading) -> Vec<String> {
-        let megabytes = |bytes: u64| number(self.rate(bytes) / 1e6);
-        let latencies = disk.latency.as_ref();
-        vec![
-            disk.name.clone(),
-            number(self.rate(disk.reads)),
-            number(self.rate(disk.writes)),
-            number(self.rate(disk.flushes)),
-            megabytes(disk.read_bytes),
-            megabytes(disk.write_bytes),
-            latencies.map_or_else(none, |latency| milliseconds(&latency.reads)),
-            latencies.map_or_else(none, |latency| milliseconds(&latency.writes)),
-            latencies.map_or_else(none, |latency| milliseconds(&latency.flushes)),
-            disk.busy_ns
-                .map_or_else(none, |ns| percent(self.rate(ns) / 1e9)),
-        ]
+    fn disks(&self) -> Table {
+        type Disk<'a> = &'a DiskReading;
+        let rate = |name, count: fn(&DiskReading) -> u64| {
+            Column::figure(name, move |disk: &Disk| self.rate(count(disk)))
+        };
+        let megabytes = |name, bytes: fn(&DiskReading) -> u64| {
+            Column::figure(name, move |disk: &Disk| self.rate(bytes(disk)) / 1e6)
+        };
+        let latency = |name, of: fn(&Latencies) -> &Histogram<u64>| {
+            Column::figure(name, move |disk: &Disk| {
+                let latencies = disk.latency.as_ref();
+                milliseconds(latencies.map(of))
+            })
+        };
+        let columns = [
+            Column::text("disk", |disk: &Disk| disk.name.clone()),
+            rate("read/s", |disk| disk.reads),
+            rate("write/s", |disk| disk.writes),
+            rate("flush/s", |disk| disk.flushes),
+            megabytes("read MB/s", |disk| disk.read_bytes),
+            megabytes("write MB/s", |disk| disk.write_bytes),
+            latency("read ms", |latencies| &latencies.reads),
+            latency("write ms", |latencies| &latencies.writes),
+            latency("flush ms", |latencies| &latencies.flushes),
+            Column::figure("busy", |disk: &Disk| {
+                disk.busy_ns.map(|ns| Cell::Percent(self.rate(ns) / 1e9))
+            })
+            .unit("%"),
+        ];
+        Table::of(&self.reading.disks, columns)
     }
 
-    fn limit(&self, limit: &LimitReading) -> Vec<String> {
-        vec![
-            limit.name.to_string(),
-            percent(limit.utilisation(self.span)),
-        ]
+    fn limits(&self) -> Table {
+        let columns = [
+            Column::text("limit", |limit: &&LimitReading| limit.name.to_string()),
+            Column::figure("used", |limit: &&LimitReading| {
+                Cell::Percent(limit.utilisation(self.span))
+            })
+            .unit("%"),
+        ];
+        Table::of(&self.reading.limits, columns)
     }
 
     fn pacing(&self, pacing: &Pacing) -> String {
@@ -204,17 +206,13 @@ impl Seen {
     }
 }
 
-fn none() -> String {
-    "-".to_owned()
-}
-
-/// `0.62 1.9`: median and 99th percentile; `-` for no requests.
-fn milliseconds(latency: &Histogram<u64>) -> String {
-    if latency.is_empty() {
-        return none();
-    }
-    let of = |quantile| number(latency.value_at_quantile(quantile) as f64 / 1e6);
-    format!("{} {}", of(0.5), of(0.99))
+/// `0.62 / 1.9`: median and 99th percentile; nothing for no requests.
+fn milliseconds(latency: Option<&Histogram<u64>>) -> Cell {
+    let Some(latency) = latency.filter(|latency| !latency.is_empty()) else {
+        return Cell::Missing;
+    };
+    let of = |quantile| latency.value_at_quantile(quantile) as f64 / 1e6;
+    Cell::pair(of(0.5), of(0.99))
 }
 
 fn quantiles(histogram: &Histogram<u64>) -> Option<Value> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use super::find::emulator;
-use crate::command::leftovers;
+use crate::command::orphans;
 
 /// Arguments of `unmount`.
 #[derive(Clone, Debug, clap::Args)]
@@ -20,7 +20,7 @@ pub struct Args {
 /// # Errors
 /// When nothing of dbstow is mounted there, or it is in use.
 pub fn run(args: &Args) -> Result<()> {
-    leftovers::clear()?;
+    orphans::clear()?;
     let (control, _) = emulator(&args.directory)?;
     let ended = control
         .stop()

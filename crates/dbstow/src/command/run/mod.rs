@@ -150,7 +150,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     #[cfg(target_os = "linux")]
     if mode != Mode::Simulate {
-        super::leftovers::clear()?;
+        super::orphans::clear()?;
     }
     let question = prepared.question();
     let watched = Watched::new(args, outlet, &results, question, &interruption)?;
@@ -169,7 +169,7 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let left = run_into(&results, &prepared, &inputs, &watched);
     drop(watched);
-    let left = left.map_err(|error| told(error, &folder))?;
+    let left = left.map_err(|error| resumable(error, &folder))?;
     interruption.idle();
     if interruption.was_asked() {
         bail!(interruption::text(&folder));
@@ -219,7 +219,7 @@ fn outstanding(folder: &Path, plan: &Plan) -> Vec<Trial> {
 }
 
 /// The error for the user, who can resume from what the folder contains.
-pub(super) fn told(error: RunError, folder: &Path) -> anyhow::Error {
+pub(super) fn resumable(error: RunError, folder: &Path) -> anyhow::Error {
     match error {
         RunError::GivenUp { .. } => anyhow::anyhow!(
             "{error}; finished trials are kept in {}: fix the cause, then rerun the same command",

@@ -12,7 +12,7 @@ use clap::ValueHint;
 use super::output::print;
 use super::run::interruption::{self, Interruption};
 use super::run::progress::RunProgress;
-use super::run::{emulator, prompt, told};
+use super::run::{emulator, prompt, resumable};
 use super::{RealTimeArgs, UsageError};
 use engine::hooks::HostHooks;
 use experiment::kind::Kind;
@@ -134,7 +134,7 @@ fn execute(args: &Args, file: &PlanFile, trials: &[Trial]) -> Result<()> {
     let results = Results::join(&args.out, prepared.question(), plan.clone())?;
     #[cfg(target_os = "linux")]
     if mode != Mode::Simulate {
-        super::leftovers::clear()?;
+        super::orphans::clear()?;
     }
     let shown = RunProgress::new(&plan.experiment, mode, trials.len());
     let interrupted = Arc::clone(&interruption.asked);
@@ -155,7 +155,7 @@ fn execute(args: &Args, file: &PlanFile, trials: &[Trial]) -> Result<()> {
         trials: trials.to_vec(),
     };
     let left = run_into(&store, &prepared, &inputs, &shown);
-    let left = left.map_err(|error| told(error, &args.out))?;
+    let left = left.map_err(|error| resumable(error, &args.out))?;
     interruption.idle();
     if interruption.was_asked() {
         bail!(interruption::text(&args.out));

@@ -59,7 +59,7 @@ pub struct Capture {
     pub volumes: Vec<MountedVolume>,
     /// Properties that neither the server nor its machine exposes, supplied by the user; not part of the file.
     #[serde(skip)]
-    pub told: Vec<VolumeTold>,
+    pub supplied: Vec<VolumeFacts>,
     /// Why [`Capture::directories`] are missing or incomplete; empty if complete.
     #[serde(default)]
     pub unseen: String,
@@ -141,7 +141,7 @@ pub struct MountedVolume {
 
 /// User-supplied properties of a volume; they override captured ones.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct VolumeTold {
+pub struct VolumeFacts {
     /// Where it is mounted.
     pub mount_point: String,
     /// The host's cache: `none`, `read-only` or `read-write`.
@@ -203,13 +203,13 @@ impl Capture {
     }
 
     /// User-supplied properties of a directory's volume: that of the innermost mount point above it.
-    pub fn told(&self, path: &str) -> Option<&VolumeTold> {
-        let holds = |told: &&VolumeTold| {
+    pub fn supplied(&self, path: &str) -> Option<&VolumeFacts> {
+        let holds = |told: &&VolumeFacts| {
             let mount = told.mount_point.trim_end_matches('/');
             let rest = path.strip_prefix(mount);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let told = self.told.iter().filter(holds);
+        let told = self.supplied.iter().filter(holds);
         told.max_by_key(|told| told.mount_point.len())
     }
 }
@@ -269,15 +269,15 @@ mod tests {
 
     #[test]
     fn what_is_told_is_of_the_innermost_volume() {
-        let volume = |mount: &str| VolumeTold {
+        let volume = |mount: &str| VolumeFacts {
             mount_point: mount.to_owned(),
-            ..VolumeTold::default()
+            ..VolumeFacts::default()
         };
         let capture = Capture {
-            told: vec![volume("/"), volume("/srv/"), volume("/srv/data")],
+            supplied: vec![volume("/"), volume("/srv/"), volume("/srv/data")],
             ..Capture::default()
         };
-        let told = |path: &str| capture.told(path).map(|told| told.mount_point.as_str());
+        let told = |path: &str| capture.supplied(path).map(|told| told.mount_point.as_str());
         assert_eq!(told("/srv/data/mysql"), Some("/srv/data"));
         assert_eq!(told("/srv/database"), Some("/srv/"));
         assert_eq!(told("/tmp"), Some("/"));

@@ -97,7 +97,7 @@ fn unprotected(capture: &Capture) -> Result<Outcome, Outcome> {
         .with("page", bytes(page))
         .with("promise of the disk", promise)
         .at([at(capture, &path)])
-        .remedy("set innodb_doublewrite to ON; if the disk does promise it, tell by --host FILE with atomic_write_bytes"))
+        .remedy("set innodb_doublewrite to ON; if the disk does promise it, give atomic_write_bytes with --host FILE"))
 }
 
 fn not_needed(capture: &Capture) -> Vec<Outcome> {

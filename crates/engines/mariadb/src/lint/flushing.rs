@@ -54,7 +54,7 @@ fn fitting(capture: &Capture) -> Result<Outcome, Outcome> {
         }
         .at([at(capture, &path)])
     };
-    if let Some(served) = capture.told(&path).and_then(|told| told.iops) {
+    if let Some(served) = capture.supplied(&path).and_then(|volume| volume.iops) {
         if set > served {
             let message = format!("innodb_io_capacity is {set}, and the disk serves {served} IOPS");
             return Ok(found(Severity::Medium, message).with("IOPS of the disk", served).remedy(

@@ -64,8 +64,8 @@ pub(super) fn share(capture: &Capture, one: &str, other: &str) -> Option<bool> {
 
 /// Whether the volume of a directory is solid-state, if the kernel can know it.
 pub(super) fn solid_state(capture: &Capture, path: &str) -> Option<bool> {
-    let told = capture.told(path).and_then(|told| told.solid_state);
-    told.or_else(|| {
+    let supplied = capture.supplied(path).and_then(|volume| volume.solid_state);
+    supplied.or_else(|| {
         let volume = capture.volume(path)?;
         let is_virtual = |disk: &String| VIRTUAL.iter().any(|start| disk.starts_with(start));
         let guessed = volume.disks.iter().any(is_virtual);
@@ -81,8 +81,10 @@ pub(super) fn is_on_zfs(capture: &Capture, path: &str) -> bool {
 
 /// The largest write that the volume of a directory guarantees to be atomic.
 pub(super) fn atomic_write(capture: &Capture, path: &str) -> Option<u64> {
-    let told = capture.told(path).and_then(|told| told.atomic_write_bytes);
-    told.or_else(|| capture.volume(path)?.atomic_write_bytes)
+    let supplied = capture
+        .supplied(path)
+        .and_then(|volume| volume.atomic_write_bytes);
+    supplied.or_else(|| capture.volume(path)?.atomic_write_bytes)
 }
 
 /// Hours that the counters cover.

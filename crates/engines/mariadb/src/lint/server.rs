@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rules::{Checked, Host, Identity, RuleInfo, Selection, Server, Unconfirmed};
 
 use super::{Rule, judge, rules};
-use crate::capture::{Capture, Places, VolumeTold};
+use crate::capture::{Capture, Places, VolumeFacts};
 
 /// All rules, as they are listed.
 pub fn listed() -> Vec<RuleInfo> {
@@ -31,8 +31,8 @@ impl Server for Capture {
     }
 
     fn add_host(&mut self, host: &Host) -> Vec<Unconfirmed> {
-        self.told
-            .extend(host.volumes.iter().map(|volume| VolumeTold {
+        self.supplied
+            .extend(host.volumes.iter().map(|volume| VolumeFacts {
                 mount_point: volume.mount_point.clone(),
                 host_cache: volume.host_cache.clone(),
                 iops: volume.iops,
@@ -43,11 +43,15 @@ impl Server for Capture {
         let used: Vec<String> = places
             .all()
             .iter()
-            .filter_map(|path| self.told(path))
-            .map(|told| told.mount_point.clone())
+            .filter_map(|path| self.supplied(path))
+            .map(|volume| volume.mount_point.clone())
             .collect();
-        let told = self.told.iter().map(|told| told.mount_point.clone());
-        told.filter(|mount| !used.contains(mount))
+        let supplied = self
+            .supplied
+            .iter()
+            .map(|volume| volume.mount_point.clone());
+        supplied
+            .filter(|mount| !used.contains(mount))
             .map(|mount_point| Unconfirmed {
                 mount_point,
                 is_temporary: false,
@@ -89,7 +93,7 @@ mod tests {
         let unconfirmed = capture.add_host(&host);
         let mounts: Vec<&str> = unconfirmed.iter().map(|one| &*one.mount_point).collect();
         assert_eq!(mounts, ["/backup"]);
-        let told = capture.told("/data/mysql").expect("it was told");
-        assert_eq!(told.iops, Some(900));
+        let supplied = capture.supplied("/data/mysql").expect("it was supplied");
+        assert_eq!(supplied.iops, Some(900));
     }
 }

@@ -102,10 +102,10 @@ fn written_back(capture: &Capture) -> Vec<Outcome> {
     }
     let found = logs.into_iter().filter_map(|(what, path)| {
         let path = path.as_deref()?;
-        let told = capture.told(path)?;
-        let cache = told.host_cache.as_deref()?;
+        let supplied = capture.supplied(path)?;
+        let cache = supplied.host_cache.as_deref()?;
         (cache == "read-write").then(|| {
-            let mount = &told.mount_point;
+            let mount = &supplied.mount_point;
             Finding::new(
                 Severity::Medium,
                 format!("{what} on {mount}, whose host cache writes back: a commit waits for the disk all the same"),
@@ -118,7 +118,7 @@ fn written_back(capture: &Capture) -> Vec<Outcome> {
     let found: Vec<Outcome> = found.collect();
     match found.is_empty() {
         true => vec![Outcome::fine(
-            "no volume with a log was told to have a host cache that writes back",
+            "no volume with a log is known to have a host cache that writes back",
         )],
         false => found,
     }

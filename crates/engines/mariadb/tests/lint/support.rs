@@ -1,7 +1,7 @@
 //! A server without findings, changes to it, and a rule's outcome as text.
 
 use ::rules::{Outcome, Selection};
-use mariadb::capture::{Capture, Directory, MountedVolume, Product, VolumeTold};
+use mariadb::capture::{Capture, Directory, MountedVolume, Product, VolumeFacts};
 use mariadb::lint;
 
 pub(crate) const MIB: u64 = 1 << 20;
@@ -137,13 +137,13 @@ pub(crate) fn on(
 }
 
 /// With user-supplied properties of the data's volume.
-pub(crate) fn told(mut capture: Capture, change: impl Fn(&mut VolumeTold)) -> Capture {
-    let mut told = VolumeTold {
+pub(crate) fn told(mut capture: Capture, change: impl Fn(&mut VolumeFacts)) -> Capture {
+    let mut told = VolumeFacts {
         mount_point: "/data".to_owned(),
-        ..VolumeTold::default()
+        ..VolumeFacts::default()
     };
     change(&mut told);
-    capture.told.push(told);
+    capture.supplied.push(told);
     capture
 }
 

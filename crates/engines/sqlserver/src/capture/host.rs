@@ -4,18 +4,18 @@ use serde::{Deserialize, Serialize};
 
 /// Facts about the host, supplied by its owner.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct HostTold {
+pub struct HostFacts {
     /// Whether it is a virtual machine of Azure.
     #[serde(default)]
     pub azure: Option<bool>,
     /// Its volumes.
     #[serde(default)]
-    pub volumes: Vec<VolumeTold>,
+    pub volumes: Vec<VolumeFacts>,
 }
 
 /// Facts about one volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct VolumeTold {
+pub struct VolumeFacts {
     /// As in [`super::MountedVolume::mount_point`].
     pub mount_point: String,
     /// Allocation unit of its file system.

@@ -11,7 +11,7 @@ mod take;
 pub use capability::{
     Can, Capability, MAKE_ADMINISTRATOR, MOVES_TEMPDB, Obstacle, obstacle_to_moving_tempdb,
 };
-pub use host::{HostTold, VolumeTold};
+pub use host::{HostFacts, VolumeFacts};
 pub use product::Captures;
 pub use rules::capture::CaptureError;
 pub use take::{
@@ -77,8 +77,8 @@ pub struct Capture {
     #[serde(default)]
     pub permissions: BTreeMap<String, bool>,
     /// User-supplied properties that T-SQL cannot see.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<HostTold>,
+    #[serde(default, skip_serializing_if = "Option::is_none", alias = "told")]
+    pub supplied: Option<HostFacts>,
     /// Queries that the server did not answer.
     #[serde(default)]
     pub unanswered: Vec<Unanswered>,

@@ -55,7 +55,7 @@ impl<'a> Placement<'a> {
         let named = folders(request, target, request.ephemeral.iter())?;
         let named: Vec<Folder> = named.into_iter().map(|(_, folder)| folder).collect();
         let is_ephemeral =
-            |folder: &&Folder| named.contains(folder) || target.told_ephemeral(folder);
+            |folder: &&Folder| named.contains(folder) || target.supplied_ephemeral(folder);
         let ephemeral = needs.keys().filter(is_ephemeral).cloned().collect();
         let raw = folders(request, target, request.raw.keys())?;
         let mut raw: Vec<(&str, Folder)> = raw

@@ -59,12 +59,12 @@ impl Target {
     }
 
     /// Whether the volume of a folder was declared to be empty after the machine was moved.
-    pub(super) fn told_ephemeral(&self, folder: &Folder) -> bool {
-        let told = self
+    pub(super) fn supplied_ephemeral(&self, folder: &Folder) -> bool {
+        let supplied = self
             .capture
             .iter()
-            .filter_map(|capture| capture.told.as_ref());
-        let volumes = told.flat_map(|told| &told.volumes);
+            .filter_map(|capture| capture.supplied.as_ref());
+        let volumes = supplied.flat_map(|host| &host.volumes);
         let holding = volumes.filter(|volume| folder.is_under(&volume.mount_point));
         let volume = holding.max_by_key(|volume| volume.mount_point.len());
         volume.is_some_and(|volume| volume.ephemeral == Some(true))

@@ -6,7 +6,7 @@ use crate::capture::{Capture, File, FileKind, TEMPDB};
 
 use super::locations::{
     at_volume, by_mount, databases, is_ephemeral, is_system_volume, is_user, mount_of, places,
-    tempdb_data, told, told_volumes, user_files, volume, volumes_missing,
+    supplied, supplied_volumes, tempdb_data, user_files, volume, volumes_missing,
 };
 use super::sources::{
     AZURE_CONFIGURATION, AZURE_STORAGE, COMMITS_BY_CACHE, RULESET, WRITE_THROUGH,
@@ -111,11 +111,12 @@ fn local_disk(capture: &Capture) -> Vec<Outcome> {
             "--host FILE with ephemeral = true or false for each volume, the temporary disk among them even if it is empty",
         )];
     }
-    let Some(local) = told_volumes(capture).find(|told| told.ephemeral == Some(true)) else {
+    let Some(local) = supplied_volumes(capture).find(|volume| volume.ephemeral == Some(true))
+    else {
         return vec![Outcome::exempt(
             "no-temporary-disk",
             format!(
-                "no volume was told to be temporary; tempdb is on {}, which should be its own and have a read-only cache",
+                "no volume is known to be temporary; tempdb is on {}, which should be its own and have a read-only cache",
                 list(&names)
             ),
         )];
@@ -186,12 +187,12 @@ fn is_below(path: &str, mount: &str) -> bool {
 
 /// Whether a volume's disks can have a host cache at all; the reason, where not.
 fn without_cache(capture: &Capture, mount: &str) -> Option<(&'static str, String)> {
-    let told = told(capture, mount)?;
-    if told.ephemeral == Some(true) {
+    let supplied = supplied(capture, mount)?;
+    if supplied.ephemeral == Some(true) {
         let why = format!("{mount} is a temporary disk, which is local");
         return Some(("temporary-disk", why));
     }
-    let disk = told.disk.as_deref().unwrap_or_default();
+    let disk = supplied.disk.as_deref().unwrap_or_default();
     if disk == "azure.premium_v2" {
         let why = format!("{mount} is Premium SSD v2, which has no host cache");
         return Some(("premium-ssd-v2", why));
@@ -204,7 +205,7 @@ fn without_cache(capture: &Capture, mount: &str) -> Option<(&'static str, String
         .strip_prefix("azure.premium.p")
         .and_then(|tier| tier.parse().ok());
     let by_tier = tier.is_some_and(|tier: u32| tier >= 50);
-    let disks = i64::from(told.disks.unwrap_or(1).max(1));
+    let disks = i64::from(supplied.disks.unwrap_or(1).max(1));
     let by_size = volume(capture, mount)
         .is_some_and(|found| found.total_bytes / disks >= CACHE_MAX)
         && tier.is_none();
@@ -242,7 +243,8 @@ fn cache_of(capture: &Capture, mount: &str, files: &[&File], wanted: &str) -> Ou
     if let Some((exception, why)) = without_cache(capture, mount) {
         return Outcome::exempt(exception, why);
     }
-    let Some(cache) = told(capture, mount).and_then(|told| told.host_cache.as_deref()) else {
+    let Some(cache) = supplied(capture, mount).and_then(|volume| volume.host_cache.as_deref())
+    else {
         return Outcome::cannot_tell(
             format!("the host's cache for {mount}"),
             "--host FILE with host_cache = \"none\", \"read-only\" or \"read-write\" for each volume, and disk for those that have none",
@@ -315,13 +317,14 @@ fn cached_limit(capture: &Capture) -> Vec<Outcome> {
     let cached: Vec<&str> = mounts
         .keys()
         .filter(|mount| {
-            told(capture, mount).is_some_and(|told| told.host_cache.as_deref() == Some("read-only"))
+            supplied(capture, mount)
+                .is_some_and(|volume| volume.host_cache.as_deref() == Some("read-only"))
         })
         .copied()
         .collect();
     if cached.is_empty() {
         let value =
-            format!("tempdb is on {local}, and no volume was told to have a read-only cache");
+            format!("tempdb is on {local}, and no volume is known to have a read-only cache");
         return vec![Outcome::fine(value)];
     }
     let message = format!(
@@ -348,7 +351,7 @@ fn disk_class(capture: &Capture) -> Vec<Outcome> {
         }];
     }
     let class = |(mount, files): (&str, Vec<&File>)| {
-        let Some(disk) = told(capture, mount).and_then(|told| told.disk.as_deref()) else {
+        let Some(disk) = supplied(capture, mount).and_then(|volume| volume.disk.as_deref()) else {
             return Outcome::cannot_tell(
                 format!("what disk {mount} is"),
                 "--host FILE with disk = a name of `dbstow disks` for each volume",

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::capture::{Capture, File, FileKind, MountedVolume, TEMPDB, Unanswered, VolumeTold};
+use crate::capture::{Capture, File, FileKind, MountedVolume, TEMPDB, Unanswered, VolumeFacts};
 use crate::tsql::question::{self, Question};
 
 use rules::{Location, Outcome};
@@ -45,9 +45,10 @@ pub(super) fn is_windows(capture: &Capture) -> bool {
 
 /// Whether it is an Azure virtual machine: as supplied by the user, or as captured, or false if it is not a virtual machine.
 pub(super) fn is_azure(capture: &Capture) -> Option<bool> {
-    let told = capture.told.as_ref().and_then(|told| told.azure);
+    let supplied = capture.supplied.as_ref().and_then(|volume| volume.azure);
     let bare = capture.machine.virtual_machine.eq_ignore_ascii_case("none");
-    told.or(capture.machine.azure)
+    supplied
+        .or(capture.machine.azure)
         .or(if bare { Some(false) } else { None })
 }
 
@@ -56,11 +57,11 @@ pub(super) fn is_azure(capture: &Capture) -> Option<bool> {
 pub(super) fn mount_of<'a>(capture: &'a Capture, file: &'a File) -> Option<&'a str> {
     let known = capture.volume_of(file).filter(|_| !moves(capture, file));
     let mounts = capture.volumes.iter().map(|volume| &*volume.mount_point);
-    let told = told_volumes(capture).map(|volume| &*volume.mount_point);
+    let supplied = supplied_volumes(capture).map(|volume| &*volume.mount_point);
     let any = !capture.volumes.is_empty();
     known
         .map(|volume| &*volume.mount_point)
-        .or_else(|| longest(mounts.chain(told), &file.path))
+        .or_else(|| longest(mounts.chain(supplied), &file.path))
         .or_else(|| drive(&file.path).filter(|_| any))
 }
 
@@ -94,18 +95,18 @@ pub(super) fn longest<'a>(mounts: impl Iterator<Item = &'a str>, path: &str) -> 
 }
 
 /// User-supplied properties of a volume.
-pub(super) fn told<'a>(capture: &'a Capture, mount: &str) -> Option<&'a VolumeTold> {
-    told_volumes(capture).find(|told| folder(&told.mount_point) == folder(mount))
+pub(super) fn supplied<'a>(capture: &'a Capture, mount: &str) -> Option<&'a VolumeFacts> {
+    supplied_volumes(capture).find(|volume| folder(&volume.mount_point) == folder(mount))
 }
 
 /// Volumes with user-supplied properties.
-pub(super) fn told_volumes(capture: &Capture) -> impl Iterator<Item = &VolumeTold> {
-    capture.told.iter().flat_map(|told| &told.volumes)
+pub(super) fn supplied_volumes(capture: &Capture) -> impl Iterator<Item = &VolumeFacts> {
+    capture.supplied.iter().flat_map(|host| &host.volumes)
 }
 
 /// Whether a volume loses its contents when the machine is moved; `None`: not supplied.
 pub(super) fn is_ephemeral(capture: &Capture, mount: &str) -> Option<bool> {
-    told(capture, mount).and_then(|told| told.ephemeral)
+    supplied(capture, mount).and_then(|volume| volume.ephemeral)
 }
 
 /// The captured volume of a mount point.

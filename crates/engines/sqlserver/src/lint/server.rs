@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ::rules::{Checked, Host, Identity, RuleInfo, Selection, Server, Unconfirmed};
 
 use super::{Applies, Asked, Profile, Rule, judge, product_name, rules};
-use crate::capture::{Capture, Product, VolumeTold};
+use crate::capture::{Capture, Product, VolumeFacts};
 
 /// All rules, as they are listed.
 pub fn listed() -> Vec<RuleInfo> {
@@ -46,7 +46,7 @@ impl Server for Capture {
     }
 
     fn add_host(&mut self, host: &Host) -> Vec<Unconfirmed> {
-        let volumes: Vec<VolumeTold> = host.volumes.iter().map(told).collect();
+        let volumes: Vec<VolumeFacts> = host.volumes.iter().map(supplied).collect();
         let unconfirmed = volumes
             .iter()
             .filter(|volume| !holds(self, &volume.mount_point))
@@ -56,14 +56,14 @@ impl Server for Capture {
                 is_temporary: volume.ephemeral == Some(true),
             })
             .collect();
-        let before = self.told.get_or_insert_default();
+        let before = self.supplied.get_or_insert_default();
         before.azure = host.azure.or(before.azure);
         for new in volumes {
-            let same = |old: &&mut VolumeTold| key(&old.mount_point) == key(&new.mount_point);
+            let same = |old: &&mut VolumeFacts| key(&old.mount_point) == key(&new.mount_point);
             match before.volumes.iter_mut().find(same) {
                 None => before.volumes.push(new),
                 Some(old) => {
-                    *old = VolumeTold {
+                    *old = VolumeFacts {
                         mount_point: new.mount_point,
                         allocation_unit_bytes: new
                             .allocation_unit_bytes
@@ -96,8 +96,8 @@ impl Server for Capture {
     }
 }
 
-fn told(volume: &::rules::HostVolume) -> VolumeTold {
-    VolumeTold {
+fn supplied(volume: &::rules::HostVolume) -> VolumeFacts {
+    VolumeFacts {
         mount_point: volume.mount_point.clone(),
         allocation_unit_bytes: volume
             .allocation_unit_bytes
@@ -163,21 +163,21 @@ mod tests {
     use ::rules::HostVolume;
 
     use super::*;
-    use crate::capture::HostTold;
+    use crate::capture::HostFacts;
 
     #[test]
     fn a_host_counts_before_what_was_captured_member_by_member() {
-        let told = HostTold {
+        let supplied = HostFacts {
             azure: Some(false),
-            volumes: vec![VolumeTold {
+            volumes: vec![VolumeFacts {
                 mount_point: "F:\\".into(),
                 allocation_unit_bytes: Some(4096),
                 host_cache: Some("none".into()),
-                ..VolumeTold::default()
+                ..VolumeFacts::default()
             }],
         };
         let mut capture = Capture {
-            told: Some(told),
+            supplied: Some(supplied),
             ..Capture::default()
         };
         let host = Host {
@@ -190,10 +190,10 @@ mod tests {
         };
         let unconfirmed = capture.add_host(&host);
 
-        let told = capture.told.expect("it was told");
-        assert_eq!(told.azure, Some(true));
-        assert_eq!(told.volumes[0].host_cache.as_deref(), Some("read-only"));
-        assert_eq!(told.volumes[0].allocation_unit_bytes, Some(4096));
+        let supplied = capture.supplied.expect("it was supplied");
+        assert_eq!(supplied.azure, Some(true));
+        assert_eq!(supplied.volumes[0].host_cache.as_deref(), Some("read-only"));
+        assert_eq!(supplied.volumes[0].allocation_unit_bytes, Some(4096));
         // The capture has no file on that mount point.
         let expected = Unconfirmed {
             mount_point: "f:".to_owned(),

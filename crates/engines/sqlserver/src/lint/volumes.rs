@@ -7,7 +7,7 @@ use crate::capture::{Capture, File, FileKind, MountedVolume, TEMPDB};
 use super::files::next_step;
 use super::locations::{
     at_volume, by_mount, databases, is_azure, is_ephemeral, is_linux, is_system_volume, is_user,
-    mount_of, places, told, user_files, volume, volumes_missing,
+    mount_of, places, supplied, user_files, volume, volumes_missing,
 };
 use super::sources::{
     AZURE_STORAGE, DBATOOLS_ALLOCATION, DBATOOLS_TEMPDB, PERFKIT, RULESET, TEMPDB_PAGE,
@@ -28,7 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         severity: Severity::Low,
         why: "low, as in Microsoft's ruleset, and medium on a virtual machine of Azure",
         says: "NTFS volumes with database files have allocation units of 64 KiB. Exempt: the volume of Windows, Azure's temporary \
-               disk (4 KiB), and ReFS, for which nobody gives this rule. T-SQL cannot see it: somebody has to tell.",
+               disk (4 KiB), and ReFS, for which this rule is not given. T-SQL cannot see it: give it with --host.",
         sources: &[RULESET, DBATOOLS_ALLOCATION, AZURE_STORAGE],
         applies: Applies::WINDOWS,
         judge: allocation_unit,
@@ -107,7 +107,7 @@ fn unit_of(capture: &Capture, mount: &str) -> Outcome {
         let why = format!("{mount} is a temporary disk; its 4 KiB are accepted");
         return Outcome::exempt("temporary-disk", why);
     }
-    match told(capture, mount).and_then(|told| told.allocation_unit_bytes) {
+    match supplied(capture, mount).and_then(|volume| volume.allocation_unit_bytes) {
         None => Outcome::cannot_tell(
             format!("the allocation unit of {mount}"),
             "--host FILE with allocation_unit_bytes for each volume; on the host `fsutil fsinfo ntfsinfo VOLUME` shows it",

@@ -143,7 +143,7 @@ impl Access {
             (None, Failure::Lost(text) | Failure::OutOfStep(text)) => Some(of_words(text)),
             (None, Failure::NoEncryption) => Some(
                 "SQL Server always has TLS, so check what answers at that address; --encrypt off-insecure sends \
-                 the password in clear text, for a network that nobody else can read",
+                 the password in clear text, for a network that others cannot read",
             ),
             (None, Failure::Timeout) => Some("check host, port and firewall"),
             (None, Failure::Refused(_) | Failure::Cancelled) => None,

@@ -45,7 +45,7 @@ pub(crate) enum By {
     /// The user, by prompt.
     User(Prompt),
     /// Not possible: no command, and no user to prompt.
-    Nobody,
+    NoOne,
 }
 
 /// Direction of a move of tempdb.
@@ -141,7 +141,7 @@ impl Restart {
     pub(crate) fn revive(&self, access: &Access, awaited: Awaited<'_>) -> Result<(), EngineError> {
         match (&self.by, started(access)) {
             (_, Ok(_)) => self.wait(access, None, awaited),
-            (By::User(_) | By::Nobody, Err(error)) => Err(error),
+            (By::User(_) | By::NoOne, Err(error)) => Err(error),
             (By::Command(command), Err(_)) => {
                 self.run(command, awaited)?;
                 self.wait(access, None, awaited)
@@ -156,7 +156,7 @@ impl Restart {
         awaited: Awaited<'_>,
     ) -> Result<(), EngineError> {
         match &self.by {
-            By::Command(_) | By::Nobody => self.revive(access, awaited),
+            By::Command(_) | By::NoOne => self.revive(access, awaited),
             By::User(_) => self.wait(access, None, awaited),
         }
     }
@@ -176,7 +176,7 @@ impl Restart {
         match &self.by {
             By::Command(command) => self.run(command, awaited)?,
             By::User(prompt) => ask(prompt, access, what, &before)?,
-            By::Nobody => return Err(nobody(what)),
+            By::NoOne => return Err(cannot_restart(what)),
         }
         self.wait(access, Some(&before), awaited)
     }
@@ -185,7 +185,7 @@ impl Restart {
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         match &self.by {
             By::Command(_) | By::User(_) => Ok(()),
-            By::Nobody => Err(nobody("move tempdb and restart the server")),
+            By::NoOne => Err(cannot_restart("move tempdb and restart the server")),
         }
     }
 
@@ -286,7 +286,7 @@ pub(crate) fn does_not_start(rescue: &Path) -> String {
     )
 }
 
-fn nobody(what: &str) -> EngineError {
+fn cannot_restart(what: &str) -> EngineError {
     EngineError::Missing(format!(
         "tempdb moves at a restart of the server, and nobody can be asked to restart it (stdin or stderr is not a \
          terminal): give --restart-command. What would be asked:\n{what}"

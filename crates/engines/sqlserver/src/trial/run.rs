@@ -93,7 +93,7 @@ impl ServerRun {
             by: match (options.text(RESTART_COMMAND), &hooks.prompt) {
                 (Some(command), _) => By::Command(command.to_owned()),
                 (None, Some(prompt)) => By::User(Arc::clone(prompt)),
-                (None, None) => By::Nobody,
+                (None, None) => By::NoOne,
             },
             interrupted: Arc::clone(&hooks.interrupted),
             limit: options.time(RESTART_LIMIT),

@@ -288,7 +288,7 @@ fn change(
     if let Some(what) = wanted.elsewhere(&in_use(&mut session)?) {
         // Sizes apply only to the new location.
         let why = match run.restart().by {
-            By::Command(_) | By::Nobody => "look at its error log",
+            By::Command(_) | By::NoOne => "look at its error log",
             By::User(_) => "apply.sql was not run to completion",
         };
         return Err(EngineError::failed(
@@ -341,14 +341,14 @@ fn write(
             .map_err(|error| failed(&error))?;
     }
     let sqlcmd = run.to_restore().sqlcmd();
-    let tell = |file: &str| format!("{sqlcmd} -i \"{}\"", folder.join(file).display());
+    let command = |file: &str| format!("{sqlcmd} -i \"{}\"", folder.join(file).display());
     Ok(format!(
         "tempdb must be moved and the server restarted:\n  1. {}\n  2. restart the service\n\
          To roll back: {}, restart, {} (where that says a file is in use, 5042 or 5054, restart and run it again).\n\
          If the server does not start: {}; see `dbstow layout --help`.",
-        tell("apply.sql"),
-        tell("undo.sql"),
-        tell("after-undo.sql"),
+        command("apply.sql"),
+        command("undo.sql"),
+        command("after-undo.sql"),
         rescue.display(),
     ))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dbstow_sqlserver::capture::{Capture, File, FileKind, Growth, HostTold, VolumeTold};
+use dbstow_sqlserver::capture::{Capture, File, FileKind, Growth, HostFacts, VolumeFacts};
 use dbstow_sqlserver::lint::{self, Asked, Outcome, Profile};
 use rules::Selection;
 
@@ -16,7 +16,7 @@ pub(crate) fn good() -> Capture {
 /// An Azure virtual machine, with user-supplied properties.
 pub(crate) fn azure() -> Capture {
     let mut capture = capture("windows-2019-azure-vm");
-    let volume = |mount: &str, ephemeral, disk: Option<&str>, cache: Option<&str>| VolumeTold {
+    let volume = |mount: &str, ephemeral, disk: Option<&str>, cache: Option<&str>| VolumeFacts {
         mount_point: mount.to_owned(),
         allocation_unit_bytes: Some(if ephemeral { 4096 } else { 65_536 }),
         ephemeral: Some(ephemeral),
@@ -24,7 +24,7 @@ pub(crate) fn azure() -> Capture {
         disks: disk.map(|_| 4),
         host_cache: cache.map(str::to_owned),
     };
-    capture.told = Some(HostTold {
+    capture.supplied = Some(HostFacts {
         azure: Some(true),
         volumes: vec![
             volume("D:\\", true, None, None),
@@ -36,8 +36,8 @@ pub(crate) fn azure() -> Capture {
 }
 
 /// User-supplied properties of a volume of [`azure`].
-pub(crate) fn told<'a>(capture: &'a mut Capture, mount: &str) -> &'a mut VolumeTold {
-    let told = capture.told.as_mut().expect("it was told");
+pub(crate) fn told<'a>(capture: &'a mut Capture, mount: &str) -> &'a mut VolumeFacts {
+    let told = capture.supplied.as_mut().expect("it was told");
     let mut volumes = told.volumes.iter_mut();
     volumes
         .find(|volume| volume.mount_point == mount)

@@ -160,7 +160,7 @@ fn azures_machines_are_exempt_from_a_volume_of_its_own_for_tempdb() {
         file.path = file.path.replace("D:\\tempDb", "F:\\tempdb");
     }
     assert_says(&capture, "tempdb-shares-volume", "exempt (azure-vm): ");
-    capture.told = None;
+    capture.supplied = None;
     assert_says(&capture, "tempdb-shares-volume", "medium: ");
     let asked = dbstow_sqlserver::lint::Asked::default();
     let judged = dbstow_sqlserver::lint::judge(&capture, &asked);

@@ -1,17 +1,17 @@
 //! Volumes: formatting, sharing, room.
 
-use dbstow_sqlserver::capture::{FileKind, HostTold, VolumeTold};
+use dbstow_sqlserver::capture::{FileKind, HostFacts, VolumeFacts};
 
 use crate::support::{GIB, assert_quiet, assert_says, azure, capture, file, good, told};
 
 fn with_unit(bytes: i64) -> dbstow_sqlserver::capture::Capture {
     let mut capture = good();
-    let volume = |mount: &str| VolumeTold {
+    let volume = |mount: &str| VolumeFacts {
         mount_point: mount.to_owned(),
         allocation_unit_bytes: Some(bytes),
-        ..VolumeTold::default()
+        ..VolumeFacts::default()
     };
-    capture.told = Some(HostTold {
+    capture.supplied = Some(HostFacts {
         azure: Some(false),
         volumes: vec![volume("E:\\"), volume("L:\\"), volume("T:\\")],
     });

@@ -1,5 +1,6 @@
 //! Rules of a machine and of volumes.
 
+use model::cores::Speed;
 use model::{HostCacheMode, LatencySpec};
 
 use crate::spec::amount::is_possible;
@@ -26,7 +27,22 @@ pub(crate) fn machine(machine: &Machine) -> Result<(), Fault> {
         machine.memory.map(|memory| memory.0),
     )?;
     share(&["machine", "credits"], machine.credits)?;
+    speed(machine.processor_speed)?;
     machine.host_cache.as_ref().map_or(Ok(()), host_cache)
+}
+
+fn speed(multiple: Option<f64>) -> Result<(), Fault> {
+    let is_one = |multiple: f64| multiple > 0.0 && multiple <= Speed::MULTIPLE_MAX;
+    match multiple {
+        Some(multiple) if !is_one(multiple) => Err(Fault::at(
+            &["machine", "processor_speed"],
+            format!(
+                "{multiple} is no multiple of a processor's speed; give one above 0, such as 1.3, and at most {}",
+                Speed::MULTIPLE_MAX
+            ),
+        )),
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn host_cache(cache: &HostCache) -> Result<(), Fault> {

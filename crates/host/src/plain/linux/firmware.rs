@@ -35,7 +35,7 @@ pub(super) fn facts(folder: &Path) -> BTreeMap<String, String> {
 }
 
 fn cloud(vendor: Option<&str>, product: Option<&str>, chassis: Option<&str>) -> Option<String> {
-    const HIDDEN: &str = "(its size is not told without a network)";
+    const HIDDEN: &str = "(its size is known only over the network)";
     match (vendor, product, chassis) {
         (Some("Amazon EC2"), Some(size), _) => Some(format!("Amazon EC2, {size}")),
         (_, _, Some(AZURE_CHASSIS)) => Some(format!("Microsoft Azure {HIDDEN}")),

@@ -9,10 +9,11 @@ use model::store::{PageSize, Role};
 use model::{Duration, Instant, random};
 use parking_lot::Mutex;
 use rusqlite::Connection;
-use sqlite_vfs::virtual_time::{Image, Session, set_last_row};
+use sqlite_vfs::virtual_time::{Image, Parts, Session, set_last_row};
 
 use super::super::TrialId;
 use super::super::sessions::{self, SessionContext};
+use super::tapes::{Executed, Tapes};
 use super::{Trial, session};
 use experiment::spec::Settings;
 use workload::{Database, Driver, Statement, Tables, Value, Workload};
@@ -24,9 +25,12 @@ const IDLE_MAX: u64 = 64 << 20;
 /// table, which is the connection's, and `random` of SQLite's own generator, which the whole process shares.
 const NOT_IN_FILE: [&str; 5] = ["temp", "random", "pragma", "attach", "vacuum"];
 
-/// The databases loaded so far, those last used at the end.
+/// What trials share: the databases loaded so far, those last used at the end, and what sessions executed on them.
 #[derive(Default)]
-pub struct Images(Mutex<Vec<(Load, Option<Arc<Image>>)>>);
+pub struct Images {
+    loaded: Mutex<Vec<(Load, Option<Arc<Image>>)>>,
+    pub(super) tapes: Tapes,
+}
 
 /// What determines a loaded database.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,11 +44,28 @@ struct Load {
 }
 
 impl Images {
+    /// None yet, for trials with these seeds: those of one seed execute the same statements, and do so once.
+    pub fn for_seeds(seeds: impl IntoIterator<Item = u64>) -> Images {
+        Images {
+            tapes: Tapes::for_seeds(seeds),
+            ..Images::default()
+        }
+    }
+
+    /// What the sessions of `trial` execute on these images, if trials may share it.
+    pub(super) fn executed(
+        &self,
+        trial: &Trial<'_>,
+        images: &[Arc<Image>],
+    ) -> Option<Arc<Executed>> {
+        self.tapes.of(trial, images)
+    }
+
     /// An image for each database of `trial`, in the order of the sessions; `None` if it has to load them itself.
     pub(super) fn of(&self, trial: &Trial<'_>) -> Option<Vec<Arc<Image>>> {
         let loads = loads(trial.id, trial.settings, trial.workload);
         let loads: Vec<Load> = loads.collect::<Option<_>>()?;
-        let mut images = self.0.lock();
+        let mut images = self.loaded.lock();
         forget_idle(&mut images, &loads, IDLE_MAX);
         let image = |(number, load): (u32, Load)| {
             let place = images.iter().position(|(known, _)| *known == load);
@@ -170,22 +191,36 @@ impl Trial<'_> {
         })
     }
 
-    /// Opens every session's connection to copies of `images`. `None` if that does not work here; the trial has to load itself
+    /// Places `parts` of copies of `images`. `None` if they have no room.
+    pub(super) fn place_images(
+        &self,
+        session: &Session,
+        images: &[Arc<Image>],
+        parts: Parts,
+    ) -> Option<()> {
+        let tables = tables(self.workload);
+        let is_shared = self.workload.database == Database::Shared;
+        images.iter().enumerate().try_for_each(|(number, image)| {
+            let placed = match is_shared {
+                true => session.place_shared(image, parts, session::SHARED, tables),
+                false => {
+                    let name = session::database(number as u32);
+                    session.place(image, parts, &name, tables)
+                }
+            };
+            placed.ok()
+        })
+    }
+
+    /// Opens every session's connection to `parts` of copies of `images`. `None` if that does not work here; the trial has to load itself
     /// then, in a simulation without them.
     pub(super) fn place(
         &self,
         session: &Session,
         images: &[Arc<Image>],
+        parts: Parts,
     ) -> Option<Vec<Connection>> {
-        let tables = tables(self.workload);
-        let is_shared = self.workload.database == Database::Shared;
-        for (number, image) in images.iter().enumerate() {
-            let placed = match is_shared {
-                true => session.place_shared(image, session::SHARED, tables),
-                false => session.place(image, &session::database(number as u32), tables),
-            };
-            placed.ok()?;
-        }
+        self.place_images(session, images, parts)?;
         let connections = session.unobserved(|| self.open_all(session))?.ok()?;
         for (connection, image) in connections.iter().zip(images) {
             set_last_row(connection, image.last_row());

@@ -8,15 +8,17 @@ mod raw;
 mod rehearsal;
 mod replay;
 mod session;
+mod tapes;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use model::Instant;
 use model::random;
 use model::split::TimeSplit;
 use rusqlite::Connection;
-use sqlite_vfs::virtual_time::{self, Session, Simulation};
+use sqlite_vfs::virtual_time::{self, Image, Parts, Session, Simulation, TapeFiles};
 
 pub use image::{Images, Loads};
 pub use progress::{Moment, Tell};
@@ -28,6 +30,7 @@ use image::{cache_kib, load_seed};
 use meter::SharedMeter;
 use progress::Progress;
 use session::{Body, Sums};
+use tapes::{Executed, ReplayingSession};
 
 use super::parameters::{self, ParameterRows};
 use super::sessions::{Tally, Task, Window};
@@ -68,23 +71,30 @@ fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'
         ..
     } = *subject;
     let workload = &logging(work.workload(), stage.log_bytes_factor);
-    let meter = SharedMeter::of(stage);
-    let result = Trial {
+    let trial = Trial {
         id,
         settings,
         stage,
         workload,
         cancelled,
-        meter: meter.clone(),
+        meter: SharedMeter::of(stage),
+    };
+    tell(Moment::Loading);
+    let loaded = images.of(&trial);
+    let loaded = loaded.as_deref();
+    let executed = loaded.and_then(|loaded| images.executed(&trial, loaded));
+    let replayed = loaded.zip(executed);
+    if let Some(collected) =
+        replayed.and_then(|(loaded, executed)| trial.replay(loaded, &executed, tell))
+    {
+        return trial.record(Ok(collected));
     }
-    .run(images, tell);
-    let ended = result.is_ok();
-    let mut record = record(id, stage, workload, &meter, result);
-    if ended {
-        let departures = parameters::departures(workload, &settings.workload);
-        record.notes.extend(departures);
-    }
-    record
+    // The other meter has counted what was replayed until it could not be any further.
+    let trial = Trial {
+        meter: SharedMeter::of(stage),
+        ..trial
+    };
+    trial.record(trial.execute(loaded, tell))
 }
 
 /// The workload, whose changed rows log `factor` times as many bytes as it says.
@@ -108,14 +118,115 @@ struct Trial<'a> {
     meter: SharedMeter,
 }
 
+/// How the sessions of a trial do their operations.
+enum Sessions<'a> {
+    /// They execute them on these connections.
+    Executing(Vec<Connection>),
+    /// They replay them.
+    Replaying {
+        executed: &'a Executed,
+        /// Each session's files.
+        files: Vec<RefCell<TapeFiles>>,
+        /// Set when one of them cannot replay any further.
+        is_abandoned: &'a Cell<bool>,
+    },
+}
+
+impl Sessions<'_> {
+    fn connections(&self) -> &[Connection] {
+        match self {
+            Sessions::Executing(connections) => connections,
+            Sessions::Replaying { .. } => &[],
+        }
+    }
+
+    /// Runs session `number`.
+    fn run(&self, number: usize, simulation: &Simulation, body: &Body<'_>) {
+        match self {
+            Sessions::Executing(connections) => body.run_session(&connections[number]),
+            Sessions::Replaying {
+                executed,
+                files,
+                is_abandoned,
+            } => body.replay_session(ReplayingSession {
+                session: body.session,
+                simulation,
+                executed,
+                files: &files[number],
+                statements: 0,
+                before: None,
+                progress: body.progress,
+                is_abandoned,
+            }),
+        }
+    }
+
+    /// Closes their databases, which frees the files of temporary tables.
+    fn close(self, simulation: &Simulation) {
+        match self {
+            Sessions::Executing(connections) => drop(connections),
+            Sessions::Replaying { files, .. } => files
+                .into_iter()
+                .for_each(|files| simulation.close(files.into_inner())),
+        }
+    }
+}
+
 impl Trial<'_> {
-    fn run(&self, images: &Images, tell: &Tell<'_>) -> Result<Collected, String> {
-        tell(Moment::Loading);
+    fn record(&self, result: Result<Collected, String>) -> Record {
+        let ended = result.is_ok();
+        let mut record = record(self.id, self.stage, self.workload, &self.meter, result);
+        if ended {
+            let departures = parameters::departures(self.workload, &self.settings.workload);
+            record.notes.extend(departures);
+        }
+        record
+    }
+
+    /// Replays what was executed on images of its databases; `None` if it has to execute its statements itself.
+    fn replay(
+        &self,
+        images: &[Arc<Image>],
+        executed: &Executed,
+        tell: &Tell<'_>,
+    ) -> Option<Collected> {
+        let simulation = self.simulation().ok()?;
+        simulation.timeless(|session| self.place_images(session, images, Parts::Pages))?;
+        let tables = image::tables(self.workload);
+        let files = |number| simulation.tape_files(&session::database(number), tables);
+        let sessions = 0..self.settings.workload.sessions;
+        let files = sessions.map(|number| files(number).map(RefCell::new));
+        let files: Vec<RefCell<TapeFiles>> = files.collect::<Option<_>>()?;
+        let is_abandoned = Cell::new(false);
+        let replaying = Sessions::Replaying {
+            executed,
+            files,
+            is_abandoned: &is_abandoned,
+        };
+        let collected = self.run(&simulation, replaying, tell);
+        collected.ok().filter(|_| !is_abandoned.get())
+    }
+
+    /// Executes the statements of its sessions, on `images` of its databases if there are any.
+    fn execute(&self, images: Option<&[Arc<Image>]>, tell: &Tell<'_>) -> Result<Collected, String> {
+        if (self.cancelled)() {
+            return Err(Cancelled.to_string());
+        }
         let (simulation, connections) = self.loaded(images)?;
+        self.run(&simulation, Sessions::Executing(connections), tell)
+    }
+
+    fn run(
+        &self,
+        simulation: &Simulation,
+        sessions: Sessions<'_>,
+        tell: &Tell<'_>,
+    ) -> Result<Collected, String> {
         simulation.with_store(|store| store.observe(Box::new(self.meter.clone())));
-        let rows = simulation.timeless(|session| self.parameters(session, &connections))?;
-        self.quiesce(&simulation, &connections);
-        let loaded = Snapshot::take(&simulation, Instant::ZERO, self.stage);
+        let connections = sessions.connections();
+        let rows = simulation.timeless(|session| self.parameters(session, connections))?;
+        self.quiesce(simulation, connections);
+        let loaded = Snapshot::take(simulation, Instant::ZERO, self.stage);
         let asked = &self.settings.workload;
         let task = Task::new(asked, self.workload, self.id.seed, Instant::ZERO);
         let task = task.with_rows(rows.as_ref());
@@ -131,8 +242,8 @@ impl Trial<'_> {
             task.window.until.unwrap_or(Instant::from_nanos(u64::MAX)),
         );
         let mut bodies: Vec<virtual_time::Body<'_>> = Vec::new();
-        for connection in &connections {
-            let (task, sums) = (&task, Rc::clone(&sums));
+        for number in 0..asked.sessions as usize {
+            let (task, sums, sessions) = (&task, Rc::clone(&sums), &sessions);
             bodies.push(Box::new(move |session| {
                 let body = Body {
                     task,
@@ -140,11 +251,11 @@ impl Trial<'_> {
                     sums,
                     progress,
                 };
-                body.run_session(connection);
+                sessions.run(number, simulation, &body);
             }));
         }
         bodies.extend(watcher(
-            &simulation,
+            simulation,
             self.stage,
             task.window,
             Rc::clone(&snapshots),
@@ -153,7 +264,7 @@ impl Trial<'_> {
         if (self.cancelled)() {
             return Err(Cancelled.to_string());
         }
-        drop(connections);
+        sessions.close(simulation);
         let sums = Rc::into_inner(sums)
             .expect("every session has ended")
             .into_inner();
@@ -162,7 +273,7 @@ impl Trial<'_> {
             snapshots.push(loaded);
         }
         if snapshots.len() == 1 {
-            snapshots.push(Snapshot::take(&simulation, end, self.stage));
+            snapshots.push(Snapshot::take(simulation, end, self.stage));
         }
         let phases = phases(&task, sums.loaded, end);
         Ok(Collected {
@@ -185,10 +296,13 @@ impl Trial<'_> {
     }
 
     /// A simulation whose databases are loaded, and every session's connection.
-    fn loaded(&self, images: &Images) -> Result<(Simulation, Vec<Connection>), String> {
-        if let Some(images) = images.of(self) {
+    fn loaded(
+        &self,
+        images: Option<&[Arc<Image>]>,
+    ) -> Result<(Simulation, Vec<Connection>), String> {
+        if let Some(images) = images {
             let simulation = self.simulation()?;
-            let placed = simulation.timeless(|session| self.place(session, &images));
+            let placed = simulation.timeless(|session| self.place(session, images, Parts::All));
             if let Some(connections) = placed {
                 return Ok((simulation, connections));
             }

@@ -285,6 +285,7 @@ fn rehearsed(
                 .map_err(|error| format!("the data could not be loaded: {error}"))?;
         }
         let loaded = clock.now();
+        simulation.pack();
         let held = simulation.held();
         let size = size(connection, workload).map_err(|error| error.to_string())?;
         let rows = trial.parameters(session, &connections)?;

@@ -10,6 +10,7 @@ use sqlite_vfs::virtual_time::Session;
 
 use super::super::sessions::{self, Run, SessionContext, Tally, Task};
 use super::progress::Progress;
+use super::tapes::ReplayingSession;
 use sqlite::SqliteDriver;
 use workload::{Driver, Statement, Value, Variables, Workload};
 
@@ -50,11 +51,24 @@ impl Body<'_> {
             ..VirtualSession::new(session, connection, task.workload)
         };
         let tally = Run::new(task, session.id(), &mut seat).run_to_end(&mut variables);
-        session.settle();
+        self.add(tally, seat.before.as_ref());
+    }
+
+    /// Replays this session's share.
+    pub(super) fn replay_session(&self, mut seat: ReplayingSession<'_>) {
+        let (task, session) = (self.task, self.session);
+        let mut variables = task.workload.variables(session.id(), task.sessions);
+        let tally = Run::new(task, session.id(), &mut seat).run_to_end(&mut variables);
+        self.add(tally, seat.before.as_ref());
+    }
+
+    /// Ends the session, and adds its results; `before`: how its time had been spent when the measured time began.
+    fn add(&self, tally: Tally, before: Option<&TimeSplit>) {
+        self.session.settle();
         let mut sums = self.sums.borrow_mut();
         sums.tally.merge(tally);
-        if let Some(before) = &seat.before {
-            sums.split.merge(&session.split().since(before));
+        if let Some(before) = before {
+            sums.split.merge(&self.session.split().since(before));
         }
     }
 

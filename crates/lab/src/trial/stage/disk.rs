@@ -2,6 +2,7 @@
 
 use catalogue::{Catalogue, MachineEntry, Provision};
 use experiment::spec::{self, Disk};
+use model::cores::Speed;
 use model::{Burst, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, VolumeSpec};
 
 use super::StageError;
@@ -74,6 +75,7 @@ pub(super) fn machine(
     start_with(asked.credits, limits);
     machine.cores = asked.cores.unwrap_or(machine.cores);
     machine.memory = asked.memory.unwrap_or(machine.memory);
+    machine.speed = asked.processor_speed.map_or(Speed::SAME, Speed::of);
     Ok(machine)
 }
 

@@ -1,10 +1,10 @@
-//! What nobody knows exactly about an arm: each block of a simulated run draws it.
+//! Uncertain values of an arm: each block of a simulated run draws them.
 //!
 //! Arms on one kind of disk, in one block, are drawn alike, since the question is which of them to choose on the same disks;
 //! those on different kinds are not. A value that the experiment states (`override`, `engine.cpu`, `workload.log_bytes_per_row`)
 //! is taken as known: it was measured, documented for that row, or fitted to it.
 //!
-//! Not drawn: limits, which vendors document; how deep a limit's bucket is; an engine's habits, such as its writes in flight.
+//! Not drawn: limits, which vendors document; how deep a limit's bucket is; an engine's constants, such as its writes in flight.
 //! Disks of one volume are drawn alike, although those of a stripe differ.
 
 use std::collections::BTreeMap;

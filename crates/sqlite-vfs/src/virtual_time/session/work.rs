@@ -6,6 +6,7 @@ use model::Duration;
 use rusqlite::{Connection, ffi};
 
 use super::Session;
+use crate::virtual_time::tape::Work;
 
 impl Session {
     /// Starts counting the work of `connection`, until [`Session::detach`].
@@ -54,14 +55,26 @@ impl Session {
 
     /// Work done since the last call, as CPU time.
     pub(super) fn take_work(&self) -> Duration {
-        let reads = self.take_reads();
-        self.world
-            .logical_reads
-            .set(self.world.logical_reads.get() + reads);
+        self.cost(self.take_counts())
+    }
+
+    /// Work done since the last call, not counted in the simulation.
+    pub(super) fn take_counts(&self) -> Work {
+        Work {
+            steps: self.steps.take(),
+            statements: self.statements.take(),
+            reads: self.take_reads(),
+        }
+    }
+
+    /// Counts `work` in the simulation, and returns its CPU time.
+    pub(super) fn cost(&self, work: Work) -> Duration {
+        let logical_reads = &self.world.logical_reads;
+        logical_reads.set(logical_reads.get() + work.reads);
         let costs = &self.world.costs;
-        costs.vm_step * self.steps.take()
-            + costs.statement * self.statements.take()
-            + costs.logical_read * reads
+        costs.vm_step * work.steps
+            + costs.statement * work.statements
+            + costs.logical_read * work.reads
     }
 }
 

@@ -1,3 +1,5 @@
+use std::iter;
+
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -17,13 +19,17 @@ fn what_is_held_is_counted_where_it_is() {
         spool
             .write(&mut bytes, offset, data)
             .expect("there is room");
-        spool.held()
+        let plain = spool.held();
+        spool.pack(&mut bytes, 0).expect("there is room");
+        (plain, spool.held())
     };
 
-    let packed = write(0, &[7; BLOCK]);
+    let (plain, packed) = write(0, &[7; BLOCK]);
+    assert_eq!(plain.memory, model::Bytes(BLOCK as u64));
     assert!(packed.memory.0 > 0 && packed.memory.0 < BLOCK as u64 / 4);
     assert_eq!(packed.disk, model::Bytes(0));
-    let spooled = write(0, &noise(1, BLOCK));
+    let (plain, spooled) = write(0, &noise(1, BLOCK));
+    assert_eq!(plain.memory, model::Bytes(BLOCK as u64));
     assert_eq!(spooled.memory, model::Bytes(0));
     assert_eq!(spooled.disk, model::Bytes(BLOCK as u64));
 
@@ -57,10 +63,12 @@ fn a_gap_and_the_rest_beyond_the_end_are_zeros_even_in_used_slots() -> io::Resul
     let mut spool = Spool::new();
     let mut old = Bytes::default();
     spool.write(&mut old, 0, &noise(1, BLOCK))?;
+    spool.pack(&mut old, 0)?;
     spool.truncate(&mut old, 0);
     let mut bytes = Bytes::default();
 
     spool.write(&mut bytes, 10, &noise(2, BLOCK - 10))?;
+    spool.pack(&mut bytes, 0)?;
 
     assert_eq!(spool.slots.count, 1);
     assert_eq!(read(&mut spool, &bytes, 0, 10), (10, vec![0; 10]));
@@ -74,6 +82,7 @@ fn a_gap_of_whole_blocks_keeps_no_bytes() -> io::Result<()> {
     let mut bytes = Bytes::default();
 
     spool.write(&mut bytes, 3 * BLOCK as u64, &[1])?;
+    spool.pack(&mut bytes, 0)?;
 
     assert!(matches!(
         bytes.blocks[..],
@@ -105,11 +114,13 @@ fn the_file_is_made_for_bytes_that_do_not_pack_and_its_slots_are_used_again() ->
     let mut spool = Spool::new();
     let mut bytes = Bytes::default();
     spool.write(&mut bytes, 0, &[7; 2 * BLOCK])?;
+    spool.pack(&mut bytes, 0)?;
     assert!(spool.slots.file.is_none());
 
     for seed in 0..3 {
         let content = noise(seed, 2 * BLOCK);
         spool.write(&mut bytes, 0, &content)?;
+        spool.pack(&mut bytes, 0)?;
         assert_eq!(read(&mut spool, &bytes, 0, 2 * BLOCK), (2 * BLOCK, content));
         spool.write(&mut bytes, 0, &[7; BLOCK])?;
         spool.write(&mut bytes, BLOCK as u64, &[0; BLOCK])?;
@@ -120,11 +131,56 @@ fn the_file_is_made_for_bytes_that_do_not_pack_and_its_slots_are_used_again() ->
     Ok(())
 }
 
+#[test]
+fn a_file_keeps_as_many_blocks_plain_as_it_may_and_those_that_are_written_again() -> io::Result<()>
+{
+    let (mut spool, mut bytes) = (Spool::new(), Bytes::default());
+    for block in 0..3 * PLAIN_MAX {
+        spool.write(&mut bytes, (block * BLOCK) as u64, &[7; BLOCK])?;
+        // Block 0 is written again and again.
+        spool.write(&mut bytes, 0, &[block as u8 + 1; 1])?;
+    }
+
+    let is_plain = |number: usize| matches!(bytes.blocks[number], Block::Plain(_));
+    assert!(is_plain(0));
+    assert!(!is_plain(1), "it was written once, and long ago");
+    assert!((2 * PLAIN_MAX + 1..3 * PLAIN_MAX).all(is_plain));
+    let count = (0..3 * PLAIN_MAX)
+        .filter(|number| is_plain(*number))
+        .count();
+    assert_eq!(count, PLAIN_MAX);
+    Ok(())
+}
+
+#[test]
+fn few_blocks_of_a_file_stay_plain_where_there_are_many_others() -> io::Result<()> {
+    let mut spool = Spool::new();
+    let mut files: Vec<Bytes> = iter::repeat_with(Bytes::default).take(40).collect();
+    for bytes in &mut files {
+        for block in 0..3 * PLAIN_MAX {
+            spool.write(bytes, (block * BLOCK) as u64, &[7; BLOCK])?;
+        }
+    }
+
+    let is_plain = |block: &&Block| matches!(block, Block::Plain(_));
+    let count = |bytes: &Bytes| bytes.blocks.iter().filter(is_plain).count();
+    let counts: Vec<usize> = files.iter().map(count).collect();
+    // Eight files of 16 blocks are the 128 above which no file gets more than two.
+    assert_eq!(counts[..8], [PLAIN_MAX; 8]);
+    assert_eq!(counts[8..], [PLAIN_OF_MANY; 32]);
+    assert_eq!(spool.plain_count, counts.iter().sum::<usize>() as u64);
+
+    files.iter_mut().for_each(|bytes| spool.truncate(bytes, 0));
+    assert_eq!(spool.plain_count, 0);
+    Ok(())
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Write(u64, Vec<u8>),
     Read(u64, usize),
     Truncate(u64),
+    Pack(usize),
 }
 
 /// An offset within five blocks, often at a boundary.
@@ -145,6 +201,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (place(), content).prop_map(|(at, content)| Step::Write(at as u64, content)),
         2 => (place(), length()).prop_map(|(at, length)| Step::Read(at as u64, length)),
         1 => place().prop_map(|at| Step::Truncate(at as u64)),
+        2 => (0..4_usize).prop_map(Step::Pack),
     ]
 }
 
@@ -171,6 +228,12 @@ fn behaves_as_vectors(steps: Vec<(bool, Step)>) -> Result<(), TestCaseError> {
             Step::Truncate(length) => {
                 spool.truncate(bytes, length);
                 plain.truncate(length as usize);
+            }
+            Step::Pack(except) => {
+                spool.pack(bytes, except).expect("writable");
+                let is_plain = |block: &&Block| matches!(block, Block::Plain(_));
+                let count = bytes.blocks.iter().filter(is_plain).count();
+                prop_assert!(count <= except, "{count} of at most {except}");
             }
         }
         prop_assert_eq!(bytes.length, plain.len() as u64);

@@ -160,8 +160,8 @@ fn volumes(names: &mut Names, capture: &mut Capture) {
         volume.mount_point = path::folder(names, &volume.mount_point);
         volume.label = names.of(Kind::Label, &volume.label);
     }
-    let told = capture.told.iter_mut();
-    for volume in told.flat_map(|told| &mut told.volumes) {
+    let supplied = capture.supplied.iter_mut();
+    for volume in supplied.flat_map(|host| &mut host.volumes) {
         volume.mount_point = path::folder(names, &volume.mount_point);
         let own = volume.disk.take_if(|disk| !is_of_a_cloud(disk));
         if let Some(own) = own {

@@ -75,7 +75,7 @@ fn measured(database: &str, load: &str) -> (usize, Record) {
     let again = record(&subject, &images);
     assert_eq!(first, again);
     let loaded = images
-        .0
+        .loaded
         .lock()
         .iter()
         .filter(|(_, image)| image.is_some())
@@ -126,7 +126,7 @@ fn images_that_no_trial_uses_make_room_for_others() {
         assert_eq!(of_trial.outcome, experiment::record::Outcome::Finished);
     }
     // Both fit into what idle ones may take.
-    let mut kept = images.0.lock();
+    let mut kept = images.loaded.lock();
     assert_eq!(kept.len(), 2);
     forget_idle(&mut kept, &[], 0);
     assert_eq!(kept.len(), 0);

@@ -1,9 +1,7 @@
-//! A profile from a results folder: the disk requests of one dbstow trial.
+//! A profile from records: what one trial asked of its disks.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use anyhow::Result;
 use experiment::record::{Cause, Outcome, Phase, Record};
 use experiment::results::Results;
 use experiment::spec::remedy;
@@ -12,20 +10,53 @@ use profile::{Interval, Machine, Origin, Profile, Requests, Timestamp, Volume, W
 use reading::Role;
 use reading::cause::Io;
 
-use super::super::UsageError;
-use super::super::output::note;
+/// Why there is no profile of a results folder.
+#[derive(Debug, thiserror::Error)]
+pub enum NoDemand {
+    /// Which arm is not said.
+    #[error("{folder} has several arms ({arms}); choose one with --arm")]
+    SeveralArms {
+        /// The results folder.
+        folder: String,
+        /// Names of the arms.
+        arms: String,
+    },
+    /// The arm has no trial that completed.
+    #[error("{folder} has no completed trial of \"{arm}\"{remedy}")]
+    NoTrial {
+        /// The results folder.
+        folder: String,
+        /// Name of the arm.
+        arm: String,
+        /// What is near, or what there is.
+        remedy: String,
+    },
+    /// The trial is too short.
+    #[error(
+        "{folder}: the trial of \"{arm}\" has no two whole intervals of {interval} in which sessions ran; run it for longer"
+    )]
+    TooShort {
+        /// The results folder.
+        folder: String,
+        /// Name of the arm.
+        arm: String,
+        /// Length of an interval.
+        interval: Duration,
+    },
+}
 
-/// The profile of an arm's first trial that completed.
+/// The profile of the first trial of `arm` that completed, from the `records` of `results`; of the only arm, where none is named.
+/// Its time begins at `start`, or else in 1970.
 ///
 /// # Errors
-/// When the folder cannot be read, has several arms and none was named, or the trial has too few intervals.
-pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -> Result<Profile> {
-    let name = folder.display();
-    let results = Results::open(folder)?;
-    let (records, unreadable) = results.records();
-    for warning in unreadable {
-        note(&format!("dbstow: {}", warning.text));
-    }
+/// When there are several arms and none is named, or the trial has too few intervals.
+pub fn demand_of(
+    results: &Results,
+    records: &[Record],
+    arm: Option<&str>,
+    start: Option<Timestamp>,
+) -> Result<Profile, NoDemand> {
+    let folder = results.folder().display().to_string();
     let arms: BTreeSet<&str> = records.iter().map(|record| record.arm.as_str()).collect();
     let arm = match (arm, arms.len()) {
         (Some(arm), _) => arm,
@@ -33,16 +64,17 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
         (None, _) => {
             let arms: Vec<&str> = arms.into_iter().collect();
             let arms = arms.join(", ");
-            let message = format!("{name} has several arms ({arms}); choose one with --arm");
-            return Err(UsageError(message).into());
+            return Err(NoDemand::SeveralArms { folder, arms });
         }
     };
     let is_wanted = |record: &&Record| record.arm == arm && record.outcome == Outcome::Finished;
     let completed = records.iter().filter(is_wanted).count();
     let Some(record) = records.iter().find(is_wanted) else {
-        let remedy = remedy(arm, "arms with trials", arms.iter().copied());
-        let message = format!("{name} has no completed trial of \"{arm}\"{remedy}");
-        return Err(UsageError(message).into());
+        return Err(NoDemand::NoTrial {
+            folder,
+            arm: arm.to_owned(),
+            remedy: remedy(arm, "arms with trials", arms.iter().copied()),
+        });
     };
     let settings = results.plan.all_arms().find(|known| known.name == arm);
     let mut intervals = intervals(record);
@@ -50,11 +82,11 @@ pub(super) fn read(folder: &Path, arm: Option<&str>, start: Option<Timestamp>) -
         add_sessions(record, arm.settings.workload.sessions, &mut intervals);
     }
     if intervals.len() < 2 {
-        let seconds = Duration::from_nanos(record.series.interval_ns);
-        let message = format!(
-            "{name}: the trial of \"{arm}\" has no two whole intervals of {seconds} in which sessions ran; run it for longer"
-        );
-        return Err(UsageError(message).into());
+        return Err(NoDemand::TooShort {
+            folder,
+            arm: arm.to_owned(),
+            interval: Duration::from_nanos(record.series.interval_ns),
+        });
     }
     let machine = settings.map(|arm| &arm.settings.machine);
     Ok(Profile {

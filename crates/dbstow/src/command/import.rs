@@ -1,7 +1,5 @@
 //! `dbstow import`: converts recordings of other tools into a profile.
 
-mod results;
-
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -12,9 +10,10 @@ use model::Duration;
 use profile::{Profile, Timestamp};
 
 use super::UsageError;
-use super::output::{note, width};
-use super::profile::bullets;
-use analysis::report::profile::{intervals, report};
+use super::output::{note, note_whole, print_whole};
+use analysis::demand::demand_of;
+use analysis::report::profile::imported as report;
+use experiment::results::Results;
 
 /// Arguments of `import`.
 #[derive(Clone, Debug, clap::Args)]
@@ -98,10 +97,15 @@ pub fn run(args: &Args) -> Result<()> {
                     "dbstow: {option} has no effect on a results folder"
                 ));
             }
-            let profile = results::read(folder, args.arm.as_deref(), args.start)?;
+            let results = Results::open(folder)?;
+            let (records, unreadable) = results.records();
+            for warning in unreadable {
+                note(&format!("dbstow: {}", warning.text));
+            }
+            let profile = demand_of(&results, &records, args.arm.as_deref(), args.start)?;
             ("a run of dbstow".to_owned(), profile)
         }
-        files => imported(files, args)?,
+        files => read(files, args)?,
     };
     save(&args.out, &from, &profile, args.force)
 }
@@ -145,16 +149,16 @@ fn save(file: &Path, from: &str, profile: &Profile, replaces: bool) -> Result<()
 
 /// Prints what the profile in `file` can answer; on standard error where the profile itself goes to a stream.
 pub(super) fn show(file: &Path, from: &str, profile: &Profile) -> Result<()> {
-    let shown = shown(&file.display().to_string(), from, profile);
+    let report = report(&file.display().to_string(), from, profile);
     match files::is_stream(file) {
-        true => note(shown.trim_end()),
-        false => super::print(&shown)?,
+        true => note_whole(&report),
+        false => print_whole(&report)?,
     }
     Ok(())
 }
 
 /// The format of the files, and their content.
-fn imported(files: &[PathBuf], args: &Args) -> Result<(String, Profile)> {
+fn read(files: &[PathBuf], args: &Args) -> Result<(String, Profile)> {
     if args.arm.is_some() {
         let message =
             "--arm chooses among the arms of a results folder; give the folder instead of files";
@@ -192,21 +196,4 @@ fn options(args: &Args) -> Options {
         dates: args.dates,
         instances: args.instance.clone(),
     }
-}
-
-/// What was imported, what it can answer, and what was assumed.
-fn shown(out: &str, from: &str, profile: &Profile) -> String {
-    let report = report(profile);
-    let answers = report.table("answers").cloned().unwrap_or_default();
-    let intervals = intervals(profile);
-    let broken = match profile.interruptions.len() {
-        0 => String::new(),
-        1 => ", with 1 interruption".to_owned(),
-        several => format!(", with {several} interruptions"),
-    };
-    format!(
-        "{out}: {intervals} from {from}{broken}\n\n{}{}",
-        answers.text(width()),
-        bullets("Assumed:", &profile.assumptions)
-    )
 }

@@ -1,0 +1,198 @@
+use std::fs;
+use std::iter;
+use std::rc::Rc;
+
+use experiment::build;
+use experiment::plan::Plan;
+use experiment::record::Record;
+use experiment::spec::Variant;
+use tempfile::TempDir;
+use toml_edit::Value;
+
+use super::super::{Images, Moment};
+use crate::Prepared;
+use crate::inventory::Inventory;
+use crate::trial::{Cancel, simulate};
+use engine::Options;
+
+const SCHEMA: &str = "CREATE TABLE t (id INTEGER PRIMARY KEY, x INTEGER, y TEXT);";
+const LOAD: &str =
+    "INSERT INTO t SELECT value, value % 97, printf('%-900s', 'x') FROM generate_series(1, 2000);
+                    CREATE INDEX by_x ON t(x);";
+
+/// What makes its own requests: a lock of all sessions, a log written in an open transaction, a temporary table that is
+/// made anew and one that is left, a sort that spills, an operation that fails, sleeps.
+const ALL: &str = "\\set x random(1, 96)
+    \\set id random(1, 2000)
+    \\if :operation = 0
+        CREATE TEMP TABLE kept (x INTEGER, y TEXT);
+    \\endif
+    CREATE TEMP TABLE dropped AS SELECT * FROM t WHERE x = :x;
+    BEGIN;
+    SELECT app_lock(1);
+    SELECT sum(length(y)) FROM t WHERE x = :x;
+    UPDATE t SET y = printf('%-800s', 'other'), x = x + 1 WHERE id BETWEEN :id AND :id + 30;
+    \\sleep 2 ms
+    SELECT app_unlock(1);
+    INSERT INTO kept SELECT x, y FROM t WHERE id BETWEEN :id AND :id + 50;
+    COMMIT;
+    SELECT y || id FROM t ORDER BY y || x, id DESC;
+    DROP TABLE dropped;
+    \\if :x < 20
+        BEGIN;
+        UPDATE t SET x = 0 WHERE id = :id;
+        INSERT INTO t (id) VALUES (:id);
+    \\endif
+    \\sleep :x us";
+
+/// Two arms on a fast and on a slow disk.
+fn prepared(run: &str, workload: &[(&str, Value)]) -> (TempDir, Prepared) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let definition = "name = \"mine\"\ndatabase = \"per-session\"\ntables = \"data\"\n[load]\nschema = [\"schema.sql\"]\n\
+                    scripts = [\"load.sql\"]\n[run]\noperations = 60\nlog_bytes_per_row = 300\n\
+                    scripts = [{ file = \"run.sql\" }]\n";
+    for (name, text) in [
+        ("workload.toml", definition),
+        ("schema.sql", SCHEMA),
+        ("load.sql", LOAD),
+        ("run.sql", run),
+    ] {
+        fs::write(folder.path().join(name), text).expect("the folder is ours");
+    }
+    let path = folder.path().display().to_string();
+    let asked = build::Workload::folder(&path).sessions(3);
+    let set = |asked: build::Workload, (key, value): &(&str, Value)| asked.set(key, value.clone());
+    let experiment = build::Experiment::new("mine", "How fast?")
+        .machine_of(2, "8 GiB")
+        .volume("fast", build::Volume::of("azure.premium.p60"))
+        .volume("slow", build::Volume::of("azure.premium.p10"))
+        .placement("on-slow", build::Placement::on("slow"))
+        .placement("on-fast", build::Placement::on("fast"))
+        .workload(workload.iter().fold(asked, set))
+        .set("placement.on-slow.temp.volumes", "slow")
+        .set("placement.on-slow.temp.file_size", "30 MiB")
+        .memory("1 MiB");
+    let inventory = Inventory::builtin();
+    let spec = experiment.build(Variant::default()).expect("an experiment");
+    let plan = Plan::new(&spec.check(&inventory).expect("it is right"), false);
+    let prepared = Prepared::new(&plan, &inventory, &Options::default());
+    (folder, prepared.expect("it can run"))
+}
+
+/// For so many trials of the first block's seed.
+fn images(prepared: &Prepared, trials: usize) -> Images {
+    Images::for_seeds(iter::repeat_n(prepared.plan().trials()[0].seed, trials))
+}
+
+/// The records of the trials of its first block.
+fn records(prepared: &Prepared, images: &Images) -> Vec<Record> {
+    let never: Cancel = Rc::new(|| false);
+    let trials = prepared.plan().trials();
+    let first = trials.iter().filter(|trial| trial.block == 0);
+    let record = |trial| {
+        let id = prepared.id(trial);
+        let record = simulate(&prepared.subject(&id), images, &never, &|_: Moment| {});
+        record.expect("nothing cancels it")
+    };
+    first.map(record).collect()
+}
+
+/// How many operations were executed for all trials of its first block; their records are those of trials that execute
+/// their own.
+fn executed(run: &str, workload: &[(&str, Value)]) -> (usize, Vec<Record>) {
+    let (_folder, prepared) = prepared(run, workload);
+    let own = records(&prepared, &Images::default());
+    // As if there were a trial more, so that what was executed stays.
+    let images = images(&prepared, 5);
+    assert_eq!(records(&prepared, &images), own);
+    // Again, when all operations are there.
+    assert_eq!(records(&prepared, &images), own);
+    let kept = images.tapes.kept.into_inner();
+    let executed = kept.iter().map(|known| {
+        let done = known.executed.shared.done.lock();
+        match done.ended {
+            true => 0,
+            false => done.operations.iter().map(Vec::len).sum(),
+        }
+    });
+    (executed.sum(), own)
+}
+
+/// Operations of the faster arm in a minute, failed ones too.
+fn most(records: &[Record]) -> f64 {
+    let count = |record: &Record| {
+        (record.metrics["operations_per_s"] * 60.0).round() + record.errors.count as f64
+    };
+    records.iter().map(count).fold(0.0, f64::max)
+}
+
+#[test]
+fn figures_do_not_depend_on_who_executed() {
+    let (count, records) = executed(ALL, &[("duration", "60 s".into())]);
+    assert_eq!(records.len(), 2);
+    assert!(records[0].metrics["physical_reads"] > 0.0);
+    assert!(records[0].errors.count > 0, "some operations fail");
+    assert_ne!(records[0].metrics, records[1].metrics);
+    // Of the faster arm, one in 16 ahead, and of each of three sessions one ahead and one that did not end in time.
+    let most = most(&records);
+    assert!(
+        (most..=most * 17.0 / 16.0 + 6.0).contains(&(count as f64)),
+        "{count} were executed for {most}"
+    );
+}
+
+#[test]
+fn figures_do_not_depend_on_who_executed_when_operations_arrive_at_a_rate() {
+    let (count, records) = executed(ALL, &[("duration", "60 s".into()), ("rate", 1.into())]);
+    assert!(count > 0);
+    assert!(records[0].metrics["physical_reads"] > 0.0);
+    assert_ne!(records[0].metrics, records[1].metrics);
+}
+
+#[test]
+fn figures_do_not_depend_on_who_executed_when_the_number_of_operations_is_given() {
+    let (count, records) = executed(ALL, &[("operations", 60.into())]);
+    assert_eq!(count, 60);
+    assert!(records[0].metrics["elapsed_s"] > 0.0);
+}
+
+#[test]
+fn a_statement_that_asks_for_the_time_is_executed_by_every_trial() {
+    let run = "INSERT INTO t (y) SELECT strftime('%f', 'now');\n\\sleep 1 ms";
+    let (count, _) = executed(run, &[("duration", "1 s".into())]);
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn a_statement_with_numbers_of_the_whole_process_is_executed_by_every_trial() {
+    let run = "INSERT INTO t (y) VALUES (randomblob(3));\n\\sleep 1 ms";
+    let (_folder, prepared) = prepared(run, &[("duration", "1 s".into())]);
+    let images = images(&prepared, 3);
+    records(&prepared, &images);
+    assert_eq!(images.tapes.kept.into_inner().len(), 0);
+}
+
+#[test]
+fn what_was_executed_is_dropped_with_the_last_trial_of_its_seed() {
+    let (_folder, prepared) = prepared("SELECT count(*) FROM t;", &[("operations", 3.into())]);
+    let kept = |trials| {
+        let images = images(&prepared, trials);
+        records(&prepared, &images);
+        images.tapes.kept.into_inner().len()
+    };
+    assert_eq!([kept(1), kept(2), kept(3)], [0, 0, 1]);
+}
+
+#[test]
+fn a_trial_whose_files_are_full_executes_its_own_statements() {
+    let run = "\\if :operation = 0
+                   CREATE TEMP TABLE kept (y TEXT);
+               \\endif
+               INSERT INTO kept SELECT y FROM t;";
+    // 2,000 rows of 900 bytes are 2 MB an operation, and 20 of them more than the files of one arm.
+    let (count, records) = executed(run, &[("operations", 60.into())]);
+    assert!(count > 0);
+    let full = |record: &Record| record.errors.first.iter().any(|text| text.contains("full"));
+    let full: Vec<bool> = records.iter().map(full).collect();
+    assert!(full.contains(&true) && full.contains(&false), "{full:?}");
+}

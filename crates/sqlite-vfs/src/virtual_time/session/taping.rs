@@ -1,0 +1,149 @@
+//! A session that tapes its operations, and one that replays them.
+
+use std::rc::Rc;
+
+use model::store::{FileId, Full, Role};
+
+use super::{Session, enter, file_name, leave};
+use crate::virtual_time::scheduler::Simulation;
+use crate::virtual_time::tape::{Act, Numbers, Recorder, Tape, TapeFiles, Work};
+use crate::virtual_time::trace::Freed;
+
+/// A session outside of a run that executes operations without time, and tapes what they do.
+pub struct TapingSession(Rc<Session>);
+
+impl TapingSession {
+    /// The session, for its connection.
+    pub fn session(&self) -> &Session {
+        &self.0
+    }
+
+    /// Executes an operation, and returns its tape; `None` if it depends on the time.
+    pub fn tape<T>(&self, operation: impl FnOnce() -> T) -> (T, Option<Tape>) {
+        enter(&self.0);
+        let result = operation();
+        leave();
+        let mut recorder = self.0.tape.borrow_mut();
+        let recorder = recorder.as_mut().expect("it tapes until it is dropped");
+        let tape = recorder.acts.take();
+        (result, (!recorder.asked_time).then_some(tape))
+    }
+}
+
+impl Simulation {
+    /// Session `id`, which tapes what it does in its database `name`; `None` if that was not opened.
+    pub fn taping_session(&self, id: u32, name: &str, tables: Role) -> Option<TapingSession> {
+        let mut recorder = Recorder::default();
+        recorder.numbers.create(self.database(name, tables)?);
+        let session = self.session(id, self.now());
+        session.tape.replace(Some(recorder));
+        Some(TapingSession(Rc::new(session)))
+    }
+
+    /// The files of a session that replays what was taped in its database `name`; `None` if there is none of that name.
+    pub fn tape_files(&self, name: &str, tables: Role) -> Option<TapeFiles> {
+        self.database(name, tables).map(TapeFiles::of)
+    }
+
+    /// Frees what a session that replayed has left besides its database.
+    pub fn close(&self, files: TapeFiles) {
+        for file in files.into_temporary() {
+            self.world.free(Freed::File(file));
+        }
+    }
+
+    /// The place of a database.
+    fn database(&self, name: &str, tables: Role) -> Option<FileId> {
+        let files = self.files.borrow();
+        files.get(&file_name(name, tables))?.place()
+    }
+}
+
+impl Session {
+    /// Replays an operation: does what is on its tape, in its own time.
+    ///
+    /// # Errors
+    /// When the files of a role are full. Nothing that follows would be what an execution does.
+    pub fn replay_tape(&self, tape: &Tape, files: &mut TapeFiles) -> Result<(), Full> {
+        for (work, act) in tape.acts() {
+            if self.stopping() {
+                return Ok(());
+            }
+            if work != Work::default() {
+                self.owe(self.cost(work));
+            }
+            match act {
+                Act::Read(file, page) => self.read(files.at(file), page),
+                Act::Write(file, page) => self.write(files.at(file), page)?,
+                Act::Log(bytes) => self.log(bytes),
+                Act::Commit(log_bytes, streamed, rows) => {
+                    self.commit_rest(log_bytes, streamed, rows)?;
+                }
+                Act::Settle => self.settle(),
+                Act::Sleep(span) => self.sleep(span),
+                Act::Lock(key) => self.lock(key),
+                Act::Unlock(key) => self.unlock(key),
+                Act::UnlockAll => self.unlock_all(),
+                Act::Create(file, role) => files.create(file, self.world().create(role)),
+                Act::Free(file) => self.world().free(Freed::File(files.free(file))),
+                Act::FreeFrom(file, first) => {
+                    self.world().free(Freed::From(files.at(file), first));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn tapes(&self) -> bool {
+        self.tape.borrow().is_some()
+    }
+
+    /// Tapes an act and the work before it, if it tapes; returns whether it did.
+    pub(super) fn taped(&self, act: impl FnOnce(&Numbers) -> Act) -> bool {
+        if !self.tapes() {
+            return false;
+        }
+        let work = self.take_counts();
+        if let Some(recorder) = self.tape.borrow_mut().as_mut() {
+            recorder.acts.push(work, act(&recorder.numbers));
+        }
+        true
+    }
+
+    /// The same for an act that touches a page, and the log records that come before it.
+    pub(super) fn taped_page(&self, act: impl FnOnce(&Numbers) -> Act) -> bool {
+        if !self.tapes() {
+            return false;
+        }
+        if let Some(bytes) = self.take_log() {
+            self.taped(|_| Act::Log(bytes));
+        }
+        self.taped(act)
+    }
+
+    /// SQLite created a file.
+    pub(in crate::virtual_time) fn created(&self, file: FileId, role: Role) {
+        if let Some(recorder) = self.tape.borrow_mut().as_mut() {
+            let number = recorder.numbers.create(file);
+            recorder
+                .acts
+                .push(Work::default(), Act::Create(number, role));
+        }
+    }
+
+    /// SQLite freed pages.
+    pub(super) fn freed(&self, pages: Freed) {
+        if let Some(recorder) = self.tape.borrow_mut().as_mut() {
+            let act = recorder.numbers.freed(pages);
+            recorder.acts.push(Work::default(), act);
+        }
+    }
+
+    /// SQLite asks for the time.
+    pub(in crate::virtual_time) fn asked_time(&self) -> model::Instant {
+        if let Some(recorder) = self.tape.borrow_mut().as_mut() {
+            recorder.asked_time = true;
+        }
+        self.now()
+    }
+}
