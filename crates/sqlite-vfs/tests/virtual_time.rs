@@ -11,7 +11,9 @@ use model::{
     Request, Storage, Throughput, VolumeSpec,
 };
 use rusqlite::Connection;
-use sqlite_vfs::virtual_time::{Body, CpuCosts, RunError, Session, Simulation, set_last_row};
+use sqlite_vfs::virtual_time::{
+    Body, CpuCosts, Parts, RunError, Session, Simulation, set_last_row,
+};
 
 /// Places of the volumes, one for each role.
 const DATA: usize = 0;
@@ -535,7 +537,7 @@ fn a_run_from_an_image_is_the_run_after_loading() {
         let open = |number: u32| {
             let name = format!("own-{number}");
             session
-                .place(&image, &name, Role::Data)
+                .place(&image, Parts::All, &name, Role::Data)
                 .expect("there is room");
             let open = || {
                 let connection = session.open(&name, Role::Data).expect("it can be opened");
@@ -585,7 +587,7 @@ fn an_image_needs_as_much_room_as_loading_it() {
 
     // 400 rows of 5 kB are 2 MB.
     let small = || simulation(1, NO_CPU, 7, Some(Bytes::mib(1)));
-    let placed = small().timeless(|session| session.place(&image, "own", Role::Temp));
+    let placed = small().timeless(|session| session.place(&image, Parts::All, "own", Role::Temp));
 
     assert!(placed.is_err());
     assert!(small().into_image(in_temp).is_none());
