@@ -71,7 +71,8 @@ mod tests {
         let lacking = catalogue.machines().filter(|machine| {
             machine.processor.is_none() && !machine.arm && machine.files_max.is_none()
         });
-        // M, Lsv2, m1 to m4 and own entries.
-        assert!(lacking.count() < 90);
+        // Azure's M, Lsv2, DSv2 and older, Google's m and c2, managed services, and machines with limits of 2018.
+        let lacking: Vec<&str> = lacking.map(|machine| machine.name.as_str()).collect();
+        assert!(lacking.len() < 130, "{}: {lacking:?}", lacking.len());
     }
 }

@@ -21,7 +21,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::mem;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use lz4_flex::block::{
@@ -29,6 +28,8 @@ use lz4_flex::block::{
 };
 
 use slots::Slots;
+pub(crate) use slots::failure;
+pub use slots::temporary_space;
 
 /// Size of a block: a page of the database, so that SQLite writes and reads whole ones.
 const BLOCK: usize = 8 << 10;
@@ -101,21 +102,6 @@ impl Frozen {
             plain: VecDeque::new(),
         }
     }
-}
-
-/// Why the temporary file could not be used, human-readable.
-pub(crate) fn failure(error: &io::Error) -> String {
-    format!(
-        "the temporary file for pages that do not pack, in {}: {error}; make room there, or set TMPDIR",
-        std::env::temp_dir().display()
-    )
-}
-
-/// The directory of the temporary file, and its free space.
-pub fn temporary_space() -> (PathBuf, io::Result<model::Bytes>) {
-    let directory = std::env::temp_dir();
-    let free = fs4::available_space(&directory).map(model::Bytes);
-    (directory, free)
 }
 
 impl Spool {

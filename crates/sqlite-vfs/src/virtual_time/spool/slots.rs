@@ -2,8 +2,24 @@
 
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 
 use super::{BLOCK, Block};
+
+/// Why the temporary file could not be used, human-readable.
+pub(crate) fn failure(error: &io::Error) -> String {
+    format!(
+        "the temporary file for pages that do not pack, in {}: {error}; make room there, or set TMPDIR",
+        std::env::temp_dir().display()
+    )
+}
+
+/// The directory of the temporary file, and its free space.
+pub fn temporary_space() -> (PathBuf, io::Result<model::Bytes>) {
+    let directory = std::env::temp_dir();
+    let free = fs4::available_space(&directory).map(model::Bytes);
+    (directory, free)
+}
 
 /// The temporary file, and its free slots.
 #[derive(Default)]
