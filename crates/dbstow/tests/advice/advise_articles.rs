@@ -70,6 +70,7 @@ impl Place {
             experiment,
             "--blocks",
             "1",
+            "--nominal",
             "--out",
             "results",
             "--catalogue",
@@ -300,9 +301,10 @@ log = { volumes = "log" }
     assert_eq!(disks[..3], [1, 2, 3], "{disks:?}");
 }
 
-/// Found: one Ultra disk does a third more than ten P30. Here three small ones are the fastest, without a pool's cache.
+/// Found: one Ultra disk does a third more than ten P30. The profile lacks the reads that the pool's cache answered, and has the log's
+/// waits with those for data: for what is left, one P30 does as much as the pool, and Ultra less than 5 % more.
 #[test]
-fn ultra_disks_are_faster_than_a_pool_of_premium_disks() {
+fn of_a_pool_behind_a_cache_one_disk_is_advised_and_not_trusted() {
     let place = Place::new();
     place.record("ultra-vs-premium-pool", "premium-pool");
     let today = r#"
@@ -345,15 +347,9 @@ log = { volumes = "pool" }
     assert!(because.contains("by a cache in between"), "{because}");
     let advice = doubted;
     let fastest = &advice["fastest"];
-    for role in ["data", "log"] {
-        assert_eq!(
-            disk_of(fastest, role).0,
-            "azure.ultra.2018_2022",
-            "{fastest}"
-        );
-    }
+    assert_eq!(disk_of(fastest, "data").1, 1, "{fastest}");
     let time = fastest["time"].as_f64().expect("a number");
-    assert!(time < 0.95, "{time}");
+    assert!((0.9..1.05).contains(&time), "{time}");
 }
 
 /// Found: four files are twice as fast as one. The article's query is one operation, so that a profile has too little

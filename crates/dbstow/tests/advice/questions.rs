@@ -56,7 +56,7 @@ const QUESTIONS: &[Question] = &[
             // For all processors of the size that it is made of, and for four.
             ("Windows", 8.0 * 0.046 * HOURS),
             ("licence", 4.0 * 0.375 * HOURS),
-            ("data-temp-log", 760.0 * 0.0803 + 2_100.0 * 0.005_11),
+            ("data-temp-log", 760.0 * 0.0803 + 1_800.0 * 0.005_11),
         ],
     },
     Question {
@@ -66,11 +66,11 @@ const QUESTIONS: &[Question] = &[
             ("machine", 0.477 * HOURS),
             ("Windows", 8.0 * 0.046 * HOURS),
             ("licence", 4.0 * 3_400.0 / 12.0),
-            ("data-temp-log", 760.0 * 0.0803 + 2_100.0 * 0.005_11),
+            ("data-temp-log", 760.0 * 0.0803 + 1_800.0 * 0.005_11),
             // Without a licence.
             (
                 "replicas",
-                (0.477 + 8.0 * 0.046) * HOURS + 760.0 * 0.0803 + 2_100.0 * 0.005_11,
+                (0.477 + 8.0 * 0.046) * HOURS + 760.0 * 0.0803 + 1_800.0 * 0.005_11,
             ),
         ],
     },
@@ -81,7 +81,7 @@ const QUESTIONS: &[Question] = &[
             ("machine", 0.639_04 * HOURS),
             // With Windows in it.
             ("licence", 4.0 * 0.421 * HOURS),
-            ("data-temp-log", 760.0 * 0.08 + 2_200.0 * 0.005),
+            ("data-temp-log", 760.0 * 0.08 + 2_100.0 * 0.005),
         ],
     },
 ];

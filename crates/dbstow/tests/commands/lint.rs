@@ -132,7 +132,7 @@ fn a_mount_point_of_the_host_file_that_the_capture_does_not_have_is_reported() {
     for (told, part) in [
         (
             "host_cache = 'none'",
-            "where the capture has no file: this is without effect; check mount_point",
+            "where the capture has no file: this has no effect; check mount_point",
         ),
         // A temporary disk may well be empty, and is proposed for tempdb.
         (

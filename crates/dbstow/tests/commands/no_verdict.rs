@@ -444,8 +444,8 @@ fn sessions_of_one_database_wait_for_rows_and_not_for_its_one_writer() {
     let alone = run(1, 1);
     // Many commits share a write to the log, and separate rows do not conflict.
     assert!(run(16, 1) > 6.0 * alone, "16 rows against {alone}");
-    // One row has one owner until its change is in the log.
-    assert!(run(16, 0) < 1.1 * alone, "one row against {alone}");
+    // One row has one owner until its change is in the log; the others' statements wait with it.
+    assert!(run(16, 0) < 1.5 * alone, "one row against {alone}");
 
     // A transaction left open would keep all others out; one that is rolled back changes nothing.
     file("count.sql", "BEGIN;\nUPDATE t SET n = 1 WHERE k = 1;\n");

@@ -113,7 +113,9 @@ pub(crate) fn resolve(
     let Variant { mode, quick, .. } = *variant;
     let by_default = metric_default(workload, mode);
     let first = || arms.first().cloned().unwrap_or_default();
-    let nominal = mode != Mode::Simulate || asked.nominal.unwrap_or(quick);
+    // A profile's disks are held against what was recorded on them, and advice draws nothing either.
+    let by_rule = quick || workload.profile.is_some();
+    let nominal = mode != Mode::Simulate || asked.nominal.unwrap_or(by_rule);
     let protocol = Protocol {
         blocks: asked.blocks.unwrap_or(blocks_default(nominal)),
         margin: asked.margin.map_or(0.05, |share| share.0),

@@ -379,7 +379,7 @@ pub(crate) struct Protocol {
     /// Whether uncertain values, such as the latency of a kind of disk, are the typical ones in every block; if not, each block
     /// draws them by how well they are known (simulate).
     ///
-    /// Absent: false; true with `--quick`.
+    /// Absent: false; true with `--quick`, and for a profile.
     pub(crate) nominal: Option<bool>,
     /// All randomness: a whole number of 64 bits, in quotes from 9223372036854775808 (2^63) on, where TOML's own end; `--seed`
     /// takes any.

@@ -33,7 +33,7 @@ mod world;
 
 pub use cost::CpuCosts;
 pub use image::{Image, Parts};
-pub use scheduler::{Body, RunError, Simulation};
+pub use scheduler::{Body, RunError, Simulation, check_stacks};
 pub use session::{Session, TapingSession, set_last_row};
 pub use spool::{Held, temporary_space};
 pub use tape::{Tape, TapeFiles};

@@ -67,6 +67,27 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
+impl RunError {
+    fn no_stacks(sessions: usize, error: &io::Error) -> RunError {
+        RunError::Stack {
+            sessions,
+            why: error.to_string(),
+        }
+    }
+}
+
+/// Whether there is memory for the stacks of so many sessions: before databases are loaded for them.
+///
+/// # Errors
+/// When there is not.
+pub fn check_stacks(sessions: usize) -> Result<(), RunError> {
+    let stacks = (0..sessions).map(|_| DefaultStack::new(STACK));
+    let stacks: io::Result<Vec<DefaultStack>> = stacks.collect();
+    stacks
+        .map(drop)
+        .map_err(|error| RunError::no_stacks(sessions, &error))
+}
+
 impl Simulation {
     /// A simulation at time zero.
     ///
@@ -93,13 +114,9 @@ impl Simulation {
             let session = self.session(id, start);
             spawn(Rc::new(session), body).map(Some)
         });
-        let mut running =
-            spawned
-                .collect::<io::Result<Vec<_>>>()
-                .map_err(|error| RunError::Stack {
-                    sessions,
-                    why: error.to_string(),
-                })?;
+        let mut running = spawned
+            .collect::<io::Result<Vec<_>>>()
+            .map_err(|error| RunError::no_stacks(sessions, &error))?;
         (0_u32..)
             .zip(&running)
             .for_each(|(id, _)| self.world.wake(id, start));

@@ -18,7 +18,7 @@ use model::Instant;
 use model::random;
 use model::split::TimeSplit;
 use rusqlite::Connection;
-use sqlite_vfs::virtual_time::{self, Image, Parts, Session, Simulation, TapeFiles};
+use sqlite_vfs::virtual_time::{self, Image, Parts, Session, Simulation, TapeFiles, check_stacks};
 
 pub use image::{Images, Loads};
 pub use progress::{Moment, Tell};
@@ -300,6 +300,8 @@ impl Trial<'_> {
         &self,
         images: Option<&[Arc<Image>]>,
     ) -> Result<(Simulation, Vec<Connection>), String> {
+        let sessions = self.settings.workload.sessions as usize;
+        check_stacks(sessions).map_err(|error| error.to_string())?;
         if let Some(images) = images {
             let simulation = self.simulation()?;
             let placed = simulation.timeless(|session| self.place(session, images, Parts::All));
