@@ -53,7 +53,7 @@ pub(super) enum Act {
 
 /// The acts of an operation, packed: most take four bytes.
 ///
-/// An act is its kind, to which [`WORKED`] is added if work comes before it, then that work, then its numbers. All numbers
+/// An act is its kind, to which `WORKED` is added if work comes before it, then that work, then its numbers. All numbers
 /// have seven bits a byte; a page is the distance to the page before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tape(Box<[u8]>);
