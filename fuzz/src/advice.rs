@@ -1,4 +1,4 @@
-//! Advice: what `dbstow verify` makes of an advice.json.
+//! Advice: what `dbstow verify` makes of a file `advice.json`.
 
 use advise::verify::{Promise, Verification};
 use analysis::report::{Extent, terminal};
@@ -24,7 +24,7 @@ read_bytes = [81920000.0]
 read_wait_s = [10.0]
 "#;
 
-/// Parses an advice, compares it, and renders the comparison in every form.
+/// Parses advice, compares it, and renders the comparison in every form.
 pub(crate) fn read(text: &str) -> Result<(), String> {
     let promise = Promise::read("fuzz.json", text, None).map_err(|error| error.to_string())?;
     let after = profile::read("after.toml", AFTER).expect("a profile");

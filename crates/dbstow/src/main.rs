@@ -57,7 +57,7 @@ enum Command {
     Import(import::Args),
     /// Find machine, disks and places for the files of a recorded server, by price
     Advise(advise::Args),
-    /// Compare what an advice promised with what was recorded afterwards
+    /// Compare what advice promised with what was recorded afterwards
     Verify(verify::Args),
     /// Cut the power of a placement's disks, and see what its server has lost
     #[cfg(all(target_os = "linux", feature = "emulator"))]

@@ -9,8 +9,18 @@ use super::Described;
 use crate::prefer::SAME_PRICE;
 
 impl Described<'_> {
-    /// The answer, in a sentence that begins with what to do.
+    /// The answer, in a sentence that begins with what to do; before it, that a search which ended early has not decided it.
     pub(super) fn answer(&self, document: &Advice) -> String {
+        let answer = self.decided(document);
+        match (document.counts.complete, document.decision.kind) {
+            (false, Kind::Stay | Kind::Change | Kind::Move) => {
+                format!("Undecided, as the search ended early. So far: {answer}")
+            }
+            (true, _) | (false, Kind::Nothing) => answer,
+        }
+    }
+
+    fn decided(&self, document: &Advice) -> String {
         let decision = &document.decision;
         let currency = &document.asked.currency;
         let price = |layout: &Layout| {

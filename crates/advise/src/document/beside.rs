@@ -30,11 +30,26 @@ impl Described<'_> {
     pub(super) fn notes(&self, document: &Advice) -> Vec<String> {
         let mut all: Vec<String> = short(self.request.today.profile).into_iter().collect();
         all.extend(self.below_busiest(document));
+        all.extend(self.spare_processors());
         all.extend(self.not_priced(document));
         all.extend(self.edition());
         all.extend(self.memory(&document.today));
         all.extend(self.sizes());
         all
+    }
+
+    /// That layouts keep processors which the recording did not use: of a machine outside of the catalogue, their number was given.
+    fn spare_processors(&self) -> Option<String> {
+        let today = &self.request.today;
+        let cores = self.request.need.cores;
+        let used = profile::summary(today.profile).processors?.highest;
+        (today.machine().is_none() && used * 2.0 < f64::from(cores)).then(|| {
+            format!(
+                "The recording used at most {} of {cores} processors, and every layout has at least {cores}: with fewer (`cores` in [machine] \
+                 of today's layout), machine and licence cost less.",
+                number(used)
+            )
+        })
     }
 
     /// What the prices of machines include and leave out, where that is not as asked or expected.

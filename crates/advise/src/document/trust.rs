@@ -3,6 +3,7 @@
 use analysis::report::advice::document::{Advice, BackTest, Figure, Layout};
 use analysis::report::advice::{Kind, Level, Trust};
 use catalogue::{DiskEntry, Known, Latency};
+use experiment::spec::Disk;
 use reading::Role;
 use replay::Measure;
 use table::quantity::{number, percent, percent_signed};
@@ -22,6 +23,13 @@ impl Described<'_> {
         }
         doubts.extend(detail(document));
         doubts.extend(self.other_rate());
+        let volumes = &self.request.today.settings.volumes;
+        if volumes.iter().any(|volume| volume.disk == Disk::Recorded) {
+            doubts.push(
+                "today's disks are taken as recorded, which a back-test cannot contradict"
+                    .to_owned(),
+            );
+        }
         if !document.counts.complete {
             doubts.push("the search ended early".to_owned());
         }

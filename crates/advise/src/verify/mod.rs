@@ -1,4 +1,4 @@
-//! Whether an advice was kept: what it promised, beside what was recorded on the new layout.
+//! Whether advice held: what it promised, beside what was recorded on the new layout.
 //!
 //! ```text
 //! advice.json ──► Promise ──┐
@@ -23,7 +23,7 @@ pub use promise::{Before, Promise, PromiseError};
 /// The version of the document's format.
 const SCHEMA: &str = "dbstow.verification/1";
 
-/// A load is another one where what an operation asks for differs by more than this share. The figure is ours.
+/// A load has changed where what an operation asks for differs by more than this share. The figure is ours.
 const LOAD_DIFFERS: f64 = 0.2;
 
 /// Whether a promise was kept.
@@ -263,7 +263,7 @@ fn notes(promise: &Promise, requests: &[Requests], operations_per_s: f64) -> Vec
         let [before, after] = one.per_operation;
         if (after / before - 1.0).abs() > LOAD_DIFFERS {
             notes.push(format!(
-                "The load is another one: an operation has {} {} of {} files, and had {} before; the promise was for the load before.",
+                "The load has changed: an operation has {} {} of {} files ({} before); the promise was for the load before.",
                 table::quantity::number(after),
                 one.kind,
                 one.role.name(),
@@ -281,7 +281,7 @@ fn notes(promise: &Promise, requests: &[Requests], operations_per_s: f64) -> Vec
     }
     if promise.parts_ms.is_empty() {
         notes.push(
-            "The advice is older than promises by wait: only the whole time is compared."
+            "This advice has no times by wait, as an earlier dbstow wrote it: only the whole time is compared."
                 .to_owned(),
         );
     }

@@ -14,7 +14,7 @@ const LEAST: f64 = 1e-9;
 /// The version of the document that is read.
 const SCHEMA: &str = analysis::report::advice::document::SCHEMA;
 
-/// A layout of an advice, with what it was said to do, and what was recorded before.
+/// An advised layout: what was predicted for it, and what was recorded before.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Promise {
     /// The server, with its version, where the profile had it.
@@ -50,12 +50,12 @@ pub struct Before {
     pub figures: BTreeMap<(Role, String), f64>,
 }
 
-/// Why an advice cannot be held against what was recorded after it.
+/// Why advice cannot be compared with what was recorded after it.
 #[derive(Debug, Error)]
 pub enum PromiseError {
     /// The file is another one.
     #[error(
-        "{file}: it is no advice of this version of dbstow ({why}); give the folder or the advice.json that `dbstow advise` wrote"
+        "{file}: this is not advice from this version of dbstow ({why}); give the folder or the advice.json that `dbstow advise` wrote"
     )]
     NotAdvice {
         /// The file.

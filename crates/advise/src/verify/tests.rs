@@ -43,7 +43,7 @@ read_wait_s = [10.0]
 }
 
 fn verified(after: &Profile) -> Result<Verification, VerifyError> {
-    let promise = Promise::read("advice.json", ADVICE, None).expect("an advice");
+    let promise = Promise::read("advice.json", ADVICE, None).expect("advice");
     Verification::of(promise, ("after.toml", after))
 }
 
@@ -85,13 +85,13 @@ fn each_wait_stands_beside_its_promise() {
 }
 
 #[test]
-fn another_load_is_said() {
+fn a_load_that_changed_is_reported() {
     let verified = verified(&after(2000.0, 6.0, 6000.0)).expect("compared");
     let [note] = &verified.notes[..] else {
         panic!("{:?}", verified.notes);
     };
     assert!(
-        note.contains("an operation has 3 reads of data files, and had 2 before"),
+        note.contains("an operation has 3 reads of data files (2 before)"),
         "{note}"
     );
 }

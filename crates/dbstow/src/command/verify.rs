@@ -1,4 +1,4 @@
-//! `dbstow verify`: what an advice promised, beside what was then recorded.
+//! `dbstow verify`: what advice promised, beside what was then recorded.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use lab::request::inputs;
 use super::listing::ListFormat;
 use super::output::print_report;
 
-/// The file of an advice in its folder.
+/// The file of the advice in its folder.
 const ADVICE: &str = "advice.json";
 
 /// Arguments of `verify`.
@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<()> {
     let name = |path: &Path| path.display().to_string();
     let text = input::named(&file).with_context(|| {
         format!(
-            "{}: no advice can be read there; give the folder that `dbstow advise --out FOLDER` made",
+            "{}: cannot be read as advice; give the folder that `dbstow advise --out FOLDER` made",
             file.display()
         )
     })?;

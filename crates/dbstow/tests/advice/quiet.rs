@@ -90,8 +90,8 @@ fn recordings_of_the_disks_that_are_said_allow_advice_with_a_caveat_where_one_is
     assert!(advice >= 10, "{advice} of 12");
 }
 
-/// The document of advice, and the experiment of its finalists.
-fn advice(name: &str) -> (Value, String) {
+/// A folder with the advice on a recording in `advice`, and its document.
+pub(crate) fn advised(name: &str) -> (Folder, Value) {
     let [profile, today] = files(name);
     let folder = Folder::new();
     let arguments = [
@@ -115,6 +115,12 @@ fn advice(name: &str) -> (Value, String) {
         "json",
     ];
     let document = json(&folder.dbstow(&arguments).assert().success());
+    (folder, document)
+}
+
+/// The document of advice, and the experiment of its finalists.
+fn advice(name: &str) -> (Value, String) {
+    let (folder, document) = advised(name);
     (document, folder.read("advice/finalists.toml"))
 }
 

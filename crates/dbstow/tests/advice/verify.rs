@@ -1,38 +1,13 @@
-//! `verify`: an advice beside what was recorded afterwards.
+//! `verify`: advice beside what was recorded afterwards.
 
-use testing::folder::Folder;
+use crate::quiet::{advised, files};
 
-use crate::quiet::files;
-
-/// A folder with the advice on a P10, whose cheapest answer is a gp3.
-fn advised() -> Folder {
-    let [profile, today] = files("p10-update-8");
-    let folder = Folder::new();
-    let arguments = [
-        "advise",
-        &profile,
-        "--today",
-        &today,
-        "--cloud",
-        "aws",
-        "--machine",
-        "m6i.large",
-        "--disk",
-        "aws.gp3",
-        "--capacity",
-        "data=20GiB",
-        "--capacity",
-        "log=10GiB",
-        "--out",
-        "advice",
-    ];
-    folder.dbstow(&arguments).assert().success();
-    folder
-}
+/// A P10, whose cheapest answer is a gp3.
+const RECORDED: &str = "p10-update-8";
 
 #[test]
-fn an_advice_is_held_against_what_was_recorded_on_its_disks() {
-    let folder = advised();
+fn advice_is_compared_with_what_was_recorded_on_its_disks() {
+    let (folder, _) = advised(RECORDED);
     let [after, _] = files("gp3-3000-update-8");
     let command = ["verify", "advice", "--after", &after];
     let document = folder.json(&[&command[..], &["--format", "json"]].concat());
@@ -64,13 +39,13 @@ fn an_advice_is_held_against_what_was_recorded_on_its_disks() {
         evidence.starts_with("format = \"dbstow.evidence/1\"\n"),
         "{evidence}"
     );
-    assert!(!evidence.contains("p10-update-8"), "{evidence}");
+    assert!(!evidence.contains(RECORDED), "{evidence}");
 }
 
 #[test]
 fn what_cannot_be_compared_is_refused_with_what_to_give_instead() {
-    let folder = advised();
-    let [before, today] = files("p10-update-8");
+    let (folder, _) = advised(RECORDED);
+    let [before, today] = files(RECORDED);
     let [maria, _] = files("gp3-3000-my-update-8");
     let refuses = |arguments: &[&str], parts: &[&str]| folder.refuses(arguments, parts);
     refuses(
@@ -91,18 +66,15 @@ fn what_cannot_be_compared_is_refused_with_what_to_give_instead() {
         &["no layout `cheapst`", "cheapest"],
     );
     let said = folder.fails(&["verify", "nowhere", "--after", &before], 1);
-    assert!(
-        said.contains("nowhere: no advice can be read there"),
-        "{said}"
-    );
+    assert!(said.contains("nowhere: cannot be read as advice"), "{said}");
     refuses(
         &["verify", &today, "--after", &before],
-        &["it is no advice", "dbstow advise"],
+        &["this is not advice", "dbstow advise"],
     );
     folder.write("other.json", r#"{"schema": "dbstow.advice/9"}"#);
     refuses(
         &["verify", "other.json", "--after", &before],
-        &["other.json", "it is no advice"],
+        &["other.json", "this is not advice"],
     );
     refuses(&["verify", "advice", "--after", &today], &["experiment"]);
 }

@@ -78,7 +78,7 @@ fn local_disks_shown(machine: &MachineEntry) -> String {
     format!("{count}{}{raw}", disk.size)
 }
 
-/// The processor that the speed of others is told beside, in [`catalogue::Processor::speed`].
+/// The processor that [`catalogue::Processor::speed`] is relative to.
 const REFERENCE: &str = "Intel's Xeon Platinum 8370C";
 
 /// All about a machine.
