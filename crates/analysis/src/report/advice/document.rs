@@ -357,6 +357,23 @@ impl Advice {
         format!("{document:#}\n")
     }
 
+    /// The licence in the price of the chosen layout, where the database needs one: `licence of PRODUCT EDITION: $292`.
+    pub(super) fn licence(&self) -> Option<String> {
+        let licence = self.asked.licence.as_ref()?;
+        let lines = self.chosen()?.bill.iter();
+        let line = lines
+            .filter(|line| line.what == "licence")
+            .find_map(|line| line.usd_per_month);
+        let usd = match line {
+            Some(usd) => self.asked.currency.shown(usd),
+            None => "no price known".to_owned(),
+        };
+        Some(format!(
+            "licence of {} {}: {usd}",
+            licence.product, licence.edition
+        ))
+    }
+
     /// The answers, each with its name; today's layout is the first.
     pub fn answers(&self) -> Vec<(&'static str, &Layout)> {
         let named = [

@@ -172,33 +172,19 @@ fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         ("capacity", capacity.join("; ")),
         (
             "prices",
-            format!(
-                "{prices}; {}, {}, 730 hours{}",
+            [format!(
+                "{prices}; {}, {}, 730 hours",
                 asked.term(),
-                asked.system,
-                licence(advice).unwrap_or_default()
-            ),
+                asked.system
+            )]
+            .into_iter()
+            .chain(advice.licence())
+            .collect::<Vec<_>>()
+            .join("; "),
         ),
     ]);
     facts.extend(asked.currency.rate().map(|rate| ("currency", rate)));
     facts
-}
-
-/// The licence in the price of the chosen layout, where the database needs one: `; licence of SQL Server standard: $292`.
-fn licence(advice: &Advice) -> Option<String> {
-    let licence = advice.asked.licence.as_ref()?;
-    let lines = advice.chosen()?.bill.iter();
-    let line = lines
-        .filter(|line| line.what == "licence")
-        .find_map(|line| line.usd_per_month);
-    let usd = match line {
-        Some(usd) => advice.asked.currency.shown(usd),
-        None => "no price known".to_owned(),
-    };
-    Some(format!(
-        "; licence of {} {}: {usd}",
-        licence.product, licence.edition
-    ))
 }
 
 fn capacity(capacity: &Capacity) -> String {
