@@ -228,6 +228,13 @@ impl<'a> Request<'a> {
         Ok(experiment)
     }
 
+    /// Sessions of the busiest period today, where none were counted.
+    pub(crate) fn sessions_assumed(&self) -> Option<u32> {
+        let profile = self.today.profile;
+        let are_counted = profile.total(|interval| interval.sessions.or(interval.running));
+        are_counted.is_none().then_some(self.sessions_today)
+    }
+
     /// Where the load grows: sessions of the busiest period today, and those that a layout has to take.
     fn grown(&self) -> Option<[u32; 2]> {
         let (today, growth) = (self.sessions_today, self.wishes.growth);

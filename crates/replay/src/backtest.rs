@@ -19,7 +19,7 @@ use super::parts::{Parts, TimePart};
 use super::replay::{Outcome, Places, Service};
 use super::series::{DemandSeries, Period, log_writer_of};
 use reason::Evidence;
-use waits::{Kind, Waits};
+use waits::{DECIDES_FROM, Kind, Waits};
 
 pub use fit::{Detail, Fit};
 pub use reason::Reason;
@@ -95,6 +95,9 @@ pub struct Figure {
     pub simulated: f64,
     /// Whether sessions wait for it, so that it is a detail that matters.
     pub decides: bool,
+    /// Of requests of one kind: their share of the time that sessions wait for disks, 0 to 1; `None`: of all requests, or their
+    /// latency was not recorded.
+    pub waited: Option<f64>,
 }
 
 /// The measure of a figure.
@@ -145,34 +148,31 @@ impl BackTest {
             Some(sum? / replays.len() as f64)
         };
         let mut figures = Vec::new();
-        let mut add = |role, measure, recorded: Option<f64>, simulated: Option<f64>, decides| {
+        let mut add = |of: (Option<Role>, Measure), recorded: Option<f64>, simulated, waited| {
             // Unrecorded figures cannot be compared, and a share of zero is undefined.
             if let (Some(recorded), Some(simulated)) = (recorded.filter(|at| *at > 0.0), simulated)
             {
+                let (role, measure) = of;
                 figures.push(Figure {
                     role,
                     measure,
                     recorded,
                     simulated,
-                    decides,
+                    decides: role.is_none() || waited >= Some(DECIDES_FROM),
+                    waited,
                 });
             }
         };
         let operations = summary.operations.map(|operations| operations.mean);
         let of_replay = simulated(&|replay| Some(replay.operations_per_s));
-        add(None, Measure::Operations, operations, of_replay, true);
+        add((None, Measure::Operations), operations, of_replay, None);
         let parts = parts(profile, demand, replays);
         let [recorded_ms, simulated_ms] = match &parts {
             Some(parts) => parts.map(|parts| Some(parts.total() * 1e3)),
             None => [None, None],
         };
-        add(
-            None,
-            Measure::OperationTime,
-            recorded_ms,
-            simulated_ms,
-            true,
-        );
+        let of_time = (None, Measure::OperationTime);
+        add(of_time, recorded_ms, simulated_ms, None);
         for (measure, total) in [
             (Measure::Iops, iops as fn(&Rates) -> Option<f64>),
             (Measure::Throughput, megabytes),
@@ -183,7 +183,7 @@ impl BackTest {
                 let roles = recorded.keys().map(|role| &replay.roles[role]);
                 sum(roles, |rates| Some(total(rates).unwrap_or(0.0)))
             });
-            add(None, measure, all, replayed, true);
+            add((None, measure), all, replayed, None);
         }
         let waits = Waits::of(demand, &recorded);
         for role in Role::COMMON {
@@ -192,13 +192,14 @@ impl BackTest {
             };
             for kind in Kind::ALL {
                 let of = |rates: &Rates| kind.rates(rates);
-                let decides = waits.decide(role, kind);
+                let waited = waits.share(role, kind);
                 let [count, latency] = kind.measures();
                 let replayed = simulated(&|replay| of(&replay.roles[&role]).per_second);
-                add(Some(role), count, of(rates).per_second, replayed, decides);
+                let recorded = of(rates).per_second;
+                add((Some(role), count), recorded, replayed, waited);
                 let ms = |rates: RequestRates| rates.latency.map(Duration::as_millis_f64);
                 let replayed = simulated(&|replay| ms(of(&replay.roles[&role])));
-                add(Some(role), latency, ms(of(rates)), replayed, decides);
+                add((Some(role), latency), ms(of(rates)), replayed, waited);
             }
         }
         let notices = notices::of(profile, machine);

@@ -120,6 +120,18 @@ pub fn percent_with_error(share: f64, error: f64) -> String {
     }
 }
 
+/// A share in percent, and from where to where it may be, all to the same place, so that the interval contains what is before it:
+/// `17.3 (16.2 to 17.5)`. A decimal where half the interval has less than two digits without, and four digits at most.
+pub fn percent_within([share, low, high]: [f64; 3]) -> String {
+    let all = [share, low, high].map(|share| share * 100.0);
+    let has_decimal = (all[2] - all[1]) / 2.0 < 9.95 && all.iter().all(|each| each.abs() < 999.95);
+    let [share, low, high] = all.map(|percent| rounded(percent, i32::from(has_decimal)));
+    match low == high {
+        true => share,
+        false => format!("{share} ({low} to {high})"),
+    }
+}
+
 /// A limit counts as exceeded only when use is above it by more than this share; less can come from a full bucket at the
 /// start of a trial, or from requests admitted in its last moments.
 const BURST_MIN: f64 = 1.02;
@@ -398,6 +410,10 @@ mod tests {
         assert_eq!(percent_signed(0.0446), "+4.5 %");
         assert_eq!(percent_with_error(0.746, 0.001_3), "74.6 ± 0.1");
         assert_eq!(percent_with_error(0.160_8, 0.000_4), "16.1");
+        assert_eq!(percent_within([0.173, 0.16, 0.173]), "17.3 (16.0 to 17.3)");
+        assert_eq!(percent_within([0.173, 0.16, 0.5]), "17 (16 to 50)");
+        assert_eq!(percent_within([9.98, 9.97, 10.01]), "998 (997 to 1,001)");
+        assert_eq!(percent_within([0.5, 0.5, 0.5]), "50.0");
         assert_eq!(percent_signed(-0.12), "-12 %");
     }
 

@@ -75,6 +75,7 @@ impl Described<'_> {
                 because: Vec::new(),
             },
             server: self.server(),
+            sessions_assumed: self.request.sessions_assumed(),
             asked: self.asked(),
             backtest: backtest(self.backtest),
             runner_up,
@@ -245,6 +246,7 @@ fn backtest(backtest: &BackTest) -> document::BackTest {
         simulated: figure.simulated,
         off: figure.off(),
         decides: figure.decides,
+        waited: figure.waited,
     };
     let parts = backtest.parts.iter().flat_map(|[recorded, simulated]| {
         TimePart::ALL.into_iter().map(|part| document::Part {

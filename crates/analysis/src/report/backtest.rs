@@ -106,11 +106,20 @@ fn figures(backtest: &BackTest) -> Table {
 }
 
 /// What a figure means for the verdict.
-fn judged(figure: &Figure) -> &'static str {
+fn judged(figure: &Figure) -> String {
     match (figure.decides, figure.fits()) {
-        (true, true) => "fits",
-        (true, false) => "does not fit",
-        (false, _) => "not waited for",
+        (true, true) => "fits".to_owned(),
+        (true, false) => "does not fit".to_owned(),
+        (false, _) => hardly_waited_for(figure.waited),
+    }
+}
+
+/// Why a figure does not decide: its share of the time that sessions wait for disks.
+pub(super) fn hardly_waited_for(waited: Option<f64>) -> String {
+    match waited {
+        None => "waits not known".to_owned(),
+        Some(0.0) => "not waited for".to_owned(),
+        Some(share) => format!("{} of disk waits", percent(share)),
     }
 }
 
@@ -150,6 +159,7 @@ pub fn json(backtest: &BackTest) -> String {
             "simulated": figure.simulated,
             "off": figure.off(),
             "decides": figure.decides,
+            "waited": figure.waited,
             "fits": figure.fits(),
         })
     };

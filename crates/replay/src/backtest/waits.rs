@@ -10,7 +10,7 @@ use crate::demand::Demand;
 use crate::series::{DemandSeries, Period};
 
 /// The share of all disk wait time from which requests of a kind decide: below it, their latency hardly matters.
-const DECIDES_FROM: f64 = 0.05;
+pub(super) const DECIDES_FROM: f64 = 0.05;
 
 /// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,14 +89,15 @@ impl Waits {
         Waits(waited_for.into_iter().filter_map(waited).collect())
     }
 
-    pub(super) fn decide(&self, role: Role, kind: Kind) -> bool {
+    /// Share of all disk wait time that is for requests of a kind, 0 to 1: 0 where no session waits for them; `None` where their
+    /// latency was not recorded.
+    pub(super) fn share(&self, role: Role, kind: Kind) -> Option<f64> {
         let all: f64 = self.0.iter().filter_map(|(_, _, waited)| *waited).sum();
-        let mut own = self
-            .0
-            .iter()
-            .filter(|wait| (wait.0, wait.1) == (role, kind));
-        own.any(|(_, _, waited)| {
-            waited.is_some_and(|waited| waited > 0.0 && waited >= DECIDES_FROM * all)
-        })
+        let mut waits = self.0.iter();
+        let own = waits.find(|wait| (wait.0, wait.1) == (role, kind));
+        match own.map_or(Some(0.0), |(_, _, waited)| *waited)? {
+            0.0 => Some(0.0),
+            waited => Some(waited / all),
+        }
     }
 }

@@ -26,6 +26,9 @@ pub struct Advice {
     pub trust: Trust,
     /// The server, as its profile describes it.
     pub server: Option<String>,
+    /// Sessions at the busiest time, where they were not counted and had to be assumed; absent where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions_assumed: Option<u32>,
     /// The request.
     pub asked: Asked,
     /// How well the same model reproduces today's layout.
@@ -36,9 +39,9 @@ pub struct Advice {
     pub cheapest: Option<Layout>,
     /// The next more expensive one of another kind.
     pub runner_up: Option<Layout>,
-    /// The fastest within the budget.
+    /// The fastest within the budget: none is faster by more than 5 %, and of those as fast it is a simple one.
     pub fastest: Option<Layout>,
-    /// The lowest product of time and price within the budget.
+    /// The lowest product of time and price of all that are named, today's layout among them where it keeps to the budget.
     pub best_value: Option<Layout>,
     /// Where nothing within the budget is fast enough: the cheapest that is.
     pub above_budget: Option<Layout>,
@@ -184,6 +187,10 @@ pub struct Figure {
     pub off: f64,
     /// Whether sessions wait for it.
     pub decides: bool,
+    /// Of requests of one kind: their share of the time that sessions wait for disks; absent for all requests, and where their
+    /// latency was not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<f64>,
 }
 
 /// Today's layout with one thing changed.

@@ -9,6 +9,7 @@
 mod cards;
 mod decision;
 pub mod document;
+mod facts;
 mod money;
 mod page;
 #[cfg(test)]

@@ -289,6 +289,7 @@ pub(super) mod tests {
                 because: vec!["<u>why</u>".to_owned()],
             },
             server: Some("<script>alert(1)</script>".to_owned()),
+            sessions_assumed: None,
             asked: Asked {
                 profile: "\"><img src=\"x\">".to_owned(),
                 cloud: None,
@@ -321,6 +322,7 @@ pub(super) mod tests {
                     simulated: 110.0,
                     off: 0.1,
                     decides: true,
+                    waited: Some(1.0),
                 }],
                 parts: vec![Part {
                     part: "log",

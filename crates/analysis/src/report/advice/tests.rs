@@ -77,3 +77,57 @@ fn the_screen_has_today_the_cheapest_and_the_best_value() {
     assert!(!text.contains("fastest-machine"), "{text}");
     assert!(text.lines().count() < 40, "{text}");
 }
+
+#[test]
+fn an_interval_contains_the_time_before_it() {
+    let mut advice = advice();
+    let shown = |advice: &Advice| screen(advice, false).to_string();
+    let large = advice.cheapest.as_mut().expect("it was set");
+    // To whole percents, 17.3 would not be within 16 to 17.
+    (large.time, large.time_range) = (0.1732, Some([0.1604, 0.1739]));
+    advice.fastest = advice.cheapest.clone();
+
+    assert!(shown(&advice).contains("17.3 (16.0 to 17.4)"), "{}", shown(&advice));
+
+    // 26 points and more are said without decimals.
+    advice.cheapest.as_mut().expect("it was set").time_range = Some([0.1604, 0.4239]);
+    assert!(shown(&advice).contains("17 (16 to 42)"), "{}", shown(&advice));
+}
+
+#[test]
+fn a_limit_is_at_its_end_only_where_operations_wait_for_one() {
+    let mut advice = advice();
+    let large = advice.cheapest.as_mut().expect("it was set");
+    large.used[0].share = 0.997;
+    let shown = |advice: &Advice| screen(advice, false).to_string();
+
+    assert!(shown(&advice).contains("IOPS of <i>data</i> 100 %"), "{}", shown(&advice));
+
+    let large = advice.cheapest.as_mut().expect("it was set");
+    large.spent.insert("waiting for throttled reads".to_owned(), 0.3);
+    assert!(shown(&advice).contains("IOPS of <i>data</i> at limit"), "{}", shown(&advice));
+}
+
+#[test]
+fn sessions_that_were_not_counted_are_shown_with_their_number() {
+    let mut advice = advice();
+    assert!(!screen(&advice, false).to_string().contains("sessions: "));
+
+    advice.sessions_assumed = Some(1_229);
+
+    let text = screen(&advice, false).to_string();
+    assert!(text.contains("sessions: 1,229, assumed from"), "{text}");
+}
+
+#[test]
+fn a_price_list_is_named_once_with_all_its_dates() {
+    let mut advice = advice();
+    advice.price_lists = ["AWS us-east-1, 2026", "Azure eastus, 2026", "Azure eastus, 2026-06-18"]
+        .map(str::to_owned)
+        .into();
+
+    let text = screen(&advice, false).to_string();
+
+    let lists = "prices: AWS us-east-1, 2026; Azure eastus, 2026 and 2026-06-18; on demand";
+    assert!(text.contains(lists), "{text}");
+}

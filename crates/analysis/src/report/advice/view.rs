@@ -1,15 +1,16 @@
 //! The report on advice.
 
-use std::path::Path;
-
-use model::Bytes;
 use reading::Role;
 
-use super::document::{Advice, Capacity, Change, Figure, Layout, Line, Part, Volume};
+use super::document::{Advice, Change, Figure, Layout, Line, Part, Used, Volume};
+use super::facts::facts;
 use super::money::Currency;
 use crate::findings::Survived;
+use crate::report::backtest::hardly_waited_for;
 use crate::report::section::{Body, Item, Kind, Place, Report};
-use table::quantity::{count, number, percent, percent_signed, percent_with_error};
+use table::quantity::{
+    count, number, percent, percent_signed, percent_with_error, percent_within,
+};
 use table::{Column, Table};
 
 /// Number of limits named per layout.
@@ -18,9 +19,20 @@ const LIMITS_SHOWN: usize = 2;
 /// The used share from which on a limit counts as limiting.
 const BINDS_FROM: f64 = 0.7;
 
+/// The used share from which on a limit holds operations up, where these wait for one: sessions issue the next request as soon as the
+/// last is done, so that they fill it.
+const AT_LIMIT_FROM: f64 = 0.95;
+
+/// The share of an operation's time that waits for limits from which on these count: a hundredth changes no decision.
+const THROTTLED_FROM: f64 = 0.01;
+
 /// What stands beside an answer whose model does not reproduce today's layout.
 const UNTESTED: &str = "the model does not reproduce what was recorded on today's layout. These figures are of a model that is \
                         off, and may be wrong by more than they differ. Find out why before relying on them.";
+
+/// What the columns of layouts are.
+const NOTE: &str = "time: of an operation, in % of today's; ms: the same; most used: of a limit, when the server is busiest; at limit: operations \
+                    wait for it";
 
 /// Layouts of the screen, beside that which is chosen.
 const ON_SCREEN: [&str; 4] = ["today", "cheapest", "best value", "above budget"];
@@ -138,60 +150,7 @@ pub fn report(advice: &Advice, minimal: bool) -> Report {
     report
 }
 
-fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
-    let asked = &advice.asked;
-    let capacity: Vec<String> = asked.capacity.iter().map(capacity).collect();
-    let prices = match advice.price_lists.is_empty() {
-        true => "not known".to_owned(),
-        false => advice.price_lists.join("; "),
-    };
-    let goal = format!(
-        "operations at most {} slower than today{}{}",
-        percent(asked.slower_max),
-        match asked.growth {
-            1.0 => String::new(),
-            growth => format!(", with {growth} times the sessions and the data"),
-        },
-        asked
-            .budget_usd_per_month
-            .map_or_else(String::new, |usd| format!(
-                ", for at most {} a month",
-                asked.currency.shown(usd)
-            ))
-    );
-    // An answer is forwarded: the folders of this machine are of no use to others.
-    let file = Path::new(&asked.profile).file_name();
-    let file = file.map_or_else(
-        || asked.profile.clone(),
-        |name| name.to_string_lossy().into_owned(),
-    );
-    let mut facts = vec![("profile", file)];
-    facts.extend(advice.server.clone().map(|server| ("server", server)));
-    facts.extend([
-        ("goal", goal),
-        ("capacity", capacity.join("; ")),
-        (
-            "prices",
-            [format!(
-                "{prices}; {}, {}, 730 hours",
-                asked.term(),
-                asked.system
-            )]
-            .into_iter()
-            .chain(advice.licence())
-            .collect::<Vec<_>>()
-            .join("; "),
-        ),
-    ]);
-    facts.extend(asked.currency.rate().map(|rate| ("currency", rate)));
-    facts
-}
-
-fn capacity(capacity: &Capacity) -> String {
-    format!("{} {}", roles(&capacity.roles), Bytes(capacity.bytes))
-}
-
-fn roles(roles: &[Role]) -> String {
+pub(super) fn roles(roles: &[Role]) -> String {
     let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
     names.join(", ")
 }
@@ -234,7 +193,7 @@ fn layouts(advice: &Advice, named: &[&Named<'_>], limits: usize) -> Table {
         }),
     ];
     Table {
-        note: "time: of an operation, in % of today's; ms: the same; most used: when the server is busiest".to_owned(),
+        note: NOTE.to_owned(),
         ..Table::of(named, columns)
     }
 }
@@ -249,13 +208,11 @@ fn usd(usd: Option<f64>, currency: &Currency) -> String {
     usd.map_or_else(|| "unknown".to_owned(), |usd| currency.bare(usd))
 }
 
-/// As a share of today's time, with its interval.
+/// As a share of today's time, with its interval: that of chance, or the wider one of a detail that is off.
 pub(super) fn time(layout: &Layout) -> String {
-    let time = percent_with_error(layout.time, layout.time_half);
-    let bare = |share: f64| percent(share).replace(" %", "");
-    match layout.time_range.map(|range| range.map(bare)) {
-        Some([low, high]) if low != high => format!("{time} ({low} to {high})"),
-        Some(_) | None => time,
+    match layout.time_range {
+        Some([low, high]) => percent_within([layout.time, low, high]),
+        None => percent_with_error(layout.time, layout.time_half),
     }
 }
 
@@ -272,9 +229,19 @@ pub(super) fn volume(volume: &Volume) -> String {
 fn used(layout: &Layout, limits: usize) -> String {
     let limits = layout.used.iter().take(limits);
     let lines: Vec<String> = limits
-        .map(|used| format!("{} {}", used.limit, percent(used.share)))
+        .map(|used| match is_at_limit(layout, used) {
+            true => format!("{} at limit", used.limit),
+            false => format!("{} {}", used.limit, percent(used.share)),
+        })
         .collect();
     lines.join("; ")
+}
+
+/// Whether a limit is used up while operations wait for limits.
+fn is_at_limit(layout: &Layout, used: &Used) -> bool {
+    let throttled = layout.spent.iter().filter(|(on, _)| on.contains("throttled"));
+    let throttled: f64 = throttled.map(|(_, share)| share).sum();
+    used.share >= AT_LIMIT_FROM && throttled >= THROTTLED_FROM
 }
 
 fn prices(layout: &Layout, currency: &Currency) -> Table {
@@ -307,6 +274,9 @@ pub(super) fn why(layout: &Layout) -> String {
         spent.map(|(on, share)| format!("{} of an operation's time is {on}", percent(*share)));
     let limit = layout.used.first().filter(|used| used.share >= BINDS_FROM);
     let limit = match limit {
+        Some(used) if is_at_limit(layout, used) => {
+            format!("at the busiest time {} are at their limit", used.limit)
+        }
         Some(used) => format!(
             "at the busiest time {} of the limit on {} is used",
             percent(used.share),
@@ -425,8 +395,8 @@ fn backtest(advice: &Advice) -> Table {
             Column::figure("simulated", |figure: &&Figure| number(figure.simulated)),
             Column::figure("off", |figure: &&Figure| percent_signed(figure.off)),
             Column::text("", |figure: &&Figure| match figure.decides {
-                true => "sessions wait for it",
-                false => "",
+                true => "sessions wait for it".to_owned(),
+                false => hardly_waited_for(figure.waited),
             }),
         ],
     )
@@ -434,7 +404,7 @@ fn backtest(advice: &Advice) -> Table {
 
 fn frontier(advice: &Advice) -> Table {
     let currency = &advice.asked.currency;
-    Table::of(
+    let frontier = Table::of(
         &advice.frontier,
         [
             Column::text("machine", |layout: &&Layout| machine(layout)),
@@ -444,7 +414,12 @@ fn frontier(advice: &Advice) -> Table {
             }),
             Column::figure("time, %\nof today", |layout: &&Layout| time(layout)),
         ],
-    )
+    );
+    Table {
+        note: "by more than 5 %, each simulated once; an answer may be a simpler one of about the same price and time"
+            .to_owned(),
+        ..frontier
+    }
 }
 
 fn machines(number: u64) -> String {
