@@ -264,15 +264,17 @@ impl Writer<'_> {
     }
 }
 
-/// The layouts that are answers, without duplicates.
+/// The layouts that are answers, without duplicates; today's has an arm of its own.
 pub(crate) fn named<'a>(advice: &'a Advice) -> Vec<Finalist<'a>> {
     let mut all: Vec<Finalist<'a>> = Vec::new();
+    let best_value = advice.best_value.as_ref();
+    let best_value = best_value.filter(|best| **best != advice.today);
     for (arm, layout) in [
-        (CHEAPEST, &advice.cheapest),
-        ("runner-up", &advice.runner_up),
-        ("best-value", &advice.best_value),
-        ("fastest", &advice.fastest),
-        ("above-budget", &advice.above_budget),
+        (CHEAPEST, advice.cheapest.as_ref()),
+        ("runner-up", advice.runner_up.as_ref()),
+        ("best-value", best_value),
+        ("fastest", advice.fastest.as_ref()),
+        ("above-budget", advice.above_budget.as_ref()),
     ] {
         let Some(layout) = layout else { continue };
         let own = Finalist {

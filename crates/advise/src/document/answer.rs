@@ -204,12 +204,12 @@ fn brief(volume: &Volume) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
 
-    fn layout(usd: f64, time: f64) -> Layout {
+    pub(in super::super) fn layout(usd: f64, time: f64) -> Layout {
         Layout {
             machine: None,
             switched_on: None,

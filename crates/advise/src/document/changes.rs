@@ -249,9 +249,11 @@ impl Described<'_> {
             );
             changed.machine = bought;
             changed.placed.machine = machine.spec.clone();
-            changed
+            let disks: f64 = changed.volumes.iter().filter_map(|one| one.usd_per_month).sum();
+            let usd = machine.usd_per_month + disks;
+            (!machine.is_renewed(usd, self.layouts.newer_may_cost)).then_some(changed)
         });
-        changed.collect()
+        changed.flatten().collect()
     }
 
     /// Today's layout in the long run, without burst credits, as all that is compared with it.

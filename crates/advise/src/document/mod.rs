@@ -10,6 +10,7 @@ pub(crate) mod layouts;
 mod next;
 mod processors;
 mod trust;
+mod value;
 
 use std::collections::BTreeSet;
 
@@ -66,6 +67,12 @@ impl Described<'_> {
             cheapest = Some(self.with_headroom(quicker)?);
         }
         let decision = self.decision(&today, cheapest.as_ref())?;
+        let [fastest, best_value] = [&found.fastest, &found.best_value].map(plain);
+        let best_value = {
+            let others = [&best_value, &cheapest, &runner_up, &fastest];
+            let all = others.into_iter().flatten().chain(self.today_as_bought(&today));
+            value::best(all).cloned()
+        };
         let mut document = document::Advice {
             schema: SCHEMA,
             answer: String::new(),
@@ -79,8 +86,8 @@ impl Described<'_> {
             asked: self.asked(),
             backtest: backtest(self.backtest),
             runner_up,
-            fastest: plain(&found.fastest),
-            best_value: plain(&found.best_value),
+            fastest,
+            best_value,
             changes: changes.into_iter().map(|tried| tried.change).collect(),
             frontier: found
                 .frontier

@@ -33,7 +33,8 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         today: None,
         machine_pattern: Some(machines.to_owned()),
         arm: false,
-        any_generation: false,
+        // Every layout is looked at, those on earlier generations of a machine too.
+        any_generation: true,
         processor: None,
         disks: disks
             .iter()

@@ -1,0 +1,45 @@
+//! What a dollar brings: the best value among layouts.
+
+use analysis::report::advice::document::Layout;
+
+use super::Described;
+
+impl Described<'_> {
+    /// Today's layout, where it can be compared with what is bought by price and time: its price is known and within the budget, and
+    /// its time is of the load that is asked for.
+    pub(super) fn today_as_bought<'a>(&self, today: &'a Layout) -> Option<&'a Layout> {
+        let wishes = self.request.wishes;
+        let usd = today.usd_per_month?;
+        let is_within = wishes.limits.budget.is_none_or(|most| usd <= most);
+        (is_within && wishes.growth <= 1.0).then_some(today)
+    }
+}
+
+/// The layout with the least product of price and time, which is what an operation costs; the first of several.
+pub(super) fn best<'a>(layouts: impl Iterator<Item = &'a Layout>) -> Option<&'a Layout> {
+    let product = |layout: &Layout| Some(layout.usd_per_month? * layout.time);
+    let priced = layouts.filter_map(|layout| Some((layout, product(layout)?)));
+    let best = priced.min_by(|(_, one), (_, other)| one.total_cmp(other));
+    best.map(|(layout, _)| layout)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::answer::tests::layout;
+    use super::*;
+
+    #[test]
+    fn the_best_value_has_the_least_product_of_price_and_time_of_all_that_are_named() {
+        // 100 * 1 = 100, 120 * 0.7 = 84, 200 * 0.5 = 100.
+        let named = [layout(100.0, 1.0), layout(120.0, 0.7), layout(200.0, 0.5)];
+        assert_eq!(best(named.iter()), Some(&named[1]));
+
+        // Without a price there is no product.
+        let unpriced = Layout {
+            usd_per_month: None,
+            ..layout(0.0, 0.1)
+        };
+        assert_eq!(best([&unpriced, &named[0]].into_iter()), Some(&named[0]));
+        assert_eq!(best([&unpriced].into_iter()), None);
+    }
+}
