@@ -83,7 +83,7 @@ type BurstKeys = [&'static str; 2];
 const IOPS_BURST: BurstKeys = ["iops_burst", "iops_credits"];
 const THROUGHPUT_BURST: BurstKeys = ["throughput_burst", "throughput_credits"];
 
-/// A burst that replaces the catalogue's: a rate while credits last.
+/// A burst that replaces the catalogue's: a rate while credits last; without one, any.
 fn burst(
     volume: &str,
     keys: BurstKeys,
@@ -94,14 +94,13 @@ fn burst(
     let [rate_key, credits_key] = keys;
     match (rate, credits) {
         (None, None) => Ok(None),
-        (Some(rate), Some(credits)) => Ok(Some(Burst { rate, credits })),
+        (rate, Some(credits)) => Ok(Some(Burst {
+            rate: rate.unwrap_or(Burst::ANY_RATE),
+            credits,
+        })),
         (Some(_), None) => Err(Fault::at(
             &path(rate_key),
             format!("{rate_key} says how fast, not for how long; give {credits_key} too"),
-        )),
-        (None, Some(_)) => Err(Fault::at(
-            &path(credits_key),
-            format!("{credits_key} says for how long, not how fast; give {rate_key} too"),
         )),
     }
 }
@@ -377,9 +376,13 @@ mod tests {
         };
         assert_eq!(both.replaced.iops_burst, Some(expected));
         assert!(refused(burst("iops_burst = 3000")).contains("give iops_credits too"));
-        assert!(
-            refused(burst("throughput_credits = \"1 GiB\"")).contains("give throughput_burst too")
-        );
+        // Without a rate, nothing limits while they last.
+        let credits = burst("throughput_credits = \"1 GiB\"").expect("credits are enough");
+        let expected = Burst {
+            rate: Burst::ANY_RATE,
+            credits: 1 << 30,
+        };
+        assert_eq!(credits.replaced.throughput_burst, Some(expected));
         assert!(refused(burst("iops_burst = 0, iops_credits = 1")).contains("iops_burst is zero"));
     }
 

@@ -8,6 +8,7 @@ use model::{Bytes, Durability, Duration, HostCacheMode, Iops, LatencySpec, Throu
 use products::{Meaning, Own, Value};
 use serde::{Deserialize, Serialize};
 
+use super::bounds::LIMIT_MAX;
 use super::placement::Placement;
 
 /// Everything a trial of one arm needs.
@@ -195,10 +196,15 @@ pub struct Override {
 /// A burst that replaces the catalogue's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Burst {
-    /// Requests or bytes per second while credits last; at least 1.
+    /// Requests or bytes per second while credits last; at least 1, and [`Burst::ANY_RATE`] at most.
     pub rate: u64,
     /// Capacity of the credit bucket, in requests or bytes; at least 1.
     pub credits: u64,
+}
+
+impl Burst {
+    /// The highest rate: nothing limits while credits last.
+    pub const ANY_RATE: u64 = LIMIT_MAX;
 }
 
 /// What the sessions do.

@@ -216,11 +216,11 @@ pub(crate) struct Override {
     pub(crate) throughput_limit: Option<Throughput>,
     /// Requests per second while credits last; needs `iops_credits`.
     pub(crate) iops_burst: Option<u64>,
-    /// How many requests a full bucket of credits holds.
+    /// How many requests a full bucket of credits holds; without `iops_burst`, they pass as fast as they come while these last.
     pub(crate) iops_credits: Option<u64>,
     /// Bytes per second while credits last; needs `throughput_credits`.
     pub(crate) throughput_burst: Option<Throughput>,
-    /// How many bytes a full bucket of credits holds.
+    /// How many bytes a full bucket of credits holds; without `throughput_burst`, they pass as fast as they come while these last.
     pub(crate) throughput_credits: Option<Bytes>,
     /// Requests served at the same time.
     pub(crate) in_flight_max: Option<u32>,

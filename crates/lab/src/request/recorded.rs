@@ -24,9 +24,6 @@ use toml_edit::{DocumentMut, InlineTable, Item, TableLike, Value, value};
 /// What a layout calls such a disk.
 const RECORDED: &str = "recorded";
 
-/// The highest rate that a limit can have: within an interval, nothing limits.
-const WITHIN_INTERVAL: i64 = 1 << 50;
-
 /// Why a profile does not describe its server's disks.
 #[derive(Debug, Error)]
 pub enum RecordedError {
@@ -383,19 +380,14 @@ impl<'a> Recording<'a> {
             }
         }
         let interval_s = interval.as_secs_f64();
-        for (rate, limit, burst, credits) in [
-            (requests_per_s, "iops_limit", "iops_burst", "iops_credits"),
-            (
-                bytes_per_s,
-                "throughput_limit",
-                "throughput_burst",
-                "throughput_credits",
-            ),
+        // Credits for an interval, without a rate: within it, nothing limits.
+        for (rate, limit, credits) in [
+            (requests_per_s, "iops_limit", "iops_credits"),
+            (bytes_per_s, "throughput_limit", "throughput_credits"),
         ] {
             if rate > 0.0 {
                 let whole = |number: f64| Value::from(number.ceil().max(1.0) as i64);
                 figures.insert(limit, whole(rate));
-                figures.insert(burst, WITHIN_INTERVAL.into());
                 figures.insert(credits, whole(rate * interval_s));
             }
         }

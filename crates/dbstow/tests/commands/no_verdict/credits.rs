@@ -111,10 +111,18 @@ fn credits_that_make_no_sense_are_refused_with_the_remedy() {
     let file = write(&folder, "unlimited.toml", text);
     let printed = dbstow(&folder, &["check", file]);
     assert_eq!(printed.code, 2, "{}", printed.stdout);
+    let refused = "but unlimited has no limit that it could be the burst of; give iops_limit too";
     contains(
         &printed.stderr,
-        &[
-            "volume \"one\" has iops_burst, but unlimited has no limit that it could be the burst of; give iops_limit too",
-        ],
+        &[&format!("volume \"one\" has iops_burst, {refused}")],
+    );
+    // Credits alone are for any rate.
+    let text = text.replace("iops_burst = 2000, ", "");
+    let file = write(&folder, "credits.toml", &text);
+    let printed = dbstow(&folder, &["check", file]);
+    assert_eq!(printed.code, 2, "{}", printed.stdout);
+    contains(
+        &printed.stderr,
+        &[&format!("volume \"one\" has iops_credits, {refused}")],
     );
 }

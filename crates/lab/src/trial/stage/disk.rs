@@ -165,20 +165,24 @@ fn check_burst_limits(volume: &spec::Volume, disk: &DiskSpec) -> Result<(), Stag
     });
     let by = &volume.replaced;
     let keys = [
-        ("iops_burst", "iops_limit", by.iops_burst, iops),
         (
-            "throughput_burst",
-            "throughput_limit",
+            ["iops_burst", "iops_credits", "iops_limit"],
+            by.iops_burst,
+            iops,
+        ),
+        (
+            ["throughput_burst", "throughput_credits", "throughput_limit"],
             by.throughput_burst,
             throughput,
         ),
     ];
-    for (key, limit, burst, sustained) in keys {
+    for ([key, credits, limit], burst, sustained) in keys {
         let Some(burst) = burst else { continue };
         let Some(sustained) = sustained else {
+            let is_given = burst.rate != spec::Burst::ANY_RATE;
             return Err(StageError::BurstWithoutLimit {
                 volume: volume.name.clone(),
-                key,
+                key: if is_given { key } else { credits },
                 disk: volume.disk.to_string(),
                 limit,
             });
