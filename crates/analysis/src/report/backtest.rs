@@ -66,8 +66,8 @@ fn answer(fit: &Fit) -> String {
     }
 }
 
-/// Why no advice follows from it, and what to do about that; `None` where advice may follow.
-pub fn misfit(backtest: &BackTest) -> Option<String> {
+/// Why no advice follows from it: what is off, and last the likeliest reason with what to do; `None` where advice may follow.
+pub fn misfit(backtest: &BackTest) -> Option<Vec<String>> {
     let Fit::DoesNotFit { part, reason } = backtest.fit() else {
         return None;
     };
@@ -76,14 +76,16 @@ pub fn misfit(backtest: &BackTest) -> Option<String> {
         .filter(|figure| figure.measure == Measure::Operations && part != Detail::Figure(**figure));
     let operations = operations.map(|figure| {
         let off = percent_signed(figure.off());
-        format!("{} are {off} off; ", figure.measure)
+        format!("{} are {off} off", figure.measure)
     });
-    Some(format!(
-        "the profile does not fit this layout: {}{part}; {}; {}",
-        operations.unwrap_or_default(),
+    let mut all: Vec<String> = operations.into_iter().collect();
+    all.push(part.to_string());
+    all.push(format!(
+        "likeliest reason: {}; {}",
         reason.text(),
         reason.remedy()
-    ))
+    ));
+    Some(all)
 }
 
 fn figures(backtest: &BackTest) -> Table {

@@ -8,7 +8,7 @@ use anyhow::Result;
 use replay::BackTest;
 
 use super::listing::ListFormat;
-use super::output::{note, print_whole};
+use super::output::{note, print_whole, width};
 use super::progress::Progress;
 use super::request::report_idle;
 use super::{ExpectationFailed, UsageError};
@@ -151,16 +151,20 @@ pub(super) fn of(prepared: &Prepared) -> Result<BackTest> {
 /// # Errors
 /// When it does not, unless `untested`.
 fn judge(backtest: &BackTest, untested: bool) -> Result<()> {
-    match misfit(backtest) {
-        None => Ok(()),
-        Some(message) if untested => {
-            note(&format!("dbstow: {message}"));
-            Ok(())
-        }
-        Some(message) => {
-            Err(ExpectationFailed(format!("{message}; use --untested to continue anyway")).into())
-        }
+    let Some(reasons) = misfit(backtest) else {
+        return Ok(());
+    };
+    let reasons = reasons.iter().map(|reason| width().wrapped("- ", reason));
+    let reasons: String = reasons.collect();
+    let message = |remedy: &str| {
+        let reasons = reasons.trim_end();
+        format!("the profile does not fit this layout{remedy}:\n{reasons}")
+    };
+    if untested {
+        note(&format!("dbstow: {}", message("")));
+        return Ok(());
     }
+    Err(ExpectationFailed(message(" (--untested continues all the same)")).into())
 }
 
 /// The same; a text also shows the figures of what is refused.

@@ -97,7 +97,9 @@ fn what_nobody_waits_for_does_not_decide() {
     let waited = |role, measure| {
         let mut figures = backtest.figures.iter();
         let figure = figures.find(|figure| (figure.role, figure.measure) == (Some(role), measure));
-        figure.and_then(|figure| figure.waited).map(|share| (share * 100.0).round())
+        figure
+            .and_then(|figure| figure.waited)
+            .map(|share| (share * 100.0).round())
     };
     assert_eq!(waited(Role::Data, Measure::ReadLatency), Some(89.0));
     assert_eq!(waited(Role::Log, Measure::FlushLatency), Some(2.0));

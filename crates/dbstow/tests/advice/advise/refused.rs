@@ -16,6 +16,17 @@ fn a_profile_of_other_disks_gets_no_advice() {
         error.contains("does not fit this layout") && error.contains("--untested"),
         "{error}"
     );
+    // What is off an item a line, and last the likeliest reason, in lines that a terminal has.
+    let items: Vec<&str> = error.split("\n- ").collect();
+    assert!(items.len() >= 3, "{error}");
+    assert!(
+        items[items.len() - 1].starts_with("likeliest reason: "),
+        "{error}"
+    );
+    assert!(
+        error.lines().all(|line| line.chars().count() <= 100),
+        "{error}"
+    );
     assert!(!place.path("shop-advice").exists());
     let untested = place.advice(&["--untested"]);
     assert_eq!(untested["backtest"]["fits"], false);
