@@ -6,7 +6,7 @@ use profile::{
     summary,
 };
 use reading::Role;
-use replay::{Answer, answers};
+use replay::{Answer, DemandSeries, answers};
 use table::quantity::{duration, number};
 use table::{Cell, Column, Table};
 
@@ -93,14 +93,26 @@ pub fn imported(file: &str, from: &str, profile: &Profile) -> Report {
     };
     let intervals = intervals(profile);
     let answer = format!("{file}: {intervals} from {from}{broken}");
+    let mut answer = Item::all(Kind::Answer, [answer]);
+    answer.extend(no_advice(profile));
     let mut report = Report {
-        answer: Item::all(Kind::Answer, [answer]),
+        answer,
         ..Report::default()
     };
     let assumed = Item::all(Kind::Point, profile.assumptions.clone());
     report.add("answers", "", Place::Full, Body::Table(answered(profile)));
     report.add("assumptions", "Assumed", Place::Full, Body::List(assumed));
     report
+}
+
+/// That advice will be refused, and why: said when the profile is made, as it is only recorded again then without loss.
+fn no_advice(profile: &Profile) -> Option<Item> {
+    let error = DemandSeries::of(&profile.clone().in_common_roles()).err()?;
+    Some(Item::new(
+        Kind::Caution,
+        "`dbstow advise` refuses this profile",
+        error.to_string(),
+    ))
 }
 
 /// Where most requests go, in a sentence.
@@ -375,5 +387,31 @@ mod tests {
         let start = shown.facts.iter().find(|(name, _)| *name == "start");
         let expected = "2026-11-20T21:00:00Z, 1 interval of 10 s, 10 s in total";
         assert_eq!(start.map(|(_, time)| time.as_str()), Some(expected));
+    }
+
+    #[test]
+    fn a_profile_that_gets_no_advice_says_so_when_it_is_made_with_the_option_that_helps() {
+        let imported = |counted: &str| {
+            let text = format!(
+                "format = \"dbstow.profile/1\"\nstart = \"1970-01-01T00:01:00Z\"\n[origin]\ntool = \"test\"\n[intervals]\n\
+                 at_s = [0.0]\nlength_s = [10.0]\n{counted}"
+            );
+            let profile = profile::read("test.toml", &text).expect("a profile");
+            let answer = imported("test.toml", "a test", &profile).answer;
+            answer.iter().skip(1).map(Item::line).collect::<String>()
+        };
+        let log = "[intervals.log]\nwrites = [10.0]\nwrite_bytes = [5120.0]\n";
+        let data = "[intervals.data]\nreads = [10.0]\nread_bytes = [81920.0]\n";
+        let operations = "operations = [1000.0]\n";
+
+        let refused = imported(&format!("{operations}{log}"));
+        assert!(
+            refused.starts_with("`dbstow advise` refuses this profile: "),
+            "{refused}"
+        );
+        assert!(refused.contains("--device data="), "{refused}");
+        let refused = imported(data);
+        assert!(refused.contains("operations were not counted"), "{refused}");
+        assert_eq!(imported(&format!("{operations}{data}")), "");
     }
 }
