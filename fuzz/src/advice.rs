@@ -1,6 +1,7 @@
-//! Advice: what `dbstow verify` makes of a file `advice.json`.
+//! Advice: what `dbstow verify` and `dbstow report` make of a file `advice.json`.
 
 use advise::verify::{Promise, Verification};
+use analysis::report::advice::{Advice, page, report};
 use analysis::report::{Extent, terminal};
 use table::Width;
 
@@ -26,6 +27,10 @@ read_wait_s = [10.0]
 
 /// Parses advice, compares it, and renders the comparison in every form.
 pub(crate) fn read(text: &str) -> Result<(), String> {
+    if let Ok(advice) = Advice::read("fuzz.json", text) {
+        let _ = terminal::render(&report(&advice, true), Width::default(), Extent::Full);
+        let _ = page(&advice);
+    }
     let promise = Promise::read("fuzz.json", text, None).map_err(|error| error.to_string())?;
     let after = profile::read("after.toml", AFTER).expect("a profile");
     let verified = Verification::of(promise, ("after.toml", &after));

@@ -224,11 +224,13 @@ pub(crate) fn without_beaten(
 /// Sets what a later generation costs that does as much. Today's machine is not renewed: to keep it costs no work.
 pub(crate) fn renew(machines: &mut [Machine], of_use: &OfUse, today: Option<&str>) {
     let cheapest = |machine: &Machine| {
-        let later = machines.iter().filter(|other| {
-            other.is_newer_than(machine) && other.does_all_of(machine, of_use)
-        });
+        let later = machines
+            .iter()
+            .filter(|other| other.is_newer_than(machine) && other.does_all_of(machine, of_use));
         let later = later.map(|other| other.usd_per_month);
-        later.min_by(f64::total_cmp).filter(|_| today != Some(machine.name.as_str()))
+        later
+            .min_by(f64::total_cmp)
+            .filter(|_| today != Some(machine.name.as_str()))
     };
     let renewals: Vec<Option<f64>> = machines.iter().map(cheapest).collect();
     for (machine, renewal) in machines.iter_mut().zip(renewals) {

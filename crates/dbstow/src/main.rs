@@ -46,7 +46,7 @@ enum Command {
     Submit(submit::Args),
     /// Check whether an experiment can run
     Check(check::Args),
-    /// Report on recorded trials, or compare two results
+    /// Report on recorded trials or on advice, or compare two results
     Report(report::Args),
     #[cfg(all(target_os = "linux", feature = "emulator"))]
     #[command(flatten)]

@@ -176,7 +176,7 @@ impl Described<'_> {
             return Vec::new();
         };
         // Today's layout served the recording.
-        let mut all = match document.decision.layout {
+        let mut all = match document.decision.layout.as_deref() {
             Some("today") => Vec::new(),
             _ => self.below(advised),
         };

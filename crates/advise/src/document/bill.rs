@@ -45,8 +45,8 @@ fn bill(layout: &Layout, need: &Need, catalogue: &Catalogue) -> Vec<Line> {
             detail: String::new(),
             usd_per_month: system,
             included_in: match (has_system, system) {
-                (true, _) => Some(LICENCE),
-                (false, None) => Some("machine"),
+                (true, _) => Some(LICENCE.into()),
+                (false, None) => Some("machine".into()),
                 (false, Some(_)) => None,
             },
         });
@@ -77,7 +77,7 @@ fn bill(layout: &Layout, need: &Need, catalogue: &Catalogue) -> Vec<Line> {
             what: volume.name.clone(),
             detail: volume.disks(),
             usd_per_month: disks.map(|usd| usd / servers),
-            included_in: volume.forgets.then_some("machine"),
+            included_in: volume.forgets.then(|| "machine".into()),
         });
         lines.extend(requests.map(|usd| Line {
             what: "requests".to_owned(),

@@ -249,7 +249,11 @@ impl Described<'_> {
             );
             changed.machine = bought;
             changed.placed.machine = machine.spec.clone();
-            let disks: f64 = changed.volumes.iter().filter_map(|one| one.usd_per_month).sum();
+            let disks: f64 = changed
+                .volumes
+                .iter()
+                .filter_map(|one| one.usd_per_month)
+                .sum();
             let usd = machine.usd_per_month + disks;
             (!machine.is_renewed(usd, self.layouts.newer_may_cost)).then_some(changed)
         });

@@ -6,6 +6,8 @@
 //! else ──────────────────────────────────────────────────────────────────────────────────────────> move
 //! ```
 
+use std::borrow::Cow;
+
 use analysis::report::advice::document::{Layout, Volume};
 use analysis::report::advice::{Decision, Kind};
 use catalogue::{Catalogue, Provision};
@@ -41,14 +43,15 @@ impl Described<'_> {
         cheapest: Option<&Layout>,
     ) -> Result<Decision, AdviseError> {
         let worth_usd_per_month = worth(today.usd_per_month);
-        let decided = |kind, layout, differences, saves_usd_per_month| Decision {
-            kind,
-            layout,
-            differences,
-            saves_usd_per_month,
-            worth_usd_per_month,
-            model_error: OFF_MAX,
-        };
+        let decided =
+            |kind, layout: Option<&'static str>, differences, saves_usd_per_month| Decision {
+                kind,
+                layout: layout.map(Cow::Borrowed),
+                differences,
+                saves_usd_per_month,
+                worth_usd_per_month,
+                model_error: OFF_MAX,
+            };
         let is_as_good = |now: f64| cheapest.is_none_or(|cheapest| !is_worth_it(now, cheapest));
         if today.usd_per_month.is_some_and(is_as_good) && self.is_open(today)? {
             return Ok(decided(Kind::Stay, Some("today"), Vec::new(), Some(0.0)));

@@ -261,7 +261,12 @@ pub(super) fn measured(
         used,
         spent: spent(&measured.split),
         parts_ms: TimePart::ALL
-            .map(|part| (part.name(), measured.parts.share(part) * operation_ms))
+            .map(|part| {
+                (
+                    part.name().into(),
+                    measured.parts.share(part) * operation_ms,
+                )
+            })
             .into(),
         headroom: None,
         headroom_is_least: false,

@@ -67,14 +67,18 @@ impl Described<'_> {
             cheapest = Some(self.with_headroom(quicker)?);
         }
         let decision = self.decision(&today, cheapest.as_ref())?;
-        let [fastest, best_value] = [&found.fastest, &found.best_value].map(plain);
+        // A search for the cheapest alone ends before it knows these.
+        let is_whole = !self.request.wishes.limits.quick;
+        let whole = |found| plain(found).filter(|_| is_whole);
+        let [fastest, best_value] = [&found.fastest, &found.best_value].map(whole);
         let best_value = {
             let others = [&best_value, &cheapest, &runner_up, &fastest];
-            let all = others.into_iter().flatten().chain(self.today_as_bought(&today));
-            value::best(all).cloned()
+            let all = others.into_iter().flatten();
+            let all = all.chain(self.today_as_bought(&today));
+            value::best(all.filter(|_| is_whole)).cloned()
         };
         let mut document = document::Advice {
-            schema: SCHEMA,
+            schema: SCHEMA.into(),
             answer: String::new(),
             decision,
             trust: Trust {
@@ -136,8 +140,8 @@ impl Described<'_> {
             growth: self.request.wishes.growth,
             currency: self.names.currency.clone(),
             system: match need.system {
-                System::Windows => "Windows",
-                System::Linux => "Linux",
+                System::Windows => "Windows".into(),
+                System::Linux => "Linux".into(),
             },
             licence: need
                 .tariff
@@ -147,8 +151,8 @@ impl Described<'_> {
                     product: licence.edition.product.clone(),
                     edition: licence.edition.name.clone(),
                     model: match licence.paid {
-                        Paid::Hourly(_) => "payg",
-                        Paid::Own { .. } => "own",
+                        Paid::Hourly(_) => "payg".into(),
+                        Paid::Own { .. } => "own".into(),
                     },
                     own_usd_per_core_year: match licence.paid {
                         Paid::Hourly(_) => None,
@@ -257,7 +261,7 @@ fn backtest(backtest: &BackTest) -> document::BackTest {
     };
     let parts = backtest.parts.iter().flat_map(|[recorded, simulated]| {
         TimePart::ALL.into_iter().map(|part| document::Part {
-            part: part.name(),
+            part: part.name().into(),
             recorded_s: recorded[part],
             simulated_s: simulated[part],
         })
@@ -265,7 +269,7 @@ fn backtest(backtest: &BackTest) -> document::BackTest {
     let fit = backtest.fit();
     document::BackTest {
         fits: fit.allows_advice(),
-        outcome: fit.name(),
+        outcome: fit.name().into(),
         caveat: backtest.caveat(),
         notices: backtest.notices.clone(),
         off_max: replay::OFF_MAX,

@@ -257,19 +257,28 @@ fn no_layout_is_on_an_earlier_generation_that_saves_less_than_a_tenth_but_on_tod
     let machines = |later_usd: f64, today: Option<&str>| {
         let need = Need {
             today: today.map(str::to_owned),
-            ..need("azure", "made-up", &["azure.premium.p10", "azure.premium.p30"])
+            ..need(
+                "azure",
+                "made-up",
+                &["azure.premium.p10", "azure.premium.p30"],
+            )
         };
         let (catalogue, load) = (two_generations(later_usd), reads(Duration::from_millis(50)));
         let layouts = Layouts::new(&catalogue, &need, &load, f64::INFINITY, false);
         let layouts = layouts.expect("there are some");
-        let names = layouts.iter().map(|layout| layouts.machine(layout).0.to_owned());
+        let names = layouts
+            .iter()
+            .map(|layout| layouts.machine(layout).0.to_owned());
         names.collect::<BTreeSet<String>>()
     };
     let [early, late] = ["azure.made-up-early", "azure.made-up-late"].map(str::to_owned);
 
     // Neither as an answer, nor beside one or on the frontier.
     assert_eq!(machines(0.215, None), [late.clone()].into());
-    assert_eq!(machines(0.215, Some(&early)), [early.clone(), late.clone()].into());
+    assert_eq!(
+        machines(0.215, Some(&early)),
+        [early.clone(), late.clone()].into()
+    );
     // 0.24 costs more than a ninth more with one P10, and less than that with enough dearer disks.
     assert_eq!(machines(0.24, None), [early, late].into());
 }

@@ -1,4 +1,6 @@
-//! `dbstow report`: reports on recorded trials, from the records alone.
+//! `dbstow report`: reports on recorded trials, from the records alone, and on advice that was given.
+
+pub(crate) mod advised;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -29,12 +31,13 @@ const PAGE: &str = "report.html";
     dbstow report dbstow-results/tempdb-spill-1f2e3d4c --open\n  \
     dbstow report dbstow-results/tempdb-spill-1f2e3d4c --format markdown\n  \
     dbstow report dbstow-results/wal-apart-1f2e3d4c --drill wal-apart-drill\n  \
+    dbstow report shop-advice --full\n  \
     dbstow report results/sweep --format parquet --out sweep.parquet\n  \
     dbstow report results/before results/after\n  \
     dbstow report results/simulated results/measured --metric mb_per_s --html both.html\n  \
     dbstow report results/last-week results/today --fail-if-slower 5%")]
 pub struct Args {
-    /// Results folder, as `dbstow run` wrote it
+    /// Results folder, as `dbstow run` wrote it; or the folder of advice
     pub folder: PathBuf,
     /// A second one, to be shown side by side with the first
     pub other: Option<PathBuf>,
@@ -130,6 +133,9 @@ pub enum Format {
 /// # Errors
 /// When a folder holds no results, or a requested page cannot be written.
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(file) = advised::document(&args.folder) {
+        return advised::show(&file, args);
+    }
     let results = Results::open(&args.folder)?;
     if args.output.format == Format::Parquet {
         return write_table(&results, args);

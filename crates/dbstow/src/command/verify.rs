@@ -9,9 +9,7 @@ use lab::request::inputs;
 
 use super::listing::ListFormat;
 use super::output::print_report;
-
-/// The file of the advice in its folder.
-const ADVICE: &str = "advice.json";
+use super::report::advised;
 
 /// Arguments of `verify`.
 #[derive(Clone, Debug, clap::Args)]
@@ -47,7 +45,7 @@ pub struct Args {
 /// When a file cannot be read or is another one, they are of different servers, or the evidence cannot be written.
 pub fn run(args: &Args) -> Result<()> {
     let file = match args.advice.is_dir() {
-        true => args.advice.join(ADVICE),
+        true => args.advice.join(advised::DOCUMENT),
         false => args.advice.clone(),
     };
     let name = |path: &Path| path.display().to_string();

@@ -164,7 +164,45 @@ fn the_answer_comes_first_and_the_folder_has_page_document_and_finalists() {
     ] {
         assert!(page.contains(part), "no {part} on the page");
     }
-    assert!(place.path("shop-advice/advice.json").is_file());
+    // The same again, without another search; what is about results of a run is refused.
+    let again = place.dbstow(&["report", "shop-advice"]).assert().success();
+    assert_eq!(stdout(&again), output);
+    let whole = ["report", "shop-advice", "--full", "--format", "json"];
+    let whole = stdout(&place.dbstow(&whole).assert().success());
+    assert_eq!(whole, place.read("shop-advice/advice.json"));
+    let error = place.fails(&["report", "shop-advice", "--format", "csv"], 2);
+    assert!(error.contains("shop-advice has advice"), "{error}");
+}
+
+#[test]
+fn finalists_have_no_figure_that_nobody_gave_or_recorded() {
+    let place = Place::new();
+    let recorded = [
+        "advise",
+        "shop.toml",
+        "--today",
+        "recorded",
+        "--quick",
+        "--budget",
+        "500",
+    ];
+    let machine = ["--set", "machine.cores=2", "--set", "machine.memory=16GiB"];
+    place
+        .dbstow(&[&recorded[..], &machine, &USUAL].concat())
+        .assert()
+        .success();
+
+    let finalists = place.read("shop-advice/finalists.toml");
+
+    // Within an interval of the recording nothing limits: there are credits, and no rate.
+    assert!(finalists.contains("iops_credits = "), "{finalists}");
+    for made_up in ["_burst", &(1_u64 << 50).to_string()] {
+        assert!(!finalists.contains(made_up), "{made_up} in {finalists}");
+    }
+    place
+        .dbstow(&["check", "shop-advice/finalists.toml"])
+        .assert()
+        .success();
 }
 
 #[test]

@@ -196,7 +196,7 @@ fn a_licence_by_the_hour_is_a_line_of_its_own() {
     let windows = bill.lines().into_iter().find(|line| line.what == "Windows");
     let windows = windows.expect("it has one");
     assert_eq!(
-        (windows.usd_per_month, windows.included_in),
+        (windows.usd_per_month, windows.included_in.as_deref()),
         (None, Some(LICENCE))
     );
     // 0.5292 * 730 = 386.316; 8 * 0.017 * 730 = 99.28; 100 * 0.08 = 8

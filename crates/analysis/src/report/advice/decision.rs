@@ -1,9 +1,11 @@
 //! What to do, and how far to trust it.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 
 /// What to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Nothing: what there is is as good as what could be bought.
@@ -17,12 +19,12 @@ pub enum Kind {
 }
 
 /// What to do, and by which measure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     /// What.
     pub kind: Kind,
     /// The layout to have, by its key in the document: `today` or `cheapest`; `None` where there is none.
-    pub layout: Option<&'static str>,
+    pub layout: Option<Cow<'static, str>>,
     /// How it differs from today's layout; a phrase for each volume and the machine.
     pub differences: Vec<String>,
     /// Dollars a month that it costs less than today, where both prices are known; negative where it costs more.
@@ -34,7 +36,7 @@ pub struct Decision {
 }
 
 /// How far to trust the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trust {
     /// How far.
     pub level: Level,
@@ -43,7 +45,7 @@ pub struct Trust {
 }
 
 /// How far to trust an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// The model reproduces what was recorded, and the layout does what was recorded or published.

@@ -1,10 +1,12 @@
 //! Advice as a document: the JSON output, and the source of terminal output and page.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use model::{Bytes, Throughput};
 use reading::Role;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::decision::{Decision, Trust};
 use super::money::Currency;
@@ -14,10 +16,10 @@ use crate::findings::Survived;
 pub const SCHEMA: &str = "dbstow.advice/1";
 
 /// The request, today's layout, and what to buy.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// [`SCHEMA`].
-    pub schema: &'static str,
+    pub schema: Cow<'static, str>,
     /// The answer, in a sentence; the first words are what to do.
     pub answer: String,
     /// The same as values.
@@ -27,7 +29,7 @@ pub struct Advice {
     /// The server, as its profile describes it.
     pub server: Option<String>,
     /// Sessions at the busiest time, where they were not counted and had to be assumed; absent where they were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions_assumed: Option<u32>,
     /// The request.
     pub asked: Asked,
@@ -62,7 +64,7 @@ pub struct Advice {
 }
 
 /// The request.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     /// File of the profile.
     pub profile: String,
@@ -73,25 +75,25 @@ pub struct Asked {
     /// Maximum price a month, in dollars.
     pub budget_usd_per_month: Option<f64>,
     /// Whether only the cheapest was looked for; absent where all answers were.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub quick: bool,
     /// The load that a layout must carry, as a multiple of today's.
     pub growth: f64,
     /// The currency in which prices are shown. All prices of this document are in US dollars.
     pub currency: Currency,
     /// The operating system of machines: Linux or Windows.
-    pub system: &'static str,
+    pub system: Cow<'static, str>,
     /// The licence of the database; absent where it needs none, or its edition is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub licence: Option<Licence>,
     /// Further servers with the same machine and disks.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub replicas: u32,
     /// Years that machines are committed to; absent on demand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commitment_years: Option<u32>,
     /// Days for which backups are kept; absent where none are paid.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub backup_days: u32,
     /// Bytes that must fit, by the files that share them.
     pub capacity: Vec<Capacity>,
@@ -119,14 +121,14 @@ fn is_zero(number: &u32) -> bool {
 }
 
 /// A licence of the database.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Licence {
     /// The product.
     pub product: String,
     /// Its edition.
     pub edition: String,
     /// How it is paid for: `payg` by the hour, or `own`.
-    pub model: &'static str,
+    pub model: Cow<'static, str>,
     /// Dollars a year for each core of the user's own licences; `None` by the hour.
     pub own_usd_per_core_year: Option<f64>,
     /// Whether one of the replicas is passive, and needs none.
@@ -134,7 +136,7 @@ pub struct Licence {
 }
 
 /// Files, and their size.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Capacity {
     /// What files are for.
     pub roles: Vec<Role>,
@@ -143,12 +145,12 @@ pub struct Capacity {
 }
 
 /// Recorded beside simulated figures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BackTest {
     /// Whether the profile fits today's layout well enough for advice.
     pub fits: bool,
     /// How it does: `fits`; `rate-fits`, where the rate fits and a detail does not; `does-not-fit`.
-    pub outcome: &'static str,
+    pub outcome: Cow<'static, str>,
     /// The detail that is off, and what it probably means, where the rate fits.
     pub caveat: Option<String>,
     /// What was unusual while the profile was recorded, as sentences.
@@ -162,10 +164,10 @@ pub struct BackTest {
 }
 
 /// What an operation waits for, recorded beside simulated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// `read`, `write`, `temp`, `log`, `lock`, `processor` or `other`.
-    pub part: &'static str,
+    pub part: Cow<'static, str>,
     /// Recorded seconds of an operation.
     pub recorded_s: f64,
     /// Simulated seconds of an operation.
@@ -173,7 +175,7 @@ pub struct Part {
 }
 
 /// A figure, recorded and simulated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The role of its files, or all.
     pub role: Option<Role>,
@@ -189,12 +191,12 @@ pub struct Figure {
     pub decides: bool,
     /// Of requests of one kind: their share of the time that sessions wait for disks; absent for all requests, and where their
     /// latency was not recorded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub waited: Option<f64>,
 }
 
 /// Today's layout with one thing changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// What; a phrase.
     pub what: String,
@@ -205,7 +207,7 @@ pub struct Change {
 }
 
 /// A machine with its volumes, their price and speed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Layout {
     /// The machine's name in the catalogue; `None` where it is not known.
     pub machine: Option<String>,
@@ -237,7 +239,7 @@ pub struct Layout {
     /// What operations spend their time on, as shares of it.
     pub spent: BTreeMap<String, f64>,
     /// Milliseconds of an operation by what its session waits for, as in the back-test's parts.
-    pub parts_ms: BTreeMap<&'static str, f64>,
+    pub parts_ms: BTreeMap<Cow<'static, str>, f64>,
     /// The highest multiple of the requested load at which operations still meet the requested speed: 0 where it fails
     /// already at 1; `None` where this was not searched.
     pub headroom: Option<f64>,
@@ -249,7 +251,7 @@ pub struct Layout {
 }
 
 /// A line of a bill.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// What is paid for: `machine`, `licence`, a volume's name, ..
     pub what: String,
@@ -258,11 +260,11 @@ pub struct Line {
     /// Dollars a month, where that is known.
     pub usd_per_month: Option<f64>,
     /// The line that has its price; `None`: it has its own.
-    pub included_in: Option<&'static str>,
+    pub included_in: Option<Cow<'static, str>>,
 }
 
 /// Processors of a machine that are switched on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwitchedOn {
     /// Cores.
     pub cores: u32,
@@ -286,7 +288,7 @@ impl SwitchedOn {
 }
 
 /// A group of like disks, and the files on them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Volume {
     /// Its name.
     pub name: String,
@@ -312,7 +314,7 @@ pub struct Volume {
 }
 
 /// A limit, and its used share.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Used {
     /// Its name: `IOPS of volume data`.
     pub limit: String,
@@ -321,7 +323,7 @@ pub struct Used {
 }
 
 /// Statistics of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// Machines that qualify.
     pub machines: u64,
@@ -346,7 +348,7 @@ pub struct Counts {
 }
 
 /// A suggested next command.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Next {
     /// Its purpose.
     pub what: String,
@@ -357,7 +359,39 @@ pub struct Next {
     pub arm: Option<String>,
 }
 
+/// A text that is not advice.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{file}: this is not advice of this version of dbstow ({why}); give a folder that `dbstow advise` wrote, or ask for the advice again"
+)]
+pub struct NotAdvice {
+    /// The file.
+    pub file: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
 impl Advice {
+    /// The advice in the text of `file`, as [`Advice::json`] wrote it.
+    ///
+    /// # Errors
+    /// When it is something else, or of another version.
+    pub fn read(file: &str, text: &str) -> Result<Advice, NotAdvice> {
+        let refused = |why: String| NotAdvice {
+            file: file.to_owned(),
+            why,
+        };
+        let advice: Advice =
+            serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
+        match advice.schema == SCHEMA {
+            true => Ok(advice),
+            false => {
+                let other: String = advice.schema.chars().take(40).collect();
+                Err(refused(format!("its schema is `{other}`, not {SCHEMA}")))
+            }
+        }
+    }
+
     /// As JSON.
     pub fn json(&self) -> String {
         let document = serde_json::to_value(self).expect("texts, lists and numbers are JSON");
@@ -416,7 +450,7 @@ impl Advice {
 
     /// The recommended layout: one that meets the request, or else the nearest.
     pub fn chosen(&self) -> Option<&Layout> {
-        if self.decision.layout == Some("today") {
+        if self.decision.layout.as_deref() == Some("today") {
             return Some(&self.today);
         }
         let first = self.cheapest.as_ref().or(self.above_budget.as_ref());

@@ -1,10 +1,10 @@
 //! Prices in the currency that was asked for.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use table::quantity;
 
 /// A currency, at a rate that the user gives. The prices of a document stay in US dollars; what is shown is converted.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Currency {
     /// Its code, such as `EUR`.
     pub code: String,

@@ -274,11 +274,11 @@ pub(super) mod tests {
         let small = layout("</script><b>small</b>", Some(100.0), 1.5);
         let large = layout("large", Some(300.0), 0.5);
         Advice {
-            schema: SCHEMA,
+            schema: SCHEMA.into(),
             answer: "Buy <b>large</b>".to_owned(),
             decision: Decision {
                 kind: Kind::Move,
-                layout: Some("cheapest"),
+                layout: Some("cheapest".into()),
                 differences: vec!["<u>all</u>".to_owned()],
                 saves_usd_per_month: None,
                 worth_usd_per_month: 10.0,
@@ -298,7 +298,7 @@ pub(super) mod tests {
                 quick: false,
                 growth: 1.0,
                 currency: Currency::default(),
-                system: "Linux",
+                system: "Linux".into(),
                 licence: None,
                 replicas: 0,
                 commitment_years: None,
@@ -311,7 +311,7 @@ pub(super) mod tests {
             },
             backtest: BackTest {
                 fits: true,
-                outcome: "rate-fits",
+                outcome: "rate-fits".into(),
                 caveat: Some("log write ms is <40> % off".to_owned()),
                 notices: vec!["processors <were> busy".to_owned()],
                 off_max: 0.2,
@@ -325,7 +325,7 @@ pub(super) mod tests {
                     waited: Some(1.0),
                 }],
                 parts: vec![Part {
-                    part: "log",
+                    part: "log".into(),
                     recorded_s: 0.002,
                     simulated_s: 0.001,
                 }],

@@ -79,6 +79,24 @@ fn the_screen_has_today_the_cheapest_and_the_best_value() {
 }
 
 #[test]
+fn advice_that_was_written_is_read_again_and_nothing_else_is() {
+    let advice = advice();
+    let read = Advice::read("advice.json", &advice.json());
+    // The arm of a next command is of the finalists alone.
+    assert_eq!(read, Ok(advice.clone()));
+
+    let other = advice.json().replace("dbstow.advice/1", "dbstow.advice/0");
+    let error = Advice::read("advice.json", &other).expect_err("it is of another version");
+    assert!(
+        error
+            .to_string()
+            .contains("its schema is `dbstow.advice/0`"),
+        "{error}"
+    );
+    assert!(Advice::read("advice.json", "{}").is_err());
+}
+
+#[test]
 fn an_interval_contains_the_time_before_it() {
     let mut advice = advice();
     let shown = |advice: &Advice| screen(advice, false).to_string();
@@ -87,11 +105,19 @@ fn an_interval_contains_the_time_before_it() {
     (large.time, large.time_range) = (0.1732, Some([0.1604, 0.1739]));
     advice.fastest = advice.cheapest.clone();
 
-    assert!(shown(&advice).contains("17.3 (16.0 to 17.4)"), "{}", shown(&advice));
+    assert!(
+        shown(&advice).contains("17.3 (16.0 to 17.4)"),
+        "{}",
+        shown(&advice)
+    );
 
     // 26 points and more are said without decimals.
     advice.cheapest.as_mut().expect("it was set").time_range = Some([0.1604, 0.4239]);
-    assert!(shown(&advice).contains("17 (16 to 42)"), "{}", shown(&advice));
+    assert!(
+        shown(&advice).contains("17 (16 to 42)"),
+        "{}",
+        shown(&advice)
+    );
 }
 
 #[test]
@@ -101,11 +127,21 @@ fn a_limit_is_at_its_end_only_where_operations_wait_for_one() {
     large.used[0].share = 0.997;
     let shown = |advice: &Advice| screen(advice, false).to_string();
 
-    assert!(shown(&advice).contains("IOPS of <i>data</i> 100 %"), "{}", shown(&advice));
+    assert!(
+        shown(&advice).contains("IOPS of <i>data</i> 100 %"),
+        "{}",
+        shown(&advice)
+    );
 
     let large = advice.cheapest.as_mut().expect("it was set");
-    large.spent.insert("waiting for throttled reads".to_owned(), 0.3);
-    assert!(shown(&advice).contains("IOPS of <i>data</i> at limit"), "{}", shown(&advice));
+    large
+        .spent
+        .insert("waiting for throttled reads".to_owned(), 0.3);
+    assert!(
+        shown(&advice).contains("IOPS of <i>data</i> at limit"),
+        "{}",
+        shown(&advice)
+    );
 }
 
 #[test]
@@ -122,9 +158,13 @@ fn sessions_that_were_not_counted_are_shown_with_their_number() {
 #[test]
 fn a_price_list_is_named_once_with_all_its_dates() {
     let mut advice = advice();
-    advice.price_lists = ["AWS us-east-1, 2026", "Azure eastus, 2026", "Azure eastus, 2026-06-18"]
-        .map(str::to_owned)
-        .into();
+    advice.price_lists = [
+        "AWS us-east-1, 2026",
+        "Azure eastus, 2026",
+        "Azure eastus, 2026-06-18",
+    ]
+    .map(str::to_owned)
+    .into();
 
     let text = screen(&advice, false).to_string();
 

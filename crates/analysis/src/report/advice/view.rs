@@ -8,9 +8,7 @@ use super::money::Currency;
 use crate::findings::Survived;
 use crate::report::backtest::hardly_waited_for;
 use crate::report::section::{Body, Item, Kind, Place, Report};
-use table::quantity::{
-    count, number, percent, percent_signed, percent_with_error, percent_within,
-};
+use table::quantity::{count, number, percent, percent_signed, percent_with_error, percent_within};
 use table::{Column, Table};
 
 /// Number of limits named per layout.
@@ -239,13 +237,16 @@ fn used(layout: &Layout, limits: usize) -> String {
 
 /// Whether a limit is used up while operations wait for limits.
 fn is_at_limit(layout: &Layout, used: &Used) -> bool {
-    let throttled = layout.spent.iter().filter(|(on, _)| on.contains("throttled"));
+    let throttled = layout
+        .spent
+        .iter()
+        .filter(|(on, _)| on.contains("throttled"));
     let throttled: f64 = throttled.map(|(_, share)| share).sum();
     used.share >= AT_LIMIT_FROM && throttled >= THROTTLED_FROM
 }
 
 fn prices(layout: &Layout, currency: &Currency) -> Table {
-    let price = |line: &Line| match line.included_in {
+    let price = |line: &Line| match &line.included_in {
         Some(other) => format!("with the {other}"),
         None => usd(line.usd_per_month, currency),
     };
@@ -365,7 +366,7 @@ fn parts(advice: &Advice) -> Table {
     Table::of(
         all().filter(|part| part.recorded_s + part.simulated_s > 0.0),
         [
-            Column::text("ms of an operation", |part: &&Part| part.part.to_owned()),
+            Column::text("ms of an operation", |part: &&Part| part.part.to_string()),
             Column::figure("recorded", |part: &&Part| number(part.recorded_s * 1e3)),
             Column::figure("", move |part: &&Part| {
                 percent(part.recorded_s / recorded_s)

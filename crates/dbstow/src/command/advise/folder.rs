@@ -8,16 +8,13 @@ use analysis::report::advice::document::Advice;
 use anyhow::Result;
 use files::{Folder, Readers};
 
-use super::{Args, UsageError};
+use super::{Args, UsageError, advised};
 
 /// The experiment of the finalists.
 pub(super) const FINALISTS: &str = "finalists.toml";
 
-/// The page.
-pub(super) const PAGE: &str = "advice.html";
-
 /// Files of the folder: the page, the document, the experiment of the finalists.
-const FILES: [&str; 3] = [PAGE, "advice.json", FINALISTS];
+const FILES: [&str; 3] = [advised::PAGE, advised::DOCUMENT, FINALISTS];
 
 /// The location of the folder.
 pub(super) fn name(args: &Args) -> PathBuf {

@@ -27,6 +27,7 @@ use super::listing::ListFormat;
 use super::output::{note, print_report};
 use super::pair::key_and_value;
 use super::progress::Progress;
+use super::report::advised;
 use super::request::{experiment_named, layout_of_today, resolved};
 use super::{UsageError, backtest, drilled, plan};
 use crate::engines::{ENGINES, scripts_for};
@@ -251,11 +252,9 @@ pub fn run(args: &Args) -> Result<()> {
     folder::write(&folder, &document, &finalists.text, &page(&document))?;
     match args.format {
         ListFormat::Text => {
-            let (page, assumed) = (folder.path().join(folder::PAGE), document.assumptions.len());
-            let files = format!("Page:    {} ({assumed} assumptions)\n", page.display());
+            let files = advised::files_line(&folder.path().join(advised::PAGE), &document);
             let report = advice::report(&document, args.minimal);
-            let more = "the same command with --full --force";
-            print_report(&report, args.full, &files, more)?;
+            print_report(&report, args.full, &files, &advised::more(folder.path()))?;
         }
         ListFormat::Json => super::print_json(&document.json())?,
     }
