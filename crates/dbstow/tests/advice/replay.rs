@@ -301,7 +301,7 @@ fn bad_input_gets_one_message_with_place_and_remedy() {
     for (arguments, parts) in [
         (
             vec!["missing.toml"],
-            &["--profile missing.toml", "dbstow record"][..],
+            &["dbstow: missing.toml: ", "dbstow record"][..],
         ),
         (
             vec!["today.toml"],

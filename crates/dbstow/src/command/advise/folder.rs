@@ -5,13 +5,16 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use analysis::report::advice::document::Advice;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use files::{Folder, Readers};
 
 use super::{Args, UsageError, advised};
 
 /// The experiment of the finalists.
 pub(super) const FINALISTS: &str = "finalists.toml";
+
+/// A name that no file has, to see whether one could be made.
+const PROBE: &str = ".dbstow-advice-probe";
 
 /// Files of the folder: the page, the document, the experiment of the finalists.
 const FILES: [&str; 3] = [advised::PAGE, advised::DOCUMENT, FINALISTS];
@@ -29,19 +32,24 @@ pub(super) fn name(args: &Args) -> PathBuf {
     }
 }
 
-/// Refuses a folder that already contains an answer, whose finalists may have been edited by hand.
+/// Refuses a folder that already contains an answer, whose finalists may have been edited by hand, and one that cannot be written:
+/// before anything is searched for it.
 ///
 /// # Errors
-/// When it has one, unless `--force` allows replacing it.
-pub(super) fn check_free(args: &Args) -> Result<(), UsageError> {
+/// When it has one, unless `--force` allows replacing it, or cannot be written.
+pub(super) fn check_free(args: &Args) -> Result<()> {
     let folder = name(args);
+    let there = folder.ancestors().find(|folder| folder.exists());
+    let there = there.unwrap_or(Path::new("."));
+    files::check_new(&there.join(PROBE)).context("--out")?;
     let there = FILES.iter().find(|name| folder.join(name).exists());
     match there.filter(|_| !args.force) {
         None => Ok(()),
         Some(name) => Err(UsageError(format!(
             "{} is there already; give another folder with --out, or --force to replace it",
             folder.join(name).display()
-        ))),
+        ))
+        .into()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use files::{input, write_named};
 
-use super::super::output::{print_report, width};
+use super::super::output::print_report;
 use super::super::{UsageError, drilled, print, print_json};
 use super::{Args, Format, open};
 use analysis::report::advice::{self, Advice, page};

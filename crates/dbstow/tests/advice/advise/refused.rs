@@ -8,7 +8,9 @@ fn a_profile_of_other_disks_gets_no_advice() {
     let today = place.read("today.toml");
     assert!(today.contains("azure.premium.p30"), "{today}");
     place.write("today.toml", today.replace("premium.p30", "premium.p10"));
-    // Wishes are checked before the profile is replayed.
+    // Where the answer goes is checked before the profile is replayed, and so are wishes.
+    let error = place.refused(&["--out", "shop.toml/answer"], 1);
+    assert!(error.contains("--out: "), "{error}");
     let error = place.refused(&["--temp", "local"], 2);
     assert!(error.contains("not counted separately"), "{error}");
     let error = place.refused(&[], 3);
