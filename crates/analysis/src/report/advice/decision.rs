@@ -55,12 +55,18 @@ pub enum Level {
 }
 
 impl Trust {
-    /// `trust: low, because ..`.
+    /// `trust: low, because ..`, with the first reason and the number of the others.
     pub fn sentence(&self) -> String {
         let level = match self.level {
             Level::High => "high",
             Level::Low => "low",
         };
-        format!("trust: {level}, because {}.", self.because.join("; "))
+        let first = self.because.first().map_or("", String::as_str);
+        let more = match self.because.len().saturating_sub(1) {
+            0 => String::new(),
+            1 => "; and for 1 more reason".to_owned(),
+            several => format!("; and for {several} more reasons"),
+        };
+        format!("trust: {level}, because {first}{more}.")
     }
 }

@@ -1,4 +1,4 @@
-//! What an answer is of: the server, its load, what was asked for, and whose prices these are.
+//! What an answer is of: the profile, its load, what was asked for, and whose prices these are.
 
 use std::path::Path;
 
@@ -37,7 +37,6 @@ pub(super) fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
         |name| name.to_string_lossy().into_owned(),
     );
     let mut facts = vec![("profile", file)];
-    facts.extend(advice.server.clone().map(|server| ("server", server)));
     facts.extend(advice.sessions_assumed.map(sessions));
     facts.extend([
         ("goal", goal),

@@ -145,6 +145,24 @@ fn a_limit_is_at_its_end_only_where_operations_wait_for_one() {
 }
 
 #[test]
+fn a_screen_has_the_first_reason_to_trust_an_answer_little_and_the_number_of_the_others() {
+    let mut advice = advice();
+    advice.trust.because = ["one", "another", "a third"].map(str::to_owned).into();
+
+    let text = screen(&advice, false).to_string();
+    let whole = render(&report(&advice, false), Width::default(), Extent::Full).to_string();
+
+    assert!(
+        text.contains("because one; and for 2 more reasons.\n"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("a third") && whole.contains("a third"),
+        "{whole}"
+    );
+}
+
+#[test]
 fn sessions_that_were_not_counted_are_shown_with_their_number() {
     let mut advice = advice();
     assert!(!screen(&advice, false).to_string().contains("sessions: "));

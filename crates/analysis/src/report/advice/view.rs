@@ -28,9 +28,8 @@ const THROTTLED_FROM: f64 = 0.01;
 const UNTESTED: &str = "the model does not reproduce what was recorded on today's layout. These figures are of a model that is \
                         off, and may be wrong by more than they differ. Find out why before relying on them.";
 
-/// What the columns of layouts are.
-const NOTE: &str = "time: of an operation, in % of today's; ms: the same; most used: of a limit, when the server is busiest; at limit: operations \
-                    wait for it";
+/// What the columns of layouts are, in one line of a screen.
+const NOTE: &str = "time: in % of today's; ms: of an operation; most used: when busiest; at limit: sessions wait for it";
 
 /// Layouts of the screen, beside that which is chosen.
 const ON_SCREEN: [&str; 4] = ["today", "cheapest", "best value", "above budget"];
@@ -72,6 +71,15 @@ pub fn report(advice: &Advice, minimal: bool) -> Report {
         .chosen()
         .map(|chosen| prices(chosen, currency))
         .unwrap_or_default();
+    report.add(
+        "trust",
+        "Trust: the other reasons",
+        full,
+        list(
+            Kind::Point,
+            advice.trust.because.iter().skip(1).cloned().collect(),
+        ),
+    );
     report.add(
         "layouts",
         "",
@@ -228,11 +236,16 @@ fn used(layout: &Layout, limits: usize) -> String {
     let limits = layout.used.iter().take(limits);
     let lines: Vec<String> = limits
         .map(|used| match is_at_limit(layout, used) {
-            true => format!("{} at limit", used.limit),
-            false => format!("{} {}", used.limit, percent(used.share)),
+            true => format!("{} at limit", brief(used)),
+            false => format!("{} {}", brief(used), percent(used.share)),
         })
         .collect();
     lines.join("; ")
+}
+
+/// A limit in a column of them, which the name of its volume is enough for.
+fn brief(used: &Used) -> String {
+    used.limit.replace(" of volume ", " of ")
 }
 
 /// Whether a limit is used up while operations wait for limits.
