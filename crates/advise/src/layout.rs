@@ -206,7 +206,9 @@ impl<'a> Layouts<'a> {
             let machines = std::mem::take(&mut all.machines);
             let today = need.today.as_deref();
             all.machines = machine::without_beaten(machines, &of_use, today);
-            machine::renew(&mut all.machines, &of_use, today);
+            if !need.any_generation {
+                machine::renew(&mut all.machines, &of_use, today);
+            }
             for (_, offers) in &mut all.offers {
                 *offers = offer::without_beaten(std::mem::take(offers), &all.fastest);
             }

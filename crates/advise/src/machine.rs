@@ -2,6 +2,7 @@
 
 use catalogue::{Catalogue, CpuOption, Generation, MachineEntry};
 use model::{DiskSpec, LimitSpec, MachineSpec, Rate, VolumeSpec};
+use replay::OFF_MAX;
 
 use super::need::Need;
 use super::offer::sustained;
@@ -39,7 +40,7 @@ pub(crate) struct Machine {
     pub(crate) usd_per_month: f64,
     /// Of its series, where the name of its family says.
     pub(crate) generation: Option<Generation>,
-    /// Dollars a month for the cheapest of the later generations that do all it does; `None` where there is none, and of today's.
+    /// Dollars a month for the cheapest of the later generations that do as much; `None` where there is none, and of today's.
     pub(crate) renewal_usd_per_month: Option<f64>,
 }
 
@@ -114,8 +115,8 @@ impl Machine {
         later.is_some_and(|later| usd - self.usd_per_month + later <= usd * (1.0 + more))
     }
 
-    /// Whether it does all that `other` does, within what the load could use.
-    fn does_all_of(&self, other: &Machine, of_use: &OfUse) -> bool {
+    /// Whether it does all that `other` does, within what the load could use; its limits at least this share of the other's.
+    fn does(&self, share: f64, other: &Machine, of_use: &OfUse) -> bool {
         let cores = |machine: &Machine| f64::from(machine.spec.cores).min(of_use.cores);
         let places = |machine: &Machine| {
             machine
@@ -131,7 +132,7 @@ impl Machine {
                 |names| match (governs(self, names), governs(other, names)) {
                     (_, None) => true,
                     (None, Some(_)) => false,
-                    (Some(own), Some(others)) => allow(&own, &others, of_use.rates),
+                    (Some(own), Some(others)) => allow(share, &own, &others, of_use.rates),
                 },
             );
         let local = match (&self.local, &other.local) {
@@ -162,8 +163,8 @@ pub(crate) struct OfUse {
     pub(crate) newer_may_cost: f64,
 }
 
-/// Whether limits allow as much as others, up to these rates of requests and bytes.
-fn allow(own: &[LimitSpec], others: &[LimitSpec], rates: [f64; 2]) -> bool {
+/// Whether limits allow this share of what others do, up to these rates of requests and bytes.
+fn allow(share: f64, own: &[LimitSpec], others: &[LimitSpec], rates: [f64; 2]) -> bool {
     let parts = |limit: &LimitSpec| match limit.rate {
         Rate::Iops(rate) => (true, limit.counts, (rate.0 as f64).min(rates[0])),
         Rate::Throughput(rate) => (false, limit.counts, (rate.0 as f64).min(rates[1])),
@@ -174,7 +175,7 @@ fn allow(own: &[LimitSpec], others: &[LimitSpec], rates: [f64; 2]) -> bool {
             .iter()
             .map(parts)
             .any(|(other_iops, other_counts, other)| {
-                (is_iops, counts) == (other_iops, other_counts) && rate >= other
+                (is_iops, counts) == (other_iops, other_counts) && rate >= share * other
             })
     })
 }
@@ -189,7 +190,7 @@ fn does_all(own: &VolumeSpec, others: &VolumeSpec) -> bool {
     same == *other
         && own.disks.len() == others.disks.len()
         && first.size >= other.size
-        && allow(&first.limits, &other.limits, [f64::INFINITY; 2])
+        && allow(1.0, &first.limits, &other.limits, [f64::INFINITY; 2])
 }
 
 /// Removes dominated machines: another one costs no more and offers as much of what the load could use. Today's machine stays, and
@@ -213,7 +214,7 @@ pub(crate) fn without_beaten(
     for machine in machines {
         let is_today = today == Some(machine.name.as_str());
         let renews = |kept: &Machine| machine.renews(kept, of_use.newer_may_cost);
-        let beats = |kept: &Machine| !renews(kept) && kept.does_all_of(&machine, of_use);
+        let beats = |kept: &Machine| !renews(kept) && kept.does(1.0, &machine, of_use);
         if is_today || !kept.iter().any(beats) {
             kept.push(machine);
         }
@@ -221,12 +222,13 @@ pub(crate) fn without_beaten(
     kept
 }
 
-/// Sets what a later generation costs that does as much. Today's machine is not renewed: to keep it costs no work.
+/// Sets what a later generation costs that does as much, within the model's error. Today's machine is not renewed: to keep it costs no
+/// work.
 pub(crate) fn renew(machines: &mut [Machine], of_use: &OfUse, today: Option<&str>) {
     let cheapest = |machine: &Machine| {
-        let later = machines
-            .iter()
-            .filter(|other| other.is_newer_than(machine) && other.does_all_of(machine, of_use));
+        let later = machines.iter().filter(|other| {
+            other.is_newer_than(machine) && other.does(1.0 - OFF_MAX, machine, of_use)
+        });
         let later = later.map(|other| other.usd_per_month);
         later
             .min_by(f64::total_cmp)

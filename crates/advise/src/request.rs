@@ -232,7 +232,9 @@ impl<'a> Request<'a> {
     pub(crate) fn sessions_assumed(&self) -> Option<u32> {
         let profile = self.today.profile;
         let are_counted = profile.total(|interval| interval.sessions.or(interval.running));
-        are_counted.is_none().then(|| self.today_load.sessions_max())
+        are_counted
+            .is_none()
+            .then(|| self.today_load.sessions_max())
     }
 
     /// Where the load grows: sessions of the busiest period today, and those that a layout has to take.

@@ -83,7 +83,7 @@ pub struct Results {
     pub very_cheapest: Option<Found>,
     /// The fastest within the budget; the cheapest among ties.
     pub fastest: Option<Found>,
-    /// Lowest product of time and price within the budget.
+    /// Lowest product of time and price within the budget, of those that meet the target where one does.
     pub best_value: Option<Found>,
     /// If nothing within the budget meets the target: the cheapest that does.
     pub above_budget: Option<Found>,
@@ -188,6 +188,11 @@ impl Search<'_> {
         let fastest = under.frontier.last().cloned();
         let value = |found: &&Found| found.time.mean * found.layout.usd_per_month;
         let best_value = under.frontier.iter().chain(&under.cheapest);
+        // What misses the target is no answer where something meets it.
+        let is_open = |found: &&Found| {
+            under.cheapest.is_none() || found.time.mean <= 1.0 + self.limits.slower_max
+        };
+        let best_value = best_value.filter(is_open);
         let best_value = best_value
             .min_by(|a, b| value(a).total_cmp(&value(b)))
             .cloned();

@@ -75,7 +75,11 @@ impl Described<'_> {
             let others = [&best_value, &cheapest, &runner_up, &fastest];
             let all = others.into_iter().flatten();
             let all = all.chain(self.today_as_bought(&today));
-            value::best(all.filter(|_| is_whole)).cloned()
+            let goal = match &cheapest {
+                Some(_) => 1.0 + self.request.wishes.limits.slower_max,
+                None => f64::INFINITY,
+            };
+            value::best(all.filter(|layout| is_whole && layout.time <= goal)).cloned()
         };
         let mut document = document::Advice {
             schema: SCHEMA.into(),

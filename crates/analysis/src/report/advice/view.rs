@@ -243,9 +243,12 @@ fn used(layout: &Layout, limits: usize) -> String {
     lines.join("; ")
 }
 
-/// A limit in a column of them, which the name of its volume is enough for.
+/// A limit in a column of them: `IOPS of data`, `machine IOPS (ebs)`.
 fn brief(used: &Used) -> String {
-    used.limit.replace(" of volume ", " of ")
+    match used.limit.split_once(" of the machine ") {
+        Some((measure, name)) => format!("machine {measure} {name}"),
+        None => used.limit.replace(" of volume ", " of "),
+    }
 }
 
 /// Whether a limit is used up while operations wait for limits.
