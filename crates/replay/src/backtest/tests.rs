@@ -93,16 +93,16 @@ fn what_nobody_waits_for_does_not_decide() {
     assert_eq!(off(Some(Role::Data), Measure::ReadLatency), Some(5.0));
     assert_eq!(off(Some(Role::Data), Measure::WriteLatency), Some(800.0));
     assert_eq!(off(Some(Role::Log), Measure::Writes), Some(0.0));
-    // Reads take 0.4 s of a second, log writes 40 * 1 ms and flushes 40 * 0.25 ms: 0.01 of 0.45 s is 2 %, and not nothing.
+    // 100 operations wait for 2 reads of 2 ms, a log write of 1 ms and a flush of 0.025 ms each: of 0.5025 s, flushes are 0.0025 s, which
+    // is half a percent, and not nothing.
     let waited = |role, measure| {
         let mut figures = backtest.figures.iter();
         let figure = figures.find(|figure| (figure.role, figure.measure) == (Some(role), measure));
-        figure
-            .and_then(|figure| figure.waited)
-            .map(|share| (share * 100.0).round())
+        let waited = figure.and_then(|figure| figure.waited);
+        waited.map(|share| (share * 1e3).round())
     };
-    assert_eq!(waited(Role::Data, Measure::ReadLatency), Some(89.0));
-    assert_eq!(waited(Role::Log, Measure::FlushLatency), Some(2.0));
+    assert_eq!(waited(Role::Data, Measure::ReadLatency), Some(796.0));
+    assert_eq!(waited(Role::Log, Measure::FlushLatency), Some(5.0));
     assert_eq!(waited(Role::Data, Measure::WriteLatency), Some(0.0));
     // None were recorded.
     assert_eq!(off(Some(Role::Log), Measure::Reads), None);
