@@ -40,8 +40,6 @@ pub(crate) struct Machine {
     pub(crate) usd_per_month: f64,
     /// Of its series, where the name of its family says.
     pub(crate) generation: Option<Generation>,
-    /// Dollars a month for the cheapest of the later generations that do as much; `None` where there is none, and of today's.
-    pub(crate) renewal_usd_per_month: Option<f64>,
 }
 
 /// Purchasable machines; `unpriced` counts those without a known price.
@@ -86,7 +84,6 @@ impl Machine {
             disks_max: entry.disks_max,
             usd_per_month: need.tariff.machines(usd),
             generation: Generation::of(&entry.family),
-            renewal_usd_per_month: None,
         })
     }
 
@@ -106,13 +103,6 @@ impl Machine {
     /// Whether it is a later generation, of which an earlier one does not save enough: one that costs up to a share `more`.
     fn renews(&self, other: &Machine, more: f64) -> bool {
         self.is_newer_than(other) && self.usd_per_month <= other.usd_per_month * (1.0 + more)
-    }
-
-    /// Whether a later generation does as much in its place, in a layout of `usd` dollars a month with it, for at most a share `more`
-    /// above that.
-    pub(crate) fn is_renewed(&self, usd: f64, more: f64) -> bool {
-        let later = self.renewal_usd_per_month;
-        later.is_some_and(|later| usd - self.usd_per_month + later <= usd * (1.0 + more))
     }
 
     /// Whether it does all that `other` does, within what the load could use; its limits at least this share of the other's.
@@ -222,20 +212,21 @@ pub(crate) fn without_beaten(
     kept
 }
 
-/// Sets what a later generation costs that does as much, within the model's error. Today's machine is not renewed: to keep it costs no
-/// work.
-pub(crate) fn renew(machines: &mut [Machine], of_use: &OfUse, today: Option<&str>) {
-    let cheapest = |machine: &Machine| {
-        let later = machines.iter().filter(|other| {
-            other.is_newer_than(machine) && other.does(1.0 - OFF_MAX, machine, of_use)
+/// For each machine, the later generations of its series that do as much, within the model's error; none for today's, which costs no
+/// work to keep.
+pub(crate) fn renewals(
+    machines: &[Machine],
+    of_use: &OfUse,
+    today: Option<&str>,
+) -> Vec<Vec<usize>> {
+    let later = |machine: &Machine| {
+        let all = machines.iter().enumerate();
+        let later = all.filter(|(_, other)| {
+            today != Some(machine.name.as_str())
+                && other.is_newer_than(machine)
+                && other.does(1.0 - OFF_MAX, machine, of_use)
         });
-        let later = later.map(|other| other.usd_per_month);
-        later
-            .min_by(f64::total_cmp)
-            .filter(|_| today != Some(machine.name.as_str()))
+        later.map(|(at, _)| at).collect()
     };
-    let renewals: Vec<Option<f64>> = machines.iter().map(cheapest).collect();
-    for (machine, renewal) in machines.iter_mut().zip(renewals) {
-        machine.renewal_usd_per_month = renewal;
-    }
+    machines.iter().map(later).collect()
 }

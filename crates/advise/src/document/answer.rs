@@ -2,6 +2,7 @@
 
 use analysis::report::advice::Kind;
 use analysis::report::advice::document::{Advice, Layout, Volume};
+use catalogue::Generation;
 use replay::OFF_MAX;
 use table::quantity::percent;
 
@@ -88,6 +89,7 @@ impl Described<'_> {
             .chain([&very_cheapest])
             .flatten()
             .chain(&document.frontier)
+            .filter(|layout| !self.saves_too_little(layout, advised))
             .collect();
         let (quicker, cheaper) = beside(&others, advised, 1.0 + document.asked.slower_max);
         let named = |begins: &str, layout: &Layout| {
@@ -112,6 +114,17 @@ impl Described<'_> {
             quicker.unwrap_or_default(),
             cheaper.unwrap_or_default()
         )
+    }
+
+    /// Whether a layout is on an earlier generation of the advised machine, and does not save what such a one has to.
+    fn saves_too_little(&self, layout: &Layout, advised: &Layout) -> bool {
+        let generation = |layout: &Layout| {
+            let machine = self.request.catalogue.machine(layout.machine.as_ref()?);
+            Generation::of(&machine.ok()?.family)
+        };
+        let both = generation(advised).zip(generation(layout));
+        let is_earlier = both.is_some_and(|(advised, own)| advised.is_newer_than(&own));
+        is_earlier && usd(layout) * (1.0 + self.layouts.newer_may_cost) > usd(advised)
     }
 
     /// What is missing where nothing within the budget is fast enough.

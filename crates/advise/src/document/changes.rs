@@ -232,14 +232,15 @@ impl Described<'_> {
         }
         let disks: u32 = priced.today.volumes.iter().map(|volume| volume.count).sum();
         let catalogue = self.request.catalogue;
-        let machines = self.layouts.machines().iter().filter(|machine| {
+        let machines = self.layouts.machines().iter().enumerate();
+        let machines = machines.filter(|(_, machine)| {
             let governs =
                 |volume: &VolumeSpec| governing(&volume.disks[0], &machine.spec).is_some();
             !Bought::of(machine, catalogue).is_same_as(&priced.machine)
                 && machine.disks_max.is_none_or(|most| disks <= most)
                 && volumes.iter().all(governs)
         });
-        let changed = machines.map(|machine| {
+        let changed = machines.map(|(at, machine)| {
             let mut changed = self.unchanged(priced);
             let bought = Bought::of(machine, catalogue);
             changed.what = format!(
@@ -255,7 +256,7 @@ impl Described<'_> {
                 .filter_map(|one| one.usd_per_month)
                 .sum();
             let usd = machine.usd_per_month + disks;
-            (!machine.is_renewed(usd, self.layouts.newer_may_cost)).then_some(changed)
+            (!self.layouts.is_renewed(at, usd)).then_some(changed)
         });
         changed.flatten().collect()
     }
