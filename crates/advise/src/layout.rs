@@ -16,7 +16,6 @@ use super::load::{Load, Part};
 use super::machine::{self, Machine, OfUse};
 use super::need::{Need, TempOn};
 use super::offer::{self, Offer, USEFUL, Wanted, operations_max};
-use super::prefer::SAME_PRICE;
 use super::simulate::Placed;
 use relaxed::Alike;
 pub(crate) use relaxed::{Keep, Relaxed};
@@ -27,8 +26,6 @@ pub struct Layouts<'a> {
     /// The load on the fastest processors that there are.
     fastest: Load,
     machines: Vec<Machine>,
-    /// Later generations of each machine that do as much; empty where any generation is as good.
-    renewals: Vec<Vec<usize>>,
     /// Purchasable volumes, for each set of roles that shares one.
     offers: Vec<(&'static [Role], Vec<Offer>)>,
     groupings: Vec<Grouping>,
@@ -192,7 +189,6 @@ impl<'a> Layouts<'a> {
             load,
             fastest,
             machines,
-            renewals: Vec::new(),
             offers,
             groupings,
             layouts: Vec::new(),
@@ -210,9 +206,6 @@ impl<'a> Layouts<'a> {
             let machines = std::mem::take(&mut all.machines);
             let today = need.today.as_deref();
             all.machines = machine::without_beaten(machines, &of_use, today);
-            if !need.any_generation {
-                all.renewals = machine::renewals(&all.machines, &of_use, today);
-            }
             for (_, offers) in &mut all.offers {
                 *offers = offer::without_beaten(std::mem::take(offers), &all.fastest);
             }
@@ -254,17 +247,6 @@ impl<'a> Layouts<'a> {
     /// Purchasable machines.
     pub(crate) fn machines(&self) -> &[Machine] {
         &self.machines
-    }
-
-    /// Whether a later generation of a machine does as much in its place, in a layout of `usd` dollars a month with it, for about the same
-    /// price: one that is not itself left out for that.
-    pub(crate) fn is_renewed(&self, machine: usize, usd: f64) -> bool {
-        let later = self.renewals.get(machine).into_iter().flatten();
-        let others = usd - self.machines[machine].usd_per_month;
-        later.into_iter().any(|later| {
-            let later_usd = others + self.machines[*later].usd_per_month;
-            later_usd <= usd * (1.0 + SAME_PRICE) && !self.is_renewed(*later, later_usd)
-        })
     }
 
     /// Number of local disks of a layout's machine.

@@ -2,7 +2,6 @@
 
 use catalogue::{Catalogue, CpuOption, Generation, MachineEntry};
 use model::{DiskSpec, LimitSpec, MachineSpec, Rate, VolumeSpec};
-use replay::OFF_MAX;
 
 use super::need::Need;
 use super::offer::sustained;
@@ -105,8 +104,8 @@ impl Machine {
         self.is_newer_than(other) && self.usd_per_month <= other.usd_per_month * (1.0 + more)
     }
 
-    /// Whether it does all that `other` does, within what the load could use; its limits at least this share of the other's.
-    fn does(&self, share: f64, other: &Machine, of_use: &OfUse) -> bool {
+    /// Whether it does all that `other` does, within what the load could use.
+    fn does_all_of(&self, other: &Machine, of_use: &OfUse) -> bool {
         let cores = |machine: &Machine| f64::from(machine.spec.cores).min(of_use.cores);
         let places = |machine: &Machine| {
             machine
@@ -122,7 +121,7 @@ impl Machine {
                 |names| match (governs(self, names), governs(other, names)) {
                     (_, None) => true,
                     (None, Some(_)) => false,
-                    (Some(own), Some(others)) => allow(share, &own, &others, of_use.rates),
+                    (Some(own), Some(others)) => allow(&own, &others, of_use.rates),
                 },
             );
         let local = match (&self.local, &other.local) {
@@ -153,8 +152,8 @@ pub(crate) struct OfUse {
     pub(crate) newer_may_cost: f64,
 }
 
-/// Whether limits allow this share of what others do, up to these rates of requests and bytes.
-fn allow(share: f64, own: &[LimitSpec], others: &[LimitSpec], rates: [f64; 2]) -> bool {
+/// Whether limits allow as much as others, up to these rates of requests and bytes.
+fn allow(own: &[LimitSpec], others: &[LimitSpec], rates: [f64; 2]) -> bool {
     let parts = |limit: &LimitSpec| match limit.rate {
         Rate::Iops(rate) => (true, limit.counts, (rate.0 as f64).min(rates[0])),
         Rate::Throughput(rate) => (false, limit.counts, (rate.0 as f64).min(rates[1])),
@@ -165,7 +164,7 @@ fn allow(share: f64, own: &[LimitSpec], others: &[LimitSpec], rates: [f64; 2]) -
             .iter()
             .map(parts)
             .any(|(other_iops, other_counts, other)| {
-                (is_iops, counts) == (other_iops, other_counts) && rate >= share * other
+                (is_iops, counts) == (other_iops, other_counts) && rate >= other
             })
     })
 }
@@ -180,7 +179,7 @@ fn does_all(own: &VolumeSpec, others: &VolumeSpec) -> bool {
     same == *other
         && own.disks.len() == others.disks.len()
         && first.size >= other.size
-        && allow(1.0, &first.limits, &other.limits, [f64::INFINITY; 2])
+        && allow(&first.limits, &other.limits, [f64::INFINITY; 2])
 }
 
 /// Removes dominated machines: another one costs no more and offers as much of what the load could use. Today's machine stays, and
@@ -204,29 +203,10 @@ pub(crate) fn without_beaten(
     for machine in machines {
         let is_today = today == Some(machine.name.as_str());
         let renews = |kept: &Machine| machine.renews(kept, of_use.newer_may_cost);
-        let beats = |kept: &Machine| !renews(kept) && kept.does(1.0, &machine, of_use);
+        let beats = |kept: &Machine| !renews(kept) && kept.does_all_of(&machine, of_use);
         if is_today || !kept.iter().any(beats) {
             kept.push(machine);
         }
     }
     kept
-}
-
-/// For each machine, the later generations of its series that do as much, within the model's error; none for today's, which costs no
-/// work to keep.
-pub(crate) fn renewals(
-    machines: &[Machine],
-    of_use: &OfUse,
-    today: Option<&str>,
-) -> Vec<Vec<usize>> {
-    let later = |machine: &Machine| {
-        let all = machines.iter().enumerate();
-        let later = all.filter(|(_, other)| {
-            today != Some(machine.name.as_str())
-                && other.is_newer_than(machine)
-                && other.does(1.0 - OFF_MAX, machine, of_use)
-        });
-        later.map(|(at, _)| at).collect()
-    };
-    machines.iter().map(later).collect()
 }

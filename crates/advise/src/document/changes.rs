@@ -232,15 +232,14 @@ impl Described<'_> {
         }
         let disks: u32 = priced.today.volumes.iter().map(|volume| volume.count).sum();
         let catalogue = self.request.catalogue;
-        let machines = self.layouts.machines().iter().enumerate();
-        let machines = machines.filter(|(_, machine)| {
+        let machines = self.layouts.machines().iter().filter(|machine| {
             let governs =
                 |volume: &VolumeSpec| governing(&volume.disks[0], &machine.spec).is_some();
             !Bought::of(machine, catalogue).is_same_as(&priced.machine)
                 && machine.disks_max.is_none_or(|most| disks <= most)
                 && volumes.iter().all(governs)
         });
-        let changed = machines.map(|(at, machine)| {
+        let changed = machines.map(|machine| {
             let mut changed = self.unchanged(priced);
             let bought = Bought::of(machine, catalogue);
             changed.what = format!(
@@ -250,15 +249,9 @@ impl Described<'_> {
             );
             changed.machine = bought;
             changed.placed.machine = machine.spec.clone();
-            let disks: f64 = changed
-                .volumes
-                .iter()
-                .filter_map(|one| one.usd_per_month)
-                .sum();
-            let usd = machine.usd_per_month + disks;
-            (!self.layouts.is_renewed(at, usd)).then_some(changed)
+            changed
         });
-        changed.flatten().collect()
+        changed.collect()
     }
 
     /// Today's layout in the long run, without burst credits, as all that is compared with it.

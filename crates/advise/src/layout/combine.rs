@@ -10,8 +10,7 @@ use crate::machine::Machine;
 use crate::need::Need;
 
 impl Layouts<'_> {
-    /// All machines with all volumes for all groups, except those on which an operation takes longer than `slowest_s`, and those on an
-    /// earlier generation of a machine that costs about as much as a later one.
+    /// All machines with all volumes for all groups, except those on which an operation takes longer than `slowest_s`.
     pub(super) fn combined(&self, need: &Need, slowest_s: f64) -> Vec<Layout> {
         let mut all = Vec::new();
         for (machine_at, machine) in self.machines.iter().enumerate() {
@@ -77,13 +76,6 @@ impl<'b> Combination<'b> {
         }
         let at = chosen.volumes.len();
         let Some(group) = self.grouping.get(at) else {
-            let usd = chosen.layout.usd_per_month;
-            if self
-                .layouts
-                .is_renewed(usize::from(chosen.layout.machine), usd)
-            {
-                return;
-            }
             all.push(Layout {
                 least_s,
                 ..chosen.layout

@@ -33,8 +33,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         today: None,
         machine_pattern: Some(machines.to_owned()),
         arm: false,
-        // Every layout is looked at, those on earlier generations of a machine too.
-        any_generation: true,
+        any_generation: false,
         processor: None,
         disks: disks
             .iter()

@@ -189,8 +189,7 @@ pub struct Figure {
     pub off: f64,
     /// Whether sessions wait for it.
     pub decides: bool,
-    /// Of requests of one kind: their share of the time that sessions wait for disks; absent for all requests, and where their
-    /// latency was not recorded.
+    /// Of requests of one kind: their share of the time that sessions wait for disks, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waited: Option<f64>,
 }
@@ -383,13 +382,11 @@ impl Advice {
         };
         let advice: Advice =
             serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
-        match advice.schema == SCHEMA {
-            true => Ok(advice),
-            false => {
-                let other: String = advice.schema.chars().take(40).collect();
-                Err(refused(format!("its schema is `{other}`, not {SCHEMA}")))
-            }
+        if advice.schema == SCHEMA {
+            return Ok(advice);
         }
+        let other: String = advice.schema.chars().take(40).collect();
+        Err(refused(format!("its schema is `{other}`, not {SCHEMA}")))
     }
 
     /// As JSON.
