@@ -202,6 +202,9 @@ mod tests {
     #[test]
     fn numbers_that_are_not_finite_are_written_as_the_formats_have_them() {
         let written = [0.0, -2.0, 1e-9, f64::INFINITY, f64::NEG_INFINITY, f64::NAN].map(figure);
-        assert_eq!(written, ["0.0", "-2.0", "0.000000001", "+Inf", "-Inf", "NaN"]);
+        assert_eq!(
+            written,
+            ["0.0", "-2.0", "0.000000001", "+Inf", "-Inf", "NaN"]
+        );
     }
 }
