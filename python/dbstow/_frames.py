@@ -28,7 +28,7 @@ def records(folder: str | os.PathLike[str], frame: str | None = None) -> Table:
     Columns: ``experiment``, ``mode``, ``arm``, ``block`` (from 0), ``position`` (in its block, from 0), ``seed``,
     ``finished``; ``error`` of a trial that failed; then every metric, whose name ends in its unit, and
     ``time.CAUSE_ns``, how long sessions spent on what (FORMAT.md). What a trial does not have is missing in its row.
-    A file that is no record of this plan is left out with a warning, as the program leaves it out.
+    A file that is not a record of this plan is left out with a warning, as the program leaves it out.
 
     Args:
         folder: A folder that ``dbstow run`` or :func:`dbstow.run` wrote.

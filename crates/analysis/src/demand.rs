@@ -6,7 +6,7 @@ use experiment::record::{Cause, Outcome, Phase, Record};
 use experiment::results::Results;
 use experiment::spec::remedy;
 use model::Duration;
-use profile::{Interval, Machine, Origin, Profile, Requests, Timestamp, Volume, Wait};
+use profile::{Interval, Machine, Origin, Profile, Requests, ServerVolume, Timestamp, Wait};
 use reading::Role;
 use reading::cause::Io;
 
@@ -244,13 +244,13 @@ fn add(to: &mut Requests, [count, bytes, ns]: [f64; 3]) {
 }
 
 /// One for each disk: a stripe is several.
-fn volumes(record: &Record) -> Vec<Volume> {
+fn volumes(record: &Record) -> Vec<ServerVolume> {
     let used = record
         .volumes
         .iter()
         .filter(|volume| !volume.files.is_empty());
     let disks = used.flat_map(|volume| {
-        let one = Volume {
+        let one = ServerVolume {
             roles: volume.files.keys().copied().collect(),
             disk: Some(volume.disk.clone()),
             size: None,

@@ -87,8 +87,8 @@ pub enum CalibrateError {
         /// Why.
         source: io::Error,
     },
-    /// fio names an end that is no date.
-    #[error("fio says when it ended, and that is no date: {0}")]
+    /// fio names an end that is not a date.
+    #[error("fio says when it ended, and that is not a date: {0}")]
     Date(jiff::Error),
     /// It was stopped.
     #[error("interrupted; the file was removed and nothing written")]

@@ -64,7 +64,7 @@ fn numbers(list: &str) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     for item in list.split_whitespace() {
         let wrong =
-            || format!("`{item}` is no number, range (`1-4`) or range with a step (`8-32/4`)");
+            || format!("`{item}` is not a number, range (`1-4`) or range with a step (`8-32/4`)");
         let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
         let (range, step) = item.split_once('/').unwrap_or((item, "1"));
         let (from, to) = range.split_once('-').unwrap_or((range, range));

@@ -7,6 +7,13 @@
 //! file text, or a row -> wire -> read -> entries -> provision -> model::DiskSpec
 //!                                                   -> model::MachineSpec
 //! ```
+//!
+//! ```
+//! use catalogue::Catalogue;
+//!
+//! let disk = Catalogue::builtin().disk("azure.premium.p30").expect("it is built in").clone();
+//! assert_eq!(disk.name, "azure.premium.p30");
+//! ```
 
 mod after_stop;
 mod class;

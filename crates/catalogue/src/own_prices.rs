@@ -160,7 +160,7 @@ fn read(text: &str) -> Result<BTreeMap<String, Own>, (u64, String)> {
             let units = units.join(", ");
             let message = match row.per.as_str() {
                 "" => format!("`{}` has no unit; in `per`, write one of {units}", row.name),
-                other => format!("`{other}` is no unit; in `per`, write one of {units}"),
+                other => format!("`{other}` is not a unit; in `per`, write one of {units}"),
             };
             return Err((line, message));
         };
@@ -346,7 +346,9 @@ mod tests {
             error.starts_with("own.csv:2: `aws.gp3` has no unit"),
             "{error}"
         );
-        assert!(refused("aws.gp3,1,GB\n").contains("`GB` is no unit; in `per`, write one of hour"));
+        assert!(
+            refused("aws.gp3,1,GB\n").contains("`GB` is not a unit; in `per`, write one of hour")
+        );
         assert!(refused("aws.gp3,x,GiB\n").starts_with("own.csv:2: "));
         assert!(refused("aws.gp3,-1,GiB\n").contains("-1 is not a price"));
         assert!(refused("aws.gp33,1,GiB\n").contains("`aws.gp3`"));

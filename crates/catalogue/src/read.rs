@@ -29,7 +29,7 @@ use super::wire::{
 /// Reads `text` into `catalogue`: sources, classes, disks, machines, in the order of reference.
 ///
 /// # Errors
-/// The first mistake, with its line. The catalogue may then hold a part of the file.
+/// The first error, with its line. The catalogue may then hold a part of the file.
 pub(super) fn file(
     catalogue: &mut Catalogue,
     text: &str,
@@ -66,7 +66,7 @@ pub(super) fn file(
 /// Reads the machines of a table into `catalogue`: new ones, and missing values of existing ones.
 ///
 /// # Errors
-/// The first mistake, with its line. The catalogue may then hold a part of the table.
+/// The first error, with its line. The catalogue may then hold a part of the table.
 pub(super) fn table(
     catalogue: &mut Catalogue,
     text: &str,
@@ -93,7 +93,7 @@ const HOST_CACHE_CLASS: &str = "azure-local-ssd";
 /// Reads which series' hosts cache, for machines whose cache has no known size.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub(super) fn host_caches(
     catalogue: &mut Catalogue,
     text: &str,
@@ -118,7 +118,7 @@ pub(super) fn host_caches(
     Ok(())
 }
 
-/// A mistake on a line of a table.
+/// An error on a line of a table.
 pub(super) fn at_line(file: &str, line: u64, message: String) -> CatalogueError {
     CatalogueError::File {
         file: file.to_owned(),

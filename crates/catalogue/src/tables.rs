@@ -122,7 +122,7 @@ const NOT_FOR_PRODUCTION: &str = "not-for-production";
 /// Adds the sizes of a table, each as the size that it is made of, with fewer processors.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub(super) fn constrained(
     catalogue: &mut Catalogue,
     text: &str,
@@ -151,7 +151,7 @@ pub(super) fn constrained(
 /// Adds which processors can be left off.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub(super) fn cpu_options(
     catalogue: &mut Catalogue,
     text: &str,
@@ -170,7 +170,7 @@ pub(super) fn cpu_options(
 /// Adds the processors of series.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub(super) fn processors(
     catalogue: &mut Catalogue,
     text: &str,
@@ -208,7 +208,7 @@ pub(super) fn processors(
 /// Adds what burstable machines may use of their processors in the long run.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub(super) fn burstable(
     catalogue: &mut Catalogue,
     text: &str,
@@ -217,7 +217,7 @@ pub(super) fn burstable(
     each(text, file, |row: BurstableRow| {
         if !(0.0 < row.baseline && row.baseline < 1.0) {
             return Err(format!(
-                "{} is no share of processors; write one above 0 and below 1",
+                "{} is not a share of processors; write one above 0 and below 1",
                 row.baseline
             ));
         }
@@ -237,7 +237,7 @@ pub(super) fn burstable(
 /// Adds what licences cost.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub(super) fn licences(
     catalogue: &mut Catalogue,
     text: &str,
@@ -279,7 +279,7 @@ pub(super) fn licences(
 /// Adds what editions can use.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub(super) fn editions(
     catalogue: &mut Catalogue,
     text: &str,
@@ -312,7 +312,7 @@ pub(super) fn editions(
 /// Adds what commitments make of prices.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub(super) fn commitments(
     catalogue: &mut Catalogue,
     text: &str,
@@ -321,7 +321,7 @@ pub(super) fn commitments(
     each(text, file, |row: CommitmentRow| {
         if !(0.0..=1.0).contains(&row.share) {
             return Err(format!(
-                "{} is no share of a price; write 0 to 1",
+                "{} is not a share of a price; write 0 to 1",
                 row.share
             ));
         }
@@ -341,7 +341,7 @@ pub(super) fn commitments(
 /// Adds what snapshots cost.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub(super) fn backups(
     catalogue: &mut Catalogue,
     text: &str,

@@ -83,7 +83,7 @@ fn latencies_and_their_spreads_are_those_computed_from_what_was_published() {
             "read" => &class.read,
             "write" => &class.write,
             "sync" => continue,
-            other => panic!("{other} is no operation of a disk"),
+            other => panic!("{other} is not an operation of a disk"),
         };
         let what = format!("{} {}", row.class, row.operation);
         let p50 = latency.typical().as_secs_f64() * 1e3;
@@ -114,7 +114,7 @@ fn spreads_by_how_a_value_is_known_are_those_computed_from_what_was_published() 
         "one" => Known::One.spread(),
         "assumed" => Known::Assumed.spread(),
         "statement" => statement_spread(),
-        other => panic!("{other} is no way to know"),
+        other => panic!("{other} is not a way to know"),
     };
     assert_eq!(rows.len(), 4);
     for row in rows {

@@ -20,7 +20,7 @@ pub enum DrillError {
     #[error(transparent)]
     File(#[from] FileError),
     /// A file or folder does not belong to a recording.
-    #[error("{}: {why}; it is no recording of a drill by this version of dbstow, drill again", place.display())]
+    #[error("{}: {why}; it is not a recording of a drill by this version of dbstow, drill again", place.display())]
     NoRecording {
         /// The file or folder.
         place: PathBuf,
@@ -45,7 +45,7 @@ pub enum DrillError {
     },
     /// The server fails even without a power cut.
     #[error(
-        "placement \"{placement}\": without any cut the server is not intact ({verdict}); that is no finding but an error of \
+        "placement \"{placement}\": without any cut the server is not intact ({verdict}); that is not a finding but an error of \
          the drill"
     )]
     Uncut {
@@ -56,7 +56,7 @@ pub enum DrillError {
     },
     /// A state had two different verdicts.
     #[error(
-        "cut {number}: the server was {first}, and then, in the same state, {second}; that is no finding but an error of the drill"
+        "cut {number}: the server was {first}, and then, in the same state, {second}; that is not a finding but an error of the drill"
     )]
     Unstable {
         /// The state.

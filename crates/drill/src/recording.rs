@@ -115,7 +115,7 @@ impl TryFrom<Unchecked> for Recording {
             && mounted.all(|part| matches!(part, Component::Normal(_)));
         if !is_whole {
             return Err(format!(
-                "mounted is \"{}\", which is no absolute path without \"..\"",
+                "mounted is \"{}\", which is not an absolute path without \"..\"",
                 read.mounted
             ));
         }

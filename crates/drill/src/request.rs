@@ -68,10 +68,10 @@ pub struct DrillResult {
 /// A request that cannot be resolved, with the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum DrillRequestError {
-    /// The experiment has a mistake, or something cannot be read.
+    /// The experiment is invalid, or something cannot be read.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// Its disks or machine have a mistake.
+    /// Its disks or machine are invalid.
     #[error(transparent)]
     Stage(#[from] StageError),
     /// A placement is requested that the experiment does not have.
@@ -145,7 +145,7 @@ impl DrillRequest {
     /// Resolves the request for the engines of a program.
     ///
     /// # Errors
-    /// When something cannot be read, has a mistake, or does not exist.
+    /// When something cannot be read, is invalid, or does not exist.
     pub fn resolve(&self, engines: Engines) -> Result<ResolvedDrill, DrillRequestError> {
         let resolved = self.run.resolve(engines)?;
         let mut placements = self.placements(&resolved)?;

@@ -1,6 +1,6 @@
 //! The parameters of a drill.
 
-use analysis::report::drill::document::Asked;
+use analysis::report::drill::document::DrillConditions;
 use emulator::crash::Cache;
 use model::{Bytes, Duration};
 
@@ -74,7 +74,7 @@ impl DrillSpec {
     };
 
     /// The parameters that decide what disks contain in a state of an earlier drill; `None`: a word is unknown.
-    pub(super) fn of_state(asked: &Asked) -> Option<DrillSpec> {
+    pub(super) fn of_state(asked: &DrillConditions) -> Option<DrillSpec> {
         let mut known = WriteCache::ALL.into_iter();
         Some(DrillSpec {
             write_cache: known.find(|cache| cache.name() == asked.write_cache)?,
@@ -97,8 +97,8 @@ impl DrillSpec {
     }
 
     /// As a document has it, for a drill of `engine` with these settings of its server.
-    pub(super) fn asked(&self, engine: &str, settings: &[(String, String)]) -> Asked {
-        Asked {
+    pub(super) fn asked(&self, engine: &str, settings: &[(String, String)]) -> DrillConditions {
+        DrillConditions {
             engine: engine.to_owned(),
             cuts: self.cuts,
             seed: self.seed,

@@ -278,9 +278,9 @@ impl Mounted for Block {
         self.data.faults.failed()
     }
 
-    fn trouble(&self) -> Option<String> {
-        let trouble = self.data.trouble()?;
-        Some(format!("volume \"{}\": {trouble}", self.name))
+    fn problem(&self) -> Option<String> {
+        let problem = self.data.problem()?;
+        Some(format!("volume \"{}\": {problem}", self.name))
     }
 }
 

@@ -63,7 +63,7 @@ pub struct Look {
     /// The current ones.
     pub now: Reading,
     /// Problems so far, human-readable.
-    pub troubles: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 /// An answer, or the reason for its absence.

@@ -142,9 +142,9 @@ impl Emulation {
     }
 
     /// Problems with real files so far, human-readable: a full backing disk, ..
-    pub fn troubles(&self) -> Vec<String> {
-        let troubles = self.volumes.iter().map(|volume| volume.trouble());
-        troubles.flatten().collect()
+    pub fn problems(&self) -> Vec<String> {
+        let problems = self.volumes.iter().map(|volume| volume.problem());
+        problems.flatten().collect()
     }
 
     /// Processes that use a volume, by name and process id, and the volume's directory.

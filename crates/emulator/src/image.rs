@@ -150,7 +150,7 @@ fn make(backing: &Path, path: &Path, size: Bytes, filesystem: Filesystem) -> io:
     image.set_len(size.0)?;
     let made = run(maker(filesystem).arg(&unfinished)).and_then(|_| fs::rename(&unfinished, path));
     if made.is_err() {
-        // The failure itself is reported, not that its remains could not be removed.
+        // The failure itself is reported, not what could not be removed after it.
         let _ = fs::remove_file(&unfinished);
     }
     made

@@ -54,7 +54,7 @@ pub(super) trait Mounted: Send + Sync {
     }
 
     /// The first problem with its real files, human-readable.
-    fn trouble(&self) -> Option<String> {
+    fn problem(&self) -> Option<String> {
         None
     }
 }

@@ -208,8 +208,8 @@ fn claim(backing: &Path, volume: &str) -> Result<PathBuf, Claim> {
         }
     } else {
         let names = folder.names().map_err(Claim::File)?;
-        let remains = |name: &OsString| folder.is_remains(name, None);
-        if !names.iter().all(remains) {
+        let is_unfinished = |name: &OsString| folder.is_unfinished_file(name, None);
+        if !names.iter().all(is_unfinished) {
             return Err(Claim::Foreign);
         }
         let text = format!("{volume}\n");

@@ -321,7 +321,7 @@ fn reading(emulation: &Emulation) -> Look {
     Look {
         before: None,
         now: emulation.reading(),
-        troubles: emulation.troubles(),
+        problems: emulation.problems(),
     }
 }
 

@@ -220,9 +220,9 @@ impl Site for RemoteSite {
 
     fn reading(&self) -> io::Result<Reading> {
         let look: Look = self.control.ask(Request::Reading)?;
-        match look.troubles.first() {
+        match look.problems.first() {
             None => Ok(look.now),
-            Some(trouble) => Err(io::Error::other(trouble.clone())),
+            Some(problem) => Err(io::Error::other(problem.clone())),
         }
     }
 

@@ -205,19 +205,19 @@ fn a_full_backing_disk_is_an_io_error_and_is_named() {
         ],
     );
     let emulation = Emulation::start(&spec).unwrap();
-    assert_eq!(emulation.troubles(), [""; 0]);
+    assert_eq!(emulation.problems(), [""; 0]);
 
     let outcome = write(&place.directory("d").join("large"), &noise(100 << 20));
 
     let error = outcome.unwrap_err();
     // EIO, or, once the journal has seen it, a filesystem that is read-only.
     assert!(matches!(error.raw_os_error(), Some(5 | 30)), "{error}");
-    let troubles = emulation.troubles();
+    let problems = emulation.problems();
     assert!(
-        troubles[0].contains("the backing disk is full"),
-        "{troubles:?}"
+        problems[0].contains("the backing disk is full"),
+        "{problems:?}"
     );
-    assert!(troubles[0].contains("volume \"d\""), "{troubles:?}");
+    assert!(problems[0].contains("volume \"d\""), "{problems:?}");
     // The unmount may fail to write back, which is said; it leaves nothing.
     let _ = emulation.stop();
     run("umount", &[backing.to_str().unwrap()]);

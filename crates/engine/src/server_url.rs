@@ -72,7 +72,7 @@ impl Pieces {
 fn decoded(text: &str) -> Result<Option<String>, String> {
     let text = percent_decode_str(text)
         .decode_utf8()
-        .map_err(|_| "a part of it is no text".to_owned())?;
+        .map_err(|_| "a part of it is not text".to_owned())?;
     Ok(Some(text.into_owned()).filter(|text| !text.is_empty()))
 }
 
@@ -86,7 +86,7 @@ pub fn number(text: &str) -> Result<Option<u16>, String> {
         _ => text
             .parse()
             .map(Some)
-            .map_err(|_| "its port is no number from 0 to 65535".to_owned()),
+            .map_err(|_| "its port is not a number from 0 to 65535".to_owned()),
     }
 }
 

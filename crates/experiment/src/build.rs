@@ -115,7 +115,7 @@ impl Experiment {
     /// [`Spec::check`] does.
     ///
     /// # Errors
-    /// The first mistake, with its key.
+    /// The first error, with its key.
     pub fn build(&self, variant: Variant) -> Result<Spec, SpecError> {
         Spec::built(&self.into(), variant)
     }

@@ -13,10 +13,10 @@
 //! A folder that is only read is untrusted. A folder that is written to belongs to this user, and links in it are not followed
 //! when files are written or removed.
 
-mod asked;
 mod error;
 mod lock;
 mod records;
+mod unchecked;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -75,7 +75,7 @@ struct Head<'a> {
 /// `dbstow.json` as read, untrusted.
 #[derive(Deserialize)]
 struct Found {
-    question: asked::Unchecked,
+    question: unchecked::Unchecked,
     plan: serde_json::Value,
 }
 
@@ -109,8 +109,8 @@ impl Results {
         let head = head(&question, &plan);
         place.write(HEAD.as_ref(), head.as_bytes(), Readers::Umask)?;
         let records = own_records(&place)?;
-        remove_remains(&place, Some(FORMER_PART))?;
-        remove_remains(&records, None)?;
+        remove_unfinished(&place, Some(FORMER_PART))?;
+        remove_unfinished(&records, None)?;
         if fresh {
             remove_records(&records)?;
         }
@@ -229,7 +229,7 @@ fn claimed(folder: &Path) -> Result<(Folder, bool), ResultsError> {
     }
     let place = Folder::to_fill(folder, Readers::Umask)?;
     let is_ours = |name: &OsString| {
-        name.as_os_str() == OsStr::new(LOCK) || place.is_remains(name, Some(FORMER_PART))
+        name.as_os_str() == OsStr::new(LOCK) || place.is_unfinished_file(name, Some(FORMER_PART))
     };
     let is_fit = place.holds(HEAD.as_ref()) || place.names()?.iter().all(is_ours);
     // A trial that shares the folder may have written its head since the first check.
@@ -253,9 +253,9 @@ fn head(question: &Question, plan: &Plan) -> String {
 }
 
 /// Removes partial files left by a killed run.
-fn remove_remains(folder: &Folder, former: Option<&str>) -> Result<(), ResultsError> {
+fn remove_unfinished(folder: &Folder, former: Option<&str>) -> Result<(), ResultsError> {
     for name in folder.names()? {
-        if folder.is_remains(&name, former) {
+        if folder.is_unfinished_file(&name, former) {
             folder.remove_file(&name)?;
         }
     }

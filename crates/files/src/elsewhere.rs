@@ -228,7 +228,7 @@ impl Folder {
         let path = self.place(name)?;
         let metadata = fs::symlink_metadata(&path).map_err(FileError::at(&path))?;
         if !metadata.is_file() {
-            let what = "is no regular file".to_owned();
+            let what = "is not a regular file".to_owned();
             return Err(FileError::NotOurs { path, what });
         }
         File::open(&path).map_err(FileError::at(&path))
@@ -270,7 +270,7 @@ impl Folder {
 
     /// Whether `name` is a file that an earlier run did not finish writing: by its name, or by the
     /// name `former`, which earlier versions used.
-    pub fn is_remains(&self, name: &OsStr, former: Option<&str>) -> bool {
+    pub fn is_unfinished_file(&self, name: &OsStr, former: Option<&str>) -> bool {
         let by_name = is_unfinished(name) || former.is_some_and(|former| name == former);
         let found = || fs::symlink_metadata(self.place(name).ok()?).ok();
         by_name && found().is_some_and(|found| found.is_file())

@@ -10,6 +10,15 @@
 //!   name leads out of it. It has the mode that its creator gave it.
 //! - An existing file under one of our names is used only if it is owned by this user and not a link.
 //!
+//! ```
+//! use files::{Readers, write_whole};
+//!
+//! let folder = tempfile::tempdir()?;
+//! write_whole(&folder.path().join("report.html"), b"<p>", Readers::Umask)?;
+//! assert_eq!(std::fs::read(folder.path().join("report.html"))?, b"<p>");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! `docs/security.md` lists every place that writes, and `tests/documents/tidy.rs` holds the program to that list.
 
 pub mod input;
@@ -34,7 +43,7 @@ use thiserror::Error;
 pub use folder::Folder;
 pub use name::PlainName;
 
-/// Prefix of a file that is being written, so that leftovers of a kill are recognised.
+/// Prefix of a file that is being written, so that the files of a killed process are recognised.
 const PREFIX: &str = ".dbstow-";
 /// Its suffix.
 const SUFFIX: &str = ".part";

@@ -281,7 +281,7 @@ mod unix {
                 refused("regular_file", folder.regular_file(name).unwrap_err());
                 refused("remove_file", folder.remove_file(name).unwrap_err());
                 assert!(!folder.holds(name), "{name:?}");
-                assert!(!folder.is_remains(name, name.to_str()), "{name:?}");
+                assert!(!folder.is_unfinished_file(name, name.to_str()), "{name:?}");
             }
         }
         assert_eq!(names(directory.path()), ["in"]);
@@ -328,10 +328,10 @@ mod unix {
         let link = unfinished_name();
         symlink("/etc/passwd", directory.path().join(&link)).unwrap();
 
-        assert!(folder.is_remains(name.as_ref(), None));
-        assert!(!folder.is_remains("dbstow.part".as_ref(), None));
-        assert!(folder.is_remains("dbstow.part".as_ref(), Some("dbstow.part")));
-        assert!(!folder.is_remains(link.as_ref(), None));
+        assert!(folder.is_unfinished_file(name.as_ref(), None));
+        assert!(!folder.is_unfinished_file("dbstow.part".as_ref(), None));
+        assert!(folder.is_unfinished_file("dbstow.part".as_ref(), Some("dbstow.part")));
+        assert!(!folder.is_unfinished_file(link.as_ref(), None));
     }
 }
 

@@ -87,7 +87,7 @@ fn two_directories_on_one_disk_count_once_and_say_so() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn own_bytes_are_told_from_those_of_a_program_that_is_none_of_ours() {
+fn own_bytes_are_distinguished_from_those_of_a_program_that_is_none_of_ours() {
     use std::process::Command;
 
     const MEBIBYTES: u64 = 128;

@@ -287,7 +287,7 @@ impl<'a> Rows<'a> {
             When::SinceBoot(column) => column,
         };
         if start.is_none() {
-            draft.assume("`sample_ms` is no date: the time of the file starts in 1970.");
+            draft.assume("`sample_ms` is not a date: the time of the file starts in 1970.");
         }
         let now = self.sample(row, column, clock.is_int)?;
         if clock.is_int {

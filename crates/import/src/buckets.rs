@@ -72,7 +72,7 @@ impl Course {
         let Some((line_before, before)) = self.before.replace((line, at)) else {
             return Ok(());
         };
-        let told = |distance: Duration, which: &str| {
+        let implausible = |distance: Duration, which: &str| {
             Err(format!(
                 "its time ({at}) is {distance} {which} that of line {line_before} ({before}), and one of them is wrong; \
                  correct it, or leave its line out"
@@ -80,9 +80,9 @@ impl Course {
         };
         let (ahead, back) = (at.saturating_sub(before), before.saturating_sub(at));
         if ahead > JUMP_MAX {
-            told(ahead, "after")
+            implausible(ahead, "after")
         } else if back > BACK_MAX {
-            told(back, "before")
+            implausible(back, "before")
         } else {
             Ok(())
         }

@@ -284,8 +284,8 @@ fn check(metrics: &Metrics, period: Duration, draft: &mut Draft) {
             );
         }
     }
-    if let Some(told) = load.contradiction("The volume", QUEUE, IDLE) {
-        draft.assume(told);
+    if let Some(note) = load.contradiction("The volume", QUEUE, IDLE) {
+        draft.assume(note);
     }
     for (count, bytes) in [(SUMS[0], SUMS[1]), (SUMS[3], SUMS[4])] {
         let sum = |name| metrics[name].points.values().sum::<f64>();

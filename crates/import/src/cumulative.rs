@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_is_told_from_a_reset() {
+    fn a_restart_is_distinguished_from_a_reset() {
         let mut draft = Draft::of("test");
         // tempdb starts over in the second interval; one database in the fourth.
         let series = [(10, 10), (20, 20), (5, 1), (6, 2), (2, 3), (3, 4)];

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use reading::Role;
 use thiserror::Error;
 
-use profile::{Draft, Volume};
+use profile::{Draft, ServerVolume};
 
 /// Files of a role are on this device: `data=vda`, `log=E:`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub(super) fn assign_roles(
     };
     for roles in &roles {
         if !roles.is_empty() {
-            draft.volumes.push(Volume {
+            draft.volumes.push(ServerVolume {
                 roles: roles.clone(),
                 disk: None,
                 size: None,

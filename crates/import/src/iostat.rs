@@ -261,8 +261,8 @@ fn check_loads<'a>(
                 load.add(in_flight, figure("aqu-sz"), busy);
             }
         }
-        if let Some(told) = load.contradiction(device, "aqu-sz", "util") {
-            draft.assume(told);
+        if let Some(note) = load.contradiction(device, "aqu-sz", "util") {
+            draft.assume(note);
         }
     }
 }
@@ -308,8 +308,8 @@ fn times(
         ("--interval", options.interval.is_some()),
     ];
     for (option, _) in given.iter().filter(|(_, is_given)| *is_given) {
-        let told = format!("{option} has no effect: the records have times");
-        draft.notes.push(told);
+        let note = format!("{option} has no effect: the records have times");
+        draft.notes.push(note);
     }
     let instant = |(number, text): (usize, Option<&str>)| {
         let at = dates.instant(text.unwrap_or_default(), draft);

@@ -203,9 +203,9 @@ fn common_format(sources: &[Source], options: &Options) -> Result<Format, Import
     if let Some(format) = options.format {
         for source in sources {
             if sniff(source.file, source.text).is_none()
-                && let Some(told) = foreign::recognised(source.file, format::head(source.text))
+                && let Some(message) = foreign::recognised(source.file, format::head(source.text))
             {
-                return Err(ImportError::file(source.file, told));
+                return Err(ImportError::file(source.file, message));
             }
         }
         return Ok(format);
@@ -229,8 +229,8 @@ fn common_format(sources: &[Source], options: &Options) -> Result<Format, Import
 
 fn sniffed(source: &Source) -> Result<Format, ImportError> {
     sniff(source.file, source.text).ok_or_else(|| {
-        if let Some(told) = foreign::recognised(source.file, format::head(source.text)) {
-            return ImportError::file(source.file, told);
+        if let Some(message) = foreign::recognised(source.file, format::head(source.text)) {
+            return ImportError::file(source.file, message);
         }
         let line = source.text.lines().find(|line| !line.trim().is_empty());
         let first = match line {

@@ -385,13 +385,13 @@ fn lengths(
             } else {
                 (found, expected)
             };
-            let told = if asked.is_some() {
+            let reason = if asked.is_some() {
                 "these windows have them"
             } else {
                 "is usual"
             };
             draft.assume(format!(
-                "Counts are between samples {used} apart, and {other} apart {told}: windows of {samples} samples are {} apart \
+                "Counts are between samples {used} apart, and {other} apart {reason}: windows of {samples} samples are {} apart \
                  (--interval sets the time between samples).",
                 usual.unwrap_or(Duration::ZERO)
             ));

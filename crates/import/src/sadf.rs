@@ -182,8 +182,8 @@ fn check<'a>(
                 }
             }
         }
-        if let Some(told) = load.contradiction(device, "aqu-sz", "util-percent") {
-            draft.assume(told);
+        if let Some(note) = load.contradiction(device, "aqu-sz", "util-percent") {
+            draft.assume(note);
         }
     }
     Ok(())

@@ -170,14 +170,14 @@ impl Dates {
         }
         let offset = options.utc_offset;
         if offset.is_some() && stamps.iter().all(|stamp| stamp.offset.is_some()) {
-            let told = "--utc-offset has no effect: no time of the file is without an offset";
-            draft.notes.push(told.to_owned());
+            let note = "--utc-offset has no effect: no time of the file is without an offset";
+            draft.notes.push(note.to_owned());
         }
         let order = match (options.dates, open) {
             (None, None) => DateOrder::MonthFirst,
             (Some(order), None) => {
-                let told = "--dates has no effect: no date of the file can be read in two ways";
-                draft.notes.push(told.to_owned());
+                let note = "--dates has no effect: no date of the file can be read in two ways";
+                draft.notes.push(note.to_owned());
                 order
             }
             (Some(order), Some(_)) => order,

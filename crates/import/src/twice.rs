@@ -241,27 +241,27 @@ mod tests {
         assert_eq!(load.contradiction("sda", "aqu-sz", "util"), None);
         let mut queue = Load::default();
         queue.add(Range::exact(0.4), Some(Range::exact(4.0)), None);
-        let told = queue
+        let note = queue
             .contradiction("sda", "aqu-sz", "util")
             .expect("ten times");
         assert!(
-            told.contains("give 0.40 requests in flight, and `aqu-sz` says 4.00"),
-            "{told}"
+            note.contains("give 0.40 requests in flight, and `aqu-sz` says 4.00"),
+            "{note}"
         );
         let mut busy = Load::default();
         busy.add(Range::exact(0.1), None, Some(Range::exact(0.9)));
-        let told = busy
+        let note = busy
             .contradiction("sda", "aqu-sz", "util")
             .expect("busier than that");
-        assert!(told.contains("`util` says 0.90 or more"), "{told}");
+        assert!(note.contains("`util` says 0.90 or more"), "{note}");
         // 1.3 requests in flight on average, in a thousandth of the time.
         let mut short = Load::default();
         short.add(Range::exact(1.3), None, Some(Range::exact(0.001)));
-        let told = short
+        let note = short
             .contradiction("D:", "queue", "% Idle Time")
             .expect("1,300 while busy");
         let part = "give 1.30 requests in flight, and `% Idle Time` says that it was busy for 0.10 % of the time";
-        assert!(told.contains(part), "{told}");
+        assert!(note.contains(part), "{note}");
         // Almost idle: differences are ignored.
         let mut idle = Load::default();
         idle.add(

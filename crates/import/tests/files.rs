@@ -324,11 +324,11 @@ fn messages_in_a_trace_are_no_end_of_it_and_a_cut_line_is() {
         "{}  8,16   0",
         &whole[..whole.find("CPU").unwrap_or(whole.len())]
     ));
-    let told = cut
+    let is_noted = cut
         .assumptions
         .iter()
-        .any(|told| told.contains("is not an event"));
-    assert!(told, "{:?}", cut.assumptions);
+        .any(|note| note.contains("is not an event"));
+    assert!(is_noted, "{:?}", cut.assumptions);
 }
 
 #[test]

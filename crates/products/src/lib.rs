@@ -5,6 +5,7 @@
 //!  postgres.rs ─┤  tables    ──►  ├─► LIKES        like = "innodb": defaults of the keys of [engine]
 //!  sqlite.rs ───┤                 ├─► Dialect      how scripts in its SQL are read
 //!  sqlserver.rs ┘                 ├─► LogWrites    how it writes its log: for the replay of a profile
+//!                                 ├─► ProcessBytes how it counts I/O by process
 //!                                 └─► WaitAdvice   what helps against its wait events
 //! ```
 //!
@@ -25,6 +26,7 @@ mod log_writes;
 mod mariadb;
 mod own;
 mod postgres;
+mod process_io;
 mod setting;
 mod sqlite;
 mod sqlserver;
@@ -34,6 +36,7 @@ pub use dialect::{Dialect, Grammar, Placeholder};
 pub use like::{Defaults, Like};
 pub use log_writes::{LogInFlight, LogLimit, LogWrites};
 pub use own::Own;
+pub use process_io::ProcessBytes;
 pub use setting::{Kind, Meaning, Setting, Value};
 pub use sqlserver::ALLOCATION_PAGE;
 pub use wait::{WaitAdvice, Waited};

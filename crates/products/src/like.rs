@@ -69,7 +69,7 @@ impl Defaults {
 }
 
 impl Defaults {
-    /// Keys of `[engine]` and their defaults, as FORMAT.md's table has them; the number of log writes in flight is no key.
+    /// Keys of `[engine]` and their defaults, as FORMAT.md's table has them; the number of log writes in flight is not a key.
     pub fn table(&self) -> [(&'static str, String); 11] {
         let size = |bytes: Bytes| match bytes {
             Bytes::ZERO => "0".to_owned(),

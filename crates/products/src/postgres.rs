@@ -2,6 +2,7 @@
 
 use model::{Bytes, Durability, Duration};
 
+use crate::process_io::ProcessIo;
 use crate::{
     Defaults, Dialect, Grammar, Kind, Like, LogInFlight, LogWrites, Placeholder, Product, Setting,
 };
@@ -104,6 +105,21 @@ pub(crate) const LOG_WRITES: LogWrites = LogWrites {
     buffers_temp: true,
     data_durability: LIKE.defaults.data_durability,
     commits: None,
+};
+
+/// Columns of `pg_stat_io`, by its columns `object`, `backend_type` and `context`.
+///
+/// Source: <https://www.postgresql.org/docs/18/monitoring-stats.html>, "pg_stat_io", read 2026-11-21.
+pub(crate) const PROCESS_IO: ProcessIo = ProcessIo {
+    prefix: "io",
+    read: &["read_bytes"],
+    written: &["write_bytes", "extend_bytes"],
+    objects: &[
+        ("relation", None),
+        ("temp_relation", Some("temporary tables")),
+        ("wal", Some("log")),
+    ],
+    context: "normal",
 };
 
 /// Its counter of pages that checkpoints write, in `pg_stat_checkpointer` (17).

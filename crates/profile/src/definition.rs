@@ -20,7 +20,7 @@ pub struct Profile {
     /// What the server ran on.
     pub machine: Machine,
     /// The volumes with the files, where known.
-    pub volumes: Vec<Volume>,
+    pub volumes: Vec<ServerVolume>,
     /// Intervals in order of time; at least one. They do not overlap, but may have gaps between them.
     pub intervals: Vec<Interval>,
     /// Why there are gaps, in order of time.
@@ -78,7 +78,7 @@ pub struct Machine {
 /// A volume and the roles of its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Volume {
+pub struct ServerVolume {
     /// Roles of the server's files on a volume: `data`, `temp`, `log`, or where these are files of their own `binlog`, `undo`, `doublewrite`.
     ///
     /// Required.

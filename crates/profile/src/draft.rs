@@ -5,7 +5,7 @@ use model::Duration;
 
 use crate::columns::{self, Column};
 use crate::definition::{
-    Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume,
+    Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, ServerVolume,
 };
 
 /// Minimum number of intervals of a series: one shows no change over time.
@@ -25,7 +25,7 @@ pub struct Draft {
     /// The server's machine.
     pub machine: Machine,
     /// The volumes with the files.
-    pub volumes: Vec<Volume>,
+    pub volumes: Vec<ServerVolume>,
     /// Intervals in the order of the file.
     pub spans: Vec<Span>,
     /// Interruptions of the recording, and when the last figures before them were taken.

@@ -36,7 +36,7 @@ mod wire;
 
 pub use check::{INTERVALS_MAX, ProfileError};
 pub use definition::{
-    Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, Volume, Wait,
+    Interruption, Interval, Io, Lost, Machine, Origin, Profile, Requests, ServerVolume, Wait,
 };
 pub use draft::{Draft, INTERVALS_MIN, Span, add, between, later};
 pub use jiff::Timestamp;

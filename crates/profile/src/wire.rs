@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{ProfileError, check};
 use super::columns::{self, Column, FIGURES, SECONDS_MAX, WAITING, WHOLE};
-use super::definition::{Interruption, Interval, Lost, Machine, Origin, Profile, Volume};
+use super::definition::{Interruption, Interval, Lost, Machine, Origin, Profile, ServerVolume};
 
 /// The name and version of the format.
 pub const FORMAT: &str = "dbstow.profile/1";
@@ -37,7 +37,7 @@ struct Wire {
     #[serde(default)]
     machine: Machine,
     #[serde(default, rename = "volume", skip_serializing_if = "Vec::is_empty")]
-    volumes: Vec<Volume>,
+    volumes: Vec<ServerVolume>,
     #[serde(
         default,
         rename = "interruption",

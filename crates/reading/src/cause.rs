@@ -97,7 +97,7 @@ pub enum Measure {
 
 /// A text that is not a cause, part or limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is no {what}")]
+#[error("\"{text}\" is not a {what}")]
 pub struct UnknownName {
     what: &'static str,
     text: String,

@@ -2,6 +2,16 @@
 //!
 //! A trial takes a [`Reading`] when the measured time begins and one when it ends, and keeps the
 //! difference. Modelled volumes count every request; real ones what the operating system counts.
+//!
+//! ```
+//! use model::Duration;
+//! use reading::histogram;
+//!
+//! let mut latencies = histogram::empty();
+//! histogram::record(&mut latencies, Duration::from_millis(2));
+//! let text = histogram::encode(&latencies);
+//! assert_eq!(histogram::decode(&text).expect("it was encoded").len(), 1);
+//! ```
 
 pub mod cause;
 mod counter;

@@ -101,7 +101,8 @@ fn apart(profile: &Profile, role: Role) -> Result<String, String> {
     if profile.roles().contains(&role) {
         return Ok(format!("requests for {role} were counted separately"));
     }
-    let shares = |volume: &&profile::Volume| volume.roles.contains(&role) && volume.roles.len() > 1;
+    let shares =
+        |volume: &&profile::ServerVolume| volume.roles.contains(&role) && volume.roles.len() > 1;
     Err(match profile.volumes.iter().find(shares) {
         Some(_) => format!("requests for {role} are among those for data"),
         None => format!("requests for {role} were not recorded"),

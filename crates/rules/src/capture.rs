@@ -221,7 +221,7 @@ mod tests {
     }
 
     fn refused(text: &str) -> String {
-        let error = from_json::<Capture>("c.json", text, 1).expect_err("it is no capture");
+        let error = from_json::<Capture>("c.json", text, 1).expect_err("it is not a capture");
         error.to_string()
     }
 

@@ -125,7 +125,7 @@ fn numbers(error: &Error) -> Vec<u32> {
             .iter()
             .map(|error| error.number)
             .collect(),
-        other => panic!("{other:?} is no error of the server"),
+        other => panic!("{other:?} is not an error of the server"),
     }
 }
 

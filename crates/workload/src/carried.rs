@@ -38,7 +38,7 @@ impl Workload {
     /// A folder, a SQL script (`.sql`, by one session, once), or a settings file of SQLQueryStress (`.json`).
     ///
     /// # Errors
-    /// The first mistake, with file, line, value and remedy.
+    /// The first error, with file, line, value and remedy.
     pub fn from_path(
         path: &Path,
         dialect: Dialect,

@@ -73,7 +73,7 @@ impl Workload {
     /// Other files are ignored. `reach` controls whether scripts may be elsewhere.
     ///
     /// # Errors
-    /// The first mistake, with file, line, value and remedy.
+    /// The first error, with file, line, value and remedy.
     pub fn from_folder(
         path: &Path,
         dialect: Dialect,

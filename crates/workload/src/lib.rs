@@ -2,6 +2,13 @@
 //!
 //! A script is read once into a [`Script`], in which every variable is a numbered slot; an engine then runs it through the
 //! [`Driver`] it implements. Nothing here depends on an engine.
+//!
+//! ```
+//! use workload::{Dialect, Workload};
+//!
+//! let trade = Workload::builtin("trade", Dialect::SQLITE).expect("it is built in");
+//! assert!(!trade.about.is_empty());
+//! ```
 
 /// The embedded workloads.
 mod builtin;

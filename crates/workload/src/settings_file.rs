@@ -131,7 +131,7 @@ impl<'a> SettingsFile<'a> {
         })?;
         let members = members(text).ok_or_else(|| {
             let message =
-                "it is no object of keys and values; save the settings again from SQLQueryStress";
+                "it is not an object of keys and values; save the settings again from SQLQueryStress";
             syntax(1, message.to_owned())
         })?;
         let is_known = |key: &str| KEYS.contains(&key) || CONNECTIONS.contains(&key);

@@ -46,7 +46,7 @@ impl Workload {
         (threads, iterations): (u32, u64),
         dialect: Dialect,
     ) -> Result<Workload, WorkloadError> {
-        let asked = Asked {
+        let asked = StressSettings {
             file: path.display().to_string(),
             line: 1,
             sql: text.trim_start_matches('\u{feff}'),
@@ -86,7 +86,7 @@ impl Workload {
     ) -> Result<Workload, WorkloadError> {
         let place = path.display().to_string();
         let file = SettingsFile::read(&place, text)?;
-        let asked = Asked {
+        let asked = StressSettings {
             file: place.clone(),
             line: file.line("MainQuery"),
             sql: &file.settings.main_query,
@@ -111,7 +111,7 @@ pub(super) fn read_file(path: &Path) -> Result<String, WorkloadError> {
 }
 
 /// What either kind of file requests.
-struct Asked<'a> {
+struct StressSettings<'a> {
     file: String,
     /// Line of `sql` in the file.
     line: u32,
@@ -122,7 +122,7 @@ struct Asked<'a> {
     parameter_query: Option<ParameterQuery>,
 }
 
-impl Asked<'_> {
+impl StressSettings<'_> {
     /// `line` finds a key of the settings file.
     fn workload(
         self,
@@ -194,7 +194,7 @@ impl Asked<'_> {
     }
 }
 
-impl Asked<'_> {
+impl StressSettings<'_> {
     fn script(&self, dialect: Dialect, names: &mut Names) -> Result<Script, ScriptError> {
         let mapped: Vec<String> = self.mapped().cloned().collect();
         for name in &mapped {

@@ -17,14 +17,14 @@ use super::*;
 use files::input::Reach;
 
 /// Runs statements on SQLite and counts them.
-struct Session {
+struct SqliteSession {
     connection: Connection,
     statements: u64,
     waited: Duration,
 }
 
-impl Session {
-    fn new() -> Session {
+impl SqliteSession {
+    fn new() -> SqliteSession {
         let connection = Connection::open_in_memory().expect("memory");
         rusqlite::vtab::series::load_module(&connection).expect("generate_series");
         for name in ["app_lock", "app_unlock"] {
@@ -32,7 +32,7 @@ impl Session {
                 .create_scalar_function(name, 1, FunctionFlags::SQLITE_UTF8, |_| Ok(1_i64))
                 .expect("a function that does nothing");
         }
-        Session {
+        SqliteSession {
             connection,
             statements: 0,
             waited: Duration::ZERO,
@@ -55,7 +55,7 @@ fn bound(value: &Value) -> rusqlite::types::Value {
     }
 }
 
-impl Driver for Session {
+impl Driver for SqliteSession {
     type Error = rusqlite::Error;
 
     fn statement(
@@ -146,8 +146,8 @@ fn notes(workload: &Workload, operations: u64) -> (Vec<String>, Vec<String>) {
 }
 
 /// Loads `workload` and runs `operations` of one session.
-fn run(workload: &Workload, operations: u64) -> Session {
-    let mut session = Session::new();
+fn run(workload: &Workload, operations: u64) -> SqliteSession {
+    let mut session = SqliteSession::new();
     let mut variables = workload.variables(0, 1);
     let mut random = stream(1, "keys");
     for script in workload.load.all() {

@@ -118,7 +118,7 @@ mod tests {
     use model::Counts;
 
     /// The warning, where `p30` used this many IOPS of a disk that sustains 500.
-    fn told(used_per_s: f64) -> Option<String> {
+    fn warning_text(used_per_s: f64) -> Option<String> {
         let mut records = records();
         for record in records.iter_mut().filter(|record| record.arm == "p30") {
             let seconds = measured_s(record);
@@ -135,13 +135,13 @@ mod tests {
             }];
         }
         let warnings = make(&question(), &records).warnings.into_iter();
-        let mut told = warnings.filter(|warning| warning.id == "burst-credits");
-        told.next().map(|warning| warning.text)
+        let mut warning = warnings.filter(|warning| warning.id == "burst-credits");
+        warning.next().map(|warning| warning.text)
     }
 
     #[test]
-    fn credits_that_carry_an_arm_are_told_with_how_long_they_last() {
-        let text = told(2_000.0).expect("there is a warning");
+    fn credits_that_carry_an_arm_are_reported_with_how_long_they_last() {
+        let text = warning_text(2_000.0).expect("there is a warning");
         assert!(
             text.contains(
                 "p30: disk f.1: 2,000 IOPS, of which 500 are sustained; 4.6 % of the credits"
@@ -153,6 +153,6 @@ mod tests {
             text.contains("the rest lasts 57.3 min at this load"),
             "{text}"
         );
-        assert_eq!(told(500.0), None);
+        assert_eq!(warning_text(500.0), None);
     }
 }

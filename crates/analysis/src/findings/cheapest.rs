@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arm_that_could_not_be_told_apart_is_named_with_the_blocks_that_would() {
+    fn an_arm_that_could_not_be_distinguished_is_named_with_the_blocks_that_would() {
         let mut records = records();
         for record in records.iter_mut().filter(|record| record.arm == "p30") {
             // 164.5, 163.1 and 164.0 s become 164.5, 179.4 and 196.8 s.

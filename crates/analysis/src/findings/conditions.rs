@@ -202,7 +202,7 @@ mod tests {
     use experiment::examples::{in_mode, measured};
     use experiment::spec::Role;
 
-    fn told(id: &str, change: impl Fn(&mut Record)) -> Option<String> {
+    fn warning_text(id: &str, change: impl Fn(&mut Record)) -> Option<String> {
         let (question, mut records) = in_mode("measure", measured);
         records.iter_mut().for_each(change);
         let warnings = make(&question, &records).warnings;
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn others_at_the_disk_are_told_by_their_share() {
+    fn others_at_the_disk_are_reported_by_their_share() {
         let busy = |foreign: f64| {
             move |record: &mut Record| {
                 let counters = &mut record.counters;
@@ -220,26 +220,26 @@ mod tests {
             }
         };
 
-        let text = told("other-activity", busy(3.0e9)).unwrap();
+        let text = warning_text("other-activity", busy(3.0e9)).unwrap();
 
         // 2.1 of 8.4 GB
         assert!(text.contains("p30 (25 % on temp)"), "{text}");
-        assert_eq!(told("other-activity", busy(1.0e6)), None);
+        assert_eq!(warning_text("other-activity", busy(1.0e6)), None);
     }
 
     #[test]
-    fn a_cache_that_stayed_is_told_apart_from_other_notes() {
+    fn a_cache_that_stayed_is_distinguished_from_other_notes() {
         let warm = |record: &mut Record| {
             record.notes.push(Note::NotCold("volume d: tmpfs".into()));
             record.notes.push(Note::Other("odd".into()));
         };
 
         assert!(
-            told("not-cold", warm)
+            warning_text("not-cold", warm)
                 .unwrap()
                 .contains("local-ssd, p30 (volume d: tmpfs)")
         );
-        assert_eq!(told("noted", warm).unwrap(), "local-ssd, p30: odd");
+        assert_eq!(warning_text("noted", warm).unwrap(), "local-ssd, p30: odd");
     }
 
     /// Adds a volume with the log on the same disk.
@@ -258,8 +258,8 @@ mod tests {
     }
 
     #[test]
-    fn volumes_on_one_disk_are_told_where_an_arm_uses_both() {
-        let text = told("shared-device", |record| {
+    fn volumes_on_one_disk_are_reported_where_an_arm_uses_both() {
+        let text = warning_text("shared-device", |record| {
             if record.arm == "p30" {
                 second_volume(record);
             }
@@ -270,18 +270,18 @@ mod tests {
             second_volume(record);
             record.volumes.pop();
         };
-        assert_eq!(told("shared-device", one_used), None);
+        assert_eq!(warning_text("shared-device", one_used), None);
     }
 
     #[test]
-    fn trials_from_two_machines_are_told() {
-        let text = told("mixed-environment", |record| {
+    fn trials_from_two_machines_are_reported() {
+        let text = warning_text("mixed-environment", |record| {
             if record.block == 1 {
                 record.environment.insert("kernel".into(), "5.15".into());
             }
         });
 
         assert!(text.unwrap().contains("kernel (5.15; 6.18.1)"));
-        assert_eq!(told("mixed-environment", |_| {}), None);
+        assert_eq!(warning_text("mixed-environment", |_| {}), None);
     }
 }

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_that_turns_is_told_with_both_ratios() {
+    fn a_verdict_that_turns_is_reported_with_both_ratios() {
         // 158.0 s of local-ssd in the first block: 79 / 158 = 0.5
         let text = warned(79.0).expect("a tie becomes 0.5x");
 

@@ -255,24 +255,27 @@ mod tests {
     }
 
     #[test]
-    fn drift_is_told_where_the_world_can_drift() {
+    fn drift_is_reported_where_the_world_can_drift() {
         let rising = [100.0, 103.0, 106.1, 109.0, 112.2];
 
-        let told = warned(&blocks_of(&rising, "measure"), "drift").unwrap();
+        let warning = warned(&blocks_of(&rising, "measure"), "drift").unwrap();
 
-        assert!(told.starts_with("`elapsed_s` moved by +12 %"), "{told}");
+        assert!(
+            warning.starts_with("`elapsed_s` moved by +12 %"),
+            "{warning}"
+        );
         assert!(warned(&blocks_of(&rising, "simulate"), "drift").is_none());
     }
 
     #[test]
-    fn two_humps_are_told_with_their_places() {
+    fn two_humps_are_reported_with_their_places() {
         let humps = [100.0, 150.0, 100.2, 150.3, 99.9, 150.1, 100.1, 149.8];
 
-        let told = warned(&blocks_of(&humps, "simulate"), "two-humps").unwrap();
+        let warning = warned(&blocks_of(&humps, "simulate"), "two-humps").unwrap();
 
         assert!(
-            told.contains("p30 (4 trials near 100, 4 near 150)"),
-            "{told}"
+            warning.contains("p30 (4 trials near 100, 4 near 150)"),
+            "{warning}"
         );
     }
 
@@ -283,11 +286,11 @@ mod tests {
             record.time_split_ns = split_of(&[("cpu", 980), ("read.service", 20)]);
         }
 
-        let told = warned(&make(&question(), &records), "little-io").unwrap();
+        let warning = warned(&make(&question(), &records), "little-io").unwrap();
 
         assert!(
-            told.starts_with("local-ssd and p30: sessions waited for I/O at most 2 %"),
-            "{told}"
+            warning.starts_with("local-ssd and p30: sessions waited for I/O at most 2 %"),
+            "{warning}"
         );
     }
 
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn twins_further_apart_than_the_margin_are_told() {
+    fn twins_further_apart_than_the_margin_are_reported() {
         let question = Question {
             aa: true,
             ..question()

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_on_a_disk_that_is_lost_is_told_and_temporary_files_are_not() {
+    fn a_log_on_a_disk_that_is_lost_is_reported_and_temporary_files_are_not() {
         assert!(is_warned(Role::Log));
         assert!(!is_warned(Role::Temp));
     }

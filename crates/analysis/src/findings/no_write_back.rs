@@ -38,7 +38,7 @@ mod tests {
     use experiment::record::{EngineRecord, NOT_LIMITED, Note, PAGE_CACHE};
 
     #[test]
-    fn it_is_told_instead_of_a_page_cache_that_was_not_there() {
+    fn it_is_reported_instead_of_a_page_cache_that_was_not_there() {
         let (question, mut records) = in_mode("emulate", emulated);
         let ids = |records: &[_]| -> Vec<String> {
             let warnings = make(&question, records).warnings.into_iter();
@@ -57,8 +57,8 @@ mod tests {
             record.notes.push(Note::NoWriteBack("file tree".to_owned()));
         }
 
-        let told = ids(&records);
-        assert!(told.contains(&"no-write-back".to_owned()), "{told:?}");
-        assert!(!told.contains(&"page-cache".to_owned()), "{told:?}");
+        let ids = ids(&records);
+        assert!(ids.contains(&"no-write-back".to_owned()), "{ids:?}");
+        assert!(!ids.contains(&"page-cache".to_owned()), "{ids:?}");
     }
 }

@@ -23,10 +23,10 @@ pub(super) fn warnings(question: &Question, trials: &Trials) -> Option<Warning> 
         }
     }
     let departures = departures.into_iter();
-    let told = list(departures.map(|(what, arms)| format!("{}: {what}", arms.join(", "))))?;
+    let departures = list(departures.map(|(what, arms)| format!("{}: {what}", arms.join(", "))))?;
     Some(warning(
         "not-as-asked",
-        format!("not run as asked: {told}."),
+        format!("not run as asked: {departures}."),
     ))
 }
 
@@ -37,7 +37,7 @@ mod tests {
     use experiment::examples::{question, records};
 
     #[test]
-    fn a_departure_of_many_trials_is_told_once_with_its_arms() {
+    fn a_departure_of_many_trials_is_reported_once_with_its_arms() {
         let mut records = records();
         for record in &mut records {
             let what = "memory: 26 MiB asked, 1,024 MiB set";
@@ -46,11 +46,11 @@ mod tests {
 
         let findings = make(&question(), &records);
 
-        let told = findings
+        let warning = findings
             .warnings
             .iter()
-            .find(|told| told.id == "not-as-asked");
+            .find(|warning| warning.id == "not-as-asked");
         let expected = "not run as asked: local-ssd, p30: memory: 26 MiB asked, 1,024 MiB set.";
-        assert_eq!(told.expect("it is said").text, expected);
+        assert_eq!(warning.expect("it is reported").text, expected);
     }
 }

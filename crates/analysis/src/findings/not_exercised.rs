@@ -18,10 +18,10 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
         }
     }
     let missed = missed.into_iter();
-    let told = list(missed.map(|(what, arms)| format!("{}: {what}", arms.join(", "))))?;
+    let missed = list(missed.map(|(what, arms)| format!("{}: {what}", arms.join(", "))))?;
     Some(warning(
         "not-exercised",
-        format!("the workload did not do what it is about: {told}. There is no verdict."),
+        format!("the workload did not do what it is about: {missed}. There is no verdict."),
     ))
 }
 
@@ -67,9 +67,9 @@ mod tests {
             Some(Withheld::NotExercised)
         );
         let (leading, _) = findings.warnings_by_weight();
-        let told = leading[0];
-        assert_eq!(told.id, "not-exercised");
+        let warning = leading[0];
+        assert_eq!(warning.id, "not-exercised");
         let expected = "the workload did not do what it is about: p30: spill.sql:6 did not spill. There is no verdict.";
-        assert_eq!(told.text, expected);
+        assert_eq!(warning.text, expected);
     }
 }

@@ -59,12 +59,12 @@ mod tests {
             change(&mut record.volumes[0]);
         }
         let findings = make(&question(), &records);
-        let told = findings
+        let is_reported = findings
             .warnings
             .iter()
             .any(|warning| warning.id == "number-of-files");
         let withheld = findings.comparisons[0].withheld;
-        assert_eq!(told, withheld == Some(Withheld::NumberOfFiles));
+        assert_eq!(is_reported, withheld == Some(Withheld::NumberOfFiles));
         withheld
     }
 

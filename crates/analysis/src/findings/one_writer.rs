@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_of_the_lock_with_itself_is_told() {
+    fn a_comparison_of_the_lock_with_itself_is_reported() {
         assert_eq!(warned(true, &["local-ssd", "p30"]), ["one-writer"]);
         assert_eq!(warned(true, &["p30"]), ["one-writer-bound"]);
         assert_eq!(warned(true, &[]), [""; 0]);

@@ -92,8 +92,8 @@ fn contradicted(findings: &Findings) -> Option<Warning> {
         let ratio = published(&comparison.candidate)? / published(&comparison.baseline)?;
         let theirs = verdict_of(ratio, &comparison.metric, comparison.margin);
         let apart = (comparison.ratio.mean / ratio).ln().abs() > comparison.margin.ln_1p();
-        let told = comparison.verdict != Verdict::CannotTell;
-        let differs = told && theirs != comparison.verdict && apart;
+        let is_decided = comparison.verdict != Verdict::CannotTell;
+        let differs = is_decided && theirs != comparison.verdict && apart;
         differs.then(|| {
             format!(
                 "{} vs {}: {}x here, {}x published",
@@ -149,10 +149,10 @@ mod tests {
                 .insert("elapsed_s".into(), Published::Number(100.0));
         }
 
-        let told = warned(&make(&question, &records()), "published-gap").unwrap();
+        let warning = warned(&make(&question, &records()), "published-gap").unwrap();
 
-        assert!(told.contains("p30 elapsed_s 164 s (+64 %)"), "{told}");
-        assert!(!told.contains("local-ssd"), "{told}");
+        assert!(warning.contains("p30 elapsed_s 164 s (+64 %)"), "{warning}");
+        assert!(!warning.contains("local-ssd"), "{warning}");
     }
 
     #[test]
@@ -189,10 +189,12 @@ mod tests {
         let contradicted = make(&question, &records());
 
         let (leading, _) = contradicted.warnings_by_weight();
-        let told = "the published figures give other verdicts, by the same metric: p30 vs local-ssd: 1.04x here, 1.50x \
+        let expected = "the published figures give other verdicts, by the same metric: p30 vs local-ssd: 1.04x here, 1.50x \
                     published.";
         assert!(
-            leading.iter().any(|warning| warning.text.starts_with(told)),
+            leading
+                .iter()
+                .any(|warning| warning.text.starts_with(expected)),
             "{leading:?}"
         );
     }

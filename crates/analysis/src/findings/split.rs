@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_told_from_work() {
+    fn waits_are_distinguished_from_work() {
         let split = split(&[
             ("cpu", 50),
             ("cpu.queued", 20),

@@ -57,7 +57,7 @@ mod tests {
     use experiment::examples::{measured, question};
 
     #[test]
-    fn both_averages_are_told_of_a_workload_of_sqlquerystress() {
+    fn both_averages_are_reported_of_a_workload_of_sqlquerystress() {
         let question = Question {
             mode: "measure".into(),
             ..question()
@@ -83,11 +83,11 @@ mod tests {
 
         let findings = make(&question, &records);
 
-        let told = findings
+        let warning = findings
             .warnings
             .iter()
             .find(|warning| warning.id == "sqlquerystress-average");
-        let text = &told.expect("it is told").text;
+        let text = &warning.expect("it is reported").text;
         // 990 x 0.4 ms and 10 x 2 ms over 1,000 are 0.416 ms; of two trials.
         assert!(text.contains("local-ssd: 0.416 ms"), "{text}");
         assert!(text.contains("would show 2 ms (1980 of 2000"), "{text}");

@@ -170,7 +170,7 @@ mod tests {
 
     type Trial = fn(&str, u32, f64) -> Record;
 
-    fn told(mode: &str, trial: Trial, id: &str, change: fn(&mut Record)) -> Option<String> {
+    fn warning_text(mode: &str, trial: Trial, id: &str, change: fn(&mut Record)) -> Option<String> {
         let (question, mut records) = in_mode(mode, trial);
         let p30 = records.iter_mut().filter(|record| record.arm == "p30");
         p30.for_each(change);
@@ -185,8 +185,8 @@ mod tests {
     }
 
     #[test]
-    fn late_requests_are_told_with_what_to_do() {
-        let text = told("emulate", emulated, "late", late_requests).unwrap();
+    fn late_requests_are_reported_with_what_to_do() {
+        let text = warning_text("emulate", emulated, "late", late_requests).unwrap();
 
         assert!(text.contains("p30 (5 % of requests late"), "{text}");
         assert!(!text.contains("local-ssd"), "{text}");
@@ -194,38 +194,41 @@ mod tests {
     }
 
     #[test]
-    fn replies_that_are_off_by_a_good_part_of_the_latency_are_told() {
+    fn replies_that_are_off_by_a_good_part_of_the_latency_are_reported() {
         // The disks' mean latency is 3.5 ms or so.
         let off = |record: &mut Record| {
             let error = &mut record.pacing.as_mut().unwrap().error;
             error.record_n(2_000_000, 1_000).unwrap();
         };
 
-        let text = told("emulate", emulated, "late", off).unwrap();
+        let text = warning_text("emulate", emulated, "late", off).unwrap();
 
         // 1,000 times 2 ms, 980 times 0.012 ms and 20 times 0.09 ms
         assert!(text.contains("off by 1.01 ms on average and 2"), "{text}");
-        assert_eq!(told("emulate", emulated, "late", |_| {}), None);
+        assert_eq!(warning_text("emulate", emulated, "late", |_| {}), None);
     }
 
     #[test]
-    fn a_client_that_keeps_the_engine_waiting_is_told() {
+    fn a_client_that_keeps_the_engine_waiting_is_reported() {
         let slow = |record: &mut Record| {
             // 150 ms of the second that the sessions spent
             record.client.as_mut().unwrap().between_ns = 150_000_000;
         };
 
-        let text = told("measure", measured, "client-bound", slow).unwrap();
+        let text = warning_text("measure", measured, "client-bound", slow).unwrap();
 
         assert!(
             text.contains("p30 (the engine waited for it 15 %"),
             "{text}"
         );
-        assert_eq!(told("measure", measured, "client-bound", |_| {}), None);
+        assert_eq!(
+            warning_text("measure", measured, "client-bound", |_| {}),
+            None
+        );
     }
 
     #[test]
-    fn a_client_that_takes_processors_is_told_unless_the_engine_runs_inside_it() {
+    fn a_client_that_takes_processors_is_reported_unless_the_engine_runs_inside_it() {
         let hungry = |record: &mut Record| {
             // more than 4 of 8 cores all the time
             record.client.as_mut().unwrap().cpu_ns = 800_000_000_000;
@@ -235,22 +238,31 @@ mod tests {
             record.engine.as_mut().unwrap().name = "sqlite".into();
         };
 
-        let text = told("measure", measured, "client-bound", hungry).unwrap();
+        let text = warning_text("measure", measured, "client-bound", hungry).unwrap();
 
         assert!(text.contains("of all processor time"), "{text}");
-        assert_eq!(told("measure", measured, "client-bound", embedded), None);
+        assert_eq!(
+            warning_text("measure", measured, "client-bound", embedded),
+            None
+        );
     }
 
     #[test]
-    fn full_processors_are_told_where_an_emulator_shares_them() {
+    fn full_processors_are_reported_where_an_emulator_shares_them() {
         let full = |record: &mut Record| {
             record.metrics.insert("cpu_utilisation".into(), 0.96);
         };
 
-        let text = told("emulate", emulated, "machine-shared", full).unwrap();
+        let text = warning_text("emulate", emulated, "machine-shared", full).unwrap();
 
         assert!(text.contains("p30 (96 % busy"), "{text}");
-        assert_eq!(told("measure", measured, "machine-shared", full), None);
-        assert_eq!(told("emulate", emulated, "machine-shared", |_| {}), None);
+        assert_eq!(
+            warning_text("measure", measured, "machine-shared", full),
+            None
+        );
+        assert_eq!(
+            warning_text("emulate", emulated, "machine-shared", |_| {}),
+            None
+        );
     }
 }

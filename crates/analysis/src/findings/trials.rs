@@ -191,9 +191,9 @@ mod tests {
 
         // 1 of 100 is 1 %, which may fail; 2 of 101 are more.
         assert_eq!(failed(1), None);
-        let told = failed(2).expect("it does not count");
+        let warning = failed(2).expect("it does not count");
         assert_eq!(
-            told,
+            warning,
             "2 % of its operations failed (at most 1 % may: protocol.errors_max), first: database is locked"
         );
     }

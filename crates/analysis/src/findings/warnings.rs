@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_trial_is_told_with_its_error() {
+    fn a_failed_trial_is_reported_with_its_error() {
         let text = text_of("failed-trials", |records| {
             records[3].outcome = Outcome::Failed {
                 error: "disk is full".into(),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_with_their_rate_and_first_text() {
+    fn errors_are_reported_with_their_rate_and_first_text() {
         let text = text_of("errors", |records| {
             for record in records.iter_mut().filter(|record| record.arm == "p30") {
                 let rate = 1_000.0 / record.metrics["elapsed_s"];
@@ -279,24 +279,24 @@ mod tests {
         });
 
         // 1,000 good operations in each of 3 trials: 10 of 3,010 failed, and of the first trial less than 1 %
-        let told = "operations failed: p30 (10, 0.3 % of all, first: database is locked).";
-        assert!(text.starts_with(told), "{text}");
+        let expected = "operations failed: p30 (10, 0.3 % of all, first: database is locked).";
+        assert!(text.starts_with(expected), "{text}");
     }
 
     #[test]
-    fn a_trial_that_stood_still_is_told_with_what_to_do() {
+    fn a_trial_that_stood_still_is_reported_with_what_to_do() {
         let text = text_of("paused", |records| {
             let note = Note::Paused("the process was stopped for 8.0 s".to_owned());
             records[1].notes.push(note);
         });
 
-        let told = "trials that were paused during measurement: p30 in block 1 (the process was stopped for 8.0 s).";
-        assert!(text.starts_with(told), "{text}");
+        let expected = "trials that were paused during measurement: p30 in block 1 (the process was stopped for 8.0 s).";
+        assert!(text.starts_with(expected), "{text}");
         assert!(text.contains("delete their records"), "{text}");
     }
 
     #[test]
-    fn a_damaged_histogram_is_told_and_the_rest_stands() {
+    fn a_damaged_histogram_is_reported_and_the_rest_stands() {
         let text = text_of("damaged-histograms", |records| {
             records[0].volumes[0].disks[0].read_latency = Some("~".into());
         });
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_note_of_many_trials_is_told_once() {
+    fn the_same_note_of_many_trials_is_reported_once() {
         let text = text_of("noted", |records| {
             for record in records {
                 record
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_metric_is_told() {
+    fn a_missing_metric_is_reported() {
         let text = text_of("missing-metric", |records| {
             records[0].metrics.remove("elapsed_s");
         });
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_another_experiment_are_told() {
+    fn records_of_another_experiment_are_reported() {
         let text = text_of("foreign-records", |records| {
             records[0].experiment = "other".into()
         });

@@ -41,13 +41,13 @@ struct WireVolume {
     atomic_write_bytes: Option<toml::Spanned<i64>>,
 }
 
-/// A mistake at a byte of the text.
+/// An error at a byte of the text.
 struct Fault(usize, String);
 
 /// Reads `text` of `file`; disks are resolved in the catalogue.
 ///
 /// # Errors
-/// The first mistake, with its line.
+/// The first error, with its line.
 pub fn host(file: &str, text: &str, catalogue: &Catalogue) -> Result<Host, HostError> {
     let at = |offset, message| HostError {
         file: file.to_owned(),
@@ -114,14 +114,14 @@ fn meaning(volume: WireVolume, catalogue: &Catalogue) -> Result<HostVolume, Faul
         }
     };
     let forgets = disk.map(|disk| disk.class.after_stop.forgets());
-    if let (Some(told), Some(disk), Some(true)) = (&volume.ephemeral, disk, forgets)
-        && !told.get_ref()
+    if let (Some(ephemeral), Some(disk), Some(true)) = (&volume.ephemeral, disk, forgets)
+        && !ephemeral.get_ref()
     {
         let message = format!(
             "ephemeral is false, and {} is empty after the machine was stopped; leave ephemeral out, or name another disk",
             disk.name
         );
-        return Err(Fault(told.span().start, message));
+        return Err(Fault(ephemeral.span().start, message));
     }
     let disks = volume.disks.as_ref().map(|disks| *disks.get_ref());
     let given = |value: &Option<toml::Spanned<i64>>| {
@@ -230,21 +230,21 @@ mod tests {
 
     #[test]
     fn a_disk_of_the_catalogue_tells_what_innodb_has_to_know() {
-        let told = |text: &str| {
+        let facts = |text: &str| {
             let text = format!("[[volumes]]\nmount_point = \"/data\"\n{text}");
             let host = parse(&text).expect("it makes sense");
-            let told = &host.volumes[0];
-            (told.iops, told.solid_state, told.atomic_write_bytes)
+            let volume = &host.volumes[0];
+            (volume.iops, volume.solid_state, volume.atomic_write_bytes)
         };
         // A P30 has 5,000 IOPS, and Azure promises writes of 16 KiB.
         let disk = "disk = \"azure.premium.p30\"\n";
-        assert_eq!(told(disk), (Some(5000), Some(true), Some(16_384)));
+        assert_eq!(facts(disk), (Some(5000), Some(true), Some(16_384)));
         let striped = format!("{disk}disks = 4\n");
-        assert_eq!(told(&striped), (Some(20_000), Some(true), None));
+        assert_eq!(facts(&striped), (Some(20_000), Some(true), None));
         let own = "iops = 900\nsolid_state = false\natomic_write_bytes = 16384\n";
-        assert_eq!(told(own), (Some(900), Some(false), Some(16_384)));
+        assert_eq!(facts(own), (Some(900), Some(false), Some(16_384)));
         // Given values override the catalogue.
         let own = format!("{disk}{own}");
-        assert_eq!(told(&own), (Some(900), Some(false), Some(16_384)));
+        assert_eq!(facts(&own), (Some(900), Some(false), Some(16_384)));
     }
 }

@@ -5,7 +5,7 @@ use crate::findings::Findings;
 /// The document, indented, ending in a line feed.
 pub fn render(findings: &Findings) -> String {
     let mut text = serde_json::to_string_pretty(findings)
-        .expect("findings have text keys, and what is no number becomes null");
+        .expect("findings have text keys, and what is not a number becomes null");
     text.push('\n');
     text
 }

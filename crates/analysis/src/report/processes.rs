@@ -1,8 +1,9 @@
-//! Which server processes read and wrote, where the server counts that (`pg_stat_io`).
+//! Which server processes read and wrote, where the server counts that.
 
 use std::collections::BTreeMap;
 
 use crate::findings::{Arm, Findings};
+use products::ProcessBytes;
 use table::quantity::percent;
 use table::{Column, Table};
 
@@ -11,60 +12,35 @@ const PARTS_MAX: usize = 4;
 /// Smaller shares are summed up as others.
 const SHARE_MIN: f64 = 0.01;
 
-/// Names of counters that are bytes read, and bytes written.
-const READ: [&str; 1] = ["read_bytes"];
-const WRITTEN: [&str; 2] = ["write_bytes", "extend_bytes"];
-
 /// One row per placement whose server counts by process.
 pub(super) fn table(findings: &Findings) -> Table {
     let arms = findings.arms.iter();
     let counted = arms.filter(|arm| {
-        [&READ[..], &WRITTEN]
-            .iter()
-            .any(|what| !parts(arm, what).is_empty())
+        let is_counted = |written| !parts(arm, written).is_empty();
+        is_counted(false) || is_counted(true)
     });
     Table::of(
         counted,
         [
             Column::text("placement", |arm: &&Arm| arm.name.clone()),
-            Column::text("bytes read by", |arm: &&Arm| shares(&parts(arm, &READ))),
-            Column::text("bytes written by", |arm: &&Arm| {
-                shares(&parts(arm, &WRITTEN))
-            }),
+            Column::text("bytes read by", |arm: &&Arm| shares(&parts(arm, false))),
+            Column::text("bytes written by", |arm: &&Arm| shares(&parts(arm, true))),
         ],
     )
 }
 
-/// Bytes by process, as text.
-fn parts(arm: &Arm, what: &[&str]) -> BTreeMap<String, f64> {
+/// Bytes read, or `written`, by process.
+fn parts(arm: &Arm, written: bool) -> BTreeMap<String, f64> {
     let mut parts = BTreeMap::new();
     for (name, count) in &arm.counters {
-        let words: Vec<&str> = name.split('.').collect();
-        if let ["io", object, process, context, counter] = words.as_slice()
-            && what.contains(counter)
+        if let Some(bytes) = ProcessBytes::counted(name)
+            && bytes.written == written
             && count.mean > 0.0
         {
-            *parts.entry(called(object, process, context)).or_insert(0.0) += count.mean;
+            *parts.entry(bytes.process).or_insert(0.0) += count.mean;
         }
     }
     parts
-}
-
-/// `client backend`, `client backend (bulkread)`, `walwriter (log)`.
-fn called(object: &str, process: &str, context: &str) -> String {
-    let object = match object {
-        "relation" => None,
-        "temp_relation" => Some("temporary tables"),
-        "wal" => Some("log"),
-        other => Some(other),
-    };
-    let context = Some(context).filter(|context| *context != "normal");
-    let details: Vec<&str> = object.into_iter().chain(context).collect();
-    let process = process.replace('_', " ");
-    match details.as_slice() {
-        [] => process,
-        details => format!("{process} ({})", details.join(", ")),
-    }
 }
 
 fn shares(parts: &BTreeMap<String, f64>) -> String {
@@ -87,16 +63,6 @@ fn shares(parts: &BTreeMap<String, f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_process_is_called_as_the_server_does_with_what_is_special() {
-        assert_eq!(called("relation", "checkpointer", "normal"), "checkpointer");
-        assert_eq!(
-            called("relation", "client_backend", "bulkread"),
-            "client backend (bulkread)"
-        );
-        assert_eq!(called("wal", "walwriter", "init"), "walwriter (log, init)");
-    }
 
     #[test]
     fn the_largest_shares_are_named_and_the_rest_is_summed_up() {

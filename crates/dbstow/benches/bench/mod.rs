@@ -131,7 +131,7 @@ pub(crate) fn table(left: usize, head: Vec<String>, rows: Vec<Vec<String>>) -> T
 /// A path as text.
 pub(crate) fn text(path: &Path) -> Result<&str> {
     path.to_str()
-        .with_context(|| format!("{} is no text", path.display()))
+        .with_context(|| format!("{} is not text", path.display()))
 }
 
 /// Whether other processes keep the machine busy, which belongs beside every figure.

@@ -26,7 +26,7 @@ const STEPS: u64 = 500;
 /// differ too much.
 ///
 /// # Errors
-/// When the layout or the profile has a mistake, or, unless `untested`, the profile does not fit.
+/// When the layout or the profile is invalid, or, unless `untested`, the profile does not fit.
 pub(super) fn run(
     layout: &ResolvedRun,
     today: Option<&str>,
@@ -105,7 +105,7 @@ impl Recorded {
 /// The layout of the file `today`, with everything resolved; it has one placement.
 ///
 /// # Errors
-/// When it has several, or contains a mistake.
+/// When it has several, or is invalid.
 pub(super) fn prepared(layout: &ResolvedRun, today: Option<&str>) -> Result<Prepared> {
     let ResolvedRun {
         inventory,

@@ -98,7 +98,7 @@ fn out(args: &Args) -> Result<PathBuf> {
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         bail!(
-            "{} is no folder to write {} in; make it, or give another --out",
+            "{} is not a folder to write {} in; make it, or give another --out",
             folder.display(),
             out.display()
         );

@@ -19,7 +19,7 @@ pub struct Args {
 /// Prints the success, the assumptions, and for simulated arms the size of the data.
 ///
 /// # Errors
-/// The first mistake.
+/// The first error.
 pub fn run(args: &Args) -> Result<()> {
     let resolved = args.request.resolve(false)?;
     let (plan, inventory) = (&resolved.plan, &resolved.inventory);

@@ -25,7 +25,7 @@ pub(super) fn read(folder: &Path, asked: &str) -> Result<Drill, UsageError> {
     Drill::parse(&text).map_err(|why| {
         let file = folder.join(DOCUMENT);
         UsageError(format!(
-            "{asked}: {}: it is no document of a drill: {why}; drill again",
+            "{asked}: {}: it is not a document of a drill: {why}; drill again",
             file.display()
         ))
     })

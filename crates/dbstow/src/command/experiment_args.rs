@@ -80,7 +80,7 @@ impl ExperimentArgs {
     /// Reads and checks the whole request; with `aa`, the baseline has a twin.
     ///
     /// # Errors
-    /// When something cannot be read, has a mistake, or is inconsistent.
+    /// When something cannot be read, is invalid, or is inconsistent.
     pub fn resolve(&self, aa: bool) -> Result<ResolvedRun> {
         self.resolve_with(Vec::new(), aa)
     }
@@ -105,7 +105,7 @@ impl ExperimentArgs {
     /// The profile on the layout in the file `today`, or, without one, on the disks named in the profile.
     ///
     /// # Errors
-    /// When there is no such layout, or it has a mistake.
+    /// When there is no such layout, or it is invalid.
     pub fn resolve_today(&self, today: Option<&str>) -> Result<ResolvedRun> {
         let profile = self.profile.as_deref().unwrap_or_default();
         let window = (self.set.iter().rev()).find(|(key, _)| key == WINDOW);
@@ -128,7 +128,7 @@ impl ExperimentArgs {
     /// The profile on `layout`.
     ///
     /// # Errors
-    /// When it has a mistake.
+    /// When it is invalid.
     fn resolve_layout(&self, layout: ExperimentText, profile: &str) -> Result<ResolvedRun> {
         // A modified demand cannot be compared with the recorded one.
         let is_window = |(key, _): &&(String, String)| key == WINDOW;

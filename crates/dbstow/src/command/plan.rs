@@ -45,7 +45,7 @@ pub struct Args {
 /// Prints the plan.
 ///
 /// # Errors
-/// When the experiment has a mistake.
+/// When the experiment is invalid.
 pub fn run(args: &Args) -> Result<()> {
     let ResolvedRun {
         inventory,

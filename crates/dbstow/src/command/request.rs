@@ -18,7 +18,7 @@ use lab::request::{
 /// Resolves `request` for the engines of this build.
 ///
 /// # Errors
-/// When something cannot be read, has a mistake, or is inconsistent.
+/// When something cannot be read, is invalid, or is inconsistent.
 pub(super) fn resolved(request: &RunRequest) -> Result<ResolvedRun> {
     let resolved = request.resolve(ENGINES);
     resolved.map_err(|error| in_options(request, error))

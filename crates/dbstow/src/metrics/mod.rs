@@ -23,7 +23,7 @@ pub use family::{FAMILIES, Family, Kind, Scope, family};
 pub use run::RunMetrics;
 pub use server::ServerMetrics;
 #[cfg(feature = "metrics")]
-pub use text::{openmetrics, prometheus};
+pub use text::TextFormat;
 pub use totals::{ClockKind, Totals};
 
 /// The label value that collects everything beyond the maximum number of values of a label.

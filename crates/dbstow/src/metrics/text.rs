@@ -1,127 +1,117 @@
 //! Samples as text: OpenMetrics, and the older text format of Prometheus.
+//!
+//! Both are written here from the samples. The client library of Prometheus writes OpenMetrics alone, which would have to be
+//! parsed again for scrapers that read the older format.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
-use prometheus_client::metrics::MetricType;
-use prometheus_client::registry::{Registry, Unit};
+use super::{FAMILIES, Family, Kind, Label, Latency, Sample, Value};
 
-use super::{FAMILIES, Family, Kind, Sample, Value};
-
-/// Samples in OpenMetrics 1.0, including the end marker.
-///
-/// Source: <https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md>, read 2026-11-25.
-pub fn openmetrics(samples: Vec<Sample>) -> String {
-    let mut registry = Registry::default();
-    registry.register_collector(Box::new(Samples(samples)));
-    let mut text = String::new();
-    text::encode(&mut text, &registry).expect("a string takes it");
-    text
+/// A text format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextFormat {
+    /// OpenMetrics 1.0, including the end marker.
+    ///
+    /// Source: <https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md>, read 2026-11-25.
+    OpenMetrics,
+    /// Prometheus' text format 0.0.4, which older scrapers, `promtool check metrics` and `node_exporter` read. It names a family
+    /// of counters after its samples, and has neither infos nor units.
+    ///
+    /// Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>, read 2026-11-25.
+    Prometheus,
 }
 
-/// The same in Prometheus' text format 0.0.4, which older scrapers, `promtool check metrics` and `node_exporter` read. It
-/// names a family of counters after its samples, and has neither infos nor units.
-///
-/// Source: <https://prometheus.io/docs/instrumenting/exposition_formats/>, read 2026-11-25.
-pub fn prometheus(openmetrics: &str) -> String {
-    let mut text = String::with_capacity(openmetrics.len());
-    for line in openmetrics.lines() {
-        let mut words = line.splitn(4, ' ');
-        let (hash, word, name) = (words.next(), words.next(), words.next());
-        let rest = words.next().unwrap_or_default();
-        match (hash, word, name) {
-            (Some("#"), Some("EOF" | "UNIT"), _) => continue,
-            (Some("#"), Some(word @ ("HELP" | "TYPE")), Some(name)) => {
-                let known = FAMILIES.iter().find(|family| family.name == name);
-                let name = known.map_or_else(|| name.to_owned(), Family::sample_name);
-                let rest = match (word, rest) {
-                    ("TYPE", "info") => "gauge",
-                    (_, rest) => rest,
-                };
-                text += &format!("# {word} {name} {rest}");
-            }
-            (_, _, _) => text += line,
-        }
-        text.push('\n');
+impl TextFormat {
+    /// `samples` in this format, in the order of [`FAMILIES`].
+    pub fn text(self, samples: &[Sample]) -> String {
+        let mut text = String::new();
+        self.write(samples, &mut text)
+            .expect("a string takes any text");
+        text
     }
-    text
-}
 
-#[derive(Debug)]
-struct Samples(Vec<Sample>);
-
-impl Collector for Samples {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+    fn write(self, samples: &[Sample], text: &mut String) -> fmt::Result {
         for family in FAMILIES {
-            let mut members = self.0.iter().filter(|sample| sample.family == family.name);
-            let Some(first) = members.next() else {
-                continue;
-            };
-            let unit = family.unit.map(unit);
-            let name = match family.unit {
-                // The encoder appends it at the end.
-                Some(unit) => family.name.trim_end_matches(unit).trim_end_matches('_'),
-                None => family.name,
-            };
-            let help = format!("{}.", family.help);
-            let kind = kind(family.kind);
-            let mut metric = encoder.encode_descriptor(name, &help, unit.as_ref(), kind)?;
-            for sample in std::iter::once(first).chain(members) {
-                let labels = &sample.labels;
-                if let Value::Info = sample.value {
-                    metric.encode_info(labels)?;
-                    continue;
-                }
-                match labels.is_empty() {
-                    // It would write empty braces.
-                    true => encode(&mut metric, family.kind, &sample.value)?,
-                    false => encode(
-                        &mut metric.encode_family(labels)?,
-                        family.kind,
-                        &sample.value,
-                    )?,
-                }
+            let members = samples.iter().filter(|sample| sample.family == family.name);
+            let mut members = members.peekable();
+            if members.peek().is_some() {
+                self.write_header(family, text)?;
+            }
+            for sample in members {
+                write_sample(family, sample, text)?;
             }
         }
-        Ok(())
-    }
-}
-
-fn encode(member: &mut MetricEncoder<'_>, kind: Kind, value: &Value) -> fmt::Result {
-    match (value, kind) {
-        (Value::Count(count), _) => member.encode_counter::<NoLabelSet, _, u64>(count, None),
-        (Value::Number(number), Kind::Counter) => {
-            member.encode_counter::<NoLabelSet, _, u64>(number, None)
+        match self {
+            TextFormat::OpenMetrics => writeln!(text, "# EOF"),
+            TextFormat::Prometheus => Ok(()),
         }
-        (Value::Number(number), Kind::Gauge | Kind::Histogram | Kind::Info) => {
-            member.encode_gauge(number)
+    }
+
+    fn write_header(self, family: &Family, text: &mut String) -> fmt::Result {
+        let (name, kind) = match (self, family.kind) {
+            (TextFormat::OpenMetrics, kind) => (family.name.to_owned(), kind.name()),
+            (TextFormat::Prometheus, Kind::Info) => (family.sample_name(), Kind::Gauge.name()),
+            (TextFormat::Prometheus, kind) => (family.sample_name(), kind.name()),
+        };
+        writeln!(text, "# HELP {name} {}.", family.help)?;
+        writeln!(text, "# TYPE {name} {kind}")?;
+        match (self, family.unit) {
+            (TextFormat::OpenMetrics, Some(unit)) => writeln!(text, "# UNIT {name} {unit}"),
+            _ => Ok(()),
         }
-        (Value::Latency(latency), _) => member.encode_histogram::<NoLabelSet>(
-            latency.sum_s(),
-            latency.count(),
-            &latency.buckets(),
-            None,
-        ),
-        // It was written with its labels.
-        (Value::Info, _) => Ok(()),
     }
 }
 
-fn kind(kind: Kind) -> MetricType {
-    match kind {
-        Kind::Counter => MetricType::Counter,
-        Kind::Gauge => MetricType::Gauge,
-        Kind::Histogram => MetricType::Histogram,
-        Kind::Info => MetricType::Info,
+fn write_sample(family: &Family, sample: &Sample, text: &mut String) -> fmt::Result {
+    let (name, labels) = (family.sample_name(), labels(&sample.labels));
+    let labelled = match labels.is_empty() {
+        true => name.clone(),
+        false => format!("{name}{{{labels}}}"),
+    };
+    match &sample.value {
+        Value::Count(count) => writeln!(text, "{labelled} {count}"),
+        Value::Number(number) => writeln!(text, "{labelled} {}", figure(*number)),
+        Value::Latency(latency) => write_histogram(&name, &labels, latency, text),
+        Value::Info => writeln!(text, "{labelled} 1"),
     }
 }
 
-fn unit(unit: &str) -> Unit {
-    match unit {
-        "bytes" => Unit::Bytes,
-        "seconds" => Unit::Seconds,
-        other => Unit::Other(other.to_owned()),
+fn write_histogram(name: &str, labels: &str, latency: &Latency, text: &mut String) -> fmt::Result {
+    let (own, before) = match labels.is_empty() {
+        true => (String::new(), String::new()),
+        false => (format!("{{{labels}}}"), format!("{labels},")),
+    };
+    writeln!(text, "{name}_sum{own} {}", figure(latency.sum_s()))?;
+    writeln!(text, "{name}_count{own} {}", latency.count())?;
+    let mut cumulative = 0;
+    for (bound_s, count) in latency.buckets() {
+        cumulative += count;
+        let bound = figure(bound_s);
+        writeln!(text, "{name}_bucket{{{before}le=\"{bound}\"}} {cumulative}")?;
+    }
+    Ok(())
+}
+
+/// `a="1",b="2"`, escaped as both formats have it.
+fn labels(labels: &[Label]) -> String {
+    let escaped = |value: &str| {
+        let value = value.replace('\\', r"\\").replace('"', "\\\"");
+        value.replace('\n', r"\n")
+    };
+    let labels = labels
+        .iter()
+        .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
+    labels.collect::<Vec<_>>().join(",")
+}
+
+/// A number in decimal digits with a point, `+Inf`, `-Inf` or `NaN`: a bound of a bucket is part of a series' name, and has to
+/// stay the same text.
+fn figure(number: f64) -> String {
+    match number {
+        f64::INFINITY => "+Inf".to_owned(),
+        f64::NEG_INFINITY => "-Inf".to_owned(),
+        _ if number.fract() == 0.0 => format!("{number:.1}"),
+        _ => number.to_string(),
     }
 }
 
@@ -151,7 +141,7 @@ mod tests {
 
     #[test]
     fn families_are_written_in_their_order_and_labels_are_escaped() {
-        insta::assert_snapshot!(openmetrics(samples()), @r#"
+        insta::assert_snapshot!(TextFormat::OpenMetrics.text(&samples()), @r#"
         # HELP dbstow_emulator How requests reach the emulator.
         # TYPE dbstow_emulator info
         dbstow_emulator_info{transport="fuser"} 1
@@ -172,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_older_format_names_counters_and_infos_as_their_samples() {
-        insta::assert_snapshot!(prometheus(&openmetrics(samples())), @r#"
+        insta::assert_snapshot!(TextFormat::Prometheus.text(&samples()), @r#"
         # HELP dbstow_emulator_info How requests reach the emulator.
         # TYPE dbstow_emulator_info gauge
         dbstow_emulator_info{transport="fuser"} 1
@@ -187,5 +177,34 @@ mod tests {
         # TYPE dbstow_run_trials_running gauge
         dbstow_run_trials_running{arm="a \"b\"\n",phase="run"} 1.0
         "#);
+    }
+
+    #[test]
+    fn buckets_are_cumulative_and_bounds_have_a_point_and_no_exponent() {
+        let mut histogram = reading::histogram::empty();
+        // One in the bucket to 100 us, two above the last bound: 60 s.
+        histogram.record(80_000).expect("it grows");
+        histogram.record_n(60_000_000_000, 2).expect("it grows");
+        let mut latency = Latency::default();
+        latency.add(&histogram);
+        let name = "dbstow_emulator_reply_error_seconds";
+        let samples = [Sample::new(name, vec![], Value::Latency(latency))];
+
+        let text = TextFormat::Prometheus.text(&samples);
+
+        for (bound, count) in [("0.00005", 0), ("0.0001", 1), ("1.0", 1), ("+Inf", 3)] {
+            let line = format!("\n{name}_bucket{{le=\"{bound}\"}} {count}\n");
+            assert!(text.contains(&line), "{line} is not in {text}");
+        }
+        assert!(text.contains(&format!("\n{name}_count 3\n")), "{text}");
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_written_as_the_formats_have_them() {
+        let written = [0.0, -2.0, 1e-9, f64::INFINITY, f64::NEG_INFINITY, f64::NAN].map(figure);
+        assert_eq!(
+            written,
+            ["0.0", "-2.0", "0.000000001", "+Inf", "-Inf", "NaN"]
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! The program as a user runs it, in a separate folder.
 
-mod mistakes;
+mod refused;
 
 use std::fs;
 use std::path::Path;
@@ -101,7 +101,7 @@ fn options_in_the_examples_of_run_exist() {
         .collect();
     assert!(!used.is_empty());
     for option in used {
-        assert!(options.contains(option), "{option} is no option of run");
+        assert!(options.contains(option), "{option} is not an option of run");
     }
 }
 

@@ -11,7 +11,9 @@ mod mariadb_server;
 mod postgres;
 mod windows;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
 use experiment::spec::{File, Role};
 use layout::{CaptureFile, LayoutProvider, LayoutRequest, Script, scripts};
@@ -82,6 +84,37 @@ pub(crate) fn shown(scripts: &[Script], leave: &[&str]) -> String {
         .filter(|script| !leave.contains(&script.name.as_str()));
     kept.map(|script| format!("==> {}\n{}", script.name, script.text.replace('\r', "")))
         .collect()
+}
+
+/// What was put into the templates: the lines of scripts, without those that `leave` names, that no template has as they are.
+pub(crate) fn filled(scripts: &[Script], leave: &[&str]) -> String {
+    let templates = template_lines();
+    let shown = shown(scripts, leave);
+    let filled = shown
+        .lines()
+        .filter(|line| !templates.contains(line.trim_end()));
+    filled.map(|line| format!("{line}\n")).collect()
+}
+
+fn template_lines() -> BTreeSet<String> {
+    let engines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../engines");
+    let products = ["sqlserver", "mariadb", "postgres"];
+    let mut folders = products
+        .map(|product| engines.join(product).join("templates/layout"))
+        .to_vec();
+    let mut lines = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().expect("it has templates").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).expect("a template is text");
+            lines.extend(text.lines().map(|line| line.trim_end().to_owned()));
+        }
+    }
+    lines
 }
 
 pub(crate) fn text<'a>(scripts: &'a [Script], name: &str) -> &'a str {

@@ -202,7 +202,7 @@ fn sarif_fits_the_official_schema() {
     let schema = std::fs::read_to_string(manifest.with_file_name("src").join("schema.json"));
     let mut schema: Value =
         serde_json::from_str(&schema.expect("it is in the package")).expect("it is JSON");
-    // Its one flaw: `-[a-zA-Z]{2}]?$` is no regular expression of ECMA-262 in Unicode mode. We give no language.
+    // Its one flaw: `-[a-zA-Z]{2}]?$` is not a regular expression of ECMA-262 in Unicode mode. We give no language.
     for kind in ["run", "toolComponent"] {
         let language = &mut schema["definitions"][kind]["properties"]["language"];
         let language = language.as_object_mut().expect("it is described");

@@ -74,3 +74,20 @@ fn read_records_prints_what_a_run_found() {
     );
     assert!(compared.contains("95 % CI"), "{compared}");
 }
+
+#[test]
+fn readmes_of_crates_have_no_code_that_is_not_compiled() {
+    let crates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = [crates.clone(), crates.join("engines")].map(|folder| {
+        let entries = folder.read_dir().expect("a folder of crates").flatten();
+        entries.map(|entry| entry.path().join("README.md"))
+    });
+    let readmes = folders.into_iter().flatten();
+    let texts = readmes.filter_map(|file| Some((std::fs::read_to_string(&file).ok()?, file)));
+    let texts: Vec<_> = texts.collect();
+    assert!(texts.len() > 20, "only {} were found", texts.len());
+    for (text, file) in texts {
+        // Examples are in the documentation of a crate's root, or in its `examples`.
+        assert!(!text.contains("```rust"), "{}", file.display());
+    }
+}

@@ -1,4 +1,4 @@
-//! Trials in real time, on a small test engine: SQLite over its ordinary file system.
+//! TrialRequest in real time, on a small test engine: SQLite over its ordinary file system.
 
 mod failures;
 mod phases;
@@ -79,7 +79,7 @@ const MEASURED: Variant = Variant {
 
 /// The request of a test.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct TrialRequest<'a> {
     workload: &'a str,
     database: &'a str,
     measured: bool,
@@ -87,9 +87,9 @@ struct Asked<'a> {
     write: &'a str,
 }
 
-impl Default for Asked<'_> {
+impl Default for TrialRequest<'_> {
     fn default() -> Self {
-        Asked {
+        TrialRequest {
             workload: "sessions = 2\noperations = 50",
             database: "shared",
             measured: false,
@@ -109,7 +109,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(asked: Asked<'_>) -> Prepared {
+    fn new(asked: TrialRequest<'_>) -> Prepared {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let own = folder.path().join("workload");
         std::fs::create_dir(&own).expect("the folder is ours");
@@ -456,7 +456,7 @@ impl Driver for TinyClient<'_> {
         let prepared = prepared.as_mut().map_err(|error| error.to_string())?;
         for (place, argument) in (1..).zip(arguments) {
             let Value::Int(value) = argument else {
-                return Err(format!("{argument} is no whole number"));
+                return Err(format!("{argument} is not a whole number"));
             };
             prepared
                 .raw_bind_parameter(place, value)

@@ -2,7 +2,7 @@
 
 mod lint_mariadb;
 mod mariadb;
-mod mariadb_given;
+mod mariadb_external;
 mod mariadb_recovers;
 mod mysql;
 mod record_mariadb;

@@ -1,7 +1,7 @@
 //! A real PostgreSQL.
 
 mod postgres;
-mod postgres_given;
+mod postgres_external;
 mod postgres_tls;
 mod postgres_versions;
 mod record;

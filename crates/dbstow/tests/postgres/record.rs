@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 use dbstow::metrics::{FAMILIES, Scope};
+use host::clock::Clock;
+use model::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use profile::Profile;
@@ -126,7 +127,7 @@ fn a_recording_holds_what_a_server_did_while_clients_worked() {
     let then = intervals(&recorder) + 2;
     while intervals(&recorder) < then {
         assert!(recording.try_wait().unwrap().is_none(), "it ended");
-        std::thread::sleep(Duration::from_millis(100));
+        Clock::sleep(Duration::from_millis(100));
     }
     interrupt(&recording);
     let output = recording.wait_with_output().unwrap();

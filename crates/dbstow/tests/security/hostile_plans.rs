@@ -407,11 +407,11 @@ fn a_question_that_is_not_that_of_its_plan_is_refused() {
         ),
         (
             |question| question["arms"][1]["usd_per_month"] = json!(1e308),
-            "question.arms.two.usd_per_month: 1e308 is no price",
+            "question.arms.two.usd_per_month: 1e308 is not a price",
         ),
         (
             |question| question["arms"][1]["usd_per_month"] = json!(-1),
-            "question.arms.two.usd_per_month: -1.0 is no price",
+            "question.arms.two.usd_per_month: -1.0 is not a price",
         ),
         (
             |question| question["baseline"] = json!("three"),

@@ -4,11 +4,11 @@
 
 #![cfg(target_os = "linux")]
 
-mod asked;
 mod emulated;
 mod ends;
 mod faults;
 mod prompted;
+mod queried;
 mod recorded;
 mod relay;
 mod restarts;

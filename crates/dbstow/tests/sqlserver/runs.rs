@@ -159,7 +159,7 @@ fn what_is_too_old_or_no_sql_server_is_refused_before_anything_is_made() {
         (
             "12.0.2000.8",
             6,
-            "speaks T-SQL and is no SQL Server (EngineEdition 6",
+            "speaks T-SQL and is not a SQL Server (EngineEdition 6",
         ),
     ] {
         let bench = Bench::start(SqlServer::windows(PASSWORD).edition(version, engine));

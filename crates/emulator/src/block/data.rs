@@ -31,7 +31,7 @@ pub(super) struct Data {
     /// Whether requests are currently modelled and counted, and whether they ever are.
     modelled: AtomicBool,
     may_be_modelled: bool,
-    trouble: OnceLock<String>,
+    problem: OnceLock<String>,
     /// Requests that fail on demand.
     pub(super) faults: Faults,
 }
@@ -57,7 +57,7 @@ impl Data {
             place,
             modelled: AtomicBool::new(false),
             may_be_modelled: parts.kept.is_modelled(),
-            trouble: OnceLock::new(),
+            problem: OnceLock::new(),
             faults,
         }
     }
@@ -69,8 +69,8 @@ impl Data {
     }
 
     /// The first problem with the image.
-    pub(super) fn trouble(&self) -> Option<&str> {
-        self.trouble.get().map(String::as_str)
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.problem.get().map(String::as_str)
     }
 
     /// Frees a range of the volume; it reads as zeros from then on.
@@ -153,14 +153,14 @@ impl Data {
             recorder.end(self.storage.now());
             return EIO;
         }
-        let trouble = match error.kind() {
+        let problem = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 format!("the backing disk is full, so that writes fail ({error})")
             }
             _ => format!("the image cannot be used: {error}"),
         };
         // Later ones follow from the first.
-        let _ = self.trouble.set(trouble);
+        let _ = self.problem.set(problem);
         EIO
     }
 }

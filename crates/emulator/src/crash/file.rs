@@ -29,7 +29,7 @@ pub enum HistoryError {
     #[error("{0}")]
     System(#[from] io::Error),
     /// It is another kind of file, or of another version.
-    #[error("it is no history of writes of this version of dbstow ({0}); record it again")]
+    #[error("it is not a history of writes of this version of dbstow ({0}); record it again")]
     Other(String),
     /// It is truncated, or contains impossible values.
     #[error("it is damaged at event {0}; record it again")]

@@ -142,7 +142,7 @@ impl Directories {
 
 impl EngineError {
     /// The same error, with what could not be `removed` of what was created before it.
-    pub fn with_remains(self, removed: Result<(), String>) -> EngineError {
+    pub fn with_left_behind(self, removed: Result<(), String>) -> EngineError {
         match removed {
             Ok(()) => self,
             Err(left) => EngineError::failed(self.to_string(), left),

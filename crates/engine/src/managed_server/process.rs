@@ -119,7 +119,7 @@ impl ManagedServer {
     }
 
     /// A program of the product, run as the server's user. It ends with this thread: trials run on
-    /// the main one, and leftovers of a killed one are ended by [`host::orphans`].
+    /// the main one, and those of a killed one are ended by [`host::orphans`].
     pub fn command(&self, program: &Path, task: Task) -> Command {
         // It must not see the user's environment, least of all a password.
         let mut command = child::command(program);

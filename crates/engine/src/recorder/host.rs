@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use host::plain::{self, CountedDisk, DiskCounters};
 use model::Duration;
-use profile::{Io, Lost, Machine, Volume};
+use profile::{Io, Lost, Machine, ServerVolume};
 
 use super::disks::difference;
 use super::process_file::process;
@@ -122,8 +122,8 @@ impl Host {
         }
     }
 
-    pub(super) fn volumes(&self) -> Vec<Volume> {
-        let volume = |roles: &BTreeSet<Role>| Volume {
+    pub(super) fn volumes(&self) -> Vec<ServerVolume> {
+        let volume = |roles: &BTreeSet<Role>| ServerVolume {
             roles: roles.clone(),
             disk: None,
             size: None,

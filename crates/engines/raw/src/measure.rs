@@ -123,13 +123,13 @@ pub fn measure(
     window: Window,
     stop: &dyn Fn() -> bool,
 ) -> Result<RawOutcome, RawError> {
-    let asked = Asked {
+    let task = FioTask {
         what: spec.to_string(),
         arguments: arguments(fio, files, spec, seed, window),
         ioengine: ioengine(fio, spec).to_owned(),
         window,
     };
-    let mut outcome = carry_out(fio, (files, volumes), asked, stop)?;
+    let mut outcome = run_fio(fio, (files, volumes), task, stop)?;
     // It may take longer than requested.
     let end = window.from + outcome.elapsed;
     outcome.phases = super::simulate::phases(Window {
@@ -139,8 +139,8 @@ pub fn measure(
     Ok(outcome)
 }
 
-/// A task for fio.
-pub(crate) struct Asked {
+/// A task of fio.
+pub(crate) struct FioTask {
     /// Description for errors.
     pub(crate) what: String,
     /// Its arguments. Only jobs named after a file are counted.
@@ -155,18 +155,18 @@ pub(crate) struct Asked {
 ///
 /// # Errors
 /// When fio fails, or `stop` is set before the end.
-pub(crate) fn carry_out(
+pub(crate) fn run_fio(
     fio: &Fio,
     (files, volumes): (&Files, &[String]),
-    asked: Asked,
+    task: FioTask,
     stop: &dyn Fn() -> bool,
 ) -> Result<RawOutcome, RawError> {
-    let Asked {
+    let FioTask {
         what,
         arguments,
         ioengine,
         window,
-    } = asked;
+    } = task;
     let text = fio.run(&what, &arguments, stop)?;
     let report = output::read(&what, &text)?;
     let disks = disks(&report, files, volumes);

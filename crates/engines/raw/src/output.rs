@@ -80,7 +80,7 @@ pub(crate) fn read(what: &str, text: &str) -> Result<Report, RawError> {
     // Warnings may precede the document.
     let start = text
         .find('{')
-        .ok_or_else(|| broken("it is no JSON".into()))?;
+        .ok_or_else(|| broken("it is not JSON".into()))?;
     let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Output>();
     let output = documents
         .next()
@@ -127,7 +127,7 @@ fn tally(latency: &Latency, bytes: u64) -> Result<Tally, String> {
     for (bin, count) in &latency.bins {
         let ns: u64 = bin
             .parse()
-            .map_err(|_| format!("bin \"{bin}\" is no number"))?;
+            .map_err(|_| format!("bin \"{bin}\" is not a number"))?;
         if ns > histogram::LATENCY_MAX.as_nanos() || i64::try_from(*count).is_err() {
             return Err(format!(
                 "bin \"{bin}\" counts {count} latencies of {:.0} s, which cannot be; check this fio and its clock",

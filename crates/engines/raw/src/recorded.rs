@@ -11,7 +11,7 @@ use model::{Bytes, Duration, Instant};
 use profile::{Interval, Io, Profile, Requests};
 use reading::Role;
 
-use super::measure::{Asked, Files, carry_out, common_arguments, job_name};
+use super::measure::{Files, FioTask, common_arguments, job_name, run_fio};
 use super::{Fio, RawError, RawOutcome, Window};
 
 /// Maximum number of steps of a profile: each has its own jobs, which fio starts all at the beginning.
@@ -83,7 +83,7 @@ pub fn play(
             most: JOBS_MAX,
         });
     }
-    let asked = Asked {
+    let task = FioTask {
         what: format!(
             "the requests of a profile, at most {} in flight for each file and direction",
             recording.in_flight
@@ -92,7 +92,7 @@ pub fn play(
         ioengine: format!("{}, {}", fio.queued, fio.synchronous),
         window,
     };
-    let mut outcome = carry_out(fio, (files, volumes), asked, stop)?;
+    let mut outcome = run_fio(fio, (files, volumes), task, stop)?;
     // Each job counts its own step.
     outcome.elapsed = window.until.since(window.from);
     Ok(outcome)

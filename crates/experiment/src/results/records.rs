@@ -252,6 +252,6 @@ mod tests {
         let record = crate::examples::trial("p30", 0, 1.0);
         let text = serde_json::to_string(&record).expect("a record is JSON");
         let error = read(&text.replacen("read.service", "reed.service", 1)).expect_err("no cause");
-        assert!(error.contains("\"reed.service\" is no cause"), "{error}");
+        assert!(error.contains("\"reed.service\" is not a cause"), "{error}");
     }
 }

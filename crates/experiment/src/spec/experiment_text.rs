@@ -93,7 +93,7 @@ impl ExperimentText {
     /// The same without its workload, if that replays a profile.
     pub fn without_profile(self) -> ExperimentText {
         let Ok(mut document) = self.text.parse::<DocumentMut>() else {
-            // Its mistakes are reported with their place later.
+            // Its errors are reported with their place later.
             return self;
         };
         let workload = document.get("workload").and_then(Item::as_table_like);

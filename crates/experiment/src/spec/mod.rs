@@ -133,7 +133,7 @@ impl Spec {
     /// folder: [`located`] converts those of a file.
     ///
     /// # Errors
-    /// The first mistake, with its line or override.
+    /// The first error, with its line or override.
     pub fn parse(
         file: &str,
         text: &str,
@@ -254,7 +254,7 @@ impl Origin {
     /// Reads `experiment`, without overrides.
     ///
     /// # Errors
-    /// The first mistake in its shape, or in a section that sets keys of others, with its line.
+    /// The first error in its shape, or in a section that sets keys of others, with its line.
     fn read(experiment: &ExperimentText, variant: Variant) -> Result<Origin, SpecError> {
         let ExperimentText { source, text } = experiment;
         let (text, asked) =
@@ -281,7 +281,7 @@ impl Origin {
     /// The experiment with `overrides`, dotted keys and values, in order.
     ///
     /// # Errors
-    /// The first mistake, with its line or override.
+    /// The first error, with its line or override.
     fn with(&self, overrides: &[(String, String)]) -> Result<Spec, SpecError> {
         let origin = Origin {
             overrides: overrides.to_vec(),

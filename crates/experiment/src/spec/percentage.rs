@@ -13,7 +13,7 @@ pub fn percentage(text: &str, end: f64) -> Result<f64, String> {
     };
     let share: Option<f64> = number.parse().ok();
     let Some(share) = share.filter(|share| share.is_finite()) else {
-        return Err("it is no number; give a percentage such as 5%".to_owned());
+        return Err("it is not a number; give a percentage such as 5%".to_owned());
     };
     if unit == 1.0 && share >= 1.0 {
         let meant = share / 100.0;
@@ -74,7 +74,7 @@ mod tests {
         }
         assert!(of("150").contains("no percent sign"));
         for text in ["", "%", "nan", "NaN%", "inf%", "-inf", "five", "0,3"] {
-            assert!(of(text).starts_with("it is no number"), "{text}");
+            assert!(of(text).starts_with("it is not a number"), "{text}");
         }
     }
 }

@@ -21,7 +21,7 @@ impl Volumes {
     /// Reads `text` of `file`. Names of disks and machines are not resolved.
     ///
     /// # Errors
-    /// The first mistake, with its line.
+    /// The first error, with its line.
     pub fn parse(file: &str, text: &str) -> Result<Volumes, SpecError> {
         let at = |line, message| SpecError::File {
             file: file.to_owned(),

@@ -117,7 +117,7 @@ impl Folder {
 
     /// Whether `name` is a file that an earlier run of this user did not finish writing: by its name,
     /// or by the name `former`, which earlier versions used.
-    pub fn is_remains(&self, name: &OsStr, former: Option<&str>) -> bool {
+    pub fn is_unfinished_file(&self, name: &OsStr, former: Option<&str>) -> bool {
         if PlainName::new(name).is_err() {
             return false;
         }

@@ -50,8 +50,8 @@ fn totals(sources: &[Source], options: &Options, mut draft: Draft) -> Result<Dra
     let dates = dates(&all, options, &mut draft)?;
     let has_date = |rows: &Rows| matches!(rows.when, When::Date(_));
     if options.start.is_some() && all.iter().all(has_date) {
-        let told = "--start has no effect: the rows have dates";
-        draft.notes.push(told.to_owned());
+        let note = "--start has no effect: the rows have dates";
+        draft.notes.push(note.to_owned());
     }
     for (source, rows) in sources.iter().zip(&all) {
         let table = rows.table;

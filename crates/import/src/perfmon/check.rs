@@ -47,7 +47,7 @@ impl Disk<'_> {
         };
         let count = |row| both(row, |figures, row| figures.rates(row).per_second);
         let bytes = |row| both(row, |figures, row| figures.rates(row).bytes_per_second);
-        let mut told = |what: &str, twice: Twice| {
+        let mut note = |what: &str, twice: Twice| {
             if let Some([used, other]) = contradiction(twice) {
                 draft.assume(format!(
                     "{} contradicts itself: {what} are {other} a second, and {used} by the counters that count.",
@@ -57,20 +57,20 @@ impl Disk<'_> {
         };
         for (kind, figures) in kinds {
             let size = |row| Some(figures.count?.value(row)? * figures.size?.value(row)?);
-            told(
+            note(
                 &format!("`Disk {kind}s/sec` x `Avg. Disk Bytes/{kind}`"),
                 twice(rows, |row| value(figures.bytes, row), size),
             );
         }
-        told(
+        note(
             "`Disk Transfers/sec`",
             twice(rows, count, |row| value(self.both.count, row)),
         );
-        told(
+        note(
             "`Disk Bytes/sec`",
             twice(rows, bytes, |row| value(self.both.bytes, row)),
         );
-        told(
+        note(
             "transfers x `Avg. Disk Bytes/Transfer`",
             twice(rows, bytes, |row| {
                 Some(count(row)? * value(self.both.size, row)?)
@@ -107,8 +107,8 @@ impl Disk<'_> {
             }
         }
         let (queue, mean) = ("Avg. Disk Queue Length", "Avg. Disk sec/Transfer");
-        let told = load.contradiction(self.name, queue, "% Idle Time");
-        draft.assumptions.extend(told);
+        let note = load.contradiction(self.name, queue, "% Idle Time");
+        draft.assumptions.extend(note);
         draft
             .assumptions
             .extend(by_mean.contradiction(self.name, mean, mean));

@@ -216,8 +216,8 @@ fn wide(
     let own = table.header[0].contains("(PDH-");
     let bias = bias(&table.header[0]);
     if bias.is_some() && options.utc_offset.is_some_and(|given| Some(given) != bias) {
-        let told = "--utc-offset has no effect: the header of the file has its offset";
-        draft.notes.push(told.to_owned());
+        let note = "--utc-offset has no effect: the header of the file has its offset";
+        draft.notes.push(note.to_owned());
     }
     let is_open = |(_, text): &(usize, &str)| is_open(text);
     let options = Options {

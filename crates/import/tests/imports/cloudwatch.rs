@@ -102,24 +102,24 @@ fn units_are_converted_or_refused() {
     ] {
         let converted = with(metric, from, to).expect("a profile").profile;
         assert_eq!(converted.intervals, sums.intervals, "{metric}");
-        let told = converted.assumptions.join("\n");
-        let is_told =
-            told.contains("Kilobytes of `VolumeReadBytes` are 1000 bytes each: no page of AWS");
-        assert_eq!(is_told, metric == "VolumeReadBytes", "{told}");
+        let note = converted.assumptions.join("\n");
+        let is_noted =
+            note.contains("Kilobytes of `VolumeReadBytes` are 1000 bytes each: no page of AWS");
+        assert_eq!(is_noted, metric == "VolumeReadBytes", "{note}");
     }
     let without = with("VolumeReadBytes", r#", "Unit": "Bytes""#, "").expect("a profile");
     assert_eq!(without.profile.intervals, sums.intervals);
-    let told = without.profile.assumptions.join("\n");
+    let note = without.profile.assumptions.join("\n");
     assert!(
-        told.contains("`VolumeReadBytes` has no `Unit`: it is taken to be Bytes"),
-        "{told}"
+        note.contains("`VolumeReadBytes` has no `Unit`: it is taken to be Bytes"),
+        "{note}"
     );
     // 491,520,000,000 B of 60,000 requests.
     let large = with("VolumeReadBytes", r#""Bytes""#, r#""Kilobytes""#).expect("a profile");
-    let told = large.profile.assumptions.join("\n");
+    let note = large.profile.assumptions.join("\n");
     assert!(
-        told.contains("`VolumeReadBytes` over `VolumeReadOps` is 7.8 MiB a request"),
-        "{told}"
+        note.contains("`VolumeReadBytes` over `VolumeReadOps` is 7.8 MiB a request"),
+        "{note}"
     );
     for (metric, from, to) in [
         ("VolumeReadBytes", "Bytes", "Bytes/Second"),
@@ -185,14 +185,14 @@ fn answers_that_contradict_one_another_or_name_too_little_are_noted_or_refused()
         answer("VolumeQueueLength", "Average", 8.0),
     )
     .expect("a profile");
-    let told =
+    let note =
         "rates times latencies give 0.40 requests in flight, and `VolumeQueueLength` says 8.00";
     assert!(
         queue
             .profile
             .assumptions
             .iter()
-            .any(|line| line.contains(told)),
+            .any(|line| line.contains(note)),
         "{:?}",
         queue.profile.assumptions
     );
@@ -238,7 +238,7 @@ fn answers_that_contradict_one_another_or_name_too_little_are_noted_or_refused()
 }
 
 #[test]
-fn metrics_of_other_times_are_told() {
+fn metrics_of_other_times_are_reported() {
     let mut answers = answers();
     let (_, writes) = &mut answers[3];
     *writes = writes.replace("T10:", "T11:");

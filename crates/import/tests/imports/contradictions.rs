@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn told(profile: &Profile, part: &str) -> bool {
-    profile.assumptions.iter().any(|told| told.contains(part))
+fn assumes(profile: &Profile, part: &str) -> bool {
+    profile.assumptions.iter().any(|note| note.contains(part))
 }
 
 fn import(text: &str, devices: &[&str]) -> Profile {
@@ -31,16 +31,20 @@ fn blocks_that_iostat_calls_kilobytes_or_megabytes_are_corrected() {
             writes * 8192.0,
             0.001,
         );
-        assert!(told(&profile, divisor), "{:?}", profile.assumptions);
+        assert!(assumes(&profile, divisor), "{:?}", profile.assumptions);
         assert!(
-            told(&profile, "sysstat 12.1.2 to 12.2.0"),
+            assumes(&profile, "sysstat 12.1.2 to 12.2.0"),
             "{:?}",
             profile.assumptions
         );
     }
     // Recorded with -d: there is no processor time to speak of.
     let blocks = profile("sysstat/iostat-blocks-called-kB.json", &[]);
-    assert!(!told(&blocks, "Processor time"), "{:?}", blocks.assumptions);
+    assert!(
+        !assumes(&blocks, "Processor time"),
+        "{:?}",
+        blocks.assumptions
+    );
     // What is right stays as it is, to the digit, and is not mentioned.
     let right = profile("sysstat/iostat-megabytes.json", &[]);
     near(
@@ -48,7 +52,7 @@ fn blocks_that_iostat_calls_kilobytes_or_megabytes_are_corrected() {
         3.12 * 1_048_576.0,
         0.01,
     );
-    assert!(!told(&right, "blocks"), "{:?}", right.assumptions);
+    assert!(!assumes(&right, "blocks"), "{:?}", right.assumptions);
 }
 
 #[test]
@@ -81,7 +85,7 @@ fn a_latency_that_does_not_give_the_queue_is_noted() {
     let queue = text("sysstat/iostat-iso.json").replace("\"aqu-sz\": 0.", "\"aqu-sz\": 5.");
     let profile = import(&queue, &[]);
     assert!(
-        told(
+        assumes(
             &profile,
             "vda contradicts itself: rates times latencies give 0.0"
         ),
@@ -92,7 +96,7 @@ fn a_latency_that_does_not_give_the_queue_is_noted() {
     let busy = text("sysstat/sadf.json").replace("\"util-percent\": 0.", "\"util-percent\": 90.");
     let profile = import(&busy, &[]);
     assert!(
-        told(&profile, "`util-percent` says 0."),
+        assumes(&profile, "`util-percent` says 0."),
         "{:?}",
         profile.assumptions
     );
@@ -190,7 +194,11 @@ fn counters_of_windows_that_contradict_one_another_are_noted() {
         ),
     ] {
         let profile = import(&relog(&[(counter, value)]), &["data=D:"]);
-        assert!(told(&profile, part), "{counter}: {:?}", profile.assumptions);
+        assert!(
+            assumes(&profile, part),
+            "{counter}: {:?}",
+            profile.assumptions
+        );
     }
 }
 
@@ -212,7 +220,7 @@ fn disks_that_do_not_count_what_volumes_count_are_noted() {
     );
     let other = physical("200");
     assert!(
-        told(
+        assumes(
             &other.profile,
             "PhysicalDisk has 200 reads a second, and LogicalDisk 100"
         ),
@@ -229,7 +237,7 @@ fn a_log_that_was_flushed_more_often_than_its_volume_was_written_is_noted() {
     let shared = ["data=D:", "log=D:"];
     let right = [(FLUSHES, "40"), (FLUSHED, "200000")];
     let profile = import(&relog(&right), &shared);
-    assert!(!told(&profile, "is wrong"), "{:?}", profile.assumptions);
+    assert!(!assumes(&profile, "is wrong"), "{:?}", profile.assumptions);
     for (more, devices, part) in [
         (
             [(FLUSHES, "900"), (FLUSHED, "200000")],
@@ -257,17 +265,17 @@ fn a_log_that_was_flushed_more_often_than_its_volume_was_written_is_noted() {
         ),
     ] {
         let profile = import(&relog(&more), devices);
-        assert!(told(&profile, part), "{part}: {:?}", profile.assumptions);
+        assert!(assumes(&profile, part), "{part}: {:?}", profile.assumptions);
     }
 }
 
 #[test]
 fn a_mean_of_the_view_that_is_not_time_over_requests_is_noted() {
     let view = text("blitz-first/file-stats-deltas.csv");
-    assert!(!told(&import(&view, &[]), "io_stall_read_ms_average"));
+    assert!(!assumes(&import(&view, &[]), "io_stall_read_ms_average"));
     // 90,000 ms of 30,000 reads are 3 ms.
     let wrong = view.replace(",90000,3.0,30000,", ",90000,30.0,30000,");
-    assert!(told(
+    assert!(assumes(
         &import(&wrong, &[]),
         "`io_stall_read_ms_average` is not time waited over requests"
     ));
@@ -276,7 +284,7 @@ fn a_mean_of_the_view_that_is_not_time_over_requests_is_noted() {
 #[test]
 fn totals_of_a_trace_that_its_lines_do_not_give_are_noted() {
     let whole = text("blktrace/blkparse.txt");
-    assert!(!told(&import(&whole, &[]), "contradicts itself"));
+    assert!(!assumes(&import(&whole, &[]), "contradicts itself"));
     // 60 reads completed; the first of them is cut out.
     let first = whole
         .lines()
@@ -285,7 +293,7 @@ fn totals_of_a_trace_that_its_lines_do_not_give_are_noted() {
     let cut = whole.replacen(&format!("{first}\n"), "", 1);
     let part = "its totals are 60 reads and 45 writes that completed, and its lines have 59 and 45";
     assert!(
-        told(&import(&cut, &[]), part),
+        assumes(&import(&cut, &[]), part),
         "{:?}",
         import(&cut, &[]).assumptions
     );
@@ -353,16 +361,16 @@ fn the_zone_of_a_file_counts() {
     let devices = ["data=D:", "log=D:", "temp=T:"];
     let other = read(&relog, &offset("+05:00", &devices));
     assert_eq!(other.profile, read(&relog, &options(&devices)).profile);
-    let told = "--utc-offset has no effect: the header of the file has its offset";
+    let expected = "--utc-offset has no effect: the header of the file has its offset";
     assert!(
-        other.notes.iter().any(|note| note == told),
+        other.notes.iter().any(|note| note == expected),
         "{:?}",
         other.notes
     );
 }
 
 #[test]
-fn what_is_missing_or_in_another_order_is_told() {
+fn what_is_missing_or_in_another_order_is_reported() {
     let name = "microsoft/server_PerformanceAggregated_Counters.csv";
     let renamed = text(name).replace(",FNR,", ",XYZ,");
     let refused = error(name, &renamed, &options(&[]));

@@ -85,7 +85,7 @@ fn the_end_of_a_month_shows_which_number_is_the_day() {
         .replace("2026-11-03 09:07", "31/10/2026 23:53")
         .replace("2026-11-03 09:14", "01/11/2026 00:00")
         .replace("2026-11-03 09:21", "01/11/2026 00:07");
-    let read = imported(&[&text], &options(&[])).expect("the 31st is no month");
+    let read = imported(&[&text], &options(&[])).expect("the 31st is not a month");
     assert_eq!(
         (
             read.profile.intervals.len(),
@@ -112,7 +112,7 @@ fn snapshots_in_files_of_their_own_show_their_dates_together() {
         snapshot("2026-11-21 10:30:00", "02/12/2026 10:00:00"),
     ];
     let read = imported(&texts.each_ref().map(String::as_str), &options(&[]));
-    let read = read.expect("the 30th is no month").profile;
+    let read = read.expect("the 30th is not a month").profile;
     assert_eq!(read.start.to_string(), "2026-11-30T09:00:00Z");
     let day = Duration::from_secs(24 * 3600);
     assert_eq!(read.intervals.len(), 2);
@@ -126,12 +126,12 @@ fn options_for_times_without_effect_are_reported() {
         utc_offset: Some("+02:00".parse().expect("an offset")),
         ..options(&["data=vda"])
     };
-    let told = [
+    let note = [
         "--utc-offset has no effect: no time of the file is without an offset",
         "--dates has no effect: no date of the file can be read in two ways",
     ];
     let iso = imported(&[&text("sysstat/iostat-iso.json")], &given).expect("a profile");
-    assert_eq!(iso.notes, told);
+    assert_eq!(iso.notes, note);
     // 22:02:14 +0000, as without them.
     assert_eq!(iso.profile.start.to_string(), "2026-11-22T22:02:14Z");
     let given = Options {
@@ -141,7 +141,7 @@ fn options_for_times_without_effect_are_reported() {
     };
     let text = text("sysstat/iostat-without-times.json");
     let without = imported(&[&text], &given).expect("a profile");
-    assert_eq!(without.notes, told);
+    assert_eq!(without.notes, note);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_start_or_an_interval_is_reported_alone_where_it_alone_was_given() {
         interval: Some(Duration::from_secs(2)),
         ..Options::default()
     };
-    for (name, given, told) in [
+    for (name, given, note) in [
         (
             "sysstat/iostat-iso.json",
             &start,
@@ -177,7 +177,7 @@ fn a_start_or_an_interval_is_reported_alone_where_it_alone_was_given() {
             ..given.clone()
         };
         let read = imported(&[&text(name)], &given).expect(name);
-        assert_eq!(read.notes, [told], "{name}");
+        assert_eq!(read.notes, [note], "{name}");
     }
 }
 

@@ -144,8 +144,8 @@ fn the_view_of_sql_server_says_what_the_table_says() {
     assert_eq!(view.intervals, table.intervals);
     assert_eq!(view.interruptions, table.interruptions);
     for part in ["its log, and no other", "starts in 1970"] {
-        let told = view.assumptions.iter().any(|told| told.contains(part));
-        assert!(told, "{part}: {:?}", view.assumptions);
+        let is_assumed = view.assumptions.iter().any(|note| note.contains(part));
+        assert!(is_assumed, "{part}: {:?}", view.assumptions);
     }
     let given = Options {
         start: Some("2026-11-21T09:00:00Z".parse().expect("a time")),
@@ -176,7 +176,7 @@ fn the_view_of_sql_server_says_what_the_table_says() {
         stall
             .assumptions
             .iter()
-            .any(|told| told.contains("`io_stall` is not")),
+            .any(|note| note.contains("`io_stall` is not")),
         "{:?}",
         stall.assumptions
     );
@@ -208,12 +208,12 @@ fn a_sample_ms_that_wraps_goes_on() {
     );
     let profile = import(&wrapped, &options(&[]));
     assert_eq!(profile.intervals, right.intervals);
-    let told = "`sample_ms` goes on below 0 after 24.8 days";
+    let expected = "`sample_ms` goes on below 0 after 24.8 days";
     assert!(
         profile
             .assumptions
             .iter()
-            .any(|line| line.starts_with(told)),
+            .any(|line| line.starts_with(expected)),
         "{:?}",
         profile.assumptions
     );
@@ -250,11 +250,11 @@ fn tables_of_blitz_first_are_read_without_names() {
             (&with.intervals, with.start),
             "{name}"
         );
-        let told = without
+        let is_assumed = without
             .assumptions
             .iter()
-            .any(|told| told.contains("has no column names"));
-        assert!(told, "{:?}", without.assumptions);
+            .any(|note| note.contains("has no column names"));
+        assert!(is_assumed, "{:?}", without.assumptions);
     }
     // Sixteen columns of something else.
     let other = "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16\n1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16\n";

@@ -14,12 +14,12 @@ fn of_instances(names: &[&str]) -> Options {
     }
 }
 
-fn told(imported: &Imported, part: &str) -> bool {
+fn assumes(imported: &Imported, part: &str) -> bool {
     imported
         .profile
         .assumptions
         .iter()
-        .any(|told| told.contains(part))
+        .any(|note| note.contains(part))
 }
 
 #[test]
@@ -64,16 +64,19 @@ fn two_sql_servers_in_one_file_have_to_be_chosen_whatever_the_order_of_columns()
             // The disk's reads are those of both.
             near(rate(profile, Role::Data, |io| io.reads.count), 100.0, 1e-9);
             assert_eq!(
-                told(&imported, "requests cannot be divided, and all count"),
+                assumes(&imported, "requests cannot be divided, and all count"),
                 names.len() == 1
             );
-            assert_eq!(told(&imported, "2 SQL Servers together"), names.len() == 2);
+            assert_eq!(
+                assumes(&imported, "2 SQL Servers together"),
+                names.len() == 2
+            );
             // What the other one flushes is on the disk, too.
             let others = 120.0 - log;
             let part = format!(
                 "not chosen, {others:.1} a second, are not taken off: they count as writes of data"
             );
-            assert_eq!(told(&imported, &part), names.len() == 1, "{part}");
+            assert_eq!(assumes(&imported, &part), names.len() == 1, "{part}");
         }
     }
     let one = import(&file, &of_instances(&[r"host\a"]));
@@ -127,7 +130,7 @@ fn several_processes_of_sql_server_are_added_up() {
     let processor = imported.profile.intervals[0].processor;
     assert_eq!(processor, Some(Duration::from_millis(28_575)));
     assert!(
-        told(&imported, "2 processes `sqlservr` together"),
+        assumes(&imported, "2 processes `sqlservr` together"),
         "{:?}",
         imported.profile.assumptions
     );
@@ -140,7 +143,7 @@ fn devices_with_requests_and_without_a_role_are_named() {
         imported.notes,
         ["requests to t: are left out; give each device of the server a role with --device"]
     );
-    assert!(told(&imported, "devices with requests and no role: 1."));
+    assert!(assumes(&imported, "devices with requests and no role: 1."));
     // A profile is handed on: it has no names of files.
     let both = [
         ("a.iolog", text("fio/data.iolog")),
@@ -232,8 +235,8 @@ fn disks_in_german_beside_sql_server_in_english_are_refused_for_that() {
 fn sql_servers_that_were_not_chosen_are_counted_in_words() {
     let own = text("perfmon/two-instances.csv");
     let one = import(&own, &of_instances(&["A"]));
-    assert!(told(&one, "1 other SQL Server of the machine used"));
-    assert!(told(
+    assert!(assumes(&one, "1 other SQL Server of the machine used"));
+    assert!(assumes(
         &one,
         "waits are those of the SQL Server that was chosen."
     ));
@@ -243,13 +246,13 @@ fn sql_servers_that_were_not_chosen_are_counted_in_words() {
         r"MSSQL$C:Databases(_Total)\Log Flushed",
     );
     let two = import(&three, &of_instances(&["A", "B"]));
-    assert!(told(
+    assert!(assumes(
         &two,
         "waits are those of the SQL Servers that were chosen."
     ));
     let one = import(&three, &of_instances(&["A"]));
-    assert!(told(&one, "2 other SQL Servers of the machine used"));
-    assert!(told(
+    assert!(assumes(&one, "2 other SQL Servers of the machine used"));
+    assert!(assumes(
         &one,
         "not chosen, whose rate is not in the file, are not taken off"
     ));
@@ -260,7 +263,7 @@ fn counters_that_a_replay_needs_are_named_where_they_are_missing() {
     let file = text("perfmon/relog.csv");
     let assumed = |text: &str, counter: &str| {
         let imported = import(text, &options(&["data=D:", "log=D:", "temp=T:"]));
-        told(&imported, &format!("{counter}` is not in the file"))
+        assumes(&imported, &format!("{counter}` is not in the file"))
     };
     for counter in ["Write Transactions/sec", "Batch Requests/sec"] {
         assert!(!assumed(&file, counter), "{counter}");

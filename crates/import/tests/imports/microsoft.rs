@@ -20,8 +20,8 @@ fn import(text: &str, given: &Options) -> Profile {
         .profile
 }
 
-fn told(profile: &Profile, part: &str) -> bool {
-    profile.assumptions.iter().any(|told| told.contains(part))
+fn assumes(profile: &Profile, part: &str) -> bool {
+    profile.assumptions.iter().any(|note| note.contains(part))
 }
 
 #[test]
@@ -48,12 +48,12 @@ fn counts_are_between_samples_and_windows_have_twenty() {
         near(log.writes.count.expect("counted"), 8_000.0, 1e-9);
     }
     assert!(
-        told(&profile, "between samples 30 s apart (--interval sets it)"),
+        assumes(&profile, "between samples 30 s apart (--interval sets it)"),
         "{:?}",
         profile.assumptions
     );
     assert!(
-        told(&profile, "no page of Microsoft says"),
+        assumes(&profile, "no page of Microsoft says"),
         "{:?}",
         profile.assumptions
     );
@@ -70,7 +70,7 @@ fn windows_that_are_too_close_for_their_samples_show_the_time_between_them() {
         1e-9,
     );
     let part = "between samples 21 s apart, and 30 s apart is usual: windows of 20 samples are 420 s apart";
-    assert!(told(&profile, part), "{:?}", profile.assumptions);
+    assert!(assumes(&profile, part), "{:?}", profile.assumptions);
     let given = Options {
         interval: Some(Duration::from_secs(30)),
         ..options(&[])
@@ -78,7 +78,7 @@ fn windows_that_are_too_close_for_their_samples_show_the_time_between_them() {
     let asked = import(&text(NAME), &given);
     near(rate(&asked, Role::Data, |io| io.reads.count), 20.0, 1e-9);
     assert!(
-        told(
+        assumes(
             &asked,
             "between samples 30 s apart, and 21 s apart these windows have"
         ),
@@ -110,7 +110,7 @@ fn a_pause_between_two_collections_is_a_gap() {
         (3, 1)
     );
     assert!(
-        told(&profile, "lacks a count or its bytes are left out: 1"),
+        assumes(&profile, "lacks a count or its bytes are left out: 1"),
         "{:?}",
         profile.assumptions
     );
@@ -163,7 +163,7 @@ fn rows_that_contradict_one_another_or_are_of_two_servers_are_refused() {
         "{refused}"
     );
     let unknown = whole.replace(",FRL,", ",XYZ,");
-    assert!(told(
+    assert!(assumes(
         &import(&unknown, &options(&[])),
         "unknown codes are left out: XYZ"
     ));

@@ -17,8 +17,8 @@ fn doubled(text: &str) -> String {
     format!("{header}\n{rows}")
 }
 
-fn told(profile: &Profile, part: &str) -> bool {
-    profile.assumptions.iter().any(|told| told.contains(part))
+fn assumes(profile: &Profile, part: &str) -> bool {
+    profile.assumptions.iter().any(|note| note.contains(part))
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn rows_of_file_statistics_that_occur_twice_count_once() {
         let twice = import(&doubled(&text(name)), &[]);
         assert_eq!(twice.intervals, once.intervals, "{name}");
         let part = "Rows that occur twice count once.";
-        assert!(told(&twice, part) && !told(&once, part), "{name}");
+        assert!(assumes(&twice, part) && !assumes(&once, part), "{name}");
         // Of the last row, the one below has another count.
         let text = doubled(&text(name));
         let last = text.lines().last().expect("a row");
@@ -64,7 +64,7 @@ fn a_device_that_a_record_has_twice_counts_once() {
         let twice = document.to_string();
         let profile = import(&twice, &["data=vda"]);
         assert_eq!(profile.intervals, once.intervals, "{name}");
-        assert!(told(&profile, "has a device twice"), "{name}");
+        assert!(assumes(&profile, "has a device twice"), "{name}");
         assert!(text.contains(quoted), "{name}");
         let key = match name.contains("iostat") {
             true => "w/s",

@@ -31,9 +31,9 @@ fn a_short_last_interval_of_a_trace_is_left_out_and_said() {
     let profile = trace(109).profile;
     assert_eq!(profile.intervals.len(), 5);
     assert_eq!(writes(&profile), 100.0);
-    let told = "The trace ends 400 ms into its last interval of 1 s, which is left out with its 0 reads, 9 writes and 0 flushes.";
+    let note = "The trace ends 400 ms into its last interval of 1 s, which is left out with its 0 reads, 9 writes and 0 flushes.";
     assert!(
-        profile.assumptions.iter().any(|line| line == told),
+        profile.assumptions.iter().any(|line| line == note),
         "{:?}",
         profile.assumptions
     );
@@ -47,9 +47,9 @@ fn a_last_interval_that_is_long_enough_has_its_own_length() {
     assert_eq!(writes(&profile), 115.0);
     assert_eq!(profile.intervals[5].length, Duration::from_millis(700));
     assert_eq!(profile.covered(), Duration::from_millis(5700));
-    let told = "The last interval is 700 ms long, up to the last request of the trace.";
+    let note = "The last interval is 700 ms long, up to the last request of the trace.";
     assert!(
-        profile.assumptions.iter().any(|line| line == told),
+        profile.assumptions.iter().any(|line| line == note),
         "{:?}",
         profile.assumptions
     );

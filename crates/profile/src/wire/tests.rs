@@ -93,7 +93,7 @@ fn full() -> Profile {
         processors: Some(16),
         memory: Some(Bytes::gib(112)),
     };
-    profile.volumes = vec![Volume {
+    profile.volumes = vec![ServerVolume {
         roles: Role::ALL.into(),
         disk: Some("azure.premium.p30".to_owned()),
         size: Some(Bytes::gib(1024)),

@@ -56,7 +56,7 @@ fn what_is_not_known_is_refused_with_its_text() {
         "cpu.x",
     ] {
         let error = text.parse::<Cause>().expect_err(text);
-        assert_eq!(error.to_string(), format!("\"{text}\" is no cause"));
+        assert_eq!(error.to_string(), format!("\"{text}\" is not a cause"));
     }
     assert!("disk.temp.1".parse::<Limit>().is_err());
 }

@@ -74,7 +74,10 @@ fn backtest(replays: &[Replayed]) -> BackTest {
             writes
         })
         .collect();
-    assert_eq!(waits[0].per_operation, 0.0, "nobody waits for these writes");
+    assert_eq!(
+        waits[0].per_operation, 0.0,
+        "no session waits for these writes"
+    );
     BackTest::of(&profile, &demand, replays, (&MachineSpec::unlimited(), &[]))
 }
 

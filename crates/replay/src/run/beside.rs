@@ -5,12 +5,12 @@ use reading::Role;
 /// Requests of an operation: of data, and of temporary files.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Beside {
-    pub(super) of: [Asked; 2],
+    pub(super) of: [RoleRequests; 2],
 }
 
 /// Requests for files of one role.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct RoleRequests {
     /// That the session waits for.
     pub(super) own: u64,
     /// How many of these it has issued.
@@ -32,7 +32,7 @@ impl Beside {
         }
         let at = usize::from(role == Role::Temp);
         self.of[at].issued += 1;
-        let sum = |count: fn(&Asked) -> u64| self.of.iter().map(count).sum();
+        let sum = |count: fn(&RoleRequests) -> u64| self.of.iter().map(count).sum();
         let (step, steps) = (sum(|asked| asked.issued), sum(|asked| asked.own));
         for (of, asked) in self.of.iter().enumerate() {
             let reads = match asked.own {
@@ -66,15 +66,15 @@ mod tests {
     #[test]
     fn all_background_requests_are_spread_over_those_that_are_waited_for() {
         let mut beside = Beside::default();
-        beside.of[0] = Asked {
+        beside.of[0] = RoleRequests {
             own: 4,
             reads: 2,
-            ..Asked::default()
+            ..RoleRequests::default()
         };
-        beside.of[1] = Asked {
+        beside.of[1] = RoleRequests {
             own: 8,
             writes: 3,
-            ..Asked::default()
+            ..RoleRequests::default()
         };
         assert_eq!(beside.alone(), [[0; 2]; 2]);
         // Of a short operation.

@@ -30,7 +30,7 @@ use super::series::Period;
 use counted::Counted;
 use locks::Locks;
 use log::Log;
-use session::Session;
+use session::ReplaySession;
 
 /// Alignment of sizes and offsets of random requests.
 const SECTOR: u64 = 512;
@@ -82,7 +82,7 @@ pub(crate) struct Run<'a> {
     /// Whether the head of the queue has been processed, so its successor can replace it.
     has_happened: bool,
     order: u64,
-    sessions: Vec<Session>,
+    sessions: Vec<ReplaySession>,
     /// Idle sessions: those above a period's number, or, in an open system, all that ended.
     dormant: Vec<u32>,
     /// Number of the expected arrival; others were drawn in a period that is over.

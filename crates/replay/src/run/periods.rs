@@ -2,7 +2,7 @@
 
 use model::{Duration, Instant};
 
-use super::session::Session;
+use super::session::ReplaySession;
 use super::{Event, Run};
 use crate::replay::Arrivals;
 
@@ -43,8 +43,10 @@ impl Run<'_> {
                 self.dormant = dormant;
                 let awake: Vec<u32> = awake;
                 let new = self.sessions.len() as u32..count;
-                self.sessions
-                    .resize_with(self.sessions.len().max(count as usize), Session::default);
+                self.sessions.resize_with(
+                    self.sessions.len().max(count as usize),
+                    ReplaySession::default,
+                );
                 for session in awake.into_iter().chain(new) {
                     self.rest(now, session);
                 }

@@ -19,7 +19,7 @@ const WRITTEN_TOGETHER: u64 = 256 << 10;
 
 /// A session within an operation.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Session {
+pub(super) struct ReplaySession {
     began: Instant,
     /// The period in which it began.
     period: usize,
@@ -44,7 +44,7 @@ impl Run<'_> {
     /// An idle session, or a new one.
     pub(super) fn awake(&mut self) -> u32 {
         self.dormant.pop().unwrap_or_else(|| {
-            self.sessions.push(Session::default());
+            self.sessions.push(ReplaySession::default());
             self.sessions.len() as u32 - 1
         })
     }
@@ -104,7 +104,7 @@ impl Run<'_> {
         let commits = log.commits_per_operation.clamp(0.0, 1.0);
         let commits = self.random.random_bool(commits);
         let own = &mut self.sessions[session as usize];
-        *own = Session {
+        *own = ReplaySession {
             began: now,
             period: self.period,
             left,
@@ -157,7 +157,7 @@ impl Run<'_> {
             self.push(completion.done, Event::GoesOn(session));
             return;
         }
-        let Session {
+        let ReplaySession {
             period,
             commits,
             held,
@@ -179,7 +179,7 @@ impl Run<'_> {
 
     /// Ends an operation; its changes are written in the background.
     pub(super) fn end(&mut self, now: Instant, session: u32) {
-        let Session { began, period, .. } = self.sessions[session as usize];
+        let ReplaySession { began, period, .. } = self.sessions[session as usize];
         self.follow.ended(began, now);
         if now >= self.from {
             self.operations += 1;

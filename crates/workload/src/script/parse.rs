@@ -22,7 +22,7 @@ impl Script {
     /// together.
     ///
     /// # Errors
-    /// The first mistake, with its line.
+    /// The first error, with its line.
     pub fn parse(
         name: &str,
         text: &str,
@@ -42,7 +42,7 @@ impl Script {
     /// `mapped`, such as `@name`, are variables of these names.
     ///
     /// # Errors
-    /// The first mistake, with its line.
+    /// The first error, with its line.
     pub(crate) fn parse_query(
         name: &str,
         text: &str,

@@ -11,7 +11,7 @@ use products::{CHECKPOINT_PAGES, TEMP_SPACE};
 pub(crate) const POINTS_MAX: usize = 400;
 /// Disks of a volume that get a line each; with more, the band between minimum and maximum is drawn.
 const DISKS_MAX: usize = 4;
-/// Intervals before the measured part of a series that ends earlier; more indicate a mistake in the record, and would be
+/// Intervals before the measured part of a series that ends earlier; more indicate a faulty record, and would be
 /// drawn as that many gaps.
 const LEAD_MAX: usize = 1 << 20;
 /// Lines per arm in a chart of engine counters: the largest.

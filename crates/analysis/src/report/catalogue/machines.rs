@@ -223,18 +223,7 @@ mod tests {
     use catalogue::Catalogue;
 
     use super::*;
-    use crate::report::section::Extent;
-    use crate::report::{markdown, terminal};
-    use table::Width;
-
-    #[test]
-    fn no_line_of_the_list_is_wider_than_100_columns() {
-        let catalogue = Catalogue::builtin();
-        let all: Vec<&MachineEntry> = catalogue.machines().collect();
-        let text = terminal::render(&machines(&all), Width::default(), Extent::Full).to_string();
-        let widest = text.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(100), "{widest:?}");
-    }
+    use crate::report::markdown;
 
     #[test]
     fn a_machine_is_shown_with_its_limits_cache_and_source() {

@@ -96,3 +96,25 @@ fn limits_shown(limits: &[LimitSpec]) -> String {
     let shown: Vec<String> = limits.iter().map(limit_shown).collect();
     shown.join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use catalogue::Catalogue;
+    use table::Width;
+
+    use super::*;
+    use crate::report::section::Extent;
+    use crate::report::terminal;
+
+    #[test]
+    fn no_line_of_a_list_is_wider_than_100_columns() {
+        let catalogue = Catalogue::builtin();
+        let every_disk: Vec<_> = catalogue.disks().collect();
+        let every_machine: Vec<_> = catalogue.machines().collect();
+        for list in [disks(&every_disk), machines(&every_machine)] {
+            let text = terminal::render(&list, Width::default(), Extent::Full).to_string();
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(widest.is_some_and(|widest| widest <= 100), "{widest:?}");
+        }
+    }
+}

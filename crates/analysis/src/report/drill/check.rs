@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::document::{
-    Asked, BIT_FLIP, Control, Drill, Event, Finding, Placement, SCHEMA, Took, VolumeEvent,
+    BIT_FLIP, Control, Drill, DrillConditions, Event, Finding, Placement, SCHEMA, Took, VolumeEvent,
 };
 use super::view::FATES;
 
@@ -35,7 +35,7 @@ pub(super) struct Unchecked {
     answer: String,
     experiment: String,
     server: String,
-    asked: Asked,
+    asked: DrillConditions,
     complete: bool,
     proves: bool,
     placements: Vec<Placement>,
@@ -88,7 +88,7 @@ impl TryFrom<Unchecked> for Drill {
     }
 }
 
-fn asked(asked: &Asked) -> Result<(), String> {
+fn asked(asked: &DrillConditions) -> Result<(), String> {
     known("engine", &asked.engine, &products::DRILLED)?;
     known(
         "write_cache",
@@ -169,7 +169,7 @@ fn finding(found: &Finding) -> Result<(), String> {
     let is_digit = |digit: u8| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit);
     if found.digest.len() != 64 || !found.digest.bytes().all(is_digit) {
         return Err(format!(
-            "digest is {:?}, which is no SHA-256 in hexadecimal digits",
+            "digest is {:?}, which is not a SHA-256 in hexadecimal digits",
             found.digest
         ));
     }

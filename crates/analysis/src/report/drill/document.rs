@@ -24,7 +24,7 @@ pub struct Drill {
     /// The server, with its version.
     pub server: String,
     /// The request.
-    pub asked: Asked,
+    pub asked: DrillConditions,
     /// Whether it ran to its end.
     pub complete: bool,
     /// Whether every control was detected. Otherwise the drill proves nothing.
@@ -54,9 +54,9 @@ pub struct Took {
     pub stop_s: f64,
 }
 
-/// The request.
+/// What was drilled, with which seed, and how its disks behave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct DrillConditions {
     /// The engine that was drilled, by its name.
     pub engine: String,
     /// States of each event.

@@ -1,6 +1,6 @@
 use super::document::{
-    Asked, Control, Drill, Event, Finding, Lane, OnVolume, Placement, Recorded, Request, SCHEMA,
-    Took, VolumeEvent, VolumeLoss,
+    Control, Drill, DrillConditions, Event, Finding, Lane, OnVolume, Placement, Recorded, Request,
+    SCHEMA, Took, VolumeEvent, VolumeLoss,
 };
 use super::view::all_diagrams;
 use super::{page, report};
@@ -94,7 +94,7 @@ fn drill() -> Drill {
         answer: "apart does not survive 2 of 10 states.".to_owned(),
         experiment: "wal-apart".to_owned(),
         server: "PostgreSQL 15".to_owned(),
-        asked: Asked {
+        asked: DrillConditions {
             engine: "postgres".to_owned(),
             cuts: 5,
             seed: 1,

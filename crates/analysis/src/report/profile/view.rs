@@ -2,8 +2,8 @@
 
 use model::{Bytes, Duration};
 use profile::{
-    Interruption, Lost, Profile, Rates, RequestRates, Spread, Summary, Timestamp, Volume, Wait,
-    summary,
+    Interruption, Lost, Profile, Rates, RequestRates, ServerVolume, Spread, Summary, Timestamp,
+    Wait, summary,
 };
 use reading::Role;
 use replay::{Answer, DemandSeries, answers};
@@ -223,7 +223,7 @@ fn machine(profile: &Profile) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn volume(volume: &Volume) -> String {
+fn volume(volume: &ServerVolume) -> String {
     let roles: Vec<&str> = volume.roles.iter().map(|role| role.name()).collect();
     let disk = volume.disk.as_ref().map(|disk| format!(" on {disk}"));
     let size = volume.size.map(|size| format!(" of {size}"));

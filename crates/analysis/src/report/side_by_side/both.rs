@@ -75,7 +75,7 @@ impl<'a> Both<'a> {
 
     pub(super) fn cautions(&self) -> Vec<String> {
         let mut cautions = vec![
-            "The trials of the two were not interleaved, so this is no verdict: run both placements in \
+            "The trials of the two were not interleaved, so this is not a verdict: run both placements in \
              one experiment for that."
                 .to_owned(),
         ];

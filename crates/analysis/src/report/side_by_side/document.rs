@@ -125,7 +125,7 @@ impl Document {
     /// Indented, with a line feed at its end.
     pub(super) fn json(&self) -> String {
         let text = serde_json::to_string_pretty(self);
-        text.expect("its keys are texts, and what is no number becomes null") + "\n"
+        text.expect("its keys are texts, and what is not a number becomes null") + "\n"
     }
 
     /// One row per arm, under a header.

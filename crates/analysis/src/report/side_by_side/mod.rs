@@ -214,7 +214,7 @@ mod tests {
          local-ssd    machine.cached.throughput   machine.cached.throughput
          p30          machine.cached.throughput   machine.cached.throughput
 
-        The trials of the two were not interleaved, so this is no verdict: run both placements in one
+        The trials of the two were not interleaved, so this is not a verdict: run both placements in one
         experiment for that.
         The first was made in mode simulate, the second in mode emulate: shown side by side, not pooled.
         Warnings of simulate: model-chance, fitted.

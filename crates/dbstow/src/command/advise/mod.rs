@@ -185,7 +185,7 @@ pub enum Temp {
 /// Runs `dbstow advise`.
 ///
 /// # Errors
-/// When an input has a mistake, the profile does not fit today's layout, or nothing within the budget is fast enough.
+/// When an input is invalid, the profile does not fit today's layout, or nothing within the budget is fast enough.
 pub fn run(args: &Args) -> Result<()> {
     folder::check_free(args)?;
     let mut wishes = args.wishes()?;
@@ -313,7 +313,7 @@ impl Args {
     /// Today's layout, with the keys that are set.
     ///
     /// # Errors
-    /// When it cannot be read, or a key has a mistake or is none of a layout.
+    /// When it cannot be read, or a key is invalid or is none of a layout.
     fn layout_of_today(&self, profile: &str) -> Result<ExperimentText> {
         let sections = ["machine.", "volume.", "placement."];
         let is_other =

@@ -41,7 +41,7 @@ const PAGE: &str = "drill.html";
 /// Runs `dbstow drill`.
 ///
 /// # Errors
-/// When the experiment has a mistake, the server does not run, a control is not detected, or, where requested, a
+/// When the experiment is invalid, the server does not run, a control is not detected, or, where requested, a
 /// placement does not survive.
 pub fn run(args: &Args) -> Result<()> {
     let Some(experiment) = &args.experiment else {
@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// Removes the remains of a drill, and reports what cannot be removed.
+/// Removes what a drill created, and reports what cannot be removed.
 fn close(tools: &Tools) {
     if let Err(left) = tools.finish() {
         note(&format!("dbstow: left behind: {}", left.join("; ")));

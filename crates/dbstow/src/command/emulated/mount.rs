@@ -122,7 +122,7 @@ pub enum TransportKind {
 /// Runs `dbstow mount`.
 ///
 /// # Errors
-/// When the spec has a mistake, or this machine lacks something: what, and the remedy.
+/// When the spec is invalid, or this machine lacks something: what, and the remedy.
 pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     for file in &args.catalogue {
         listing::add(&mut inventory.catalogue, file)?;
@@ -132,7 +132,7 @@ pub fn run(args: &Args, mut inventory: Inventory) -> Result<()> {
     if args.live {
         crate::command::screen::check()?;
     }
-    let asked = asked(args, &inventory.catalogue)?;
+    let asked = requested(args, &inventory.catalogue)?;
     let (machine, volumes, notes) = Stage::volumes(&asked.volumes, &inventory.catalogue)?;
     report_idle(&asked.volumes.idle(&inventory));
     for text in notes {
@@ -169,7 +169,7 @@ fn check_port(publish: &PublishArgs) -> Result<(), UsageError> {
 }
 
 /// The requested volumes, and whether each has a separate directory inside DIR.
-struct Asked {
+struct MountRequest {
     volumes: Volumes,
     many: bool,
 }
@@ -177,9 +177,9 @@ struct Asked {
 /// Name of the only volume, which needs no distinguishing name.
 const ONLY: &str = "volume";
 
-fn asked(args: &Args, catalogue: &Catalogue) -> Result<Asked> {
+fn requested(args: &Args, catalogue: &Catalogue) -> Result<MountRequest> {
     if !is_file(&args.spec) {
-        return Ok(Asked {
+        return Ok(MountRequest {
             volumes: one(&args.spec, args.size, catalogue),
             many: false,
         });
@@ -191,7 +191,7 @@ fn asked(args: &Args, catalogue: &Catalogue) -> Result<Asked> {
         ))
     })?;
     Kind::Volumes.check(&args.spec, &text)?;
-    Ok(Asked {
+    Ok(MountRequest {
         volumes: Volumes::parse(&args.spec, &text)?,
         many: true,
     })
@@ -229,7 +229,7 @@ fn one(disk: &str, size: Option<Bytes>, catalogue: &Catalogue) -> Volumes {
 
 fn order(
     args: &Args,
-    asked: &Asked,
+    asked: &MountRequest,
     machine: MachineSpec,
     volumes: Vec<VolumeSpec>,
 ) -> Result<Order> {

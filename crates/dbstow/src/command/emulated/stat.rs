@@ -103,8 +103,8 @@ impl Seen {
         if let Some(pacing) = &self.reading.pacing {
             text += &format!("\n{}\n", self.pacing(pacing));
         }
-        for trouble in &look.troubles {
-            text += &format!("\ntrouble: {trouble}\n");
+        for problem in &look.problems {
+            text += &format!("\nproblem: {problem}\n");
         }
         text
     }
@@ -200,7 +200,7 @@ impl Seen {
                 "error_ns": quantiles(&pacing.error),
                 "cpu_share": self.rate(pacing.cpu_ns) / 1e9,
             })),
-            "troubles": look.troubles,
+            "troubles": look.problems,
             "totals": look.now,
         })
     }

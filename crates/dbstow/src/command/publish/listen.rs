@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use host::clock::Clock;
 use model::{Duration, Instant};
 
-use super::accept::Form;
+use super::accept::{media_type, negotiated};
 use super::{Page, Shared};
 
 /// Clients served in parallel.
@@ -202,14 +202,11 @@ fn answer<'a>(request: &[u8], page: &'a Page) -> Option<Answer<'a>> {
             let accept = parsed.headers.iter();
             let accept = accept.filter(|header| header.name.eq_ignore_ascii_case("accept"));
             let values = accept.filter_map(|header| std::str::from_utf8(header.value).ok());
-            let form = Form::asked_by(&values.collect::<Vec<_>>().join(","));
+            let format = negotiated(&values.collect::<Vec<_>>().join(","));
             Answer {
                 status: "200 OK",
-                media_type: form.media_type(),
-                body: match form {
-                    Form::OpenMetrics => &page.openmetrics,
-                    Form::Prometheus => &page.prometheus,
-                },
+                media_type: media_type(format),
+                body: page.text(format),
                 head,
             }
         }
@@ -231,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_answered_by_method_path_and_form() {
+    fn requests_are_answered_by_method_path_and_format() {
         for (request, status, body) in [
             (
                 "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",

@@ -20,7 +20,7 @@ use files::{FileError, Folder, Readers};
 use parking_lot::Mutex;
 
 use super::UsageError;
-use crate::metrics::{self, Sample};
+use crate::metrics::{self, Sample, TextFormat};
 use listen::Listener;
 
 /// Render interval.
@@ -59,7 +59,7 @@ pub(super) struct Outlet {
 struct Target {
     folder: Folder,
     name: OsString,
-    is_older: bool,
+    format: TextFormat,
 }
 
 /// Metrics, published until this is dropped, and once more then.
@@ -73,6 +73,15 @@ pub(super) struct Publishing {
 struct Page {
     openmetrics: String,
     prometheus: String,
+}
+
+impl Page {
+    fn text(&self, format: TextFormat) -> &str {
+        match format {
+            TextFormat::OpenMetrics => &self.openmetrics,
+            TextFormat::Prometheus => &self.prometheus,
+        }
+    }
 }
 
 /// The last page, for the threads that serve it.
@@ -159,15 +168,15 @@ impl Target {
         Ok(Target {
             folder: Folder::open(parent.unwrap_or(Path::new(".")))?,
             name: name.to_owned(),
-            is_older: file.extension().is_some_and(|extension| extension == OLDER),
+            format: match file.extension().is_some_and(|end| end == OLDER) {
+                true => TextFormat::Prometheus,
+                false => TextFormat::OpenMetrics,
+            },
         })
     }
 
     fn write(&self, page: &Page) -> Result<(), FileError> {
-        let text = match self.is_older {
-            true => &page.prometheus,
-            false => &page.openmetrics,
-        };
+        let text = page.text(self.format);
         self.folder
             .write_often(&self.name, text.as_bytes(), Readers::Umask)
     }
@@ -226,10 +235,9 @@ impl Outlet {
 fn make(source: &Source) -> Page {
     let mut samples = metrics::build();
     samples.extend(source());
-    let openmetrics = metrics::openmetrics(samples);
     Page {
-        prometheus: metrics::prometheus(&openmetrics),
-        openmetrics,
+        prometheus: TextFormat::Prometheus.text(&samples),
+        openmetrics: TextFormat::OpenMetrics.text(&samples),
     }
 }
 

@@ -47,8 +47,8 @@ impl Interruption {
         let act: Arc<dyn Fn() + Send + Sync> = Arc::new(move || {
             #[cfg(feature = "live")]
             screen::leave();
-            // Records are written atomically, so there is nothing left to save; the next run removes the remains of
-            // real-time trials.
+            // Records are written atomically, so there is nothing left to save; the next run removes what
+            // real-time trials left.
             if asked.swap(true, Ordering::Relaxed) || idle.load(Ordering::Relaxed) {
                 exit();
             }

@@ -91,7 +91,7 @@ pub struct Args {
 /// Runs `dbstow run`.
 ///
 /// # Errors
-/// When the experiment has a mistake, the folder cannot be used, or the run was interrupted.
+/// When the experiment is invalid, the folder cannot be used, or the run was interrupted.
 pub fn run(args: &Args) -> Result<()> {
     if args.output.format == Format::Parquet {
         return Err(not_printed());

@@ -237,7 +237,7 @@ fn mistakes_are_told_with_their_remedy() {
         ),
         (
             [&ARM[..3], &["--raw", "d", "--volume", "d=\\\\host\\share"]].concat(),
-            vec!["is no share"],
+            vec!["is not a share"],
         ),
         (
             [&ARM[..], &["--role", "tmp"]].concat(),

@@ -5,7 +5,7 @@ use layout::LayoutRequest;
 use model::Bytes;
 use sqlserver::capture::Capture;
 
-use crate::layout::{database, made, refused, request, server, shown, text};
+use crate::layout::{database, filled, made, refused, request, server, shown, text};
 
 fn instance() -> Capture {
     let mut capture = server(8, "", "https://storage/", 2);
@@ -43,171 +43,55 @@ fn asked(count: usize) -> LayoutRequest {
 #[test]
 fn a_whole_set_without_any_path() {
     let scripts = made(&sqlserver::layout::Layout, &asked(3), Some(instance()));
-    insta::assert_snapshot!(shown(&scripts, &["README.md"]), @"
+    insta::assert_snapshot!(filled(&scripts, &["README.md"]), @"
     ==> data-apply.sql
-    -- More data files, all of one size. Rows that are there stay where they are: rebuild the tables and
-    -- indexes afterwards (ALTER INDEX ALL ON .. REBUILD), so that they spread over all files.
-    USE [master];
-    GO
-    SET NOCOUNT ON;
-    GO
-    IF CAST(SERVERPROPERTY('EngineEdition') AS int) <> 8
-    BEGIN
-        RAISERROR(N'This is no managed instance, and these scripts are for one.', 16, 1);
-        SET NOEXEC ON;
-    END;
-    GO
     IF DB_ID(N'sales') IS NULL
-    BEGIN
-        RAISERROR(N'There is no such database.', 16, 1);
-        SET NOEXEC ON;
-    END;
-    GO
     ALTER DATABASE [sales] ADD FILE (NAME = [data2], SIZE = 1536MB, FILEGROWTH = 64MB);
-    GO
     ALTER DATABASE [sales] ADD FILE (NAME = [data3], SIZE = 1536MB, FILEGROWTH = 64MB);
-    GO
     SELECT name, physical_name, CAST(size AS bigint) * 8 / 1024 AS mib FROM [sales].sys.database_files;
-    GO
-    SET NOEXEC OFF;
-    GO
     ==> data-undo.sql
-    -- Rollback: moves all rows to the files that were there, which takes its time, and removes the others.
-    -- Sizes stay as they are: shrinking data fragments it.
-    USE [master];
-    GO
-    SET NOCOUNT ON;
-    GO
-    IF CAST(SERVERPROPERTY('EngineEdition') AS int) <> 8
-    BEGIN
-        RAISERROR(N'This is no managed instance, and these scripts are for one.', 16, 1);
-        SET NOEXEC ON;
-    END;
-    GO
     IF DB_ID(N'sales') IS NULL
-    BEGIN
-        RAISERROR(N'There is no such database.', 16, 1);
-        SET NOEXEC ON;
-    END;
-    GO
     USE [sales];
-    GO
     DBCC SHRINKFILE (N'data2', EMPTYFILE) WITH NO_INFOMSGS;
-    GO
     ALTER DATABASE [sales] REMOVE FILE [data2];
-    GO
     DBCC SHRINKFILE (N'data3', EMPTYFILE) WITH NO_INFOMSGS;
-    GO
     ALTER DATABASE [sales] REMOVE FILE [data3];
-    GO
-    SET NOEXEC OFF;
-    GO
     ==> tempdb-1-apply.sql
-    -- New files of tempdb.
-    USE [master];
-    GO
-    SET NOCOUNT ON;
-    GO
-    IF CAST(SERVERPROPERTY('EngineEdition') AS int) <> 8
-    BEGIN
-        RAISERROR(N'This is no managed instance, and these scripts are for one.', 16, 1);
-        SET NOEXEC ON;
-    END;
-    GO
     USE [tempdb];
-    GO
     IF NOT EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'temp3')
         ALTER DATABASE [tempdb] ADD FILE (NAME = [temp3], SIZE = 8MB, FILEGROWTH = 64MB);
-    GO
-    SET NOEXEC OFF;
-    GO
     ==> tempdb-2-size.sql
-    -- Sizes and growth, and files that go.
-    USE [master];
-    GO
-    SET NOCOUNT ON;
-    GO
-    IF CAST(SERVERPROPERTY('EngineEdition') AS int) <> 8
-    BEGIN
-        RAISERROR(N'This is no managed instance, and these scripts are for one.', 16, 1);
-        SET NOEXEC ON;
-    END;
-    GO
     USE [tempdb];
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'tempdev' AND size > 131072)
         DBCC SHRINKFILE (N'tempdev', 1024) WITH NO_INFOMSGS;
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'tempdev' AND size < 131072)
         ALTER DATABASE [tempdb] MODIFY FILE (NAME = [tempdev], SIZE = 1024MB);
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'temp2' AND size > 131072)
         DBCC SHRINKFILE (N'temp2', 1024) WITH NO_INFOMSGS;
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'temp2' AND size < 131072)
         ALTER DATABASE [tempdb] MODIFY FILE (NAME = [temp2], SIZE = 1024MB);
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'temp3' AND size < 131072)
         ALTER DATABASE [tempdb] MODIFY FILE (NAME = [temp3], SIZE = 1024MB);
-    GO
-    SET NOEXEC OFF;
-    GO
     ==> tempdb-undo-1.sql
-    -- Rollback.
-    USE [master];
-    GO
-    SET NOCOUNT ON;
-    GO
-    IF CAST(SERVERPROPERTY('EngineEdition') AS int) <> 8
-    BEGIN
-        RAISERROR(N'This is no managed instance, and these scripts are for one.', 16, 1);
-        SET NOEXEC ON;
-    END;
-    GO
     USE [tempdb];
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'tempdev' AND size > 1024)
         DBCC SHRINKFILE (N'tempdev', 8) WITH NO_INFOMSGS;
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'temp2' AND size > 1024)
         DBCC SHRINKFILE (N'temp2', 8) WITH NO_INFOMSGS;
-    GO
-    SET NOEXEC OFF;
-    GO
     ==> tempdb-undo-2.sql
-    -- The rest of the rollback. Files that were added have to be empty: fail over first.
-    USE [master];
-    GO
-    SET NOCOUNT ON;
-    GO
-    IF CAST(SERVERPROPERTY('EngineEdition') AS int) <> 8
-    BEGIN
-        RAISERROR(N'This is no managed instance, and these scripts are for one.', 16, 1);
-        SET NOEXEC ON;
-    END;
-    GO
     USE [tempdb];
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'temp3')
         DBCC SHRINKFILE (N'temp3', EMPTYFILE) WITH NO_INFOMSGS;
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'temp3')
         ALTER DATABASE [tempdb] REMOVE FILE [temp3];
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'tempdev' AND size > 1024)
         DBCC SHRINKFILE (N'tempdev', 8) WITH NO_INFOMSGS;
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'tempdev' AND size < 1024)
         ALTER DATABASE [tempdb] MODIFY FILE (NAME = [tempdev], SIZE = 8MB);
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'temp2' AND size > 1024)
         DBCC SHRINKFILE (N'temp2', 8) WITH NO_INFOMSGS;
-    GO
     IF EXISTS (SELECT 1 FROM tempdb.sys.database_files WHERE name = N'temp2' AND size < 1024)
         ALTER DATABASE [tempdb] MODIFY FILE (NAME = [temp2], SIZE = 8MB);
-    GO
-    SET NOEXEC OFF;
-    GO
     ");
     insta::assert_snapshot!(text(&scripts, "README.md"), @"
     # Managed instance: managed-instance-files, arm user-4-files-2

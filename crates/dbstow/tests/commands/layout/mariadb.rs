@@ -7,7 +7,7 @@ use experiment::spec::{File, Role};
 use layout::{LayoutRequest, Script};
 use model::Bytes;
 
-use crate::layout::{made, refused, request, shown, text};
+use crate::layout::{filled, made, refused, request, text};
 
 /// Every role: temporary files and data on two volumes, the rest on the second.
 pub(crate) fn everything(a: &str, b: &str) -> LayoutRequest {
@@ -66,23 +66,9 @@ fn a_whole_set_for_mariadb() {
         "2-apply.sh",
         "undo.sh",
     ];
-    insta::assert_snapshot!(shown(&scripts, &leave), @r#"
+    insta::assert_snapshot!(filled(&scripts, &leave), @r#"
     ==> README.md
     # MariaDB: by hand
-
-    For MariaDB 10.6 to 11.8 on Linux. `places.sh` says what goes where; the other scripts read it.
-
-    ## Order
-
-    1. `sh 1-check.sh`, as root, while the server runs: stops with a text where something is in the way, and prints the drop-in
-       for my.cnf that would be written. Changes nothing.
-    2. `sh 2-apply.sh`, as root: **stops the server**, copies files, writes `z-dbstow.cnf`, starts it, and compares what the
-       server says with what was asked. Back up first.
-
-    Roll back: `sh undo.sh`, as root, from wherever `2-apply.sh` stopped. It copies back what was written since.
-
-    | files | go to |
-    |---|---|
     | data directory, or tables | `/mnt/a/dbstow_data_1` |
     | data directory, or tables | `/home/b/dbstow_data_2` |
     | temporary files | `/mnt/a/dbstow_temp_1` |
@@ -91,51 +77,10 @@ fn a_whole_set_for_mariadb() {
     | binary log | `/home/b/dbstow_binlog` |
     | undo tablespaces | `/home/b/dbstow_undo` |
     | system tablespace, with the doublewrite area | `/home/b/dbstow_doublewrite` |
-
-    ## What to know
-
-    - Nothing is deleted. Until `z-dbstow.cnf` is there, the old files are complete and in use; afterwards the new ones are, and
-      the old ones are named `.dbstow-before`. `2-apply.sh` lists what you can delete once you are sure.
-    - The server is down while files are copied: their size by the slower volume's throughput. `1-check.sh` prints the size.
-    - `MARIADB`, `MARIADBD`, `SYSTEMCTL` and others at the top of `places.sh` are for servers that are not the package's. A node of
-      a Galera cluster, instances of `mariadb@.service` and containers are not covered.
-    - A systemd drop-in has the server wait for the mounts, and lets it write there (ProtectSystem). Without it, a server whose
-      volume is not mounted does not start, or fills the disk below.
-    - AppArmor (`local/`) and SELinux (`mysqld_db_t`) are told of the new folders where they are on. This was never tried on a
-      system that has them on.
-    - Undo: the server stops slowly (`innodb_fast_shutdown = 0`), which purges all undo records first and can take long. Where undo is
-      in the system tablespace, the server gets undo tablespaces (10.11 does that; an older one that cannot fails to start or says
-      so, and `undo.sh` restores it).
-    - MariaDB has the doublewrite area in the system tablespace, so that `ibdata1` moves, with whatever else is in it.
-    - The data directory moves as a whole. It keeps its old path for a socket, a process id or an error log that are there.
-      After a rollback MariaDB lists `.dbstow-before` in it as a database, until you delete it.
-    - The other folders for data take single tables. InnoDB ignores `ALTER TABLE .. DATA DIRECTORY`, so a table is made anew:
       `CREATE TABLE t_new (..) DATA DIRECTORY = '/home/b/dbstow_data_2'`, `INSERT INTO t_new SELECT * FROM t`,
-      `RENAME TABLE t TO t_old, t_new TO t` (foreign keys and triggers by hand).
-    - Binary logs keep their names and numbers, and the index is rewritten: replicas and `CHANGE MASTER` need no change.
-    - Temporary files take the directories of `tmpdir` in turn; InnoDB's temporary tables (`ibtmp1`) are in the first one.
-    - `dbstow-mariadb-folders.service` makes the folders of temporary files again on a volume that comes back empty,
-      before the server starts.
     - **WARNING**: the volume of data is empty after the machine was stopped or moved: **WHAT IS THERE IS LOST THEN, AND THE SERVER
-      DOES NOT START**. It is for tests only.
-
-    ## MySQL 8
-
-    `1-check.sh` refuses MySQL. By hand, these differ:
-
-    | | MariaDB 10.6 to 11.8 | MySQL 8.0 and 8.4 |
-    |---|---|---|
-    | redo log | `ib_logfile0` in `innodb_log_group_home_dir` | folder `#innodb_redo` there (8.0.30) |
-    | doublewrite | in the system tablespace | own files, `innodb_doublewrite_dir` (8.0.20) |
-    | undo | `undo001` .. in `innodb_undo_directory`; as many as `innodb_undo_tablespaces` | `undo_001`, `undo_002`; also found by `innodb_directories` |
-    | temporary tables of sessions | in `ibtmp1` | `innodb_temp_tablespaces_dir`, and `ibtmp1` |
-    | a table elsewhere | any folder | a folder that `innodb_directories` names (8.0.21) |
-    | AppArmor | no profile in Debian 12 | `usr.sbin.mysqld` in Ubuntu |
     ==> dbstow-home.conf
     # Drop-in for mariadb: ProtectHome hides home directories from the server; it sees these folders of theirs alone.
-    # systemd.exec(5), ProtectHome= and BindPaths=.
-    [Service]
-    ProtectHome=tmpfs
     BindPaths="/home/b/dbstow_data_2"
     BindPaths="/home/b/dbstow_temp_2"
     BindPaths="/home/b/dbstow_log"
@@ -143,29 +88,14 @@ fn a_whole_set_for_mariadb() {
     BindPaths="/home/b/dbstow_undo"
     BindPaths="/home/b/dbstow_doublewrite"
     ==> dbstow-mariadb-folders.service
-    # At every start of the machine: the disk may be new and empty. 2-apply.sh installs and enables this.
-    # The disk itself is formatted and mounted by others (/etc/fstab with nofail, cloud-init): that depends on the
-    # machine. 2-apply.sh writes the server's user in place of mysql.
-    [Unit]
-    Description=Folders of MariaDB on a disk that may be new
     RequiresMountsFor="/mnt/a/dbstow_temp_1"
     Before=mariadb.service
-
-    [Service]
-    Type=oneshot
-    RemainAfterExit=yes
     ExecStart=/usr/bin/install -d -o mysql -g mysql -m 0750 -- "/mnt/a/dbstow_temp_1"
     ExecStart=-/usr/sbin/restorecon "/mnt/a/dbstow_temp_1"
-
-    [Install]
     RequiredBy=mariadb.service
     ==> dbstow-places.conf
     # Drop-in for mariadb: the server starts only where the volumes of its files are mounted, and may write there
-    # whatever ProtectSystem says. systemd.unit(5), systemd.exec(5).
-    [Unit]
     RequiresMountsFor="/mnt/a/dbstow_data_1" "/home/b/dbstow_data_2" "/mnt/a/dbstow_temp_1" "/home/b/dbstow_temp_2" "/home/b/dbstow_log" "/home/b/dbstow_binlog" "/home/b/dbstow_undo" "/home/b/dbstow_doublewrite"
-
-    [Service]
     ReadWritePaths="/mnt/a/dbstow_data_1"
     ReadWritePaths="/home/b/dbstow_data_2"
     ReadWritePaths="/mnt/a/dbstow_temp_1"

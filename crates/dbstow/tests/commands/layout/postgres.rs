@@ -7,7 +7,7 @@ use experiment::spec::{File, Role};
 use layout::{LayoutProvider, LayoutRequest};
 use model::Bytes;
 
-use crate::layout::{made, refused, request, shown};
+use crate::layout::{filled, made, refused, request};
 
 fn asked(folder: &str) -> LayoutRequest {
     let mut asked = request("by hand", &[("a", folder)], 2, Bytes::gib(1));
@@ -22,159 +22,46 @@ fn asked(folder: &str) -> LayoutRequest {
 #[test]
 fn a_whole_set_for_postgresql() {
     let scripts = made(&postgres::layout::Layout, &asked("/mnt/a b"), None);
-    insta::assert_snapshot!(shown(&scripts, &[]), @r#"
+    insta::assert_snapshot!(filled(&scripts, &[]), @r#"
     ==> README.md
     # PostgreSQL: by hand
-
-    ## Order
-
-    0. `0-folders.sh`, as root: folders that belong to the server's user alone.
-    1. `psql -f 1-check.sql`: stops with a text where something is in the way. Changes nothing.
-    2. `psql -f 2-apply.sql`: makes tablespaces and has them used. No restart.
-    3. `psql -f 3-verify.sql`: shows what there is now.
     4. `4-move-wal.sh`, as root: stops the server, moves the write-ahead log, starts it.
-
     Roll back: `psql -f undo.sql`, then `undo-wal.sh`, as root.
-
-    ## What to know
-
-    - psql connects as a superuser, most often `sudo -u postgres psql`; `-v ON_ERROR_STOP=1` is set inside.
-    - PostgreSQL has no number of files to choose: each volume has one tablespace, however many files the
-      placement has there.
-    - `temp_tablespaces` is set for the whole server and holds for new sessions and, after the reload, for old
-      ones; a transaction takes one of them at random and goes on in turn.
-    - **A tablespace belongs to the cluster.** PostgreSQL's manual warns of one on a disk that can vanish: if it is
-      lost, the server may not start, or the cluster may be unreadable. Where the disk is empty after a stop, `--ephemeral VOLUME` adds a
-      systemd unit that makes the folders again before the server starts. Source:
-      <https://www.postgresql.org/docs/current/manage-ag-tablespaces.html>, read 2026-11.
-    - **The data directory stays where it is**, with the catalogues, `pg_xact` and all other databases: its volume is needed, and paid,
-      as before. On one volume and without `--database`, scripts for data move all of it.
-    - The log must never be on a disk that loses its content: without it the cluster does not start.
     ==> 0-folders.sh
-    #!/bin/sh
-    # Makes the folders for the server's user. Run as root.
-    set -eu
     install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/dbstow_temp_1'
     install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/dbstow_data_1'
     install -d -o postgres -g postgres -m 0700 -- '/mnt/a b/pg_wal'
     ==> 1-check.sql
-    -- Whether 2-apply.sql can be run. Changes nothing.
-    \set ON_ERROR_STOP on
     DO $check0$
-    BEGIN
-        IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
-            RAISE EXCEPTION 'tablespaces are made by a superuser; connect as one';
-        END IF;
         IF EXISTS (SELECT 1 FROM pg_tablespace WHERE spcname IN ('dbstow_temp_1', 'dbstow_data_1')) THEN
-            RAISE EXCEPTION 'a tablespace of this name is there already; run undo.sql first';
-        END IF;
-        IF (SELECT setting FROM pg_settings WHERE name = 'temp_tablespaces') <> '' THEN
-            RAISE EXCEPTION 'temp_tablespaces is set already (%), and undo.sql would not set it again; reset it first, or change undo.sql',
-                current_setting('temp_tablespaces');
-        END IF;
-        IF NOT EXISTS (SELECT 1 FROM pg_database d JOIN pg_tablespace t ON t.oid = d.dattablespace
                        WHERE d.datname = 'sales "x' AND t.spcname = 'pg_default') THEN
             RAISE EXCEPTION 'there is no database % in pg_default, where undo.sql would put it back', 'sales "x';
-        END IF;
         IF current_database() = 'sales "x' OR EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = 'sales "x' AND pid <> pg_backend_pid()) THEN
             RAISE EXCEPTION 'somebody is connected to %; it moves only while nobody is', 'sales "x';
-        END IF;
-    END
     $check0$;
     ==> 2-apply.sql
     -- by hand
-    \set ON_ERROR_STOP on
     CREATE TABLESPACE dbstow_temp_1 LOCATION '/mnt/a b/dbstow_temp_1';
     CREATE TABLESPACE dbstow_data_1 LOCATION '/mnt/a b/dbstow_data_1';
-
-    -- Sorts, hashes and temporary tables of everybody; who may not use a tablespace stays where it was.
     GRANT CREATE ON TABLESPACE dbstow_temp_1 TO PUBLIC;
     ALTER SYSTEM SET temp_tablespaces = dbstow_temp_1;
-    SELECT pg_reload_conf();
-
-    -- Copies all of it, while nobody is connected to it.
     ALTER DATABASE "sales ""x" SET TABLESPACE dbstow_data_1;
     ==> 3-verify.sql
-    -- What there is now. Changes nothing.
-    SELECT spcname, pg_tablespace_location(oid) AS location FROM pg_tablespace ORDER BY 1;
-    SHOW temp_tablespaces;
     SELECT datname, spcname, spcname = 'dbstow_data_1' AS as_asked FROM pg_database d JOIN pg_tablespace t ON t.oid = d.dattablespace
     WHERE datname = 'sales "x';
     ==> 4-move-wal.sh
-    #!/bin/sh
-    # Moves the write-ahead log: copies it, and puts a symbolic link in its place. The old one stays beside it as
-    # pg_wal.before until you delete it. A new cluster has it simpler: initdb --waldir=FOLDER.
-    # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
-    # given: SHOW data_directory tells.
-    set -eu
     data=/var/lib/postgresql/18/main
     new='/mnt/a b/pg_wal'
-    [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
-    [ ! -L "$data/pg_wal" ] || { echo "$data/pg_wal is a link already" >&2; exit 1; }
-    [ ! -e "$data/pg_wal.before" ] || { echo "$data/pg_wal.before is there, of an earlier move; delete it first" >&2; exit 1; }
-    [ -z "$(ls -A "$new")" ] || { echo "$new is not empty" >&2; exit 1; }
-    needed=$(du -sk "$data/pg_wal" | cut -f1)
-    free=$(df -Pk "$new" | awk 'NR == 2 { print $4 }')
-    [ "$free" -gt "$needed" ] || { echo "$new has $free KiB free, and the log has $needed" >&2; exit 1; }
-    # Until the new place counts, whatever fails: the server runs again where it was.
-    moved=no
-    back() {
-        [ "$moved" = no ] || return 0
-        if [ -e "$data/pg_wal.before" ]; then
-            rm -f "$data/pg_wal"
-            mv "$data/pg_wal.before" "$data/pg_wal"
-        fi
-        find "$new" -mindepth 1 -delete
         systemctl start postgresql
-        echo "the log was not moved; the server runs as before" >&2
-    }
-    trap back EXIT
-    trap 'exit 1' HUP INT TERM
     systemctl stop postgresql
-    [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
-    cp -a "$data/pg_wal/." "$new/"
-    sync
-    mv "$data/pg_wal" "$data/pg_wal.before"
-    ln -s "$new" "$data/pg_wal"
-    chown -h postgres:postgres "$data/pg_wal"
-    moved=yes
     systemctl start postgresql
     ==> undo-wal.sh
-    #!/bin/sh
-    # Rollback: copies the log into the data directory again.
-    # Run as root; the server stops. dbstow took the data directory for granted where --data-directory was not
-    # given: SHOW data_directory tells.
-    set -eu
     data=/var/lib/postgresql/18/main
     new='/mnt/a b/pg_wal'
-    [ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
-    [ -L "$data/pg_wal" ] || { echo "$data/pg_wal is no link" >&2; exit 1; }
-    # Until the new place counts, whatever fails: the server runs again where it was.
-    moved=no
-    back() {
-        [ "$moved" = no ] || return 0
-        if [ ! -e "$data/pg_wal" ]; then ln -s "$new" "$data/pg_wal"; fi
-        rm -rf "$data/pg_wal.back"
         systemctl start postgresql
-        echo "the log was not moved; the server runs as before" >&2
-    }
-    trap back EXIT
-    trap 'exit 1' HUP INT TERM
     systemctl stop postgresql
-    [ ! -e "$data/postmaster.pid" ] || { echo "a server still runs on $data" >&2; exit 1; }
-    rm -rf "$data/pg_wal.back"
-    cp -a "$new/." "$data/pg_wal.back"
-    sync
-    rm "$data/pg_wal"
-    mv "$data/pg_wal.back" "$data/pg_wal"
-    moved=yes
     systemctl start postgresql
-    echo "$new and $data/pg_wal.before can be deleted now"
     ==> undo.sql
-    -- Rollback. A tablespace goes only when nothing is in it: sessions that use temporary files have to end.
-    \set ON_ERROR_STOP on
-    ALTER SYSTEM RESET temp_tablespaces;
-    SELECT pg_reload_conf();
     ALTER DATABASE "sales ""x" SET TABLESPACE pg_default;
     DROP TABLESPACE IF EXISTS dbstow_temp_1;
     DROP TABLESPACE IF EXISTS dbstow_data_1;

@@ -1,12 +1,12 @@
-//! Trials that fail, or are cancelled.
+//! TrialRequest that fail, or are cancelled.
 
 use super::*;
 
 #[test]
 fn a_load_that_fails_is_a_recorded_failure_and_leaves_nothing() {
-    let prepared = Prepared::new(Asked {
+    let prepared = Prepared::new(TrialRequest {
         database: "per-session",
-        ..Asked::default()
+        ..TrialRequest::default()
     });
     let script = prepared.folder.path().join("workload/load.sql");
     std::fs::write(script, "INSERT INTO nowhere VALUES (1);\n").expect("the folder is ours");
@@ -33,9 +33,9 @@ fn a_load_that_fails_is_a_recorded_failure_and_leaves_nothing() {
 #[test]
 fn an_engine_that_goes_away_ends_the_trial_as_a_failure() {
     // given: an hour to go
-    let prepared = Prepared::new(Asked {
+    let prepared = Prepared::new(TrialRequest {
         workload: "sessions = 4\nduration = \"1 h\"",
-        ..Asked::default()
+        ..TrialRequest::default()
     });
     let supply = Folder {
         dies: true,
@@ -53,10 +53,10 @@ fn an_engine_that_goes_away_ends_the_trial_as_a_failure() {
 
 #[test]
 fn a_run_in_which_nothing_succeeds_has_failed() {
-    let prepared = Prepared::new(Asked {
+    let prepared = Prepared::new(TrialRequest {
         workload: "sessions = 1\noperations = 1",
         write: "UPDATE nowhere SET x = 1;\n",
-        ..Asked::default()
+        ..TrialRequest::default()
     });
     let mut workload = prepared.work.workload().clone();
     let mix = workload.run.scripts[1].clone();
@@ -77,10 +77,10 @@ fn a_run_in_which_nothing_succeeds_has_failed() {
 #[test]
 fn a_cancelled_trial_ends_at_once_takes_everything_away_and_records_nothing() {
     // given: one long statement, and an hour to go
-    let prepared = Prepared::new(Asked {
+    let prepared = Prepared::new(TrialRequest {
         workload: "sessions = 2\nduration = \"1 h\"",
         write: "SELECT count(*) FROM generate_series(1, 1000000000000);\n",
-        ..Asked::default()
+        ..TrialRequest::default()
     });
     let supply = prepared.supply();
     let running = AtomicBool::new(false);
@@ -107,7 +107,7 @@ fn a_cancelled_trial_ends_at_once_takes_everything_away_and_records_nothing() {
 
 #[test]
 fn an_engine_that_settles_down_for_long_is_abandoned_when_the_trial_is_cancelled() {
-    let prepared = Prepared::new(Asked::default());
+    let prepared = Prepared::new(TrialRequest::default());
     let supply = Folder {
         stalls: true,
         ..prepared.supply()

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_trial_goes_through_its_phases_and_is_recorded() {
     // given
-    let prepared = Prepared::new(Asked::default());
+    let prepared = Prepared::new(TrialRequest::default());
     let supply = prepared.supply();
     let told = Mutex::new(Vec::new());
     let tell = |event| told.lock().expect("no panic").push(event);
@@ -53,7 +53,7 @@ fn a_trial_goes_through_its_phases_and_is_recorded() {
 
 #[test]
 fn metrics_come_from_sessions_disks_and_the_engines_counters() {
-    let prepared = Prepared::new(Asked::default());
+    let prepared = Prepared::new(TrialRequest::default());
 
     let record = prepared.record(&prepared.supply());
 
@@ -82,9 +82,9 @@ fn metrics_come_from_sessions_disks_and_the_engines_counters() {
 #[test]
 fn the_time_split_sums_to_the_sessions_time() {
     // given: each of two sessions thinks 20 ms before each of its five operations
-    let prepared = Prepared::new(Asked {
+    let prepared = Prepared::new(TrialRequest {
         workload: "sessions = 2\noperations = 10\nthink = \"20 ms\"",
-        ..Asked::default()
+        ..TrialRequest::default()
     });
 
     // when
@@ -109,10 +109,10 @@ fn the_time_split_sums_to_the_sessions_time() {
 fn the_same_seed_changes_the_same_rows_whatever_the_number_of_sessions_that_wait() {
     // given: only drawn values decide which rows are changed
     let changed = |workload| {
-        let prepared = Prepared::new(Asked {
+        let prepared = Prepared::new(TrialRequest {
             workload,
             write: "INSERT INTO t (x) VALUES (:key);\n",
-            ..Asked::default()
+            ..TrialRequest::default()
         });
         let kept = prepared.folder.path().join("volumes/d/shared");
         let supply = Keeping(prepared.supply());
@@ -146,11 +146,11 @@ impl Supply for Keeping {
 
 #[test]
 fn warm_up_is_left_out_and_the_run_ends_on_time() {
-    let prepared = Prepared::new(Asked {
+    let prepared = Prepared::new(TrialRequest {
         workload: "sessions = 2\nwarm_up = \"300 ms\"\nduration = \"700 ms\"",
         database: "per-session",
         start: "warm",
-        ..Asked::default()
+        ..TrialRequest::default()
     });
 
     let record = prepared.record(&prepared.supply());
@@ -173,10 +173,10 @@ fn warm_up_is_left_out_and_the_run_ends_on_time() {
 #[test]
 fn in_an_open_loop_latency_counts_from_the_intended_start() {
     // given: one session, 1000 operations a second, each of which takes 5 ms
-    let prepared = Prepared::new(Asked {
+    let prepared = Prepared::new(TrialRequest {
         workload: "sessions = 1\noperations = 40\nrate = 1000",
         write: "\\sleep 5 ms\nUPDATE t SET x = x + 1 WHERE id = :key;\n",
-        ..Asked::default()
+        ..TrialRequest::default()
     });
 
     let record = prepared.record(&prepared.supply());
@@ -190,10 +190,10 @@ fn in_an_open_loop_latency_counts_from_the_intended_start() {
 #[test]
 fn a_measured_load_belongs_to_the_run() {
     for database in ["shared", "per-session"] {
-        let prepared = Prepared::new(Asked {
+        let prepared = Prepared::new(TrialRequest {
             measured: true,
             database,
-            ..Asked::default()
+            ..TrialRequest::default()
         });
 
         let record = prepared.record(&prepared.supply());

@@ -204,13 +204,13 @@ impl Capture {
 
     /// User-supplied properties of a directory's volume: that of the innermost mount point above it.
     pub fn supplied(&self, path: &str) -> Option<&VolumeFacts> {
-        let holds = |told: &&VolumeFacts| {
-            let mount = told.mount_point.trim_end_matches('/');
+        let holds = |facts: &&VolumeFacts| {
+            let mount = facts.mount_point.trim_end_matches('/');
             let rest = path.strip_prefix(mount);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let told = self.supplied.iter().filter(holds);
-        told.max_by_key(|told| told.mount_point.len())
+        let facts = self.supplied.iter().filter(holds);
+        facts.max_by_key(|facts| facts.mount_point.len())
     }
 }
 
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_of_the_innermost_volume() {
+    fn supplied_facts_are_of_the_innermost_volume() {
         let volume = |mount: &str| VolumeFacts {
             mount_point: mount.to_owned(),
             ..VolumeFacts::default()
@@ -277,9 +277,13 @@ mod tests {
             supplied: vec![volume("/"), volume("/srv/"), volume("/srv/data")],
             ..Capture::default()
         };
-        let told = |path: &str| capture.supplied(path).map(|told| told.mount_point.as_str());
-        assert_eq!(told("/srv/data/mysql"), Some("/srv/data"));
-        assert_eq!(told("/srv/database"), Some("/srv/"));
-        assert_eq!(told("/tmp"), Some("/"));
+        let mount_of = |path: &str| {
+            capture
+                .supplied(path)
+                .map(|facts| facts.mount_point.as_str())
+        };
+        assert_eq!(mount_of("/srv/data/mysql"), Some("/srv/data"));
+        assert_eq!(mount_of("/srv/database"), Some("/srv/"));
+        assert_eq!(mount_of("/tmp"), Some("/"));
     }
 }

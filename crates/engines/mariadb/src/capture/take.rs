@@ -167,7 +167,7 @@ mod tests {
             &[],
         ] {
             let error = answer(asked, &[rows])
-                .expect_err("it is no pair")
+                .expect_err("it is not a pair")
                 .to_string();
             assert!(
                 error.contains(asked) && error.contains("a name and a value"),

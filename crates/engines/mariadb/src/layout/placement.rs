@@ -51,7 +51,7 @@ impl<'a> Placement<'a> {
         let allowed = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         if service.is_empty() || !service.chars().all(allowed) {
             return Err(LayoutError::Impossible(format!(
-                "\"{service}\" is no unit of systemd that the scripts can drive; give --service mariadb, or mysql"
+                "\"{service}\" is not a unit of systemd that the scripts can drive; give --service mariadb, or mysql"
             )));
         }
         let mut places = Vec::new();

@@ -135,7 +135,7 @@ impl Parts {
         let rest = text
             .strip_prefix("mysql://")
             .or_else(|| text.strip_prefix("mariadb://"))
-            .ok_or("this is no URL of a MariaDB or MySQL server")?;
+            .ok_or("this is not a URL of a MariaDB or MySQL server")?;
         let pieces = Pieces::of(rest)?;
         if pieces.path.is_some() {
             return Err(

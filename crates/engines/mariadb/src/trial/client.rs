@@ -22,7 +22,7 @@ const NOT_PREPARABLE: u16 = 1295;
 const NO_SUCH_TABLE: u16 = 1146;
 
 /// A session on a MariaDB server. Each statement is prepared on first use.
-pub(crate) struct Session<'a> {
+pub(crate) struct TrialSession<'a> {
     engine: &'a MariaDb,
     connection: Connection,
     prepared: PreparedStatements<Prepared>,
@@ -53,16 +53,16 @@ enum Effect {
     None,
 }
 
-impl<'a> Session<'a> {
+impl<'a> TrialSession<'a> {
     pub(crate) fn new(
         engine: &'a MariaDb,
         mut connection: Connection,
         watch: Watch,
-    ) -> Session<'a> {
+    ) -> TrialSession<'a> {
         let patience = engine.target().patience.of_session(watch.clone());
         connection.set_patience(patience);
         engine.sessions.lock().insert(connection.number);
-        Session {
+        TrialSession {
             engine,
             connection,
             prepared: PreparedStatements::default(),
@@ -131,14 +131,14 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Drop for Session<'_> {
+impl Drop for TrialSession<'_> {
     fn drop(&mut self) {
         let mut sessions = self.engine.sessions.lock();
         sessions.remove(&self.connection.number);
     }
 }
 
-impl Driver for Session<'_> {
+impl Driver for TrialSession<'_> {
     /// Why the operation failed.
     type Error = String;
 
@@ -159,7 +159,7 @@ impl Driver for Session<'_> {
     }
 }
 
-impl Client for Session<'_> {
+impl Client for TrialSession<'_> {
     fn enter(&mut self, script: usize) {
         self.prepared.enter(script);
     }

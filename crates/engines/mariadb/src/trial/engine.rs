@@ -50,8 +50,8 @@ impl Engine for MariaDb {
         let watch = self.interruptions.watch();
         let opened = self.open(Some(&self.database(session)));
         let opened = opened
-            .map(|connection| client::Session::new(self, connection, watch))
-            .map_err(|error| self.with_obituary(EngineError::failed("open a session", error)))?;
+            .map(|connection| client::TrialSession::new(self, connection, watch))
+            .map_err(|error| self.with_exit_reason(EngineError::failed("open a session", error)))?;
         Ok(Box::new(opened))
     }
 

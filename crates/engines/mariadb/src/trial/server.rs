@@ -87,7 +87,7 @@ impl MariaDb {
         );
         let instance = match made {
             Ok(instance) => instance,
-            Err(error) => return Err(error.with_remains(directories.remove())),
+            Err(error) => return Err(error.with_left_behind(directories.remove())),
         };
         let counters = counters(places.named());
         let host = Host::Private(instance);
@@ -116,7 +116,7 @@ impl MariaDb {
         let mut directories = Directories::new(external.owner());
         for (_, place) in places.of_tables() {
             if let Err(error) = directories.make(place) {
-                return Err(error.with_remains(directories.remove()));
+                return Err(error.with_left_behind(directories.remove()));
             }
         }
         let counters = counters(places.of_tables());
@@ -152,7 +152,7 @@ impl MariaDb {
             Ok(()) => Ok(engine),
             Err(error) => {
                 let left = engine::Engine::stop(&mut engine);
-                Err(error.with_remains(left.map_err(|error| error.to_string())))
+                Err(error.with_left_behind(left.map_err(|error| error.to_string())))
             }
         }
     }
@@ -257,7 +257,7 @@ impl MariaDb {
     pub(crate) fn open_observer(&self) -> Result<Connection, EngineError> {
         let opened = self.open(None);
         opened.map_err(|error| {
-            self.with_obituary(EngineError::failed(
+            self.with_exit_reason(EngineError::failed(
                 format!("log in to {}", self.product().name()),
                 error,
             ))
@@ -277,7 +277,7 @@ impl MariaDb {
             *observer = Some(opened);
         }
         let connection = observer.as_mut().expect("it was opened above");
-        what(connection).map_err(|error| self.with_obituary(EngineError::failed(task, error)))
+        what(connection).map_err(|error| self.with_exit_reason(EngineError::failed(task, error)))
     }
 
     /// Exit reason of a private server that was not stopped by us.
@@ -285,7 +285,7 @@ impl MariaDb {
         self.instance()?.server().exit_reason()
     }
 
-    pub(crate) fn with_obituary(&self, error: EngineError) -> EngineError {
+    pub(crate) fn with_exit_reason(&self, error: EngineError) -> EngineError {
         match self.exit_reason() {
             Some(exit_reason) => EngineError::failed(error.to_string(), exit_reason),
             None => error,

@@ -13,7 +13,7 @@ use engine::row::{Row, Unexpected};
 use engine::{EngineError, WaitKind, WaitSampler, Waiting};
 
 /// Number of session samples per sample of waiting transactions: 20 ms each, and more than 100 ms between two.
-const LOOKS_PER_LOCKS: u32 = 8;
+const SAMPLES_PER_LOCKS: u32 = 8;
 
 /// Wait events of group commit followers, and of the leader; the first is MariaDB's, the second MySQL's.
 const GROUP_COMMIT: [&str; 3] = ["::COND_wakeup_ready", "::COND_done", "::LOCK_log"];
@@ -31,7 +31,7 @@ pub(crate) struct Sampler<'a> {
     connection: Connection,
     /// Sessions that waited for a row at the last sample.
     waiting_for_rows: BTreeSet<u32>,
-    looks: u32,
+    samples: u32,
 }
 
 impl<'a> Sampler<'a> {
@@ -40,15 +40,15 @@ impl<'a> Sampler<'a> {
             engine,
             connection,
             waiting_for_rows: BTreeSet::new(),
-            looks: 0,
+            samples: 0,
         }
     }
 
-    fn look(&mut self) -> Result<Vec<Waiting>, Failure> {
-        if self.looks.is_multiple_of(LOOKS_PER_LOCKS) {
+    fn waiting(&mut self) -> Result<Vec<Waiting>, Failure> {
+        if self.samples.is_multiple_of(SAMPLES_PER_LOCKS) {
             self.waiting_for_rows = locked(&mut self.connection)?;
         }
-        self.looks = self.looks.wrapping_add(1);
+        self.samples = self.samples.wrapping_add(1);
         let rows = self.connection.query(SESSIONS)?;
         let seen: Vec<Seen> = rows.iter().map(Seen::of).collect::<Result<_, _>>()?;
         let ours = self.engine.sessions.lock();
@@ -93,8 +93,8 @@ impl Seen<'_> {
 
 impl WaitSampler for Sampler<'_> {
     fn sample(&mut self) -> Result<Vec<Waiting>, EngineError> {
-        self.look()
-            .map_err(|error| EngineError::failed("look at what the sessions do", error))
+        self.waiting()
+            .map_err(|error| EngineError::failed("sample the sessions", error))
     }
 }
 

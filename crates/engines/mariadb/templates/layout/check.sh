@@ -79,7 +79,7 @@ for folder in $folders; do
     fi
 done
 for above in $(for folder in $folders; do dirname "$folder"; done | sort -u); do
-    mountpoint -q -- "$above" || mountpoint -q -- "$(dirname "$above")" || note "$above is no mount point; is its volume mounted?"
+    mountpoint -q -- "$above" || mountpoint -q -- "$(dirname "$above")" || note "$above is not a mount point; is its volume mounted?"
 done
 
 # Room.

@@ -1,7 +1,7 @@
 //! Redo log, binary log, commits, doublewrite and undo.
 
 use crate::support::{
-    GIB, MIB, assert_says, counted, good, good_mysql, on, remote, said, told, with,
+    GIB, MIB, assert_says, counted, good, good_mysql, on, remote, said, with, with_facts,
 };
 
 #[test]
@@ -131,7 +131,7 @@ fn a_doublewrite_area_that_is_off_is_held_against_the_disk() {
         volume.atomic_write_bytes = None;
     });
     assert_says(&unknown, rule, "medium: ");
-    let promised = told(off.clone(), |told| told.atomic_write_bytes = Some(16_384));
+    let promised = with_facts(off.clone(), |facts| facts.atomic_write_bytes = Some(16_384));
     assert_says(&promised, rule, "exempt (atomic-writes)");
     let zfs = on(off, "/data", |volume| volume.file_system = "zfs".into());
     assert_says(&zfs, rule, "exempt (copy-on-write)");
@@ -146,7 +146,7 @@ fn a_doublewrite_area_that_is_not_needed_is_noted() {
     });
     assert_says(&promised, rule, "note: ");
     // Pages of 64 KiB are larger than what it guarantees.
-    let less = told(good(), |told| told.atomic_write_bytes = Some(16_384));
+    let less = with_facts(good(), |facts| facts.atomic_write_bytes = Some(16_384));
     assert_says(
         &with(less, &[("innodb_page_size", "65536")]),
         rule,

@@ -137,13 +137,13 @@ pub(crate) fn on(
 }
 
 /// With user-supplied properties of the data's volume.
-pub(crate) fn told(mut capture: Capture, change: impl Fn(&mut VolumeFacts)) -> Capture {
-    let mut told = VolumeFacts {
+pub(crate) fn with_facts(mut capture: Capture, change: impl Fn(&mut VolumeFacts)) -> Capture {
+    let mut facts = VolumeFacts {
         mount_point: "/data".to_owned(),
         ..VolumeFacts::default()
     };
-    change(&mut told);
-    capture.supplied.push(told);
+    change(&mut facts);
+    capture.supplied.push(facts);
     capture
 }
 

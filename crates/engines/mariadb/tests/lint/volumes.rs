@@ -1,6 +1,6 @@
 //! Volumes, and how InnoDB writes to them.
 
-use crate::support::{assert_says, good, good_mysql, on, remote, said, told, with};
+use crate::support::{assert_says, good, good_mysql, on, remote, said, with, with_facts};
 
 #[test]
 fn files_on_a_network_file_system_are_found() {
@@ -43,9 +43,9 @@ fn a_host_cache_that_writes_back_is_found_under_a_log_and_nowhere_else() {
     let rule = "log-cache-writes-back";
     assert_says(&good(), rule, "fine: no volume with a log");
     let cached = |mount: &str, cache: &str| {
-        told(good(), |told| {
-            told.mount_point = mount.to_owned();
-            told.host_cache = Some(cache.to_owned());
+        with_facts(good(), |facts| {
+            facts.mount_point = mount.to_owned();
+            facts.host_cache = Some(cache.to_owned());
         })
     };
     assert_says(
@@ -106,7 +106,7 @@ fn io_capacity_is_held_against_the_disk() {
         (40_000, "fine: "),
         (40_001, "low: "),
     ] {
-        let known = told(good(), |told| told.iops = Some(iops));
+        let known = with_facts(good(), |facts| facts.iops = Some(iops));
         assert_says(&known, rule, said);
     }
     assert_says(&remote(), rule, "cannot tell: what the disk serves");
@@ -136,9 +136,9 @@ fn neighbours_are_flushed_for_nothing_on_a_solid_state_disk() {
         rule,
         "cannot tell: whether the disk has moving parts",
     );
-    let mistaken = told(hard, |told| told.solid_state = Some(true));
+    let wrong = with_facts(hard, |facts| facts.solid_state = Some(true));
     assert_says(
-        &mistaken,
+        &wrong,
         rule,
         "low: neighbours are flushed, because the kernel",
     );

@@ -117,7 +117,7 @@ impl Places {
             let new = moved_to(&old, moved).filter(|new| self.has(new));
             let new = new.ok_or_else(|| {
                 io::Error::other(format!(
-                    "{} leads to {}, which is no place of this server",
+                    "{} leads to {}, which is not a place of this server",
                     link.display(),
                     old.display()
                 ))

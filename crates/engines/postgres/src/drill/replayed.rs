@@ -115,7 +115,7 @@ pub(crate) fn may_set(name: &str, value: &str) -> Result<(), String> {
     match !value.is_empty() && value.len() <= VALUE_MAX && value.chars().all(is_plain) {
         true => Ok(()),
         false => Err(format!(
-            "that is no number with its unit, no switch and no word of at most {VALUE_MAX} letters"
+            "that is neither a number with its unit, nor a switch, nor a word of at most {VALUE_MAX} letters"
         )),
     }
 }

@@ -135,7 +135,7 @@ impl<'a> Placement<'a> {
         let allowed = |letter: char| letter.is_ascii_alphanumeric() || "@._:-".contains(letter);
         if !service.chars().all(allowed) {
             return Err(LayoutError::Impossible(format!(
-                "\"{service}\" is no unit of systemd; give --service postgresql, or postgresql@18-main"
+                "\"{service}\" is not a unit of systemd; give --service postgresql, or postgresql@18-main"
             )));
         }
         Ok(Placement {

@@ -76,7 +76,7 @@ impl Mode {
 
 /// Encryption options of a URL; missing ones come from the environment.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct TlsOptions {
     pub(crate) mode: Option<Mode>,
     pub(crate) root: Option<String>,
     pub(crate) own: OwnCertificate,
@@ -140,8 +140,8 @@ impl Encryption {
     ///
     /// # Errors
     /// Conflicting options, or a file without a certificate.
-    pub(crate) fn of(address: &Address, asked: Asked) -> Result<Encryption, String> {
-        let Asked { mode, root, own } = asked;
+    pub(crate) fn of(address: &Address, asked: TlsOptions) -> Result<Encryption, String> {
+        let TlsOptions { mode, root, own } = asked;
         match address {
             Address::Unix(_) => match mode {
                 Some(Mode::Require | Mode::VerifyCa | Mode::VerifyFull) => Err(
@@ -471,10 +471,10 @@ mod tests {
     #[test]
     fn what_cannot_be_used_is_refused_before_connecting() {
         let of = |mode, root: &str| {
-            let asked = Asked {
+            let asked = TlsOptions {
                 mode: Some(mode),
                 root: Some(root.to_owned()),
-                ..Asked::default()
+                ..TlsOptions::default()
             };
             let refused = Encryption::of(&tcp(), asked).err();
             refused.expect("a file that cannot be used")
@@ -487,13 +487,13 @@ mod tests {
         let error = of(Mode::VerifyFull, &file.display().to_string());
         assert!(error.contains("holds no certificate"), "{error}");
         let socket = Address::Unix("/tmp/.s.PGSQL.5432".into());
-        let required = Asked {
+        let required = TlsOptions {
             mode: Some(Mode::Require),
-            ..Asked::default()
+            ..TlsOptions::default()
         };
         let error = Encryption::of(&socket, required).err();
         assert!(error.expect("no TLS").contains("socket"));
-        let plain = Encryption::of(&socket, Asked::default());
+        let plain = Encryption::of(&socket, TlsOptions::default());
         assert!(plain.expect("plain").is_off());
     }
 }

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::session::target::{Address, BUILT_IN_ONLY, Target};
-use crate::session::tls::{self, Asked, CertificateMode, Encryption, OwnCertificate};
+use crate::session::tls::{self, CertificateMode, Encryption, OwnCertificate, TlsOptions};
 use engine::EngineError;
 use engine::Patience;
 use engine::server_url::{Password, Pieces, number, own_name, secret_in};
@@ -86,7 +86,7 @@ impl ServerUrl {
             None => from_file(&address, port, &database, &user)
                 .map_err(|why| EngineError::Missing(format!("--server: {why}")))?,
         };
-        let asked = Asked {
+        let asked = TlsOptions {
             mode: parts.sslmode,
             root: parts.sslrootcert,
             own: OwnCertificate {
@@ -126,7 +126,7 @@ impl Parts {
         let rest = text
             .strip_prefix("postgresql://")
             .or_else(|| text.strip_prefix("postgres://"))
-            .ok_or("this is no URL of a PostgreSQL server")?;
+            .ok_or("this is not a URL of a PostgreSQL server")?;
         let pieces = Pieces::of(rest)?;
         let mut parts = Parts {
             user: pieces.user,

@@ -22,7 +22,7 @@ use workload::{Driver, Statement, Tables, Value};
 const UNDEFINED_TABLE: &str = "42P01";
 
 /// A session on a PostgreSQL server. Each statement is prepared on first use.
-pub(crate) struct Session<'a> {
+pub(crate) struct TrialSession<'a> {
     engine: &'a Postgres,
     connection: Connection,
     /// Their names.
@@ -31,14 +31,14 @@ pub(crate) struct Session<'a> {
     watch: Watch,
 }
 
-impl<'a> Session<'a> {
+impl<'a> TrialSession<'a> {
     pub(crate) fn new(
         engine: &'a Postgres,
         mut connection: Connection,
         watch: Watch,
-    ) -> Session<'a> {
+    ) -> TrialSession<'a> {
         connection.set_patience(engine.target.patience.of_session(watch.clone()));
-        Session {
+        TrialSession {
             engine,
             connection,
             prepared: PreparedStatements::default(),
@@ -92,7 +92,7 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Driver for Session<'_> {
+impl Driver for TrialSession<'_> {
     /// Why the operation failed.
     type Error = String;
 
@@ -113,7 +113,7 @@ impl Driver for Session<'_> {
     }
 }
 
-impl Client for Session<'_> {
+impl Client for TrialSession<'_> {
     fn enter(&mut self, script: usize) {
         self.prepared.enter(script);
     }

@@ -39,12 +39,12 @@ impl Engine for Postgres {
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError> {
         let watch = self.interruptions.watch();
         let mut connection =
-            open(&self.target, SESSION).map_err(|error| self.with_obituary(error))?;
+            open(&self.target, SESSION).map_err(|error| self.with_exit_reason(error))?;
         let schema = self.schema(session);
         connection
             .query(&format!("SET search_path = {schema}"))
             .map_err(|error| EngineError::failed("enter the session's schema", error))?;
-        Ok(Box::new(client::Session::new(self, connection, watch)))
+        Ok(Box::new(client::TrialSession::new(self, connection, watch)))
     }
 
     fn spread(&self, session: u32) -> Result<(), EngineError> {

@@ -82,7 +82,7 @@ impl Postgres {
         );
         let cluster = match made {
             Ok(cluster) => cluster,
-            Err(error) => return Err(error.with_remains(directories.remove())),
+            Err(error) => return Err(error.with_left_behind(directories.remove())),
         };
         let target = cluster.target("dbstow");
         let host = Host::Private(cluster);
@@ -149,7 +149,7 @@ impl Postgres {
             Ok(()) => Ok(engine),
             Err(error) => {
                 let left = engine.stop();
-                Err(error.with_remains(left.map_err(|error| error.to_string())))
+                Err(error.with_left_behind(left.map_err(|error| error.to_string())))
             }
         }
     }
@@ -249,7 +249,7 @@ impl Postgres {
 
     /// A connection for our own queries.
     pub(crate) fn open_observer(&self) -> Result<Connection, EngineError> {
-        open(&self.target, OBSERVER).map_err(|error| self.with_obituary(error))
+        open(&self.target, OBSERVER).map_err(|error| self.with_exit_reason(error))
     }
 
     pub(crate) fn observe<T>(
@@ -261,7 +261,7 @@ impl Postgres {
             *observer = Some(self.open_observer()?);
         }
         let connection = observer.as_mut().expect("it was opened above");
-        what(connection).map_err(|error| self.with_obituary(error))
+        what(connection).map_err(|error| self.with_exit_reason(error))
     }
 
     /// Exit reason of a private server that was not stopped by us.
@@ -272,7 +272,7 @@ impl Postgres {
         }
     }
 
-    pub(crate) fn with_obituary(&self, error: EngineError) -> EngineError {
+    pub(crate) fn with_exit_reason(&self, error: EngineError) -> EngineError {
         match self.exit_reason() {
             Some(exit_reason) => EngineError::failed(error.to_string(), exit_reason),
             None => error,

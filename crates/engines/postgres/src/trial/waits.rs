@@ -33,15 +33,15 @@ impl WaitSampler for Sampler {
         let rows = self
             .connection
             .query("EXECUTE sample")
-            .map_err(|error| EngineError::failed("look at what the sessions do", error))?;
-        let looked: Result<Vec<Waiting>, Unexpected> = rows
+            .map_err(|error| EngineError::failed("sample the sessions", error))?;
+        let sampled: Result<Vec<Waiting>, Unexpected> = rows
             .iter()
             .map(|row| {
                 let text = |column: usize| row.text(column).map(Option::unwrap_or_default);
                 Ok(waiting(text(0)?, text(1)?, text(2)?))
             })
             .collect();
-        looked.map_err(|error| EngineError::failed("look at what the sessions do", error))
+        sampled.map_err(|error| EngineError::failed("sample the sessions", error))
     }
 }
 

@@ -7,7 +7,7 @@ set -eu
 data={{ placement.data_directory|sh }}
 new={{ new|sh }}
 stop() { echo "$*" >&2; exit 1; }
-[ -f "$data/PG_VERSION" ] || stop "$data is no data directory; give --data-directory"
+[ -f "$data/PG_VERSION" ] || stop "$data is not a data directory; give --data-directory"
 [ ! -L "$data" ] || stop "$data is a link already"
 [ -f "$data/postmaster.pid" ] || stop "no server runs on $data; start it, or give the --data-directory of the one that runs"
 [ ! -e "$data.before" ] || stop "$data.before is there, of an earlier move; delete it first"

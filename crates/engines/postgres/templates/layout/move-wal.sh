@@ -6,7 +6,7 @@
 set -eu
 data={{ placement.data_directory|sh }}
 new={{ log|sh }}
-[ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
+[ -f "$data/PG_VERSION" ] || { echo "$data is not a data directory; give --data-directory" >&2; exit 1; }
 [ ! -L "$data/pg_wal" ] || { echo "$data/pg_wal is a link already" >&2; exit 1; }
 [ ! -e "$data/pg_wal.before" ] || { echo "$data/pg_wal.before is there, of an earlier move; delete it first" >&2; exit 1; }
 [ -z "$(ls -A "$new")" ] || { echo "$new is not empty" >&2; exit 1; }

@@ -22,7 +22,7 @@ mounted() {
     [ "$device" != "$(stat -c %d /)" ] && [ "$device" != "$(stat -L -c %d "$data")" ]
 }
 
-# A tablespace and its folder. One that was dropped is no matter of ours.
+# A tablespace and its folder. One that was dropped is not a matter of ours.
 restore() {
     linked "$2" || return 0
     inner=$2/PG_${version}_$catalog

@@ -6,8 +6,8 @@ set -eu
 data={{ placement.data_directory|sh }}
 new={{ new|sh }}
 stop() { echo "$*" >&2; exit 1; }
-[ -L "$data" ] || stop "$data is no link"
-[ -f "$data/PG_VERSION" ] || stop "$data is no data directory; is the volume of $new mounted?"
+[ -L "$data" ] || stop "$data is not a link"
+[ -f "$data/PG_VERSION" ] || stop "$data is not a data directory; is the volume of $new mounted?"
 [ ! -e "$data.back" ] || stop "$data.back is there, of a rollback that was interrupted; delete it first"
 needed=$(du -sk "$new" | cut -f1)
 free=$(df -Pk "$(dirname "$data")" | awk 'NR == 2 { print $4 }')

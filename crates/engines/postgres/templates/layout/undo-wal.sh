@@ -5,8 +5,8 @@
 set -eu
 data={{ placement.data_directory|sh }}
 new={{ log|sh }}
-[ -f "$data/PG_VERSION" ] || { echo "$data is no data directory; give --data-directory" >&2; exit 1; }
-[ -L "$data/pg_wal" ] || { echo "$data/pg_wal is no link" >&2; exit 1; }
+[ -f "$data/PG_VERSION" ] || { echo "$data is not a data directory; give --data-directory" >&2; exit 1; }
+[ -L "$data/pg_wal" ] || { echo "$data/pg_wal is not a link" >&2; exit 1; }
 # Until the new place counts, whatever fails: the server runs again where it was.
 moved=no
 back() {

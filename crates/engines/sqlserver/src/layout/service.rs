@@ -33,7 +33,7 @@ impl Service {
         let allowed = |letter: char| letter.is_alphanumeric() || "$_-.#@".contains(letter);
         if name.is_empty() || !name.chars().all(allowed) {
             return Err(LayoutError::Impossible(format!(
-                "\"{name}\" is no service's name: those have letters, digits and $ _ - . # @ only; give --service \
+                "\"{name}\" is not a service's name: those have letters, digits and $ _ - . # @ only; give --service \
                  MSSQLSERVER, or MSSQL$NAME for a named instance"
             )));
         }

@@ -75,7 +75,7 @@ fn read(file: &CaptureFile) -> Result<Capture, LayoutError> {
     let text = file.text.trim_start_matches('\u{feff}');
     let capture: Capture = serde_json::from_str(text).map_err(|error| {
         LayoutError::Capture(format!(
-            "{}: this is no capture of a server: {error}; `dbstow doctor` writes one",
+            "{}: this is not a capture of a server: {error}; `dbstow doctor` writes one",
             file.name
         ))
     })?;

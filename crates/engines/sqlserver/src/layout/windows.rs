@@ -137,7 +137,7 @@ pub(super) fn mount_point(volume: &str, folder: &Folder) -> Result<String, Layou
         "\\" => Err(LayoutError::Folder {
             volume: volume.to_owned(),
             folder: folder.text().to_owned(),
-            why: "a disk inside the machine is no share; give a folder on a drive of its own, such as D:\\tempdb"
+            why: "a disk inside the machine is not a share; give a folder on a drive of its own, such as D:\\tempdb"
                 .to_owned(),
         }),
         "C:\\" | "c:\\" if folder.is_root() => Err(LayoutError::Folder {

@@ -53,7 +53,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "a file has a largest size",
         severity: Severity::Note,
         why: "note: Microsoft's ruleset calls it information; it protects the other files on the volume",
-        says: "Files without a limit of their own. A log's limit of 2 TiB is what it has when nobody set one, and no finding.",
+        says: "Files without a limit of their own. A log's limit of 2 TiB is the default, and not a finding.",
         sources: &[RULESET, DBATOOLS_LOG_MAXIMUM],
         applies: Applies::BOXED,
         judge: max_size,
@@ -273,7 +273,7 @@ fn max_size(capture: &Capture) -> Vec<Outcome> {
         outcomes.push(Outcome::exempt(
             "log-default-maximum",
             format!(
-                "{} the 2 TiB that a log has when nobody sets a limit",
+                "{} the default limit of a log, 2 TiB",
                 match by_default {
                     1 => "1 log has".to_owned(),
                     more => format!("{more} logs have"),

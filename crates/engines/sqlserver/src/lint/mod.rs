@@ -6,14 +6,14 @@
 //!
 //! ```
 //! use dbstow_sqlserver::capture::Capture;
-//! use dbstow_sqlserver::lint::{self, Asked, Outcome};
+//! use dbstow_sqlserver::lint::{self, LintRequest, Outcome};
 //!
 //! let mut capture = Capture::default();
 //! capture.identity.engine_edition = 3;
 //! capture.identity.version = "16.0.1000.6".into();
 //! capture.machine.platform = "Windows".into();
-//! let judged = lint::judge(&capture, &Asked::default());
-//! // An empty capture: much cannot be told, and each outcome says how to find out.
+//! let judged = lint::judge(&capture, &LintRequest::default());
+//! // An empty capture: most rules cannot be judged, and each outcome says how to find out.
 //! assert!(judged.iter().flat_map(|rule| &rule.outcomes).any(|outcome| {
 //!     matches!(outcome, Outcome::CannotTell { how, .. } if !how.is_empty())
 //! }));
@@ -78,7 +78,7 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 
 /// Selection of rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct LintRequest {
     /// By id.
     pub selection: Selection,
     /// Selected ladders of latency.
@@ -87,7 +87,7 @@ pub struct Asked {
 
 /// Checks a server with all selected rules, in the order of [`rules()`]. Ladders of latency apply only if selected, by profile or
 /// by id.
-pub fn judge(capture: &Capture, asked: &Asked) -> Vec<Judged> {
+pub fn judge(capture: &Capture, asked: &LintRequest) -> Vec<Judged> {
     let wanted = |rule: &&Rule| {
         let awake = rule.applies.profile.is_none_or(|profile| {
             asked.profiles.contains(&profile) || asked.selection.only.contains(rule.id)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ::rules::{Checked, Host, Identity, RuleInfo, Selection, Server, Unconfirmed};
 
-use super::{Applies, Asked, Profile, Rule, judge, product_name, rules};
+use super::{Applies, LintRequest, Profile, Rule, judge, product_name, rules};
 use crate::capture::{Capture, Product, VolumeFacts};
 
 /// All rules, as they are listed.
@@ -85,7 +85,7 @@ impl Server for Capture {
 
     fn check(&self, selection: &Selection, profiles: &BTreeSet<String>) -> Vec<Checked> {
         let all = Profile::ALL.into_iter();
-        let asked = Asked {
+        let asked = LintRequest {
             selection: selection.clone(),
             profiles: all
                 .filter(|profile| profiles.contains(profile.name()))

@@ -35,7 +35,7 @@ pub(super) const DBATOOLS_SPEED: Source = source(
     "https://docs.dbatools.io/Test-DbaDiskSpeed",
 );
 pub(super) const DBATOOLS_LOG_MAXIMUM: Source = source(
-    "dbatools, pull request 4716: the log's default maximum is no finding",
+    "dbatools, pull request 4716: the log's default maximum is not a finding",
     "https://github.com/dataplat/dbatools/pull/4716",
 );
 pub(super) const FRK_MANY_FILES: Source = source(

@@ -173,7 +173,7 @@ fn check(identity: &Identity) -> Result<(), EngineError> {
              managed instance",
         ),
         Product::Other => refused(
-            "this speaks T-SQL and is no SQL Server; record an installed SQL Server or a managed instance",
+            "this speaks T-SQL and is not a SQL Server; record an installed SQL Server or a managed instance",
         ),
         Product::Boxed if identity.major() < MAJOR_MIN => refused(
             "this SQL Server is older than 2012; collect Windows performance counters instead, and import them \

@@ -11,7 +11,7 @@ use workload::{Driver, Statement, Value};
 
 /// A session on a SQL Server. It returns its connection on drop: temporary tables live as long as the connection, and the session
 /// that loads them is not the one that uses them.
-pub(crate) struct Session<'a> {
+pub(crate) struct TrialSession<'a> {
     engine: &'a SqlServer,
     number: u32,
     /// Present until dropped.
@@ -20,14 +20,14 @@ pub(crate) struct Session<'a> {
     watch: Watch,
 }
 
-impl<'a> Session<'a> {
+impl<'a> TrialSession<'a> {
     pub(crate) fn new(
         engine: &'a SqlServer,
         number: u32,
         connection: Connection,
         watch: Watch,
-    ) -> Session<'a> {
-        Session {
+    ) -> TrialSession<'a> {
+        TrialSession {
             engine,
             number,
             connection: Some(connection),
@@ -48,7 +48,7 @@ impl<'a> Session<'a> {
     }
 }
 
-impl Driver for Session<'_> {
+impl Driver for TrialSession<'_> {
     /// Why the operation failed.
     type Error = String;
 
@@ -75,7 +75,7 @@ impl Driver for Session<'_> {
     }
 }
 
-impl Client for Session<'_> {
+impl Client for TrialSession<'_> {
     /// Statements are identified by their text.
     fn enter(&mut self, _script: usize) {}
 
@@ -105,7 +105,7 @@ impl Client for Session<'_> {
     }
 }
 
-impl Drop for Session<'_> {
+impl Drop for TrialSession<'_> {
     fn drop(&mut self) {
         if let Some(connection) = self
             .connection

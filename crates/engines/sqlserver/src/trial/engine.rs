@@ -34,7 +34,7 @@ impl Engine for SqlServer {
             }
         };
         self.cancellers().push(connection.canceller());
-        Ok(Box::new(client::Session::new(
+        Ok(Box::new(client::TrialSession::new(
             self, session, connection, watch,
         )))
     }

@@ -128,7 +128,7 @@ fn remedy(number: u32, text: &str) -> Option<&'static str> {
         1101 | 1105 | 9002 => Some(FULL),
         3702 => Some("end its sessions (KILL); the next run on this server drops it then"),
         2555 | 5042 | 5054 => Some(
-            "restart the server and run this first: a file that nobody has used since the start is empty",
+            "restart the server and run this first: a file that is unused since the start is empty",
         ),
         5170 => Some("a file of that name already exists: check what uses it, and move it away"),
         208 => Some(

@@ -288,7 +288,7 @@ pub(crate) fn does_not_start(rescue: &Path) -> String {
 
 fn cannot_restart(what: &str) -> EngineError {
     EngineError::Missing(format!(
-        "tempdb moves at a restart of the server, and nobody can be asked to restart it (stdin or stderr is not a \
+        "tempdb moves at a restart of the server, and dbstow cannot ask for one (stdin or stderr is not a \
          terminal): give --restart-command. What would be asked:\n{what}"
     ))
 }

@@ -52,7 +52,7 @@ pub struct ServerRun {
     volumes_end: bool,
     restart: Restart,
     leave_memory: bool,
-    /// Part of the names of all files of this run, so leftovers of SQL Server do not conflict.
+    /// Part of the names of all files of this run, so that files that SQL Server left do not conflict.
     mark: String,
     /// Folder of scripts for the user.
     scripts: PathBuf,

@@ -17,7 +17,7 @@ impl WaitSampler for Sampler<'_> {
             let page = Page::of(&row.word("wait_resource")?);
             Ok(waiting(status, wait.unwrap_or_default(), page, &files))
         });
-        rows.map_err(|error| EngineError::failed("look at what the sessions do", error))
+        rows.map_err(|error| EngineError::failed("sample the sessions", error))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Virtual machines of Azure.
 
-use crate::support::{assert_quiet, assert_says, azure, capture, good, told};
+use crate::support::{assert_quiet, assert_says, azure, capture, facts, good};
 
 fn tempdb_on_f() -> dbstow_sqlserver::capture::Capture {
     let mut capture = azure();
@@ -55,13 +55,13 @@ fn tempdb_elsewhere_than_on_the_temporary_disk_is_found_with_its_exceptions() {
         "azure-tempdb-local-disk",
         "exempt (temporary-disk-too-small): ",
     );
-    told(&mut capture, "D:\\").ephemeral = Some(false);
+    facts(&mut capture, "D:\\").ephemeral = Some(false);
     assert_says(
         &capture,
         "azure-tempdb-local-disk",
         "exempt (no-temporary-disk): ",
     );
-    told(&mut capture, "F:\\").ephemeral = None;
+    facts(&mut capture, "F:\\").ephemeral = None;
     assert_says(&capture, "azure-tempdb-local-disk", "cannot tell: ");
 }
 
@@ -92,7 +92,7 @@ fn data_wants_a_read_only_cache() {
         ),
         (None, "cannot tell: the host's cache for F:\\"),
     ] {
-        told(&mut capture, "F:\\").host_cache = cache.map(str::to_owned);
+        facts(&mut capture, "F:\\").host_cache = cache.map(str::to_owned);
         assert_says(&capture, "azure-data-cache", start);
     }
 }
@@ -106,8 +106,8 @@ fn disks_without_a_cache_are_exempt_from_having_one() {
         ("azure.premium.p80", "disk-of-4-tib"),
     ] {
         let mut capture = azure();
-        told(&mut capture, "F:\\").disk = Some(disk.into());
-        told(&mut capture, "F:\\").host_cache = Some("none".into());
+        facts(&mut capture, "F:\\").disk = Some(disk.into());
+        facts(&mut capture, "F:\\").host_cache = Some("none".into());
         assert_says(
             &capture,
             "azure-data-cache",
@@ -117,10 +117,10 @@ fn disks_without_a_cache_are_exempt_from_having_one() {
     }
     // One disk of 4 TiB, its product not specified; and four of 1 TiB each, which have a cache.
     let mut capture = azure();
-    told(&mut capture, "F:\\").disk = None;
-    told(&mut capture, "F:\\").host_cache = Some("none".into());
+    facts(&mut capture, "F:\\").disk = None;
+    facts(&mut capture, "F:\\").host_cache = Some("none".into());
     assert_says(&capture, "azure-data-cache", "high: ");
-    told(&mut capture, "F:\\").disks = Some(1);
+    facts(&mut capture, "F:\\").disks = Some(1);
     assert_says(&capture, "azure-data-cache", "exempt (disk-of-4-tib): ");
 }
 
@@ -130,13 +130,13 @@ fn a_log_wants_no_cache_and_beside_data_the_rules_disagree() {
     // archive has both on F:\, which is cached for the sake of the data.
     assert_says(&capture, "azure-log-cache", "low: F:\\ holds data too");
     assert_says(&capture, "azure-log-cache", "fine: G:\\ has no cache");
-    told(&mut capture, "g:").host_cache = Some("read-only".into());
+    facts(&mut capture, "g:").host_cache = Some("read-only".into());
     assert_says(
         &capture,
         "azure-log-cache",
         "high: G:\\ has logs, and a read-only cache",
     );
-    told(&mut capture, "F:\\").host_cache = Some("read-write".into());
+    facts(&mut capture, "F:\\").host_cache = Some("read-write".into());
     assert_says(
         &capture,
         "azure-log-cache",
@@ -152,7 +152,7 @@ fn tempdb_and_the_cache_share_a_limit_only_where_both_are_used() {
         "azure-cached-limit-shared",
         "note: tempdb on D:\\ and cached reads of F:\\",
     );
-    told(&mut capture, "F:\\").host_cache = Some("none".into());
+    facts(&mut capture, "F:\\").host_cache = Some("none".into());
     assert_quiet(&capture, "azure-cached-limit-shared");
 }
 
@@ -160,13 +160,13 @@ fn tempdb_and_the_cache_share_a_limit_only_where_both_are_used() {
 fn standard_disks_are_for_tests() {
     let mut capture = azure();
     assert_quiet(&capture, "azure-disk-class");
-    told(&mut capture, "g:").disk = Some("azure.stdssd.e30".into());
+    facts(&mut capture, "g:").disk = Some("azure.stdssd.e30".into());
     assert_says(
         &capture,
         "azure-disk-class",
         "high: shop is on G:\\, a standard disk",
     );
-    told(&mut capture, "g:").disk = None;
+    facts(&mut capture, "g:").disk = None;
     assert_says(
         &capture,
         "azure-disk-class",

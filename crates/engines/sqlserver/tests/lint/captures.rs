@@ -1,14 +1,14 @@
 //! All outcomes of each capture: a change of any rule shows here.
 
 use dbstow_sqlserver::capture::Capture;
-use dbstow_sqlserver::lint::{self, Asked, Outcome};
+use dbstow_sqlserver::lint::{self, LintRequest, Outcome};
 
 use crate::support::{azure, capture, good, line};
 
 /// All that is neither fine nor for other servers, a line each.
 fn standing(capture: &Capture) -> String {
     let mut lines = Vec::new();
-    for judged in lint::judge(capture, &Asked::default()) {
+    for judged in lint::judge(capture, &LintRequest::default()) {
         for outcome in &judged.outcomes {
             match outcome {
                 Outcome::Fine { .. } | Outcome::NotApplicable { .. } => {}
@@ -28,7 +28,7 @@ fn good_layout() {
     volume-allocation-unit cannot tell: the allocation unit of E:\; --host FILE with allocation_unit_bytes for each volume; on the host `fsutil fsinfo ntfsinfo VOLUME` shows it
     volume-allocation-unit cannot tell: the allocation unit of L:\; --host FILE with allocation_unit_bytes for each volume; on the host `fsutil fsinfo ntfsinfo VOLUME` shows it
     volume-allocation-unit cannot tell: the allocation unit of T:\; --host FILE with allocation_unit_bytes for each volume; on the host `fsutil fsinfo ntfsinfo VOLUME` shows it
-    file-max-size exempt (log-default-maximum): 5 logs have the 2 TiB that a log has when nobody sets a limit
+    file-max-size exempt (log-default-maximum): 5 logs have the default limit of a log, 2 TiB
     "#);
 }
 
@@ -39,7 +39,7 @@ fn azure_vm_with_its_host_told() {
     volume-allocation-unit exempt (temporary-disk): D:\ is a temporary disk; its 4 KiB are accepted
     data-and-log-together note: data and log of archive share F:\
     growth-percent low: 1 file grows by per cent of its size
-    file-max-size exempt (log-default-maximum): 6 logs have the 2 TiB that a log has when nobody sets a limit
+    file-max-size exempt (log-default-maximum): 6 logs have the default limit of a log, 2 TiB
     page-latch-waits note: sessions wait more for reads than for pages in memory: more tempdb files on the same volume will not help
     azure-temp-disk-folder medium: the folder of tempdb is on a temporary disk, which is empty after a move to another host
     azure-log-cache low: F:\ holds data too, for which a read-only cache is right; a log wants none, so one of the two rules is broken while both are here
@@ -59,7 +59,7 @@ fn linux_container() {
     data-and-log-together cannot tell: the volumes that the files are on; --host FILE with mount_point for each volume, or capture again as a login with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE)
     volume-nearly-full cannot tell: the volumes that the files are on; --host FILE with mount_point for each volume, or capture again as a login with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE)
     ephemeral-volume-holds-data cannot tell: the volumes that the files are on; --host FILE with mount_point for each volume, or capture again as a login with VIEW SERVER STATE (2022 and later: VIEW SERVER PERFORMANCE STATE)
-    file-max-size exempt (log-default-maximum): 5 logs have the 2 TiB that a log has when nobody sets a limit
+    file-max-size exempt (log-default-maximum): 5 logs have the default limit of a log, 2 TiB
     max-server-memory exempt (linux-memory-limit): not set, but on Linux the server keeps to memory.memorylimitmb, 80 % of memory by default
     page-latch-waits medium: sessions wait more for pages in memory than for reads, which no disk makes shorter
     azure-tempdb-local-disk cannot tell: whether this is a virtual machine of Azure; --host FILE with azure = true or azure = false
@@ -111,7 +111,7 @@ fn bad_layout() {
     growth-off low: the data files of old cannot grow
     growth-off low: the log of old cannot grow
     file-max-size note: 1 file has a largest size: old.old_log
-    file-max-size exempt (log-default-maximum): 6 logs have the 2 TiB that a log has when nobody sets a limit
+    file-max-size exempt (log-default-maximum): 6 logs have the default limit of a log, 2 TiB
     log-several-files low: erp has 2 log files
     instant-file-initialization high: data files are zeroed when they are made and when they grow: instant file initialization is off
     max-server-memory medium: max server memory was never set: the server takes what it can get

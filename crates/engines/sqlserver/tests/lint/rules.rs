@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dbstow_sqlserver::lint::{self, Asked, Outcome, Severity};
+use dbstow_sqlserver::lint::{self, LintRequest, Outcome, Severity};
 use rules::Selection;
 
 use crate::support::{good, line};
@@ -28,7 +28,7 @@ fn every_rule_has_a_stable_name_a_reason_and_a_source_with_its_day() {
 
 #[test]
 fn a_good_layout_has_no_finding_above_a_note() {
-    for judged in lint::judge(&good(), &Asked::default()) {
+    for judged in lint::judge(&good(), &LintRequest::default()) {
         for outcome in &judged.outcomes {
             let note = |outcome: &Outcome| matches!(outcome, Outcome::Finding(f) if f.severity > Severity::Note);
             assert!(!note(outcome), "{}: {}", judged.rule.id, line(outcome));
@@ -60,7 +60,7 @@ fn no_rule_gives_more_than_it_says() {
 
 #[test]
 fn ladders_of_latency_are_asleep_until_they_are_asked_for() {
-    let judged = lint::judge(&good(), &Asked::default());
+    let judged = lint::judge(&good(), &LintRequest::default());
     assert!(
         judged
             .iter()
@@ -75,21 +75,21 @@ fn ladders_of_latency_are_asleep_until_they_are_asked_for() {
 
 #[test]
 fn a_rule_that_is_ignored_says_nothing_and_one_that_is_named_is_alone() {
-    let asked = Asked {
+    let asked = LintRequest {
         selection: Selection {
             ignored: ["tempdb-grown".to_owned()].into(),
             ..Selection::default()
         },
-        ..Asked::default()
+        ..LintRequest::default()
     };
     let judged = lint::judge(&good(), &asked);
     assert!(judged.iter().all(|judged| judged.rule.id != "tempdb-grown"));
-    let asked = Asked {
+    let asked = LintRequest {
         selection: Selection {
             only: ["tempdb-grown".to_owned()].into(),
             ..Selection::default()
         },
-        ..Asked::default()
+        ..LintRequest::default()
     };
     assert_eq!(lint::judge(&good(), &asked).len(), 1);
 }
@@ -119,9 +119,9 @@ fn an_empty_capture_is_never_fine_for_want_of_files() {
     }
 }
 
-fn all_profiles() -> Asked {
-    Asked {
+fn all_profiles() -> LintRequest {
+    LintRequest {
         profiles: lint::Profile::ALL.into(),
-        ..Asked::default()
+        ..LintRequest::default()
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use dbstow_sqlserver::capture::{Capture, File, FileKind, Growth, HostFacts, VolumeFacts};
-use dbstow_sqlserver::lint::{self, Asked, Outcome, Profile};
+use dbstow_sqlserver::lint::{self, LintRequest, Outcome, Profile};
 use rules::Selection;
 
 pub(crate) const GIB: i64 = 1 << 30;
@@ -36,9 +36,9 @@ pub(crate) fn azure() -> Capture {
 }
 
 /// User-supplied properties of a volume of [`azure`].
-pub(crate) fn told<'a>(capture: &'a mut Capture, mount: &str) -> &'a mut VolumeFacts {
-    let told = capture.supplied.as_mut().expect("it was told");
-    let mut volumes = told.volumes.iter_mut();
+pub(crate) fn facts<'a>(capture: &'a mut Capture, mount: &str) -> &'a mut VolumeFacts {
+    let supplied = capture.supplied.as_mut().expect("a host file was given");
+    let mut volumes = supplied.volumes.iter_mut();
     volumes
         .find(|volume| volume.mount_point == mount)
         .expect("of this volume")
@@ -92,7 +92,7 @@ pub(crate) fn grow_all(capture: &mut Capture, growth: Growth) {
 
 /// What a rule says: a line for each outcome.
 pub(crate) fn said(capture: &Capture, rule: &str) -> String {
-    let asked = Asked {
+    let asked = LintRequest {
         selection: Selection {
             only: [rule.to_owned()].into(),
             ..Selection::default()

@@ -162,7 +162,7 @@ fn azures_machines_are_exempt_from_a_volume_of_its_own_for_tempdb() {
     assert_says(&capture, "tempdb-shares-volume", "exempt (azure-vm): ");
     capture.supplied = None;
     assert_says(&capture, "tempdb-shares-volume", "medium: ");
-    let asked = dbstow_sqlserver::lint::Asked::default();
+    let asked = dbstow_sqlserver::lint::LintRequest::default();
     let judged = dbstow_sqlserver::lint::judge(&capture, &asked);
     let text = format!("{judged:?}");
     assert!(text.contains("say so with --host"), "{text}");
@@ -275,8 +275,8 @@ fn what_shows_files_is_granted_where_files_are_missing_and_statistics_of_files_t
         },
     );
     let performance = grant("VIEW SERVER PERFORMANCE STATE");
-    let told = format!("cannot tell: what the files did; {performance}");
-    assert_says(&capture, "latency-azure", &told);
+    let expected = format!("cannot tell: what the files did; {performance}");
+    assert_says(&capture, "latency-azure", &expected);
 }
 
 /// The capture of an administrator whose server was busy: a right would not have helped.

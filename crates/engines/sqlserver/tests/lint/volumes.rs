@@ -2,7 +2,7 @@
 
 use dbstow_sqlserver::capture::{FileKind, HostFacts, VolumeFacts};
 
-use crate::support::{GIB, assert_quiet, assert_says, azure, capture, file, good, told};
+use crate::support::{GIB, assert_quiet, assert_says, azure, capture, facts, file, good};
 
 fn with_unit(bytes: i64) -> dbstow_sqlserver::capture::Capture {
     let mut capture = good();
@@ -35,7 +35,7 @@ fn an_allocation_unit_of_four_kib_is_found_and_sixty_four_is_fine() {
 }
 
 #[test]
-fn an_allocation_unit_that_nobody_told_cannot_be_told() {
+fn an_allocation_unit_that_was_not_captured_is_not_judged() {
     assert_says(
         &good(),
         "volume-allocation-unit",
@@ -62,7 +62,7 @@ fn azures_temporary_disk_may_keep_its_four_kib() {
         "exempt (temporary-disk): D:\\",
     );
     assert_quiet(&capture, "volume-allocation-unit");
-    told(&mut capture, "F:\\").allocation_unit_bytes = Some(4096);
+    facts(&mut capture, "F:\\").allocation_unit_bytes = Some(4096);
     assert_says(&capture, "volume-allocation-unit", "medium: F:\\");
 }
 

@@ -37,7 +37,7 @@ fn speed(multiple: Option<f64>) -> Result<(), Fault> {
         Some(multiple) if !is_one(multiple) => Err(Fault::at(
             &["machine", "processor_speed"],
             format!(
-                "{multiple} is no multiple of a processor's speed; give one above 0, such as 1.3, and at most {}",
+                "{multiple} is not a multiple of a processor's speed; give one above 0, such as 1.3, and at most {}",
                 Speed::MULTIPLE_MAX
             ),
         )),

@@ -73,7 +73,7 @@ impl Activity {
         if self.together.is_empty() {
             return Ok(counters);
         }
-        let asked = Asked::now()?;
+        let processes = ProcessBytes::now()?;
         for part in &self.together {
             let volumes = part.volumes.join("+");
             let mut note = |name: &str, bytes: f64| {
@@ -82,11 +82,11 @@ impl Activity {
             let at_device = device_bytes(&part.watched)?;
             let own = match &self.own_group {
                 Some(group) => group_bytes(group, &part.watched)?,
-                None => asked.own,
+                None => processes.own,
             };
             note("device_bytes", at_device as f64);
             note("other_bytes", at_device as f64 - own as f64);
-            if let Some(foreign) = asked.foreign {
+            if let Some(foreign) = processes.foreign {
                 note("foreign_bytes", foreign as f64);
             }
         }
@@ -133,34 +133,34 @@ fn group_bytes(group: &Path, watched: &BTreeSet<Number>) -> io::Result<u64> {
 
 /// Bytes that processes requested so far. A child's bytes are added to its parent's once the parent has
 /// reaped it, so nothing is lost when it ends.
-struct Asked {
+struct ProcessBytes {
     /// This process and its descendants.
     own: u64,
     /// All others; `None` if this user may not inspect some of them.
     foreign: Option<u64>,
 }
 
-impl Asked {
-    fn now() -> io::Result<Asked> {
+impl ProcessBytes {
+    fn now() -> io::Result<ProcessBytes> {
         let own = Process::myself().map_err(io::Error::other)?.pid();
         let parents = processes()?;
-        let mut asked = Asked {
+        let mut total = ProcessBytes {
             own: 0,
             foreign: Some(0),
         };
         for pid in parents.keys() {
             let bytes = bytes_of(*pid);
             if !descends(&parents, *pid, own) {
-                let foreign = asked.foreign.zip(bytes.ok());
-                asked.foreign = foreign.map(|(sum, bytes)| sum + bytes);
+                let foreign = total.foreign.zip(bytes.ok());
+                total.foreign = foreign.map(|(sum, bytes)| sum + bytes);
                 continue;
             }
-            asked.own += bytes.map_err(|why| {
+            total.own += bytes.map_err(|why| {
                 let what = format!("the bytes of process {pid}, which this program started: {why}");
                 io::Error::other(what)
             })?;
         }
-        Ok(asked)
+        Ok(total)
     }
 }
 

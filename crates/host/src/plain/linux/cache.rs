@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_a_program_has_mapped_stays_and_is_told() {
+    fn a_page_that_a_program_has_mapped_stays_and_is_reported() {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let path = directory.path().join("mapped");
         fs::write(&path, [1; 8_192]).unwrap();

@@ -48,8 +48,8 @@ fn atomic_write(sys: &Path, device: &Device) -> Option<Bytes> {
     let folder = fs::canonicalize(sys.join(format!("dev/block/{major}:{minor}"))).ok()?;
     // A partition has the queue of its disk.
     let own = text(&folder.join(ATOMIC_WRITE));
-    let told = own.or_else(|| text(&folder.parent()?.join(ATOMIC_WRITE)));
-    told?.parse().ok().map(Bytes)
+    let value = own.or_else(|| text(&folder.parent()?.join(ATOMIC_WRITE)));
+    value?.parse().ok().map(Bytes)
 }
 
 #[cfg(test)]
@@ -77,7 +77,10 @@ mod tests {
         sys
     }
 
-    fn told(rotational: &str, atomic: Option<&str>) -> (Vec<String>, Option<bool>, Option<Bytes>) {
+    fn device_info(
+        rotational: &str,
+        atomic: Option<&str>,
+    ) -> (Vec<String>, Option<bool>, Option<Bytes>) {
         let sys = sys(rotational, atomic);
         let device = Device::of(sys.path(), (8, 1)).unwrap();
         of_device(sys.path(), &device)
@@ -85,15 +88,15 @@ mod tests {
 
     #[test]
     fn a_partition_tells_what_its_disk_does() {
-        let (disks, solid_state, atomic) = told("0\n", Some("16384\n"));
+        let (disks, solid_state, atomic) = device_info("0\n", Some("16384\n"));
         assert_eq!(disks, ["sda"]);
         assert_eq!((solid_state, atomic), (Some(true), Some(Bytes::kib(16))));
     }
 
     #[test]
     fn a_kernel_that_does_not_tell_is_not_a_promise_of_nothing() {
-        let (_, solid_state, atomic) = told("1\n", None);
+        let (_, solid_state, atomic) = device_info("1\n", None);
         assert_eq!((solid_state, atomic), (Some(false), None));
-        assert_eq!(told("1\n", Some("0\n")).2, Some(Bytes::ZERO));
+        assert_eq!(device_info("1\n", Some("0\n")).2, Some(Bytes::ZERO));
     }
 }

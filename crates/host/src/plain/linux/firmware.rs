@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn azure_is_told_from_another_hyper_v_by_its_chassis() {
+    fn azure_is_distinguished_from_another_hyper_v_by_its_chassis() {
         let vendor = ("sys_vendor", "Microsoft Corporation");
         let azure = facts_of(&[vendor, ("chassis_asset_tag", AZURE_CHASSIS)]);
         let own = facts_of(&[vendor, ("chassis_asset_tag", "room 12, shelf 3")]);

@@ -203,11 +203,11 @@ fn device_facts(device: &Device) -> BTreeMap<String, String> {
 }
 
 fn queue_facts(disk: &Disk) -> Vec<(&'static str, String)> {
-    let told = QUEUE.iter().map(|(name, file)| {
+    let known = QUEUE.iter().map(|(name, file)| {
         let value = text(&disk.folder.join(file))?;
         Some((*name, chosen(&value)))
     });
-    told.flatten().collect()
+    known.flatten().collect()
 }
 
 /// The selected value in brackets, where a file lists alternatives: `none [mq-deadline]`.

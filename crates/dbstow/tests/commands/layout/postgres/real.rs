@@ -467,7 +467,7 @@ fn the_data_directory_moves_with_everything_in_it_and_comes_back_with_what_was_w
     assert!(!cluster.path("data/pg_wal").is_symlink());
     assert_eq!(cluster.sql("SELECT count(*) FROM kept"), "1001");
     let again = cluster.shell(&scripts, "undo-data.sh");
-    assert!(again.expect_err("it is back").contains("is no link"));
+    assert!(again.expect_err("it is back").contains("is not a link"));
 }
 
 #[test]

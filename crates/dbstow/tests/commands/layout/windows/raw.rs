@@ -15,7 +15,7 @@ fn a_disk_that_comes_back_raw_is_formatted_only_if_it_is_local_and_empty() {
         $there = Get-Partition | Where-Object { $_.AccessPaths -contains $place } | Get-Disk
         if ($there) {
             if ($there.FriendlyName -notmatch $models) {
-                throw "$place is on '$($there.FriendlyName)', which is no local disk; use another drive, or leave this check out if it is a stripe of local disks"
+                throw "$place is on '$($there.FriendlyName)', which is not a local disk; use another drive, or leave this check out if it is a stripe of local disks"
             }
             continue
         }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::{Database, File, FileInUse, Growth, MountedVolume, Service, Unanswered};
 use super::*;
-use crate::lint::{self, Asked, Outcome};
+use crate::lint::{self, LintRequest, Outcome};
 
 /// The captures that rules are tested with.
 fn captures() -> Vec<Capture> {
@@ -23,7 +23,7 @@ fn captures() -> Vec<Capture> {
 /// Outcomes of rules, without names.
 fn said(capture: &Capture) -> Vec<String> {
     let mut said = Vec::new();
-    for judged in lint::judge(capture, &Asked::default()) {
+    for judged in lint::judge(capture, &LintRequest::default()) {
         for outcome in &judged.outcomes {
             let what = match outcome {
                 Outcome::Finding(finding) => format!("{:?}", finding.severity),

@@ -44,7 +44,7 @@ impl ServerRun {
             }
             Product::Other => {
                 return missing(format!(
-                    "{} speaks T-SQL and is no SQL Server (EngineEdition {}, such as Azure Synapse): its files cannot be \
+                    "{} speaks T-SQL and is not a SQL Server (EngineEdition {}, such as Azure Synapse): its files cannot be \
                      placed; take a SQL Server of your own, or a managed instance",
                     self.access.server(),
                     self.identity.engine_edition

@@ -5,7 +5,7 @@ foreach ($place in @({% for place in places %}{{ place|powershell }}{% if !loop.
     $there = Get-Partition | Where-Object { $_.AccessPaths -contains $place } | Get-Disk
     if ($there) {
         if ($there.FriendlyName -notmatch $models) {
-            throw "$place is on '$($there.FriendlyName)', which is no local disk; use another drive, or leave this check out if it is a stripe of local disks"
+            throw "$place is on '$($there.FriendlyName)', which is not a local disk; use another drive, or leave this check out if it is a stripe of local disks"
         }
         continue
     }

@@ -125,7 +125,7 @@ fn check_arm(arm: &ArmQuestion, planned: &ArmQuestion) -> Result<(), Fault> {
     match usd_per_month {
         Some(usd) if !(0.0..=USD_MAX).contains(usd) => {
             let key = ["question", "arms", name, "usd_per_month"];
-            let message = format!("{usd:?} is no price; it is from 0 to {USD_MAX:e} dollars");
+            let message = format!("{usd:?} is not a price; it is from 0 to {USD_MAX:e} dollars");
             Err(Fault::at(&key, message))
         }
         Some(_) | None => Ok(()),

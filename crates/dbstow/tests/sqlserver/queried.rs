@@ -1,4 +1,4 @@
-//! What only asks: `doctor`, and `lint` on a live server.
+//! What only queries a server: `doctor`, and `lint` of a live one.
 
 use std::fs;
 use std::net::{Ipv4Addr, UdpSocket};

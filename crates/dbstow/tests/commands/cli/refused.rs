@@ -1,4 +1,4 @@
-//! Mistakes in folders, names and files are refused with their place.
+//! Invalid folders, names and files are refused, with their place.
 
 use super::*;
 

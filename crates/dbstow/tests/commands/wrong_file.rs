@@ -174,8 +174,8 @@ fn percentages_are_read_alike_by_every_option() {
         );
         assert!(!error.contains("3,000 %"), "{option}: {error}");
         for (value, expected) in [
-            ("x", "it is no number; give a percentage such as 5%"),
-            ("nan", "it is no number; give a percentage such as 5%"),
+            ("x", "it is not a number; give a percentage such as 5%"),
+            ("nan", "it is not a number; give a percentage such as 5%"),
             ("-5%", "-5% is below 0; give a percentage such as 5%"),
         ] {
             let error = place.fails(&[command, &[option, value]].concat(), 2);
