@@ -11,6 +11,8 @@ REST := $(filter-out $(PUBLISHED),$(EVERY))
 # SQLite's C code is compiled for the first platform only; scripts/check-target says how the others
 # are checked.
 TARGETS := x86_64-pc-windows-gnu aarch64-apple-darwin
+# Those that this machine can run.
+RUN_TARGETS := x86_64-pc-windows-gnu aarch64-unknown-linux-gnu
 
 CARGO_DENY_VERSION := 0.20.2
 # Tools of the build's own, beside what else is built. What runs once is not optimised: that takes longer than it saves.
@@ -27,7 +29,7 @@ DBSTOW := cargo run --quiet $(LEAN) --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo demo-all test test-platforms check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots reference format dist distcheck distcheck-release packages fmt clippy unit suite docs crates cross clean
+.PHONY: help demo demo-all test test-platforms check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots reference format dist distcheck distcheck-release packages fmt clippy unit suite docs crates cross foreign clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -44,8 +46,8 @@ run_each = set -e; for name in $(1); do $(DBSTOW) run $$name --out target/demo/$
 
 test: packages fmt clippy suite docs crates ## Pass all tests that this machine can pass
 
-# Apart from `test`, since few changes touch either; CI runs both.
-test-platforms: cross distcheck ## Check that other platforms compile, and that the wheel installs in a bare Debian
+# Apart from `test`, since few changes touch them; CI runs both.
+test-platforms: cross foreign distcheck ## Check that other platforms compile, run for Windows and Arm, and that the wheel installs in a bare Debian
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 
@@ -149,6 +151,10 @@ $(TOOLS)/bin/cargo-fuzz:
 
 cross:
 	@for target in $(TARGETS); do scripts/check-target $$target || exit 1; done
+
+# Needs root and Debian, for Wine and qemu.
+foreign:
+	@for target in $(RUN_TARGETS); do scripts/run-foreign $$target || exit 1; done
 
 # Needs root, and a Debian system for its release.
 distcheck: packages

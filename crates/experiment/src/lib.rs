@@ -15,6 +15,7 @@ pub mod spec;
 
 // What will be done.
 pub mod plan;
+pub mod shell;
 
 // What happened.
 pub mod record;

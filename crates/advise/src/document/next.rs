@@ -1,6 +1,7 @@
 //! What to run next.
 
 use analysis::report::advice::document::{self, Next};
+use experiment::shell;
 
 use super::Described;
 use crate::finalists::{CHEAPEST, volume_name};
@@ -16,7 +17,7 @@ impl Described<'_> {
         let file = self.names.finalists.as_str();
         let next = |what: &str, words: Vec<String>| Next {
             what: what.to_owned(),
-            command: shell_words::join(["dbstow".to_owned()].into_iter().chain(words)),
+            command: shell::line(["dbstow".to_owned()].into_iter().chain(words)),
             arm: None,
         };
         let catalogues = || {

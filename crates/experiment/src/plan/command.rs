@@ -1,6 +1,7 @@
 //! The command that recreates a plan.
 
 use super::Plan;
+use crate::shell;
 use crate::spec::{EngineName, Variant, builtin_names, builtin_text};
 
 /// Keys with a shorter command-line option.
@@ -67,7 +68,7 @@ pub(super) fn text(plan: &Plan) -> String {
             None => words.extend([format!("--{name}"), value.clone()]),
         }
     }
-    shell_words::join(words)
+    shell::line(words)
 }
 
 /// Its name, or that of its file.
