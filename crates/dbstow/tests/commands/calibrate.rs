@@ -277,7 +277,7 @@ fn mistakes_are_told_before_anything_is_measured() {
         (["--size", "4KiB"], "too small"),
         (["--name", "a b"], "cannot be a disk's name"),
         (["--out", "there.toml"], "is there already"),
-        (["--out", "none/x.toml"], "no folder"),
+        (["--out", "none/x.toml"], "not a folder"),
         (["--out", "/proc/x.toml"], "/proc/x.toml"),
     ] {
         let printed = folder.printed(&["calibrate", ".", arguments[0], arguments[1]]);

@@ -317,7 +317,7 @@ fn a_history_is_read_as_it_was_written_and_a_damaged_one_is_refused() {
             .to_string()
     };
     assert!(refused(&file[..file.len() - 1]).contains("damaged at event 2"));
-    assert!(refused(b"{}\n").contains("no history of writes"));
+    assert!(refused(b"{}\n").contains("not a history of writes"));
     let mut other = file.clone();
     // The volume of the last row.
     let place = other.len() - 8;

@@ -321,6 +321,6 @@ fn mistakes_are_told_with_their_remedy() {
     refuses(
         &folder,
         &other,
-        &["other.json", "no capture of a server", "dbstow doctor"],
+        &["other.json", "not a capture of a server", "dbstow doctor"],
     );
 }

@@ -152,7 +152,7 @@ fn what_mariadb_or_its_surroundings_would_misread_is_refused() {
     let directory = of(&|asked| asked.data_directory = Some("/var/lib/mysql".to_owned()));
     assert!(directory.contains("ask the server"), "{directory}");
     let service = of(&|asked| asked.service = Some("mariadb; reboot".to_owned()));
-    assert!(service.contains("no unit of systemd"), "{service}");
+    assert!(service.contains("not a unit of systemd"), "{service}");
 }
 
 #[cfg(unix)]

@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_without_the_password() {
         for (wrong, said) in [
-            ("postgresql://ann:hunter2@db/", "no URL of a MariaDB"),
+            ("postgresql://ann:hunter2@db/", "not a URL of a MariaDB"),
             ("mysql://ann:hunter2@db:port/", "its port"),
             ("mysql://ann:hunter2@db/sales", "names a database"),
             (

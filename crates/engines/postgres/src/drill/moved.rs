@@ -253,7 +253,7 @@ mod tests {
             let link = copied.at("d/cluster/pg_tblspc/16385");
             symlink(target, &link).unwrap();
             let error = copied.ready().unwrap_err();
-            assert!(error.contains("no place of this server"), "{error}");
+            assert!(error.contains("not a place of this server"), "{error}");
             assert_eq!(fs::read_link(&link).unwrap(), Path::new(target));
         }
         let copied = Copied::new();
