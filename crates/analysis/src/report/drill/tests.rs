@@ -409,7 +409,11 @@ fn a_document_with_what_cannot_be_is_refused_by_its_key() {
             "fine".into(),
             "findings[0].verdict",
         ),
-        ("/placements/1/findings/0/digest", "00".into(), "not a SHA-256"),
+        (
+            "/placements/1/findings/0/digest",
+            "00".into(),
+            "not a SHA-256",
+        ),
         (
             "/placements/1/findings/0/story/0/requests/0/fate",
             "<b>".into(),
