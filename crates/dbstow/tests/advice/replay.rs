@@ -125,11 +125,12 @@ fn run(folder: &Folder, arguments: &[&str]) -> Assert {
     folder.dbstow(&[&["run"], arguments].concat()).assert()
 }
 
-/// Standard error of a run that ends with `code`; whole sentences, one line.
+/// Standard error of a run that ends with `code`: one message, its lines joined.
 fn fails(folder: &Folder, code: i32, arguments: &[&str]) -> String {
     let said = said(&run(folder, arguments).code(code));
-    assert_eq!(said.lines().count(), 1, "{said}");
-    said
+    assert!(said.starts_with("dbstow: "), "{said}");
+    assert_eq!(said.matches("dbstow: ").count(), 1, "{said}");
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
