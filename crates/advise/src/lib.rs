@@ -45,6 +45,7 @@
 //!     region: None,
 //!     machine: None,
 //!     today: None,
+//!     processor: None,
 //!     machine_pattern: Some("r6i.large".into()),
 //!     arm: false,
 //!     any_generation: false,
