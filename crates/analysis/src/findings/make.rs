@@ -90,6 +90,7 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         trials: count(finished.len()),
         trials_failed: count(trials.failed(&asked.name).len()),
         metrics: estimates(finished),
+        drawn: finished.iter().any(|record| !record.drawn.is_empty()),
         published: asked.published.clone(),
         fitted: asked.fitted,
         volumes,

@@ -223,6 +223,9 @@ pub struct Arm {
     pub trials_failed: u32,
     /// Estimates by metric name, with the interval between trials.
     pub metrics: BTreeMap<String, Metric>,
+    /// Whether uncertain values were drawn for its trials, so that these intervals hold them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drawn: bool,
     /// The published value for this arm: a number, or text such as `"<1"`.
     pub published: BTreeMap<String, Published>,
     /// Whether a parameter was fitted to this arm's published figures.

@@ -256,8 +256,7 @@ fn legend(findings: &Findings, also: Option<String>, prices: Option<String>) -> 
 }
 
 fn interval(findings: &Findings) -> &'static str {
-    let mut comparisons = findings.comparisons.iter();
-    let is_drawn = comparisons.any(|comparison| comparison.unknown.is_some());
+    let is_drawn = findings.arms.iter().any(|arm| arm.drawn);
     match findings.mode() {
         Some(Mode::Simulate) if is_drawn => {
             "±: 95 % interval of the model over its seeds and all that was drawn, and not of a real machine from run to run"
@@ -318,6 +317,21 @@ mod tests {
     use super::*;
     use crate::findings::make;
     use experiment::examples;
+    use experiment::record::Drawn;
+
+    #[test]
+    fn the_interval_is_of_what_was_drawn_however_few_blocks_there_are() {
+        let mut records = examples::records();
+        let note = |records: &[_]| table(&make(&examples::question(), records)).note;
+        assert!(!note(&records).contains("drawn"), "{}", note(&records));
+        let drawn = Drawn {
+            factor: 1.2,
+            between: 1.4,
+            typical_ns: None,
+        };
+        records[0].drawn.insert("flush".to_owned(), drawn);
+        assert!(note(&records).contains("drawn"), "{}", note(&records));
+    }
 
     #[test]
     fn a_price_stands_with_region_date_and_what_it_leaves_out() {

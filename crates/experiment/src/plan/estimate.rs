@@ -114,7 +114,7 @@ mod tests {
         let arms = plan.all_arms().map(|arm| arm.name.clone());
         let earlier = arms.map(|arm| (arm, Duration::from_secs(9))).collect();
         let known = Estimate::of(&plan, plan.trials(), &earlier);
-        // 2 arms x 4 blocks and a variation, of 9 s each.
-        assert_eq!(known.to_string(), "about 81 s, based on earlier trials");
+        // 2 arms x 8 blocks and a variation, of 9 s each.
+        assert_eq!(known.to_string(), "about 3 min, based on earlier trials");
     }
 }
