@@ -32,7 +32,7 @@ enum Meaning {
 use Meaning::{Noted, OfLinux, OfWindows};
 
 /// Flags that a row may have.
-const FLAGS: [(&str, Meaning); 25] = [
+const FLAGS: [(&str, Meaning); 26] = [
     (
         "win-rule",
         OfWindows(
@@ -104,6 +104,12 @@ const FLAGS: [(&str, Meaning); 25] = [
     (
         "doc-local-write-iops-typo",
         Noted("write IOPS of local disks: impossible in the vendor's table, and left out"),
+    ),
+    (
+        "doc-local-read-write-exchanged",
+        Noted(
+            "rates of local disks: the vendor's tables exchange reads and writes; as in those of the families with other processors",
+        ),
     ),
     (
         "doc-burst-mbps-1000",
