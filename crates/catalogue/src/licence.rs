@@ -21,6 +21,8 @@ pub struct LicenceRate {
     pub cores_min: u32,
     /// Whether the price of the operating system is in it.
     pub with_system: bool,
+    /// Origin of its price, if not its sources.
+    pub own_price_list: Option<String>,
     /// Where it comes from.
     pub sources: Vec<Source>,
     /// Assumptions in place of what was not published, with the reason.
@@ -30,7 +32,8 @@ pub struct LicenceRate {
 impl LicenceRate {
     /// Whose list price it is, and its date.
     pub fn price_list(&self) -> Option<String> {
-        self.sources.iter().find_map(Source::price_list)
+        let of_sources = || self.sources.iter().find_map(Source::price_list);
+        self.own_price_list.clone().or_else(of_sources)
     }
 }
 

@@ -6,6 +6,7 @@
 //! azure.premium.p30,101,month
 //! aws.gp3,0.064,GiB
 //! aws.gp3,0.004,IOPS
+//! azure.licence.enterprise,0.3,core-hour
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use serde::Deserialize;
 use super::Catalogue;
 use super::disk::DiskEntry;
 use super::error::CatalogueError;
+use super::licence::{Edition, LicenceRate};
 use super::limits::Limit;
 use super::machine::{HourlyPrice, MachineEntry, PriceAssumed};
 use super::price::{self, Parts, Price, Step};
@@ -41,17 +43,28 @@ enum Per {
     Iops,
     MbPerS,
     MibPerS,
+    /// Of a licence, without the operating system: each core that is charged, by the hour.
+    CoreHour,
 }
 
 /// Valid values of `per`.
-const UNITS: [(&str, Per); 6] = [
+const UNITS: [(&str, Per); 7] = [
     ("hour", Per::Hour),
     ("month", Per::Month),
     ("GiB", Per::Gib),
     ("IOPS", Per::Iops),
     ("MB/s", Per::MbPerS),
     ("MiB/s", Per::MibPerS),
+    ("core-hour", Per::CoreHour),
 ];
+
+/// What the name of a licence has between those of its cloud and its edition.
+const LICENCE: &str = ".licence.";
+
+/// Cores that are charged at least where the list has no licence of the edition in the cloud: as in every list that has one.
+///
+/// Source: <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/optimize-cpu.html> (read 2026-11-26).
+const CORES_MIN: u32 = 4;
 
 /// The prices of one name, and the line of the first.
 #[derive(Default)]
@@ -77,6 +90,12 @@ pub(super) fn add(
     let own = read(text).map_err(|(line, message)| at(line, message))?;
     let mut names = BTreeSet::new();
     for (name, own) in &own {
+        if let Some((cloud, edition)) = name.split_once(LICENCE) {
+            let result = of_licence(catalogue, (cloud, edition), &own.prices, file);
+            result.map_err(|message| at(own.line, message))?;
+            names.insert(name.clone());
+            continue;
+        }
         let entry = catalogue.unaliased(name).to_owned();
         let result = match (
             catalogue.disks.get_mut(&entry),
@@ -179,6 +198,55 @@ fn read(text: &str) -> Result<BTreeMap<String, Own>, (u64, String)> {
     Ok(all)
 }
 
+/// The licence of an edition in a cloud, with whatever system, whose own price stays apart.
+fn of_licence(
+    catalogue: &mut Catalogue,
+    (cloud, edition): (&str, &str),
+    prices: &BTreeMap<Per, f64>,
+    file: &str,
+) -> Result<(), String> {
+    let name = format!("{cloud}{LICENCE}{edition}");
+    let (Some(usd), 1) = (prices.get(&Per::CoreHour), prices.len()) else {
+        return Err(format!(
+            "`{name}` is a licence, and has a price per core-hour alone"
+        ));
+    };
+    let begins = format!("{cloud}.");
+    let mut machines = catalogue.machines.keys();
+    if !machines.any(|machine| machine.starts_with(&begins)) {
+        return Err(format!(
+            "`{name}`: the catalogue has no machines of `{cloud}`; write a cloud that it has, such as `azure`"
+        ));
+    }
+    let of_edition = |known: &&Edition| known.name == edition;
+    let Some(product) = catalogue.editions.iter().find(of_edition) else {
+        let names = catalogue.editions.iter().map(|known| known.name.as_str());
+        let names: BTreeSet<&str> = names.collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        return Err(format!(
+            "`{name}`: there is no edition `{edition}`; write one of {}",
+            names.join(", ")
+        ));
+    };
+    let is_replaced = |rate: &LicenceRate| rate.cloud == cloud && rate.edition == edition;
+    let listed = catalogue.licences.iter().filter(|rate| is_replaced(rate));
+    let own = LicenceRate {
+        product: product.product.clone(),
+        edition: edition.to_owned(),
+        cloud: cloud.to_owned(),
+        windows: None,
+        usd_hour_core: *usd,
+        cores_min: listed.map(|rate| rate.cores_min).max().unwrap_or(CORES_MIN),
+        with_system: false,
+        own_price_list: Some(file.to_owned()),
+        sources: Vec::new(),
+        assumed: Vec::new(),
+    };
+    catalogue.licences.retain(|rate| !is_replaced(rate));
+    catalogue.licences.push(own);
+    Ok(())
+}
+
 fn of_machine(
     machine: &mut MachineEntry,
     prices: &BTreeMap<Per, f64>,
@@ -202,8 +270,10 @@ fn of_machine(
 /// Parts that are not given keep their list price; parts that are free stay free.
 fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Result<(), String> {
     let name = &disk.name;
-    if prices.contains_key(&Per::Hour) {
-        return Err(format!("`{name}` is a disk, and is not priced per hour"));
+    for (per, unit) in [(Per::Hour, "hour"), (Per::CoreHour, "core-hour")] {
+        if prices.contains_key(&per) {
+            return Err(format!("`{name}` is a disk, and is not priced per {unit}"));
+        }
     }
     let price = match (prices.get(&Per::Month), &disk.price) {
         (Some(usd), _) if prices.len() == 1 && is_one_thing(disk) => Price::Whole { usd: *usd },
@@ -337,6 +407,64 @@ mod tests {
         let price = machine.price.expect("it has one");
         assert_eq!((price.linux, price.windows), (Some(0.1), Some(0.1)));
         assert_eq!(machine.price_list().as_deref(), Some("own.csv"));
+    }
+
+    #[test]
+    fn an_own_price_of_a_licence_is_without_the_system_whatever_the_list_has() {
+        let rows = "azure.licence.enterprise,0.3,core-hour\naws.licence.enterprise,0.31,core-hour\n\
+                    gcp.licence.enterprise,0.4,core-hour\n";
+        let catalogue = with(rows).expect("they are prices");
+        let rate = |name: &str, cloud: &str, windows| {
+            let mut editions = catalogue.editions.iter();
+            let edition = editions.find(|edition| edition.name == name);
+            let rate = catalogue.licence(edition.expect("it is there"), cloud, windows);
+            let rate = rate.expect("it has a price");
+            (rate.usd_hour_core, rate.cores_min, rate.with_system)
+        };
+        for windows in [false, true] {
+            assert_eq!(rate("enterprise", "azure", windows), (0.3, 4, false));
+            // 0.421 in the list, of which 0.046 is Windows.
+            assert_eq!(rate("enterprise", "aws", windows), (0.31, 4, false));
+            assert_eq!(rate("enterprise", "gcp", windows), (0.4, 4, false));
+        }
+        assert_eq!(rate("standard", "aws", true), (0.166, 4, true));
+    }
+
+    #[test]
+    fn a_licence_without_unit_or_of_no_edition_is_refused_with_what_to_write() {
+        for (row, begins, ends) in [
+            (
+                "azure.licence.enterprise,0.3,",
+                "own.csv:2: `azure.licence.enterprise` has no unit; in `per`, write one of",
+                "core-hour",
+            ),
+            (
+                "azure.licence.enterprise,0.3,hour",
+                "own.csv:2: `azure.licence.enterprise` is a licence",
+                "per core-hour alone",
+            ),
+            (
+                "azure.licence.gold,0.3,core-hour",
+                "own.csv:2: `azure.licence.gold`: there is no edition `gold`",
+                "write one of developer, enterprise, express, standard, web",
+            ),
+            (
+                "oracle.licence.standard,0.3,core-hour",
+                "own.csv:2: `oracle.licence.standard`: the catalogue has no machines of `oracle`",
+                "such as `azure`",
+            ),
+            (
+                "aws.gp3,0.3,core-hour",
+                "own.csv:2: `aws.gp3.2025` is a disk, and is not priced per core-hour",
+                "core-hour",
+            ),
+        ] {
+            let error = refused(&format!("{row}\n"));
+            assert!(
+                error.starts_with(begins) && error.ends_with(ends),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -257,6 +257,7 @@ pub(super) fn licences(
             found.ok_or_else(|| format!("there is no flag `{flag}`"))
         };
         let licence = LicenceRate {
+            own_price_list: None,
             sources: sources(catalogue, &ids(&row.sources))?,
             assumed: row
                 .flags
