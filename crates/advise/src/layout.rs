@@ -105,6 +105,12 @@ pub enum NoLayout {
          other places for temporary files (--temp)"
     )]
     Together,
+    /// All are of earlier generations, and save too little.
+    #[error(
+        "every machine like this is of an earlier generation than today's, and saves less than 10 % beside that; allow it \
+         (--any-generation), or other machines (--machine)"
+    )]
+    Early,
     /// All are too slow.
     #[error(
         "on every layout operations take more than twice today's time; allow other machines and disks (--machine, --disk, \
@@ -129,7 +135,12 @@ impl<'a> Layouts<'a> {
         let mut all = Layouts::offered(catalogue, need, load, every)?;
         all.layouts = all.combined(need, slowest_s);
         if all.layouts.is_empty() {
-            return Err(NoLayout::Slow);
+            let is_early = all.machines.iter().all(Machine::has_to_save);
+            return Err(if is_early {
+                NoLayout::Early
+            } else {
+                NoLayout::Slow
+            });
         }
         all.layouts
             .sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
@@ -201,8 +212,14 @@ impl<'a> Layouts<'a> {
         all.counts.machines = all.machines.len() as u64;
         all.counts.unpriced = unpriced as u64;
         all.counts.layouts = all.count(need);
+        let of_use = all.of_use(need);
+        let machines = std::mem::take(&mut all.machines);
+        let today = Machine::of_today(catalogue, need);
+        all.machines = machine::without_early(machines, &of_use, today.as_ref());
+        if all.machines.is_empty() {
+            return Err(NoLayout::Early);
+        }
         if !every {
-            let of_use = all.of_use(need);
             let machines = std::mem::take(&mut all.machines);
             let today = need.today.as_deref();
             all.machines = machine::without_beaten(machines, &of_use, today);
@@ -391,7 +408,7 @@ impl<'a> Layouts<'a> {
             limits,
             rates: [requests, bytes],
             local,
-            newer_may_cost: self.newer_may_cost,
+            any_generation: need.any_generation,
         }
     }
 

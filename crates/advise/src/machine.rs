@@ -9,8 +9,8 @@ use super::offer::sustained;
 /// Maximum number of attached disks that a layout could use.
 const PLACES_OF_USE: u32 = 48;
 
-/// Share that an earlier generation has to save to be advised in place of a later one of its series: it is slower for each
-/// processor, and sold for fewer years, neither of which is in the model.
+/// Share that a layout on an earlier generation has to save to be in an answer in place of a later one of its series, which is sold
+/// for more years: that is not in the model.
 const EARLIER_SAVES: f64 = 0.10;
 
 /// How much more a later generation may cost, as a share, to be preferred to an earlier one.
@@ -39,6 +39,9 @@ pub(crate) struct Machine {
     pub(crate) usd_per_month: f64,
     /// Of its series, where the name of its family says.
     pub(crate) generation: Option<Generation>,
+    /// Dollars a month that its volumes may cost at most, for the whole to save enough beside a later generation; below 0 where
+    /// the machine alone does not.
+    volumes_usd_max: f64,
 }
 
 /// Purchasable machines; `unpriced` counts those without a known price.
@@ -83,7 +86,29 @@ impl Machine {
             disks_max: entry.disks_max,
             usd_per_month: need.tariff.machines(usd),
             generation: Generation::of(&entry.family),
+            volumes_usd_max: f64::INFINITY,
         })
+    }
+
+    /// Today's machine, where it is one of the catalogue that has a price.
+    pub(crate) fn of_today(catalogue: &Catalogue, need: &Need) -> Option<Machine> {
+        let entry = catalogue.machine(need.today.as_ref()?).ok()?;
+        Machine::of(entry, None, need)
+    }
+
+    /// Whether it saves enough beside a later generation with volumes of so many dollars a month.
+    pub(crate) fn saves_with(&self, volumes_usd: f64) -> bool {
+        volumes_usd <= self.volumes_usd_max
+    }
+
+    /// Whether there is a later generation beside which it has to save.
+    pub(crate) fn has_to_save(&self) -> bool {
+        self.volumes_usd_max.is_finite()
+    }
+
+    /// What volumes may cost for the whole to save enough beside `later`, with the same volumes.
+    fn volumes_usd_beside(&self, later: &Machine) -> f64 {
+        ((1.0 - EARLIER_SAVES) * later.usd_per_month - self.usd_per_month) / EARLIER_SAVES
     }
 
     /// Whether it has one of the limits that govern a disk: without any, it is unknown whether the disk can be attached and how
@@ -97,11 +122,6 @@ impl Machine {
     pub(crate) fn is_newer_than(&self, other: &Machine) -> bool {
         let generations = self.generation.zip(other.generation);
         generations.is_some_and(|(own, other)| own.is_newer_than(&other))
-    }
-
-    /// Whether it is a later generation, of which an earlier one does not save enough: one that costs up to a share `more`.
-    fn renews(&self, other: &Machine, more: f64) -> bool {
-        self.is_newer_than(other) && self.usd_per_month <= other.usd_per_month * (1.0 + more)
     }
 
     /// Whether it does all that `other` does, within what the load could use.
@@ -148,8 +168,8 @@ pub(crate) struct OfUse {
     pub(crate) rates: [f64; 2],
     /// Whether files may be placed on the machine's local disks.
     pub(crate) local: bool,
-    /// How much more a later generation may cost, as a share.
-    pub(crate) newer_may_cost: f64,
+    /// Whether an earlier generation of a machine is as good as a later one.
+    pub(crate) any_generation: bool,
 }
 
 /// Whether limits allow as much as others, up to these rates of requests and bytes.
@@ -182,8 +202,52 @@ fn does_all(own: &VolumeSpec, others: &VolumeSpec) -> bool {
         && allow(&first.limits, &other.limits, [f64::INFINITY; 2])
 }
 
-/// Removes dominated machines: another one costs no more and offers as much of what the load could use. Today's machine stays, and
-/// so does a later generation at about the price of an earlier one.
+/// Bounds what volumes of earlier generations may cost, and removes those that save too little without any: a layout on one has to
+/// cost 10 % less than the same volumes on the latest generation that does as much, and than on today's machine if that is of a
+/// later one. Today's machine stays as it is.
+pub(crate) fn without_early(
+    mut machines: Vec<Machine>,
+    of_use: &OfUse,
+    today: Option<&Machine>,
+) -> Vec<Machine> {
+    if of_use.any_generation {
+        return machines;
+    }
+    let most = |machine: &Machine| {
+        let later = machines
+            .iter()
+            .filter(|later| later.is_newer_than(machine) && later.does_all_of(machine, of_use));
+        // The cheapest of the latest generation.
+        let latest = later.reduce(|best, other| {
+            let is_as_late = !best.is_newer_than(other);
+            let is_cheaper = other.usd_per_month < best.usd_per_month;
+            match other.is_newer_than(best) || (is_as_late && is_cheaper) {
+                true => other,
+                false => best,
+            }
+        });
+        let today = today.filter(|today| today.is_newer_than(machine));
+        let both = latest.into_iter().chain(today);
+        let both = both.map(|later| machine.volumes_usd_beside(later));
+        both.fold(f64::INFINITY, f64::min)
+    };
+    let is_today = |machine: &Machine| today.is_some_and(|today| today.name == machine.name);
+    let all_most: Vec<f64> = machines
+        .iter()
+        .map(|machine| match is_today(machine) {
+            true => f64::INFINITY,
+            false => most(machine),
+        })
+        .collect();
+    for (machine, most) in machines.iter_mut().zip(all_most) {
+        machine.volumes_usd_max = most;
+    }
+    machines.retain(|machine| machine.saves_with(0.0));
+    machines
+}
+
+/// Removes dominated machines: another one costs no more and offers as much of what the load could use, whatever its volumes cost.
+/// Today's machine stays.
 pub(crate) fn without_beaten(
     mut machines: Vec<Machine>,
     of_use: &OfUse,
@@ -202,8 +266,9 @@ pub(crate) fn without_beaten(
     let mut kept: Vec<Machine> = Vec::new();
     for machine in machines {
         let is_today = today == Some(machine.name.as_str());
-        let renews = |kept: &Machine| machine.renews(kept, of_use.newer_may_cost);
-        let beats = |kept: &Machine| !renews(kept) && kept.does_all_of(&machine, of_use);
+        let beats = |kept: &Machine| {
+            kept.volumes_usd_max >= machine.volumes_usd_max && kept.does_all_of(&machine, of_use)
+        };
         if is_today || !kept.iter().any(beats) {
             kept.push(machine);
         }

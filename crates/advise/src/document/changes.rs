@@ -232,11 +232,13 @@ impl Described<'_> {
         }
         let disks: u32 = priced.today.volumes.iter().map(|volume| volume.count).sum();
         let catalogue = self.request.catalogue;
+        let volumes_usd = priced.usd_per_month - priced.machine.usd_per_month;
         let machines = self.layouts.machines().iter().filter(|machine| {
             let governs =
                 |volume: &VolumeSpec| governing(&volume.disks[0], &machine.spec).is_some();
             !Bought::of(machine, catalogue).is_same_as(&priced.machine)
                 && machine.disks_max.is_none_or(|most| disks <= most)
+                && machine.saves_with(volumes_usd)
                 && volumes.iter().all(governs)
         });
         let changed = machines.map(|machine| {

@@ -10,7 +10,8 @@ use crate::machine::Machine;
 use crate::need::Need;
 
 impl Layouts<'_> {
-    /// All machines with all volumes for all groups, except those on which an operation takes longer than `slowest_s`.
+    /// All machines with all volumes for all groups, except those on which an operation takes longer than `slowest_s`, and those of an
+    /// earlier generation that save too little.
     pub(super) fn combined(&self, need: &Need, slowest_s: f64) -> Vec<Layout> {
         let mut all = Vec::new();
         for (machine_at, machine) in self.machines.iter().enumerate() {
@@ -97,7 +98,10 @@ impl<'b> Combination<'b> {
             next.volumes.push((&offer.asked, limit));
             next.layout.offers[at] = place as u32;
             next.layout.usd_per_month += offer.usd_per_month;
-            self.extend(all, &next);
+            let volumes_usd = next.layout.usd_per_month - self.machine.usd_per_month;
+            if self.machine.saves_with(volumes_usd) {
+                self.extend(all, &next);
+            }
         }
     }
 

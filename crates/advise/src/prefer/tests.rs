@@ -210,28 +210,29 @@ fn an_earlier_generation_of_a_machine_is_never_advised_at_the_price_of_a_later_o
     assert_eq!(disks, 1);
 }
 
+/// A catalogue with two generations of a series: the later one does no more, and costs so many dollars an hour in place of 0.2.
+fn generations(later_usd: f64) -> Catalogue {
+    let machine = |name: &str, family: &str, usd: f64| {
+        format!(
+            "[machine.\"azure.{name}\"]\ntitle = \"{name}\"\nfamily = \"{family}\"\ncores = 4\nmemory = \"32 GiB\"\n\
+             disks_max = 8\nlimits = {{ uncached = {{ iops = 6000, throughput = \"200 MB/s\" }} }}\n\
+             price = {{ linux = {usd} }}\nconfidence = \"assumed\"\nsources = [\"made-up\"]\n"
+        )
+    };
+    let mut catalogue = Catalogue::builtin();
+    let text = format!(
+        "[source.made-up]\ntitle = \"Made up for a test\"\ndate = \"2026-11-27\"\n{}{}",
+        machine("made-up-early", "Qv4", 0.2),
+        machine("made-up-late", "Qv5", later_usd)
+    );
+    catalogue
+        .add(&text, "made-up.toml")
+        .expect("it is a catalogue");
+    catalogue
+}
+
 #[test]
 fn an_earlier_generation_is_advised_where_it_saves_a_tenth_or_where_it_is_asked_for() {
-    // Two generations of a series: the later one does no more, and costs more.
-    let machines = |later_usd: f64| {
-        let machine = |name: &str, family: &str, usd: f64| {
-            format!(
-                "[machine.\"azure.{name}\"]\ntitle = \"{name}\"\nfamily = \"{family}\"\ncores = 4\nmemory = \"32 GiB\"\n\
-                 disks_max = 8\nlimits = {{ uncached = {{ iops = 6000, throughput = \"200 MB/s\" }} }}\n\
-                 price = {{ linux = {usd} }}\nconfidence = \"assumed\"\nsources = [\"made-up\"]\n"
-            )
-        };
-        let mut catalogue = Catalogue::builtin();
-        let text = format!(
-            "[source.made-up]\ntitle = \"Made up for a test\"\ndate = \"2026-11-27\"\n{}{}",
-            machine("made-up-early", "Qv4", 0.2),
-            machine("made-up-late", "Qv5", later_usd)
-        );
-        catalogue
-            .add(&text, "made-up.toml")
-            .expect("it is a catalogue");
-        catalogue
-    };
     let advised = |later_usd: f64, any_generation: bool| {
         let need = Need {
             disks_max: Some(1),
@@ -239,7 +240,7 @@ fn an_earlier_generation_is_advised_where_it_saves_a_tenth_or_where_it_is_asked_
             ..need("azure", "made-up", &["azure.premium.p10"])
         };
         let load = reads(Duration::from_millis(50));
-        let [_, (machine, _, _)] = both(&machines(later_usd), &need, &load, 8.0);
+        let [_, (machine, _, _)] = both(&generations(later_usd), &need, &load, 8.0);
         machine
     };
     // 0.2 * 730 + 19.71 = 165.71 dollars a month, and 0.215 * 730 + 19.71 = 176.66: 6.2 % more.
@@ -247,6 +248,59 @@ fn an_earlier_generation_is_advised_where_it_saves_a_tenth_or_where_it_is_asked_
     assert_eq!(advised(0.215, true), "azure.made-up-early");
     // 0.24 * 730 + 19.71 = 194.91: the earlier one saves 15 %.
     assert_eq!(advised(0.24, false), "azure.made-up-early");
+}
+
+#[test]
+fn layouts_on_an_earlier_generation_that_save_less_than_a_tenth_are_left_out_before_the_search() {
+    // The most disks that layouts on the earlier generation have; none where there are no such layouts.
+    let most_disks = |later_usd: f64, need: &Need| {
+        let catalogue = generations(later_usd);
+        let load = reads(Duration::from_millis(50));
+        let layouts = Layouts::new(&catalogue, need, &load, f64::INFINITY, true);
+        let layouts = layouts.expect("there are some");
+        let early = layouts
+            .iter()
+            .filter(|layout| layouts.machine(layout).0 == "azure.made-up-early");
+        let disks = |layout: &Layout| -> u32 {
+            let volumes = layouts.volumes(layout);
+            let offers = volumes.iter().filter_map(|volume| volume.offer);
+            offers.map(|offer| offer.count).sum()
+        };
+        early.map(disks).max()
+    };
+    let one_volume = Need {
+        separate: [Role::Data].into(),
+        ..need("azure", "made-up", &["azure.premium.p10"])
+    };
+    assert_eq!(most_disks(0.215, &one_volume), None);
+    // 146 and 175.20 dollars: with volumes of 116.80 it is 262.80 and 292, a tenth less; a disk is 19.71, and eight are 157.68.
+    assert_eq!(most_disks(0.24, &one_volume), Some(4));
+    let any = Need {
+        any_generation: true,
+        ..one_volume.clone()
+    };
+    assert_eq!(most_disks(0.215, &any), Some(8));
+    // Today's machine stays, with what there is today and with more.
+    let today = Need {
+        today: Some("azure.made-up-early".to_owned()),
+        ..one_volume
+    };
+    assert_eq!(most_disks(0.215, &today), Some(8));
+}
+
+#[test]
+fn where_only_earlier_generations_than_todays_are_allowed_the_message_says_how_to_allow_them() {
+    let need = Need {
+        today: Some("azure.made-up-late".to_owned()),
+        ..need("azure", "made-up-early", &["azure.premium.p10"])
+    };
+    let catalogue = generations(0.215);
+    let load = reads(Duration::from_millis(50));
+
+    let refused = Layouts::new(&catalogue, &need, &load, f64::INFINITY, false);
+
+    let refused = refused.err().expect("it is refused").to_string();
+    assert!(refused.contains("--any-generation"), "{refused}");
 }
 
 #[test]

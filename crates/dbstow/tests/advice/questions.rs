@@ -46,7 +46,11 @@ const QUESTIONS: &[Question] = &[
     Question {
         example: SHOP,
         asked: "--cloud aws --full --quick --out aws",
-        bill: &[("machine", 0.126 * HOURS), ("data-temp-log", 80.0 * 0.08)],
+        bill: &[
+            // The generation before costs 98.38 dollars in all, 9.3 % less.
+            ("machine", 0.13892 * HOURS),
+            ("data-temp-log", 80.0 * 0.08),
+        ],
     },
     Question {
         example: ORDERS,
