@@ -47,7 +47,7 @@ const QUESTIONS: &[Question] = &[
         example: SHOP,
         asked: "--cloud aws --full --quick --out aws",
         bill: &[
-            // The generation before costs 98.38 dollars in all, 9.3 % less.
+            // The generation before costs 98.38 dollars in all, 8.7 % less.
             ("machine", 0.13892 * HOURS),
             ("data-temp-log", 80.0 * 0.08),
         ],
