@@ -99,6 +99,6 @@ fn what_blocks_do_not_narrow_is_refused() {
     refused(&["--until", "0%", "--nominal"], "as narrow as 0 %");
     refused(
         &["--until", "2%", "--nominal", "--listen", "127.0.0.1:0"],
-        "cannot be used with",
+        "leave out --listen",
     );
 }

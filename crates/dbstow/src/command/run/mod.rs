@@ -69,13 +69,7 @@ pub struct Args {
     pub aa: bool,
     /// Stop as soon as every ratio is known within this, such as 2%, but not before 6 blocks; --blocks is the most then
     /// [default: 40] (emulate, measure, and simulate with --nominal)
-    #[arg(
-        long,
-        value_name = "PERCENT",
-        allow_hyphen_values = true,
-        value_parser = until_share,
-        conflicts_with_all = ["metrics", "listen"]
-    )]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = until_share)]
     pub until: Option<f64>,
     /// Results folder [default: dbstow-results/EXPERIMENT-PLAN]
     #[arg(long, value_name = "FOLDER")]
@@ -194,6 +188,11 @@ impl Rounds<'_> {
                 screen::check()?;
             }
             outlet = args.publish.open()?;
+            if args.until.is_some() && outlet.is_some() {
+                let message = "--until: metrics are of a run whose number of trials is known; leave out --listen and --metrics, or \
+                               give --blocks instead";
+                return Err(UsageError(message.to_owned()).into());
+            }
         }
         // Before the folder exists, so that a user who sees it can interrupt.
         let interruption = match &mut self.interruption {
