@@ -1,6 +1,7 @@
 use std::fs;
 use std::io::Read as _;
 
+use super::unfinished::unfinished_name;
 use super::*;
 
 fn folder() -> (tempfile::TempDir, Folder) {
