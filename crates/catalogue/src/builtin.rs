@@ -7,7 +7,7 @@ use super::error::CatalogueError;
 use super::{own_prices, read, tables};
 
 /// The embedded files, ordered so that references resolve.
-const BUILTIN: [(&str, &str); 6] = [
+pub(super) const BUILTIN: [(&str, &str); 6] = [
     (
         "catalogue/machines.toml",
         include_str!("../entries/machines.toml"),
@@ -29,7 +29,7 @@ const BUILTIN: [(&str, &str); 6] = [
 ];
 
 /// Machines, one per row.
-const MACHINES: (&str, &str) = (
+pub(super) const MACHINES: (&str, &str) = (
     "catalogue/machines.csv",
     include_str!("../entries/machines.csv"),
 );

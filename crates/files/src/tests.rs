@@ -1,6 +1,8 @@
 use std::fs;
 use std::io::Read as _;
 
+use std::path::PathBuf;
+
 use super::unfinished::unfinished_name;
 use super::*;
 

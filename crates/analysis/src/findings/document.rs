@@ -8,7 +8,7 @@ use experiment::spec::{Mode, Role};
 use serde::{Deserialize, Serialize};
 
 use super::bound_by::BoundBy;
-use super::comparison::{Comparison, NoiseFloor, StopsHelping};
+use super::comparison::{Comparison, NoiseFloor, Ratio, StopsHelping};
 use super::survived::Survived;
 
 /// The name and version of the format.
@@ -89,6 +89,21 @@ impl Findings {
     pub fn warnings_by_weight(&self) -> (Vec<&Warning>, Vec<&Warning>) {
         let leads = |warning: &&Warning| LEADING.contains(&warning.id.as_str());
         self.warnings.iter().partition(leads)
+    }
+
+    /// How far the widest interval of a ratio reaches to either side of it, as a share of the ratio: 0.02 for 2 %; `None` if nothing
+    /// is compared, or a comparison has one block only.
+    pub fn widest_interval(&self) -> Option<f64> {
+        let has_interval = |compared: &Comparison| compared.blocks > 1;
+        let reach = |Ratio { mean, low, high }: Ratio| (high / mean).max(mean / low) - 1.0;
+        match self.comparisons.iter().all(has_interval) {
+            true => self
+                .comparisons
+                .iter()
+                .map(|compared| reach(compared.ratio))
+                .max_by(f64::total_cmp),
+            false => None,
+        }
     }
 
     /// The mode, where this version knows it.

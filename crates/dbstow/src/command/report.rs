@@ -8,7 +8,7 @@ pub use args::{Args, Format, Output};
 pub(super) use open::open;
 
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use files::{Folder, Readers, is_stream, write_named};
@@ -123,6 +123,11 @@ pub fn show(results: &Results, output: &Output) -> Result<Findings> {
         open(&page)?;
     }
     Ok(findings)
+}
+
+/// The findings of recorded trials.
+pub(super) fn findings_of(results: &Results) -> Findings {
+    found(results).1
 }
 
 /// Parquet is binary; it needs a file.

@@ -12,6 +12,7 @@ use crate::command::{ExperimentArgs, PublishArgs};
 #[command(after_help = "Examples:\n  \
     dbstow run tempdb-ssd-vs-premium\n  \
     dbstow run tempdb-scale-out --blocks 10 --seed 7\n  \
+    dbstow run tempdb-scale-out --nominal --until 2%\n  \
     dbstow run tempdb-spill --set engine.memory=\"8 MiB\" --format json\n  \
     dbstow run postgres-wal-volume --set volume.data.iops=3000,6000,12000\n  \
     dbstow run --profile shop.toml --today today.toml\n  \
@@ -37,6 +38,16 @@ pub struct Args {
     /// Also compare the baseline with itself, to measure the noise floor
     #[arg(long)]
     pub aa: bool,
+    /// Stop as soon as every ratio is known within this, such as 2%, but not before 6 blocks; --blocks is the most then
+    /// [default: 40] (emulate, measure, and simulate with --nominal)
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        allow_hyphen_values = true,
+        value_parser = until_share,
+        conflicts_with_all = ["metrics", "listen"]
+    )]
+    pub until: Option<f64>,
     /// Results folder [default: dbstow-results/EXPERIMENT-PLAN]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
@@ -59,4 +70,12 @@ pub struct Args {
     /// Where metrics go while it runs
     #[command(flatten)]
     pub publish: PublishArgs,
+}
+
+/// Below one.
+fn until_share(text: &str) -> Result<f64, String> {
+    match experiment::spec::percentage(text, 1.0)? {
+        0.0 => Err("no interval is as narrow as 0 %; give a percentage such as 2%".to_owned()),
+        share => Ok(share),
+    }
 }
