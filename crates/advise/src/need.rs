@@ -7,6 +7,7 @@ use model::Bytes;
 use model::cores::Speed;
 use reading::Role;
 
+use super::system::System;
 use super::tariff::{MachineUsd, Tariff};
 
 /// Requirements on a layout.
@@ -67,16 +68,6 @@ pub enum TempOn {
     Local,
     /// On attached disks.
     Remote,
-}
-
-/// A machine's operating system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum System {
-    /// Linux.
-    #[default]
-    Linux,
-    /// Windows.
-    Windows,
 }
 
 impl Need {

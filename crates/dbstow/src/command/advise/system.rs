@@ -5,7 +5,7 @@ use experiment::spec;
 use import::Format;
 use profile::Profile;
 
-use super::Args;
+use super::args::Args;
 
 /// The operating system, and why, where it was not asked for: that of `today`, or that which the counters of `profile` come from.
 pub(super) fn of(
