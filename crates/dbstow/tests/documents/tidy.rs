@@ -164,6 +164,7 @@ const WRITERS: &[(&str, &str)] = &[
         "host/src/orphans/mod.rs",
         "the state directory, which checks its owner",
     ),
+    ("host/src/orphans/state.rs", "names the state directory"),
     ("host/src/loop_device.rs", "attributes in /sys"),
     ("emulator/src/prepare.rs", "opens /dev/fuse"),
     (
