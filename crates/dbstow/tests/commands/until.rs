@@ -77,6 +77,52 @@ fn a_run_ends_when_its_intervals_are_narrow() {
 }
 
 #[test]
+fn the_same_command_again_looks_at_the_same_blocks_and_fewer_are_what_is_asked_for() {
+    let folder = Folder::with(&[("pair.toml", PAIR)]);
+    let run = |arguments: &[&str]| {
+        let run = [
+            "run",
+            "pair.toml",
+            "--nominal",
+            "--format",
+            "json",
+            "--out",
+            "results",
+        ];
+        let findings = folder.json(&[&run, arguments].concat());
+        let counted = [&findings["blocks"], &findings["arms"][0]["trials"]]
+            .map(|count| count.as_u64().expect("a number"));
+        (counted, findings["warnings"].to_string())
+    };
+    let ([blocks, trials], _) = run(&["--until", "4%"]);
+    assert_eq!(trials, blocks);
+    assert_eq!(run(&["--until", "4%"]).0, [blocks, blocks]);
+    let (counted, warnings) = run(&["--blocks", "3"]);
+    assert_eq!(counted, [3, 3]);
+    let remedy = format!("{blocks} blocks are recorded, and the last run asked for 3");
+    assert!(warnings.contains(&remedy), "{warnings}");
+    // Nothing was lost.
+    assert_eq!(run(&["--blocks", &blocks.to_string()]).0, [blocks, blocks]);
+}
+
+#[test]
+fn a_run_whose_trials_fail_ends_and_says_so() {
+    let full = "temp = { volumes = \"e\", file_size = \"1 MiB\" }";
+    let failing = PAIR.replace("temp = { volumes = \"e\" }", full);
+    let failing = failing.replace("read-only", "tempdb-oltp");
+    let folder = Folder::with(&[("pair.toml", &failing)]);
+    let printed = folder.printed(&["run", "pair.toml", "--nominal", "--until", "4%"]);
+    assert_ne!(printed.code, 0, "{}", printed.stdout);
+    assert!(
+        printed
+            .stderr
+            .contains("6 blocks: --until ends the run here"),
+        "{}",
+        printed.stderr
+    );
+}
+
+#[test]
 fn a_run_that_reaches_its_most_blocks_says_how_wide_the_intervals_are() {
     let (blocks, said) = until(&["--until", "0.1%", "--blocks", "9"]);
     assert_eq!(blocks, 9);

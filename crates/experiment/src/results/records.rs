@@ -42,7 +42,7 @@ impl Results {
         if plan.digest() != self.plan.digest() {
             return plan.trials().to_vec();
         }
-        let (records, _) = self.records();
+        let (records, _) = self.records_of_all_blocks();
         let again = self.plan.variant.mode != Mode::Simulate;
         let counts = |record: &&Record| !again || record.outcome == Outcome::Finished;
         let done = records.iter().filter(counts);
@@ -88,8 +88,19 @@ impl Results {
         Ok(records.write(name.as_ref(), text.as_bytes(), Readers::Umask)?)
     }
 
-    /// All readable and plausible records of this plan, by name, and a warning for each file that is skipped.
+    /// All readable and plausible records of the blocks of this plan, by name, and a warning for each file that is skipped. Blocks that
+    /// an earlier run had beyond those of this plan do not count, which one more warning says.
     pub fn records(&self) -> (Vec<Record>, Vec<Warning>) {
+        let (mut records, mut warnings) = self.records_of_all_blocks();
+        let blocks = self.plan.protocol.blocks;
+        let recorded = records.iter().map(|record| record.block + 1).max();
+        records.retain(|record| record.block < blocks);
+        let further = recorded.filter(|recorded| *recorded > blocks);
+        warnings.extend(further.map(|recorded| further_blocks(blocks, recorded)));
+        (records, warnings)
+    }
+
+    fn records_of_all_blocks(&self) -> (Vec<Record>, Vec<Warning>) {
         let folder = self.folder.join(RECORDS);
         let entries = folder
             .read_dir()
@@ -140,6 +151,16 @@ fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec
         }
     }
     one_each
+}
+
+fn further_blocks(blocks: u32, recorded: u32) -> Warning {
+    Warning {
+        id: "further-blocks".to_owned(),
+        text: format!(
+            "{recorded} blocks are recorded, and the last run asked for {blocks}: the others do not count; run it with --blocks \
+             {recorded} to count them"
+        ),
+    }
 }
 
 fn unreadable(file: &Path, why: &str) -> Warning {

@@ -42,7 +42,7 @@ impl Until {
     /// Refuses a run whose intervals no number of blocks makes narrower.
     ///
     /// # Errors
-    /// When there are none, or they contain what is not known.
+    /// When it has no intervals, or they contain what is not known.
     pub(super) fn check(self, plan: &Plan) -> Result<()> {
         let message = if plan.arms.len() < 2 {
             "--until: one arm is compared with nothing, so there is no interval; leave it out, and give --blocks"
@@ -55,11 +55,16 @@ impl Until {
         Err(UsageError(message.to_owned()).into())
     }
 
-    /// How many blocks the run should go on to after these `findings`; says why it ends where it should not.
+    /// How many blocks the run should go on to after these `findings`; says how it ends.
     pub(super) fn more(self, findings: &Findings) -> Option<u32> {
-        let blocks = findings.comparisons.iter().map(|compared| compared.blocks);
-        let blocks = blocks.min()?;
-        let widest = findings.widest_interval()?;
+        // Not the blocks that arms have in common: a trial that failed would be waited for without end.
+        let blocks = findings.blocks;
+        let Some(widest) = findings.widest_interval() else {
+            note(&format!(
+                "{blocks} blocks: --until ends the run here, since two arms to compare did not complete two blocks together"
+            ));
+            return None;
+        };
         let is_narrow = widest <= self.share;
         if !is_narrow && blocks < self.most {
             return Some(self.most.min(blocks + STEP));
