@@ -24,7 +24,6 @@ pub(crate) mod tablespaces;
 mod waits;
 
 pub use ::engine::managed_server::Owner;
-#[cfg(target_os = "linux")]
 pub(crate) use find::BIN;
 pub use find::{Binaries, VERSIONS};
 #[cfg(target_os = "linux")]
