@@ -224,7 +224,7 @@ fn is_in_a_test(line: &str) -> bool {
 }
 
 /// Crates that know no product: a new one touches none of them. SQLite does not count, as simulate executes SQL with it.
-const WITHOUT_PRODUCTS: [&str; 21] = [
+const WITHOUT_PRODUCTS: [&str; 22] = [
     "advise",
     "analysis",
     "calibrate",
@@ -242,6 +242,7 @@ const WITHOUT_PRODUCTS: [&str; 21] = [
     "profile",
     "reading",
     "replay",
+    "resolve",
     "rules",
     "sqlite-vfs",
     "table",

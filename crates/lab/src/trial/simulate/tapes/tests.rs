@@ -11,7 +11,7 @@ use toml_edit::Value;
 
 use super::super::{Images, Moment};
 use crate::Prepared;
-use crate::inventory::Inventory;
+use crate::inventory::{EMBEDDED, Inventory};
 use crate::trial::{Cancel, simulate};
 use engine::Options;
 
@@ -72,7 +72,7 @@ fn prepared(run: &str, workload: &[(&str, Value)]) -> (TempDir, Prepared) {
         .set("placement.on-slow.temp.volumes", "slow")
         .set("placement.on-slow.temp.file_size", "30 MiB")
         .memory("1 MiB");
-    let inventory = Inventory::builtin();
+    let inventory = Inventory::with_engines(EMBEDDED);
     let spec = experiment.build(Variant::default()).expect("an experiment");
     let plan = Plan::new(&spec.check(&inventory).expect("it is right"), false);
     let prepared = Prepared::new(&plan, &inventory, &Options::default());

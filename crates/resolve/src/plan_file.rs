@@ -334,7 +334,7 @@ mod tests {
     use experiment::spec::{ExperimentText, Spec, Variant};
 
     use super::*;
-    use crate::inventory::EMBEDDED;
+    use lab::inventory::EMBEDDED;
 
     const DISK: &str = r#"
         [source.mine]
@@ -354,7 +354,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let script = folder.path().join("one.sql");
         std::fs::write(&script, "select 1;").expect("it can be written");
-        let mut inventory = Inventory::builtin();
+        let mut inventory = Inventory::with_engines(EMBEDDED);
         inventory.add_catalogue(DISK, "mine.toml").expect("sound");
         let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let overrides = [
@@ -375,7 +375,7 @@ mod tests {
         assert_eq!(read.plan, file.plan);
         assert_eq!(read.inputs, file.inputs);
         let inventory = read.inventory(EMBEDDED).expect("all came with it");
-        crate::Prepared::new(&read.plan, &inventory, &Default::default()).expect("all is known");
+        crate::Resolved::new(&read.plan, &inventory, &Default::default()).expect("all is known");
     }
 
     #[test]

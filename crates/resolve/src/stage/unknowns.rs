@@ -12,8 +12,7 @@ use std::collections::BTreeMap;
 use catalogue::{Catalogue, Known, MachineEntry, Spreads, statement_spread};
 use experiment::record::Drawn;
 use experiment::spec::{self, Disk, Script, Settings};
-use model::{Duration, HostCacheMode, LatencySpec, Operation, Spread, random};
-use sqlite_vfs::virtual_time::CpuCosts;
+use model::{CpuCosts, Duration, HostCacheMode, LatencySpec, Operation, Spread, random};
 
 use super::Stage;
 

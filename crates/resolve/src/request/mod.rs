@@ -3,7 +3,7 @@
 //! ```
 //! use experiment::spec::ExperimentText;
 //! use lab::inventory::EMBEDDED;
-//! use lab::request::RunRequest;
+//! use resolve::request::RunRequest;
 //! use model::Bytes;
 //!
 //! let request = RunRequest {
@@ -14,7 +14,7 @@
 //! let plan = request.resolve(EMBEDDED)?.plan;
 //! assert_eq!(plan.arms[0].settings.engine.memory, Bytes::mib(8));
 //! assert_eq!(plan.protocol.blocks, 5);
-//! # Ok::<(), lab::request::RequestError>(())
+//! # Ok::<(), resolve::request::RequestError>(())
 //! ```
 
 mod error;
@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::inventory::Inventory;
-use crate::trial;
+use crate::memory;
 use engine::{EngineProvider, Engines, Options};
 use experiment::plan::Plan;
 use experiment::spec::{
@@ -386,8 +386,8 @@ fn only_disk<'a>(
 /// Refuses an arm that may need more memory than available.
 fn check_memory(arm: &Arm) -> Result<(), RequestError> {
     let settings = &arm.settings;
-    let needed = trial::memory_needed(settings);
-    match trial::memory().filter(|there| needed > *there) {
+    let needed = memory::memory_needed(settings);
+    match memory::memory().filter(|there| needed > *there) {
         None => Ok(()),
         Some(there) => Err(RequestError::Memory {
             arm: arm.name.clone(),
