@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use catalogue::{CpuOption, DiskEntry, MachineEntry, Processor};
+use experiment::spec;
 use model::Bytes;
 use model::cores::Speed;
 use reading::Role;
@@ -77,6 +78,25 @@ pub enum System {
     Linux,
     /// Windows.
     Windows,
+}
+
+impl System {
+    /// The system that machines are priced with, and why, where it was not `asked` for: that of the machine of `today`, or that
+    /// which the counters of a profile come from: Windows, where they are `of_windows`.
+    pub fn of(
+        asked: Option<System>,
+        today: Option<spec::System>,
+        of_windows: bool,
+    ) -> (System, Option<&'static str>) {
+        const AS_TODAY: Option<&str> = Some("as today's layout says");
+        match (asked, today) {
+            (Some(asked), _) => (asked, None),
+            (None, Some(spec::System::Windows)) => (System::Windows, AS_TODAY),
+            (None, Some(spec::System::Linux)) => (System::Linux, AS_TODAY),
+            (None, None) if of_windows => (System::Windows, Some("where the counters come from")),
+            (None, None) => (System::Linux, None),
+        }
+    }
 }
 
 impl Need {

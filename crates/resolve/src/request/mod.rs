@@ -31,6 +31,7 @@ use std::path::{Path, PathBuf};
 
 use crate::inventory::Inventory;
 use crate::memory;
+use crate::plan_file::Inputs;
 use engine::{EngineProvider, Engines, Options};
 use experiment::plan::Plan;
 use experiment::spec::{
@@ -76,6 +77,8 @@ pub struct RunRequest {
     pub catalogues: Vec<PathBuf>,
     /// Where the files of a workload may be.
     pub reach: Reach,
+    /// Workloads and profiles by the names used above, where these are not files of this machine.
+    pub inputs: Option<Inputs>,
     /// Accepts arms that may need more memory than this machine has (simulate).
     pub allow_large: bool,
     /// Where it runs in real time.
@@ -151,6 +154,7 @@ impl RunRequest {
             twin: false,
             catalogues: Vec::new(),
             reach: Reach::Beneath,
+            inputs: None,
             allow_large: false,
             options: Options::default(),
         }
@@ -194,6 +198,9 @@ impl RunRequest {
         let variant = self.variant()?;
         let inventory = Inventory::with_engines(engines).of_engine(&variant.engine);
         let mut inventory = inventory.reaching(self.reach);
+        if let Some(inputs) = &self.inputs {
+            inventory = inventory.carrying(inputs.clone());
+        }
         let disks = self.add_catalogues(&mut inventory)?;
         let overrides = self.overrides(&disks)?;
         let spec = Spec::swept(&self.experiment, &overrides, &variant, &inventory)?;
