@@ -131,7 +131,7 @@ unit:
 # Here a test that cannot run is a failure; a plain `cargo test` says that it skips it.
 suite: export DBSTOW_SKIP_NOTHING := 1
 suite: packages
-	scripts/with-uring cargo test --workspace --locked --no-fail-fast --config 'target."cfg(unix)".runner = "$(CURDIR)/scripts/run-test"'
+	scripts/with-uring scripts/suite
 
 # Also builds dbstow and the lab without their optional features.
 crates:

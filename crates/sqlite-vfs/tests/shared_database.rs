@@ -68,6 +68,7 @@ fn transaction(
     statements: &[String],
 ) -> Result<(), Full> {
     session.trace();
+    session.log_per_row(500);
     connection
         .execute_batch("BEGIN")
         .expect("nobody else writes");
@@ -76,7 +77,7 @@ fn transaction(
         session.sleep(WORK);
     }
     connection.execute_batch("COMMIT").expect("it is open");
-    session.commit(500, 1)?;
+    session.commit(1)?;
     session.replay()
 }
 
@@ -234,11 +235,12 @@ fn a_deadlock_of_a_row_and_an_application_lock_is_broken_too() {
     let row_then_lock: Body<'_> = Box::new(|session| {
         let connection = open(session);
         session.trace();
+        session.log_per_row(500);
         connection.execute_batch(&count(1)).expect("valid SQL");
         session.sleep(WORK);
         session.lock(7);
         session.unlock(7);
-        session.commit(500, 1).expect("it is traced");
+        session.commit(1).expect("it is traced");
         session.replay().expect("there is room");
     });
     let lock_then_row: Body<'_> = Box::new(|session| {

@@ -83,9 +83,8 @@ fn busy_session(session: &Session) -> rusqlite::Result<()> {
         session.statement();
         connection.execute_batch(sql)?;
     }
-    session
-        .commit(4096, 40)
-        .expect("no versions, so no room needed");
+    session.log_per_row(100);
+    session.commit(40).expect("no versions, so no room needed");
     session.sleep(Duration::from_millis(5));
     session.lock(1);
     session.sleep(Duration::from_millis(2));
@@ -264,13 +263,13 @@ fn a_long_statement_makes_log_while_it_runs_and_no_more_than_its_rows_do() {
     let body: Body<'_> = Box::new(|session| {
         let connection = session.open("own", Role::Data).expect("a database");
         session.attach(&connection);
-        session.stream_log(PER_ROW);
+        session.log_per_row(PER_ROW);
         let sql = format!(
             "CREATE TABLE t(x); INSERT INTO t SELECT zeroblob(1000) FROM generate_series(1, {ROWS})"
         );
         connection.execute_batch(&sql).expect("valid SQL");
         before_commit.set(log_bytes());
-        session.commit(ROWS * PER_ROW, ROWS).expect("there is room");
+        session.commit(ROWS).expect("there is room");
         session.detach();
     });
 
@@ -328,9 +327,8 @@ fn timeless_loading_takes_no_time_and_reaches_no_disk() {
         let connection = session.open("d", Role::Data).expect("a database");
         session.attach(&connection);
         connection.execute_batch(WRITE_AND_READ).expect("valid SQL");
-        session
-            .commit(4096, 40)
-            .expect("no versions, so no room needed");
+        session.log_per_row(100);
+        session.commit(40).expect("no versions, so no room needed");
         session.detach();
     });
 

@@ -224,13 +224,22 @@ fn write_out(text: &str) -> io::Result<()> {
 fn written(to: &mut dyn Write, text: &str) -> io::Result<()> {
     let written = to.write_all(text.as_bytes()).and_then(|()| to.flush());
     match written {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if reader_left(&error) => Ok(()),
         Err(error) => {
             let what = format!("cannot write to standard output: {error}");
             Err(io::Error::new(error.kind(), what))
         }
         Ok(()) => Ok(()),
     }
+}
+
+/// Whether a write failed because nobody reads the pipe any more (`dbstow experiments | head -1`).
+///
+/// Windows also says `ERROR_PIPE_NOT_CONNECTED`, which Rust's standard library does not count as a broken pipe.
+fn reader_left(error: &io::Error) -> bool {
+    const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
+    error.kind() == ErrorKind::BrokenPipe
+        || (cfg!(windows) && error.raw_os_error() == Some(ERROR_PIPE_NOT_CONNECTED))
 }
 
 /// Lines held while a screen is shown; `None` while none is.

@@ -28,7 +28,6 @@ pub struct SqliteDriver<'a> {
     script: usize,
     /// Whether other sessions write to its database too.
     shared: bool,
-    log_bytes_per_row: u64,
     changes_seen: u64,
     /// Rows changed since the last commit.
     uncommitted: u64,
@@ -48,14 +47,13 @@ impl<'a> SqliteDriver<'a> {
             true => session.attach_shared(connection),
             false => session.attach(connection),
         }
-        session.stream_log(workload.run.log_bytes_per_row);
+        session.log_per_row(workload.run.log_bytes_per_row);
         SqliteDriver {
             session,
             connection,
             prepared: HashMap::new(),
             script: 0,
             shared,
-            log_bytes_per_row: workload.run.log_bytes_per_row,
             changes_seen: connection.total_changes(),
             uncommitted: 0,
             work: Work::default(),
@@ -146,7 +144,7 @@ impl<'a> SqliteDriver<'a> {
         let rows = std::mem::take(&mut self.uncommitted);
         let committed = match rows {
             0 => Ok(()),
-            rows => self.session.commit(rows * self.log_bytes_per_row, rows),
+            rows => self.session.commit(rows),
         };
         committed
             .and_then(|()| self.session.replay())

@@ -145,9 +145,9 @@ impl Session {
         self.world.spool_error.take()
     }
 
-    /// Makes each changed row write this many bytes to the log while its transaction runs; a commit adds the rest of
-    /// its own bytes. Without this, all of them come with the commit.
-    pub fn stream_log(&self, bytes_per_row: u64) {
+    /// Makes each changed row write this many bytes to the log: while its transaction runs, as soon as they are worth a write, or
+    /// with the commit. Before this is called, rows write none.
+    pub fn log_per_row(&self, bytes_per_row: u64) {
         self.log_bytes_per_row.set(bytes_per_row);
     }
 
@@ -184,6 +184,9 @@ impl Session {
 
     /// Ends a transaction that failed or was rolled back: its traced acts still take their time.
     pub fn roll_back(&self) {
+        if self.taped(|_| Taped::RollBack) {
+            return;
+        }
         self.unlogged_rows.set(0);
         self.streamed.set(0);
         // The transaction has failed already, whether a file is full or not.
@@ -199,12 +202,16 @@ impl Session {
         self.world.release_all(self.id, self.now.get(), |_| true);
     }
 
-    /// Commits: waits for the log and for space for row versions, as the store requires.
+    /// Commits this many changed rows: waits for the log and for space for row versions, as the store requires.
     ///
     /// # Errors
     /// When the temp files are full of versions.
-    pub fn commit(&self, log_bytes: u64, rows: u64) -> Result<(), Full> {
+    pub fn commit(&self, rows: u64) -> Result<(), Full> {
+        if self.taped(|_| Taped::Commit(rows)) {
+            return Ok(());
+        }
         self.unlogged_rows.set(0);
+        let log_bytes = rows * self.log_bytes_per_row.get();
         let streamed = self.streamed.take();
         self.commit_rest(log_bytes.saturating_sub(streamed), streamed, rows)
     }
@@ -216,7 +223,7 @@ impl Session {
             streamed,
             rows,
         };
-        if self.traced(act) || self.taped(|_| Taped::Commit(log_bytes, streamed, rows)) {
+        if self.traced(act) {
             return Ok(());
         }
         self.settle();
@@ -263,7 +270,7 @@ impl Session {
             return;
         }
         let is_kept = self.traced(Act::Read(file, page))
-            || self.taped_page(|files| Taped::Read(files.of(file), page));
+            || self.taped(|files| Taped::Read(files.of(file), page));
         if !is_kept {
             self.world.record(|recorder| recorder.read(file, page));
             self.work_until_now();
@@ -277,7 +284,7 @@ impl Session {
             self.world.is_disturbed.set(true);
             return Ok(());
         }
-        if self.taped_page(|files| Taped::Write(files.of(file), page)) {
+        if self.taped(|files| Taped::Write(files.of(file), page)) {
             return Ok(());
         }
         let written = match self.traced(Act::Write(file, page)) {
@@ -318,6 +325,10 @@ impl Session {
     /// Counts the work so far, and logs the bytes that it generated.
     fn work_until_now(&self) {
         self.owe(self.take_work());
+        self.log_until_now();
+    }
+
+    fn log_until_now(&self) {
         if let Some(bytes) = self.take_log() {
             self.log(bytes);
         }

@@ -4,8 +4,9 @@
 //! touches, and the work that it counts, follow from the database and the arguments alone. So a session that tapes
 //! executes an operation without time and keeps its acts; sessions of other simulations replay them without SQLite.
 //!
-//! A replay makes the same requests to its store, at the same instants, as an execution in its place would. It cannot where a
-//! statement asks for the time, or where files are full: SQLite would have undone the statement.
+//! A replay makes the same requests to its store, at the same instants, as an execution in its place would: a tape counts changed
+//! rows, of which each session makes log bytes of its own. It cannot where a statement asks for the time, or where files are full:
+//! SQLite would have undone the statement.
 
 use std::collections::HashMap;
 
@@ -14,12 +15,13 @@ use model::store::{FileId, Role};
 
 use super::trace::Freed;
 
-/// Work that SQLite counted before an act, in units of [`super::CpuCosts`].
+/// Work that SQLite counted before an act, in units of [`super::CpuCosts`], and the rows that it changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Work {
     pub(super) steps: u64,
     pub(super) statements: u64,
     pub(super) reads: u64,
+    pub(super) rows: u64,
 }
 
 /// One act. Files are numbered by [`Numbers`].
@@ -29,10 +31,10 @@ pub(super) enum Act {
     Read(u32, u64),
     /// Writes a page of a file.
     Write(u32, u64),
-    /// Puts bytes into the log, before the transaction commits.
-    Log(u64),
-    /// Commits: records for the log, those of them that are already there, and rows changed.
-    Commit(u64, u64, u64),
+    /// Commits this many changed rows.
+    Commit(u64),
+    /// Ends a transaction that failed or was rolled back.
+    RollBack,
     /// Spends the CPU time so far.
     Settle,
     /// Sleeps.
@@ -86,27 +88,25 @@ pub(super) struct Packer {
 impl Packer {
     pub(super) fn push(&mut self, work: Work, act: Act) {
         let (kind, numbers) = match act {
-            Act::Read(file, page) => (0, [Some(file.into()), Some(self.distance(page)), None]),
-            Act::Write(file, page) => (1, [Some(file.into()), Some(self.distance(page)), None]),
-            Act::Log(bytes) => (2, [Some(bytes), None, None]),
-            Act::Commit(log, streamed, rows) => (3, [Some(log), Some(streamed), Some(rows)]),
-            Act::Settle => (4, [None; 3]),
-            Act::Sleep(span) => (5, [Some(span.as_nanos()), None, None]),
-            Act::Lock(key) => (6, [Some(zigzag(key)), None, None]),
-            Act::Unlock(key) => (7, [Some(zigzag(key)), None, None]),
-            Act::UnlockAll => (8, [None; 3]),
-            Act::Create(file, Role::Data) => (9, [Some(file.into()), None, None]),
-            Act::Create(file, Role::Temp) => (10, [Some(file.into()), None, None]),
-            Act::Free(file) => (11, [Some(file.into()), None, None]),
-            Act::FreeFrom(file, first) => {
-                (12, [Some(file.into()), Some(self.distance(first)), None])
-            }
+            Act::Read(file, page) => (0, [Some(file.into()), Some(self.distance(page))]),
+            Act::Write(file, page) => (1, [Some(file.into()), Some(self.distance(page))]),
+            Act::Commit(rows) => (2, [Some(rows), None]),
+            Act::RollBack => (3, [None; 2]),
+            Act::Settle => (4, [None; 2]),
+            Act::Sleep(span) => (5, [Some(span.as_nanos()), None]),
+            Act::Lock(key) => (6, [Some(zigzag(key)), None]),
+            Act::Unlock(key) => (7, [Some(zigzag(key)), None]),
+            Act::UnlockAll => (8, [None; 2]),
+            Act::Create(file, Role::Data) => (9, [Some(file.into()), None]),
+            Act::Create(file, Role::Temp) => (10, [Some(file.into()), None]),
+            Act::Free(file) => (11, [Some(file.into()), None]),
+            Act::FreeFrom(file, first) => (12, [Some(file.into()), Some(self.distance(first))]),
         };
         if work == Work::default() {
             self.bytes.push(kind);
         } else {
             self.bytes.push(kind | WORKED);
-            for number in [work.steps, work.statements, work.reads] {
+            for number in [work.steps, work.statements, work.reads, work.rows] {
                 self.put(number);
             }
         }
@@ -160,14 +160,18 @@ impl Iterator for Acts<'_> {
         let first = self.byte()?;
         let mut work = Work::default();
         if first & WORKED != 0 {
-            (work.steps, work.statements, work.reads) =
-                (self.number(), self.number(), self.number());
+            work = Work {
+                steps: self.number(),
+                statements: self.number(),
+                reads: self.number(),
+                rows: self.number(),
+            };
         }
         let act = match first & !WORKED {
             0 => Act::Read(self.file(), self.page()),
             1 => Act::Write(self.file(), self.page()),
-            2 => Act::Log(self.number()),
-            3 => Act::Commit(self.number(), self.number(), self.number()),
+            2 => Act::Commit(self.number()),
+            3 => Act::RollBack,
             4 => Act::Settle,
             5 => Act::Sleep(Duration::from_nanos(self.number())),
             6 => Act::Lock(unzigzag(self.number())),
@@ -301,8 +305,8 @@ mod tests {
         prop_oneof![
             any::<(u32, u64)>().prop_map(|(file, page)| Act::Read(file, page)),
             any::<(u32, u64)>().prop_map(|(file, page)| Act::Write(file, page)),
-            any::<u64>().prop_map(Act::Log),
-            any::<(u64, u64, u64)>().prop_map(|(log, old, rows)| Act::Commit(log, old, rows)),
+            any::<u64>().prop_map(Act::Commit),
+            Just(Act::RollBack),
             Just(Act::Settle),
             any::<u64>().prop_map(|span| Act::Sleep(Duration::from_nanos(span))),
             any::<i64>().prop_map(Act::Lock),
@@ -315,10 +319,11 @@ mod tests {
     }
 
     fn work() -> impl Strategy<Value = Work> {
-        let worked = any::<(u64, u64, u64)>().prop_map(|(steps, statements, reads)| Work {
+        let worked = any::<[u64; 4]>().prop_map(|[steps, statements, reads, rows]| Work {
             steps,
             statements,
             reads,
+            rows,
         });
         prop_oneof![Just(Work::default()), worked]
     }

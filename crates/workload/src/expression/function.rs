@@ -87,6 +87,30 @@ impl Function {
         TABLE.iter().map(|(name, _)| *name)
     }
 
+    /// Whether its value is drawn.
+    pub fn is_random(self) -> bool {
+        match self {
+            Function::Random
+            | Function::RandomExponential
+            | Function::RandomGaussian
+            | Function::RandomZipfian => true,
+            Function::Abs
+            | Function::Double
+            | Function::Exp
+            | Function::Greatest
+            | Function::HashFnv1a
+            | Function::HashMurmur2
+            | Function::Int
+            | Function::Least
+            | Function::Ln
+            | Function::Mod
+            | Function::Permute
+            | Function::Pi
+            | Function::Power
+            | Function::Sqrt => false,
+        }
+    }
+
     /// How many arguments it takes.
     pub fn arguments(self) -> RangeInclusive<usize> {
         match self {

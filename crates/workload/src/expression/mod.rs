@@ -40,6 +40,28 @@ pub enum Expression {
     },
 }
 
+impl Expression {
+    /// Whether its value may be drawn.
+    pub fn draws(&self) -> bool {
+        match self {
+            Expression::Constant(_) | Expression::Variable(_) => false,
+            Expression::Unary(_, operand) => operand.draws(),
+            Expression::Binary(_, operands) => operands.iter().any(Expression::draws),
+            Expression::Call(function, arguments) => {
+                function.is_random() || arguments.iter().any(Expression::draws)
+            }
+            Expression::Case {
+                branches,
+                otherwise,
+            } => {
+                let mut all = branches.iter();
+                all.any(|(condition, value)| condition.draws() || value.draws())
+                    || otherwise.as_ref().is_some_and(|value| value.draws())
+            }
+        }
+    }
+}
+
 /// An operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unary {

@@ -36,6 +36,27 @@ impl Script {
     pub fn writes(&self) -> bool {
         writes(&self.commands)
     }
+
+    /// Whether any of its expressions draws a number; what its statements draw does not count.
+    pub fn draws(&self) -> bool {
+        draws(&self.commands)
+    }
+}
+
+fn draws(commands: &[Command]) -> bool {
+    commands.iter().any(|command| match command {
+        Command::Sql(_) => false,
+        Command::Set { expression, .. } => expression.draws(),
+        Command::If {
+            branches,
+            otherwise,
+        } => {
+            let mut all = branches.iter();
+            all.any(|branch| branch.condition.draws() || draws(&branch.commands))
+                || draws(otherwise)
+        }
+        Command::Sleep { pause, .. } => pause.amount.draws(),
+    })
 }
 
 /// First words of statements that change tables.

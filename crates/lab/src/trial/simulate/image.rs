@@ -61,8 +61,12 @@ impl Images {
         self.tapes.of(trial, images)
     }
 
-    /// An image for each database of `trial`, in the order of the sessions; `None` if it has to load them itself.
+    /// An image for each database of `trial`, in the order of the sessions; `None` if it has to load them itself. If the load is
+    /// measured, a trial begins with none.
     pub(super) fn of(&self, trial: &Trial<'_>) -> Option<Vec<Arc<Image>>> {
+        if trial.workload.load.measured {
+            return Some(Vec::new());
+        }
         let loads = loads(trial.id, trial.settings, trial.workload);
         let loads: Vec<Load> = loads.collect::<Option<_>>()?;
         let mut images = self.loaded.lock();
@@ -212,9 +216,21 @@ impl Trial<'_> {
         })
     }
 
-    /// Opens every session's connection to `parts` of copies of `images`. `None` if that does not work here; the trial has to load itself
-    /// then, in a simulation without them.
-    pub(super) fn place(
+    /// Opens every session's connection, to `parts` of copies of `images` unless the load is measured. `None` if that does not work here;
+    /// the trial has to load itself then, in a simulation without them.
+    pub(super) fn open_on(
+        &self,
+        session: &Session,
+        images: &[Arc<Image>],
+        parts: Parts,
+    ) -> Option<Vec<Connection>> {
+        match self.workload.load.measured {
+            true => self.prepare(session).ok(),
+            false => self.place(session, images, parts),
+        }
+    }
+
+    fn place(
         &self,
         session: &Session,
         images: &[Arc<Image>],

@@ -125,6 +125,8 @@ enum Sessions<'a> {
     /// They replay them.
     Replaying {
         executed: &'a Executed,
+        /// Those whose opening made the databases, if no image did.
+        connections: Vec<Connection>,
         /// Each session's files.
         files: Vec<RefCell<TapeFiles>>,
         /// Set when one of them cannot replay any further.
@@ -148,11 +150,13 @@ impl Sessions<'_> {
                 executed,
                 files,
                 is_abandoned,
+                ..
             } => body.replay_session(ReplayingSession {
                 session: body.session,
                 simulation,
                 executed,
                 files: &files[number],
+                loads: u64::from(body.task.workload.load.measured),
                 statements: 0,
                 before: None,
                 progress: body.progress,
@@ -165,9 +169,13 @@ impl Sessions<'_> {
     fn close(self, simulation: &Simulation) {
         match self {
             Sessions::Executing(connections) => drop(connections),
-            Sessions::Replaying { files, .. } => files
-                .into_iter()
-                .for_each(|files| simulation.close(files.into_inner())),
+            Sessions::Replaying {
+                files, connections, ..
+            } => {
+                let files = files.into_iter().map(RefCell::into_inner);
+                files.for_each(|files| simulation.close(files));
+                drop(connections);
+            }
         }
     }
 }
@@ -191,7 +199,13 @@ impl Trial<'_> {
         tell: &Tell<'_>,
     ) -> Option<Collected> {
         let simulation = self.simulation().ok()?;
-        simulation.timeless(|session| self.place_images(session, images, Parts::Pages))?;
+        let connections = match self.workload.load.measured {
+            true => simulation.timeless(|session| self.prepare(session)).ok()?,
+            false => {
+                simulation.timeless(|session| self.place_images(session, images, Parts::Pages))?;
+                Vec::new()
+            }
+        };
         let tables = image::tables(self.workload);
         let files = |number| simulation.tape_files(&session::database(number), tables);
         let sessions = 0..self.settings.workload.sessions;
@@ -200,6 +214,7 @@ impl Trial<'_> {
         let is_abandoned = Cell::new(false);
         let replaying = Sessions::Replaying {
             executed,
+            connections,
             files,
             is_abandoned: &is_abandoned,
         };
@@ -304,7 +319,7 @@ impl Trial<'_> {
         check_stacks(sessions).map_err(|error| error.to_string())?;
         if let Some(images) = images {
             let simulation = self.simulation()?;
-            let placed = simulation.timeless(|session| self.place(session, images, Parts::All));
+            let placed = simulation.timeless(|session| self.open_on(session, images, Parts::All));
             if let Some(connections) = placed {
                 return Ok((simulation, connections));
             }

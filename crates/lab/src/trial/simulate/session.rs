@@ -43,8 +43,17 @@ impl Body<'_> {
     pub(super) fn run_session(&self, connection: &Connection) {
         let (task, session) = (self.task, self.session);
         let mut variables = task.workload.variables(session.id(), task.sessions);
-        if task.workload.load.measured && !self.load(connection, &mut variables) {
-            return;
+        if task.workload.load.measured {
+            let loaded = load(
+                session,
+                connection,
+                task.workload,
+                &mut variables,
+                task.seed,
+            );
+            if !self.loaded(loaded) {
+                return;
+            }
         }
         let mut seat = VirtualSession {
             progress: Some(self.progress),
@@ -58,6 +67,10 @@ impl Body<'_> {
     pub(super) fn replay_session(&self, mut seat: ReplayingSession<'_>) {
         let (task, session) = (self.task, self.session);
         let mut variables = task.workload.variables(session.id(), task.sessions);
+        session.log_per_row(task.workload.run.log_bytes_per_row);
+        if task.workload.load.measured && !self.loaded(seat.load()) {
+            return;
+        }
         let tally = Run::new(task, session.id(), &mut seat).run_to_end(&mut variables);
         self.add(tally, seat.before.as_ref());
     }
@@ -72,12 +85,11 @@ impl Body<'_> {
         }
     }
 
-    fn load(&self, connection: &Connection, variables: &mut Variables) -> bool {
-        let (task, session) = (self.task, self.session);
-        let result = load(session, connection, task.workload, variables, task.seed);
+    /// Adds a load that was measured; returns whether it succeeded.
+    fn loaded(&self, result: Result<(), String>) -> bool {
         let mut sums = self.sums.borrow_mut();
-        sums.loaded = sums.loaded.max(session.now());
-        sums.split.merge(&session.split());
+        sums.loaded = sums.loaded.max(self.session.now());
+        sums.split.merge(&self.session.split());
         match result {
             Ok(()) => true,
             Err(error) => {

@@ -71,14 +71,19 @@ impl Session {
             }
             if work != Work::default() {
                 self.owe(self.cost(work));
+                self.unlogged_rows.set(self.unlogged_rows.get() + work.rows);
             }
             match act {
-                Act::Read(file, page) => self.read(files.at(file), page),
-                Act::Write(file, page) => self.write(files.at(file), page)?,
-                Act::Log(bytes) => self.log(bytes),
-                Act::Commit(log_bytes, streamed, rows) => {
-                    self.commit_rest(log_bytes, streamed, rows)?;
+                Act::Read(file, page) => {
+                    self.log_until_now();
+                    self.read(files.at(file), page);
                 }
+                Act::Write(file, page) => {
+                    self.log_until_now();
+                    self.write(files.at(file), page)?;
+                }
+                Act::Commit(rows) => self.commit(rows)?,
+                Act::RollBack => self.roll_back(),
                 Act::Settle => self.settle(),
                 Act::Sleep(span) => self.sleep(span),
                 Act::Lock(key) => self.lock(key),
@@ -103,22 +108,14 @@ impl Session {
         if !self.tapes() {
             return false;
         }
-        let work = self.take_counts();
+        let work = Work {
+            rows: self.unlogged_rows.take(),
+            ..self.take_counts()
+        };
         if let Some(recorder) = self.tape.borrow_mut().as_mut() {
             recorder.acts.push(work, act(&recorder.numbers));
         }
         true
-    }
-
-    /// The same for an act that touches a page, and the log records that come before it.
-    pub(super) fn taped_page(&self, act: impl FnOnce(&Numbers) -> Act) -> bool {
-        if !self.tapes() {
-            return false;
-        }
-        if let Some(bytes) = self.take_log() {
-            self.taped(|_| Act::Log(bytes));
-        }
-        self.taped(act)
     }
 
     /// SQLite created a file.

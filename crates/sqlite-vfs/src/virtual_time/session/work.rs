@@ -58,12 +58,13 @@ impl Session {
         self.cost(self.take_counts())
     }
 
-    /// Work done since the last call, not counted in the simulation.
+    /// Work done since the last call, not counted in the simulation; without the rows that it changed.
     pub(super) fn take_counts(&self) -> Work {
         Work {
             steps: self.steps.take(),
             statements: self.statements.take(),
             reads: self.take_reads(),
+            rows: 0,
         }
     }
 

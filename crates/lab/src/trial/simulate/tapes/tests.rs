@@ -12,7 +12,7 @@ use toml_edit::Value;
 use super::super::{Images, Moment};
 use crate::Prepared;
 use crate::inventory::{EMBEDDED, Inventory};
-use crate::trial::{Cancel, simulate};
+use crate::trial::{Cancel, Subject, simulate};
 use engine::Options;
 
 const SCHEMA: &str = "CREATE TABLE t (id INTEGER PRIMARY KEY, x INTEGER, y TEXT);";
@@ -47,12 +47,19 @@ const ALL: &str = "\\set x random(1, 96)
 
 /// Two arms on a fast and on a slow disk.
 fn prepared(run: &str, workload: &[(&str, Value)]) -> (TempDir, Prepared) {
+    prepared_with("", run, workload)
+}
+
+/// The same, with these keys of its load.
+fn prepared_with(load: &str, run: &str, workload: &[(&str, Value)]) -> (TempDir, Prepared) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let definition = "name = \"mine\"\ndatabase = \"per-session\"\ntables = \"data\"\n[load]\nschema = [\"schema.sql\"]\n\
-                    scripts = [\"load.sql\"]\n[run]\noperations = 60\nlog_bytes_per_row = 300\n\
-                    scripts = [{ file = \"run.sql\" }]\n";
+    let definition = format!(
+        "name = \"mine\"\ndatabase = \"per-session\"\ntables = \"data\"\n[load]\n{load}\nschema = [\"schema.sql\"]\n\
+         scripts = [\"load.sql\"]\n[run]\noperations = 60\nlog_bytes_per_row = 300\n\
+         scripts = [{{ file = \"run.sql\" }}]\n"
+    );
     for (name, text) in [
-        ("workload.toml", definition),
+        ("workload.toml", definition.as_str()),
         ("schema.sql", SCHEMA),
         ("load.sql", LOAD),
         ("run.sql", run),
@@ -100,7 +107,12 @@ fn records(prepared: &Prepared, images: &Images) -> Vec<Record> {
 /// How many operations were executed for all trials of its first block; their records are those of trials that execute
 /// their own.
 fn executed(run: &str, workload: &[(&str, Value)]) -> (usize, Vec<Record>) {
-    let (_folder, prepared) = prepared(run, workload);
+    executed_with("", run, workload)
+}
+
+/// The same, with these keys of its load.
+fn executed_with(load: &str, run: &str, workload: &[(&str, Value)]) -> (usize, Vec<Record>) {
+    let (_folder, prepared) = prepared_with(load, run, workload);
     let own = records(&prepared, &Images::default());
     // As if there were a trial more, so that what was executed stays.
     let images = images(&prepared, 5);
@@ -154,6 +166,61 @@ fn figures_do_not_depend_on_who_executed_when_the_number_of_operations_is_given(
     let (count, records) = executed(ALL, &[("operations", 60.into())]);
     assert_eq!(count, 60);
     assert!(records[0].metrics["elapsed_s"] > 0.0);
+}
+
+#[test]
+fn figures_do_not_depend_on_who_executed_when_the_load_is_measured() {
+    let (count, records) = executed_with("measured = true", ALL, &[("operations", 60.into())]);
+    // Each of three sessions loads its own database first, and executes one operation ahead.
+    assert_eq!(count, 3 * (1 + 20 + 1));
+    assert!(records[0].metrics["physical_reads"] > 0.0);
+    assert_ne!(records[0].metrics, records[1].metrics);
+}
+
+#[test]
+fn blocks_whose_sessions_draw_nothing_execute_once_whatever_a_row_logs() {
+    let run = "UPDATE t SET x = x + 1 WHERE id = :operation * 7 % 2000;\n\\sleep 1 ms";
+    for (load, drawing, kept) in [
+        ("", "", 1),
+        ("measured = true", "", 1),
+        ("", "\\set x random(1, 2)\n", 2),
+    ] {
+        let run = format!("{drawing}{run}");
+        let (_folder, prepared) = prepared_with(load, &run, &[("operations", 60.into())]);
+        let never: Cancel = Rc::new(|| false);
+        let trials = || {
+            prepared
+                .plan()
+                .trials()
+                .iter()
+                .filter(|trial| trial.block < 2)
+        };
+        // As if there were twice as many, so that what was executed is kept.
+        let images = Images::for_seeds(trials().chain(trials()).map(|trial| trial.seed));
+        let mut transferred = Vec::new();
+        for (number, trial) in trials().enumerate() {
+            let id = prepared.id(trial);
+            let subject = prepared.subject(&id);
+            let mut stage = subject.stage.clone();
+            stage.log_bytes_factor = 1.0 + number as f64;
+            let subject = Subject {
+                stage: &stage,
+                ..subject
+            };
+            let record = |images: &Images| {
+                simulate(&subject, images, &never, &|_: Moment| {}).expect("nothing cancels it")
+            };
+            let replayed = record(&images);
+            assert_eq!(replayed, record(&Images::default()));
+            transferred.push(replayed.metrics["mb_per_s"] * replayed.metrics["elapsed_s"]);
+        }
+        assert!(transferred[3] > transferred[0], "{transferred:?}");
+        assert_eq!(
+            images.tapes.kept.into_inner().len(),
+            kept,
+            "{load} {drawing}"
+        );
+    }
 }
 
 #[test]
