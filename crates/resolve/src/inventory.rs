@@ -233,8 +233,8 @@ fn names_of_machines(catalogue: &Catalogue) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::EMBEDDED;
     use experiment::spec::Known as _;
-    use lab::inventory::EMBEDDED;
 
     const DISK: &str = r#"
         [source.mine]

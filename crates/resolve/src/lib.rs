@@ -29,3 +29,10 @@ pub use replayed::Replayed;
 pub use resolved::{PrepareError, Ready, Resolved};
 pub use stage::{Stage, StageError};
 pub use work::{Cancel, Recording, Work};
+
+/// Engines that need no server, for tests.
+#[cfg(test)]
+const EMBEDDED: engine::Engines = engine::Engines {
+    built: &[&sqlite::Provider, &raw::Provider],
+    left_out: &[],
+};

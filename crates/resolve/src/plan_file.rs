@@ -334,7 +334,7 @@ mod tests {
     use experiment::spec::{ExperimentText, Spec, Variant};
 
     use super::*;
-    use lab::inventory::EMBEDDED;
+    use crate::EMBEDDED;
 
     const DISK: &str = r#"
         [source.mine]

@@ -12,7 +12,7 @@ use model::Bytes;
 use reading::Role;
 use serde::{Deserialize, Serialize};
 
-use crate::today::{PROFILE, Today};
+use crate::today::{PROFILE, PROFILE_OF_FINALISTS, Today};
 use crate::{Refused, command, engines};
 
 /// Most simulations of layouts, as of the program.
@@ -131,7 +131,7 @@ pub fn advise(
     let mut document = request.advice(&tested, &names, go_on).map_err(refused)?;
     let finalists = Finalists {
         today: of.layout.text(),
-        profile: format!("../{PROFILE}"),
+        profile: PROFILE_OF_FINALISTS.to_owned(),
         window: None,
         temp_files_max: names.scripts.map_or(1, |scripts| scripts.temp_files_max),
     };

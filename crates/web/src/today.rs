@@ -1,6 +1,5 @@
 //! Today's layout, and whether the profile fits it.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use analysis::report::backtest::{misfit, report};
@@ -19,6 +18,9 @@ use crate::engines::REPLAYING;
 /// What the page calls the profile, and the file of today's layout.
 pub(crate) const PROFILE: &str = "profile.toml";
 const TODAY: &str = "today.toml";
+
+/// The profile, as seen from the experiment of the finalists, which is in a folder beside it.
+pub(crate) const PROFILE_OF_FINALISTS: &str = "../profile.toml";
 
 /// A profile beside replays on today's layout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +46,9 @@ impl Today {
     /// When one of them has a mistake, or the layout has several placements.
     pub(crate) fn new(profile: &str, today: &str, window: Option<&str>) -> Result<Today, Refused> {
         let inputs = Inputs {
-            profiles: BTreeMap::from([(PROFILE.to_owned(), profile.to_owned())]),
+            profiles: [PROFILE, PROFILE_OF_FINALISTS]
+                .map(|name| (name.to_owned(), profile.to_owned()))
+                .into(),
             ..Inputs::default()
         };
         let layout = ExperimentText::of_file(TODAY, today);

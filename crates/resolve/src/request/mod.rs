@@ -1,8 +1,8 @@
 //! A request: an experiment, what is changed of it, and how it runs; resolved to a plan before anything runs.
 //!
 //! ```
+//! use engine::Engines;
 //! use experiment::spec::ExperimentText;
-//! use lab::inventory::EMBEDDED;
 //! use resolve::request::RunRequest;
 //! use model::Bytes;
 //!
@@ -11,7 +11,8 @@
 //!     blocks: Some(5),
 //!     ..RunRequest::new(ExperimentText::builtin("files-times-disks")?)
 //! };
-//! let plan = request.resolve(EMBEDDED)?.plan;
+//! let engines = Engines { built: &[&sqlite::Provider], left_out: &[] };
+//! let plan = request.resolve(engines)?.plan;
 //! assert_eq!(plan.arms[0].settings.engine.memory, Bytes::mib(8));
 //! assert_eq!(plan.protocol.blocks, 5);
 //! # Ok::<(), resolve::request::RequestError>(())
