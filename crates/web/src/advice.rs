@@ -87,7 +87,7 @@ pub fn advise(
     asked: &Asked,
     go_on: &mut dyn FnMut(Step) -> bool,
 ) -> Result<Answer, Refused> {
-    let of = Today::new(profile, today, None)?;
+    let of = Today::new(profile, today)?;
     let (arm, stage, recording) = of.resolved.first();
     let recording = recording.expect("a back-test is of a profile");
     let is_perfmon = recording.profile.origin.tool == Format::Perfmon.name();

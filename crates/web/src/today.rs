@@ -44,7 +44,7 @@ impl Today {
     ///
     /// # Errors
     /// When one of them has a mistake, or the layout has several placements.
-    pub(crate) fn new(profile: &str, today: &str, window: Option<&str>) -> Result<Today, Refused> {
+    pub(crate) fn new(profile: &str, today: &str) -> Result<Today, Refused> {
         let inputs = Inputs {
             profiles: [PROFILE, PROFILE_OF_FINALISTS]
                 .map(|name| (name.to_owned(), profile.to_owned()))
@@ -52,11 +52,7 @@ impl Today {
             ..Inputs::default()
         };
         let layout = ExperimentText::of_file(TODAY, today);
-        let window = window.map(|window| ("workload.window".to_owned(), window.to_owned()));
-        let request = RunRequest {
-            set: window.into_iter().collect(),
-            ..RunRequest::back_test(layout.clone(), PROFILE.to_owned())
-        };
+        let request = RunRequest::back_test(layout.clone(), PROFILE.to_owned());
         let run = resolved(request, &inputs)?;
         if run.plan.arms.len() != 1 {
             return Err(Refused(format!(
@@ -112,7 +108,7 @@ fn resolved(request: RunRequest, inputs: &Inputs) -> Result<ResolvedRun, Refused
 /// # Errors
 /// When one of them has a mistake, or a replay does not end.
 pub fn back_test(profile: &str, today: &str, tell: &dyn Fn(f64)) -> Result<Tested, Refused> {
-    let backtest = Today::new(profile, today, None)?.backtest(tell)?;
+    let backtest = Today::new(profile, today)?.backtest(tell)?;
     Ok(Tested {
         misfit: misfit(&backtest).unwrap_or_default(),
         report: markdown::render(&report(&backtest)),
