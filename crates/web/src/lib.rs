@@ -14,7 +14,7 @@ mod engines;
 mod imported;
 mod today;
 #[cfg(target_family = "wasm")]
-mod wasm;
+pub mod wasm;
 
 pub use advice::{Answer, Asked, advise};
 pub use imported::{Dropped, Imported, import};
