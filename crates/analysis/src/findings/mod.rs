@@ -143,6 +143,21 @@ impl Findings {
         self.warnings.iter().partition(leads)
     }
 
+    /// How far the widest interval of a ratio reaches to either side of it, as a share of the ratio: 0.02 for 2 %; `None` if nothing
+    /// is compared, or a comparison has one block only.
+    pub fn widest_interval(&self) -> Option<f64> {
+        let has_interval = |compared: &Comparison| compared.blocks > 1;
+        let reach = |Ratio { mean, low, high }: Ratio| (high / mean).max(mean / low) - 1.0;
+        match self.comparisons.iter().all(has_interval) {
+            true => self
+                .comparisons
+                .iter()
+                .map(|compared| reach(compared.ratio))
+                .max_by(f64::total_cmp),
+            false => None,
+        }
+    }
+
     /// The mode, where this version knows it.
     pub fn mode(&self) -> Option<Mode> {
         let known = [Mode::Simulate, Mode::Emulate, Mode::Measure];

@@ -227,6 +227,11 @@ pub fn show(results: &Results, output: &Output) -> Result<Findings> {
     Ok(findings)
 }
 
+/// The findings of recorded trials.
+pub(super) fn findings_of(results: &Results) -> Findings {
+    found(results).1
+}
+
 /// Parquet is binary; it needs a file.
 pub(super) fn not_printed() -> anyhow::Error {
     let message = "--format parquet: `dbstow report FOLDER --format parquet --out FILE` writes it; choose another format here";

@@ -20,4 +20,5 @@ mod paths;
 mod sixth;
 mod stress;
 mod tsql;
+mod until;
 mod wrong_file;

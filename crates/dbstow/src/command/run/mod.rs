@@ -3,6 +3,7 @@
 pub(super) mod interruption;
 pub(super) mod progress;
 pub(super) mod prompt;
+mod until;
 mod watched;
 
 use crate::engines::ENGINES;
@@ -13,12 +14,13 @@ use anyhow::{Result, bail};
 use clap::ValueHint;
 
 use interruption::Interruption;
+use until::Until;
 use watched::Watched;
 
 use super::backtest::Recorded;
 use super::listing::ListFormat;
 use super::output::note;
-use super::report::{Format, Output, all_completed, not_printed, show};
+use super::report::{Format, Output, all_completed, findings_of, not_printed, show};
 use super::request::report_idle;
 #[cfg(feature = "live")]
 use super::screen;
@@ -39,6 +41,7 @@ use lab::{Prepared, RunError, RunInputs, run_into};
 #[command(after_help = "Examples:\n  \
     dbstow run tempdb-ssd-vs-premium\n  \
     dbstow run tempdb-scale-out --blocks 10 --seed 7\n  \
+    dbstow run tempdb-scale-out --nominal --until 2%\n  \
     dbstow run tempdb-spill --set engine.memory=\"8 MiB\" --format json\n  \
     dbstow run postgres-wal-volume --set volume.data.iops=3000,6000,12000\n  \
     dbstow run --profile shop.toml --today today.toml\n  \
@@ -64,6 +67,10 @@ pub struct Args {
     /// Also compare the baseline with itself, to measure the noise floor
     #[arg(long)]
     pub aa: bool,
+    /// Stop as soon as every ratio is known within this, such as 2%, but not before 6 blocks; --blocks is the most then
+    /// [default: 40] (emulate, measure, and simulate with --nominal)
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = until_share)]
+    pub until: Option<f64>,
     /// Results folder [default: dbstow-results/EXPERIMENT-PLAN]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
@@ -108,83 +115,154 @@ pub fn run(args: &Args) -> Result<()> {
     if recorded.is_some() && args.request.experiment.is_none() {
         return Ok(());
     }
-    let ResolvedRun {
-        inventory,
-        plan,
-        idle,
-    } = resolved(args, recorded.as_ref())?;
-    let mode = plan.variant.mode;
-    check(args, &plan)?;
+    let until = args
+        .until
+        .map(|share| Until::new(share, args.request.blocks));
+    let resolved = |blocks| resolved(args, recorded.as_ref(), blocks);
+    let mut request = resolved(until.map(Until::first).or(args.request.blocks))?;
+    check(args, &request.plan)?;
+    if let Some(until) = until {
+        until.check(&request.plan)?;
+    }
     if let Some(folder) = &args.output.drill {
-        drilled::of_experiment(folder, &plan.experiment)?;
+        drilled::of_experiment(folder, &request.plan.experiment)?;
     }
-    let options = args.request.real_time.options();
-    let prepared = Prepared::new(&plan, &inventory, &options)?;
-    let defaults = RunInputs::default();
-    let mut jobs = args.jobs.unwrap_or(defaults.jobs);
-    let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
-    let outstanding = match args.fresh {
-        true => plan.trials().to_vec(),
-        false => outstanding(&folder, &plan),
+    let mut rounds = Rounds {
+        args,
+        folder: args
+            .out
+            .clone()
+            .unwrap_or_else(|| default_folder(&request.plan)),
+        interruption: None,
     };
-    if !outstanding.is_empty() {
-        jobs = ready::check(&prepared, &outstanding, &args.request, jobs)?.jobs;
-    }
-    report_idle(&idle);
-    #[cfg(feature = "live")]
-    if args.live {
-        screen::check()?;
-    }
-    let outlet = args.publish.open()?;
-    // Before the folder exists, so that a user who sees it can interrupt.
-    let interruption = Interruption::listen(mode, &folder)?;
-    let results = Results::create(&folder, prepared.question(), plan, args.fresh)?;
-    let outstanding = results.outstanding().len();
-    let all = results.plan.trials().len();
-    if outstanding < all {
-        let done = all - outstanding;
-        note(&format!(
-            "{done} of {all} trials are recorded in {} already; --fresh runs them again",
-            folder.display()
-        ));
-    }
-    #[cfg(target_os = "linux")]
-    if mode != Mode::Simulate {
-        super::orphans::clear()?;
-    }
-    let question = prepared.question();
-    let watched = Watched::new(args, outlet, &results, question, &interruption)?;
-    let interrupted = Arc::clone(&interruption.asked);
-    let inputs = RunInputs {
-        inventory,
-        options,
-        keep: args.keep,
-        jobs,
-        hooks: HostHooks {
-            emulator,
-            prompt: prompt::prompt(Arc::clone(&interrupted), watched.shown.progress.clone()),
-            progress: watched.shown.line(),
-            interrupted,
-        },
+    let (results, left) = loop {
+        let (results, left) = rounds.run(request)?;
+        let is_sound = left.lost_emulators.is_empty() && left.not_put_back.is_empty();
+        let until = until.filter(|_| is_sound);
+        match until.and_then(|until| until.more(&findings_of(&results))) {
+            Some(blocks) => request = resolved(Some(blocks))?,
+            None => break (results, left),
+        }
     };
-    let left = run_into(&results, &prepared, &inputs, &watched);
-    drop(watched);
-    let left = left.map_err(|error| resumable(error, &folder))?;
-    interruption.idle();
-    if interruption.was_asked() {
-        bail!(interruption::text(&folder));
-    }
     let findings = show(&results, &args.output)?;
     check_end(&findings, &left)?;
     args.output.judge(|share| Slower::of(&findings, share))
 }
 
+/// A run, which continues with more blocks where `--until` asks for them.
+struct Rounds<'a> {
+    args: &'a Args,
+    folder: PathBuf,
+    /// Once it listens.
+    interruption: Option<Interruption>,
+}
+
+impl Rounds<'_> {
+    /// Runs the trials of a request that have no record yet.
+    fn run(&mut self, request: ResolvedRun) -> Result<(Results, Orphans)> {
+        let Rounds { args, folder, .. } = self;
+        let ResolvedRun {
+            inventory,
+            plan,
+            idle,
+        } = request;
+        let is_first = self.interruption.is_none();
+        let mode = plan.variant.mode;
+        let options = args.request.real_time.options();
+        let prepared = Prepared::new(&plan, &inventory, &options)?;
+        let defaults = RunInputs::default();
+        let mut jobs = args.jobs.unwrap_or(defaults.jobs);
+        let fresh = args.fresh && is_first;
+        let outstanding = match fresh {
+            true => plan.trials().to_vec(),
+            false => outstanding(folder, &plan),
+        };
+        if !outstanding.is_empty() {
+            jobs = ready::check(&prepared, &outstanding, &args.request, jobs)?.jobs;
+        }
+        let mut outlet = None;
+        if is_first {
+            report_idle(&idle);
+            #[cfg(feature = "live")]
+            if args.live {
+                screen::check()?;
+            }
+            outlet = args.publish.open()?;
+            if args.until.is_some() && outlet.is_some() {
+                let message = "--until: metrics are of a run whose number of trials is known; leave out --listen and --metrics, or \
+                               give --blocks instead";
+                return Err(UsageError(message.to_owned()).into());
+            }
+        }
+        // Before the folder exists, so that a user who sees it can interrupt.
+        let interruption = match &mut self.interruption {
+            Some(listening) => listening,
+            none => none.insert(Interruption::listen(mode, folder)?),
+        };
+        let results = Results::create(folder, prepared.question(), plan, fresh)?;
+        if is_first {
+            report_recorded(&results);
+        }
+        #[cfg(target_os = "linux")]
+        if mode != Mode::Simulate {
+            crate::command::orphans::clear()?;
+        }
+        let question = prepared.question();
+        let watched = Watched::new(args, outlet, &results, question, interruption)?;
+        let interrupted = Arc::clone(&interruption.asked);
+        let inputs = RunInputs {
+            inventory,
+            options,
+            keep: args.keep,
+            jobs,
+            hooks: HostHooks {
+                emulator,
+                prompt: prompt::prompt(Arc::clone(&interrupted), watched.shown.progress.clone()),
+                progress: watched.shown.line(),
+                interrupted,
+            },
+        };
+        let left = run_into(&results, &prepared, &inputs, &watched);
+        drop(watched);
+        let left = left.map_err(|error| resumable(error, folder))?;
+        interruption.idle();
+        if interruption.was_asked() {
+            bail!(interruption::text(folder));
+        }
+        Ok((results, left))
+    }
+}
+
+/// Says how many trials need not run.
+fn report_recorded(results: &Results) {
+    let (outstanding, all) = (results.outstanding().len(), results.plan.trials().len());
+    if outstanding < all {
+        let done = all - outstanding;
+        note(&format!(
+            "{done} of {all} trials are recorded in {} already; --fresh runs them again",
+            results.folder().display()
+        ));
+    }
+}
+
+/// Below one.
+fn until_share(text: &str) -> Result<f64, String> {
+    match experiment::spec::percentage(text, 1.0)? {
+        0.0 => Err("no interval is as narrow as 0 %; give a percentage such as 2%".to_owned()),
+        share => Ok(share),
+    }
+}
+
 /// The experiment, on disks with the latencies that were recorded.
-fn resolved(args: &Args, recorded: Option<&Recorded>) -> Result<ResolvedRun> {
-    let as_declared = args.request.resolve(args.aa)?;
+fn resolved(args: &Args, recorded: Option<&Recorded>, blocks: Option<u32>) -> Result<ResolvedRun> {
+    let request = ExperimentArgs {
+        blocks,
+        ..args.request.clone()
+    };
+    let as_declared = request.resolve(args.aa)?;
     let keys = recorded.map(|recorded| recorded.keys(&as_declared.plan));
     match keys.filter(|keys| !keys.is_empty()) {
-        Some(keys) => args.request.resolve_with(keys, args.aa),
+        Some(keys) => request.resolve_with(keys, args.aa),
         None => Ok(as_declared),
     }
 }
