@@ -7,8 +7,9 @@ use model::{Bytes, Iops, LimitSpec, Throughput};
 use reading::Role;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, TomlError, value};
 
-use super::need::{System, speed};
+use super::need::speed;
 use super::recorded::Recorded;
+use super::system::System;
 
 /// The arm of today's layout, and its placement.
 const TODAY: &str = "today";

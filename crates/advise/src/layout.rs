@@ -1,5 +1,6 @@
 //! All purchasable layouts, by price.
 
+mod alike;
 mod combine;
 mod relaxed;
 
@@ -17,7 +18,7 @@ use super::machine::{self, Machine, OfUse};
 use super::need::{Need, TempOn};
 use super::offer::{self, Offer, USEFUL, Wanted, operations_max};
 use super::simulate::Placed;
-use relaxed::Alike;
+use alike::Alike;
 pub(crate) use relaxed::{Keep, Relaxed};
 
 /// All purchasable layouts, by price.
@@ -212,7 +213,7 @@ impl<'a> Layouts<'a> {
         }
         all.counts.unbeaten = all.count(need);
         all.cores_of_use = all.of_use(need).cores;
-        all.alike = Alike::of(&all);
+        all.alike = Alike::of(&all.machines, &all.offers);
         match all.counts.unbeaten {
             0 => Err(NoLayout::Together),
             _ => Ok(all),

@@ -67,6 +67,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod advice;
 mod bound;
 mod document;
 mod error;
@@ -84,7 +85,9 @@ mod recorded;
 mod request;
 mod search;
 mod simulate;
+mod system;
 mod tariff;
+mod today;
 pub mod verify;
 mod wishes;
 
@@ -93,14 +96,16 @@ pub use finalists::{Experiment, Finalists, LeftOut};
 pub use group::{Group, Grouping, On};
 pub use headroom::{Headroom, headroom};
 pub use layout::{Layout, Layouts, NoLayout, Volume};
-pub use licence::{HowPaid, Licence, LicenceError, LicenceWish};
+pub use licence::{HowPaid, Licence, LicenceError, LicenceWish, Paid};
 pub use load::{Load, Part};
-pub use need::{Holding, Need, System, TempOn};
+pub use need::{Holding, Need, TempOn};
 pub use offer::Offer;
 pub use prefer::SAME_PRICE;
 pub use recorded::{keys_of_plan, teach};
-pub use request::{Names, Request, Scripts, Today};
+pub use request::{Names, Request, Scripts};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use simulate::{Measured, Placed, Ratio, Utilisation};
-pub use tariff::{Backup, Paid, Tariff};
+pub use system::System;
+pub use tariff::{Backup, Tariff};
+pub use today::Today;
 pub use wishes::Wishes;

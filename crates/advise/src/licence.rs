@@ -1,12 +1,11 @@
 //! The licence that is asked for: which edition, and how it is paid for.
 
-use catalogue::{Catalogue, Edition};
+use catalogue::{Catalogue, Edition, LicenceRate};
 use model::Bytes;
 use profile::Origin;
 use thiserror::Error;
 
-use super::need::System;
-use super::tariff::Paid;
+use super::system::System;
 
 /// What is asked of the licence of the database.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -284,6 +283,18 @@ impl Licence {
         }
         all
     }
+}
+
+/// How a licence is paid for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Paid {
+    /// By the hour, with the machine. `None`: the price is not known; the licence is listed, and not in the sum.
+    Hourly(Option<LicenceRate>),
+    /// To the vendor of the database: dollars a year for each core of licences of the user's own.
+    Own {
+        /// Dollars a year.
+        usd_core_year: f64,
+    },
 }
 
 #[cfg(test)]

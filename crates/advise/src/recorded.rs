@@ -9,8 +9,8 @@ use model::{LatencySpec, LimitSpec, Operation, Rate};
 use replay::{BackTest, OwnLatency};
 use toml_edit::{InlineTable, Item, Table, TableLike, Value, value};
 
-use super::request::Today;
 use super::search::TOLD_APART;
+use super::today::Today;
 
 /// The key of a flush's latency in a volume's `override`.
 const FLUSH: &str = "flush_latency";

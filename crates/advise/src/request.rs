@@ -1,51 +1,16 @@
-//! A request for advice, and its answer: the whole document.
-//!
-//! ```text
-//! wishes, today's layout ──> need, load ──search──> document ──> experiment of the finalists
-//! ```
+//! A request for advice, checked: wishes, today's layout, and what follows from both.
 
 use analysis::report::advice::Currency;
-use analysis::report::advice::document::{Advice, Next};
 use catalogue::Catalogue;
-use experiment::spec::Settings;
-use profile::Profile;
 use reading::Role;
-use replay::{BackTest, DemandSeries};
+use replay::DemandSeries;
 
-use super::document::Described;
 use super::error::AdviseError;
-use super::finalists::{Experiment, Finalists, Writer, named};
 use super::layout::Layouts;
 use super::load::{Load, grown_sessions};
 use super::need::Need;
-use super::prefer;
-use super::recorded::{Recorded, recorded_share};
-use super::search::{Search, Step};
-use super::simulate::Placed;
+use super::today::Today;
 use super::wishes::Wishes;
-
-/// Layouts on which an operation takes longer than this many times today's time are skipped.
-const SLOWEST: f64 = 2.0;
-
-/// What the server has today.
-#[derive(Clone, Debug)]
-pub struct Today<'a> {
-    /// Its layout, as an experiment describes it.
-    pub settings: &'a Settings,
-    /// The same, ready to be simulated.
-    pub placed: Placed,
-    /// Assumptions about its disks, as sentences without a full stop.
-    pub notes: &'a [String],
-    /// What it asks of its disks.
-    pub profile: &'a Profile,
-}
-
-impl Today<'_> {
-    /// The machine's name in the catalogue, if it has one.
-    pub(crate) fn machine(&self) -> Option<&str> {
-        self.settings.machine.kind.as_deref()
-    }
-}
 
 /// Names of files, for the document and the commands that it suggests.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,77 +122,6 @@ impl<'a> Request<'a> {
         licence.map_or(cores, |licence| licence.edition.cores_of(cores))
     }
 
-    /// Searches, and describes what was found; `backtest` is the profile beside replays on today's layout. `go_on` receives the
-    /// progress, and ends the search by returning `false`: the answer is the best so far.
-    ///
-    /// # Errors
-    /// When no machine or disk qualifies, or an operation takes no time.
-    pub fn advice(
-        &self,
-        backtest: &BackTest,
-        names: &Names,
-        go_on: &mut dyn FnMut(Step) -> bool,
-    ) -> Result<Advice, AdviseError> {
-        let today = &self.today.placed;
-        let today_s = today
-            .operation_s(&self.today_load)
-            .map_err(AdviseError::Today)?;
-        let slowest_s = today_s * SLOWEST.max(1.0 + self.wishes.limits.slower_max);
-        let layouts = Layouts::new(self.catalogue, &self.need, &self.load, slowest_s, false)
-            .map_err(AdviseError::NoLayout)?;
-        let search = Search {
-            layouts: &layouts,
-            today,
-            today_load: &self.today_load,
-            today_share: recorded_share(backtest),
-            limits: self.wishes.limits,
-        };
-        let found = search.run(go_on);
-        let found =
-            found.and_then(|found| prefer::settled(&search, self.need.today.as_deref(), found));
-        let found = found.map_err(AdviseError::Today)?;
-        let described = Described {
-            request: self,
-            backtest,
-            names,
-            layouts: &layouts,
-            found: &found,
-        };
-        described.document()
-    }
-
-    /// An experiment with today's layout and those of the answer, to run. `check` resolves the text of an experiment, or returns
-    /// why that cannot be run; a layout that it refuses is left out, and so are the next commands about it.
-    ///
-    /// # Errors
-    /// When the text of today's layout is not TOML.
-    pub fn finalists(
-        &self,
-        backtest: &BackTest,
-        of: &Finalists<'_>,
-        advice: &mut Advice,
-        check: &mut dyn FnMut(&str) -> Result<(), String>,
-    ) -> Result<Experiment, AdviseError> {
-        let writer = Writer {
-            catalogue: self.catalogue,
-            today: self.today.settings,
-            grown: self.grown(),
-            recorded: Some(Recorded {
-                today: self.today,
-                backtest,
-            }),
-            system: self.need.system,
-            of,
-        };
-        let experiment = writer.experiment(&named(advice), check);
-        let experiment = experiment.map_err(AdviseError::Toml)?;
-        for left_out in &experiment.left_out {
-            let is_about = |next: &Next| next.arm.as_deref() == Some(left_out.arm);
-            advice.next.retain(|next| !is_about(next));
-        }
-        Ok(experiment)
-    }
-
     /// Sessions of the busiest period today, where none were counted.
     pub(crate) fn sessions_assumed(&self) -> Option<u32> {
         let profile = self.today.profile;
@@ -238,7 +132,7 @@ impl<'a> Request<'a> {
     }
 
     /// Where the load grows: sessions of the busiest period today, and those that a layout has to take.
-    fn grown(&self) -> Option<[u32; 2]> {
+    pub(crate) fn grown(&self) -> Option<[u32; 2]> {
         let (today, growth) = (self.sessions_today, self.wishes.growth);
         (growth != 1.0).then(|| [today, grown_sessions(today, growth)])
     }

@@ -1,10 +1,10 @@
 //! What a machine costs a month: itself, its operating system, the licence of the database, and the same for replicas.
 
-use catalogue::{BackupPrice, Commitment, CpuOption, HOURS, LicenceRate, MachineEntry};
+use catalogue::{BackupPrice, Commitment, CpuOption, HOURS, MachineEntry};
 use model::Bytes;
 
-use super::licence::Licence;
-use super::need::System;
+use super::licence::{Licence, Paid};
+use super::system::System;
 
 /// Terms on which a layout is paid for, besides list prices.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,18 +36,6 @@ impl Backup {
         let gib = self.size.0 as f64 / (1_u64 << 30) as f64;
         Some(self.price.as_ref()?.usd_gib_month * gib)
     }
-}
-
-/// How a licence is paid for.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Paid {
-    /// By the hour, with the machine. `None`: the price is not known; the licence is listed, and not in the sum.
-    Hourly(Option<LicenceRate>),
-    /// To the vendor of the database: dollars a year for each core of licences of the user's own.
-    Own {
-        /// Dollars a year.
-        usd_core_year: f64,
-    },
 }
 
 /// Cores of the user's own licences that a virtual machine needs at least, and the number that they are sold in.

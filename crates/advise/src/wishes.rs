@@ -9,10 +9,11 @@ use reading::Role;
 
 use super::error::AdviseError;
 use super::licence::LicenceWish;
-use super::need::{Holding, Need, System, TempOn};
-use super::request::Today;
+use super::need::{Holding, Need, TempOn};
 use super::search::Limits;
+use super::system::System;
 use super::tariff::{Backup, Tariff};
+use super::today::Today;
 
 /// What layouts may be bought, and what they have to keep.
 #[derive(Clone, Debug, PartialEq)]

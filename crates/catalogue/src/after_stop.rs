@@ -2,11 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Catalogue;
-
-/// Reserved name by which experiments refer to the machine's local disk.
-const LOCAL: &str = "local";
-
 /// What a disk holds after its machine was stopped, moved or has failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -39,24 +34,9 @@ impl AfterStop {
     }
 }
 
-impl Catalogue {
-    /// What a disk holds after its machine was stopped, by the name that an experiment gives it: one of the catalogue, or
-    /// `local` for the one inside `machine`. Names without an entry, such as `unlimited`, keep their contents.
-    pub fn after_stop(&self, disk: &str, machine: Option<&str>) -> AfterStop {
-        if disk != LOCAL {
-            let entry = self.disk(disk);
-            return entry.map_or(AfterStop::Kept, |entry| entry.class.after_stop);
-        }
-        let machine = machine.and_then(|name| self.machine(name).ok());
-        match machine.and_then(|machine| machine.local_disks_raw) {
-            Some(true) => AfterStop::Raw,
-            Some(false) | None => AfterStop::Empty,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::Catalogue;
     use super::*;
 
     #[test]

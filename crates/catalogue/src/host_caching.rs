@@ -6,7 +6,7 @@ use model::{Bytes, HostCacheSpec, LatencySpec};
 use serde::Deserialize;
 
 use super::class::Class;
-use super::rows::{RowError, each};
+use super::each_row::{RowError, each};
 use super::source::Source;
 
 /// Whether a machine's host caches its remote disks, and what is known about it.

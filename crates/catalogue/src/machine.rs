@@ -1,45 +1,12 @@
 //! A machine in the catalogue.
 
 use model::MachineSpec;
-use serde::Serialize;
 
 use super::cpu_options::CpuOptions;
 use super::host_caching::HostCaching;
+use super::hourly_price::{HourlyPrice, PriceAssumed};
 use super::processor::Processor;
 use super::source::{Confidence, Source, Spreads};
-
-/// Hours per month, as the vendors count them.
-pub const HOURS: f64 = 730.0;
-
-/// On-demand list price per hour in US dollars, without disks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct HourlyPrice {
-    /// With Linux; `None` if unknown.
-    pub linux: Option<f64>,
-    /// With Windows; `None` if unknown.
-    pub windows: Option<f64>,
-}
-
-impl HourlyPrice {
-    /// Dollars for a month of 730 hours, with Linux.
-    pub fn linux_per_month(&self) -> Option<f64> {
-        self.linux.map(|usd| usd * HOURS)
-    }
-
-    /// Dollars for a month of 730 hours, with Windows.
-    pub fn windows_per_month(&self) -> Option<f64> {
-        self.windows.map(|usd| usd * HOURS)
-    }
-}
-
-/// Assumptions in place of unpublished prices, with the reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PriceAssumed {
-    /// For the price with Linux.
-    pub linux: Vec<String>,
-    /// For the price with Windows.
-    pub windows: Vec<String>,
-}
 
 /// A virtual machine size, or a managed service's compute tier.
 #[derive(Clone, Debug, PartialEq)]

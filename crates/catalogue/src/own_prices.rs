@@ -15,8 +15,9 @@ use serde::Deserialize;
 use super::Catalogue;
 use super::disk::DiskEntry;
 use super::error::CatalogueError;
+use super::hourly_price::{HourlyPrice, PriceAssumed};
 use super::limits::Limit;
-use super::machine::{HourlyPrice, MachineEntry, PriceAssumed};
+use super::machine::MachineEntry;
 use super::price::{self, Parts, Price, Step};
 use super::size::SizeRule;
 

@@ -3,7 +3,7 @@
 use model::{Bytes, Iops, Throughput};
 use serde::Serialize;
 
-use super::machine::HOURS;
+use super::hourly_price::HOURS;
 use super::size::SizeRule;
 use super::wire::{PerRequestWire, PriceWire, StepWire};
 

@@ -7,13 +7,13 @@ use serde::de::DeserializeOwned;
 use super::Catalogue;
 use super::commitment::{BackupPrice, Commitment};
 use super::cpu_options::CpuOptions;
+use super::each_row;
 use super::error::CatalogueError;
 use super::licence::{Edition, LicenceRate};
 use super::machine::MachineEntry;
 use super::price;
 use super::processor::Processor;
 use super::read::{at_line, insert, lookup, sources};
-use super::rows;
 
 /// A size that is another one with fewer processors.
 #[derive(Deserialize)]
@@ -365,7 +365,7 @@ fn each<T: DeserializeOwned>(
     file: &str,
     mut read: impl FnMut(T) -> Result<(), String>,
 ) -> Result<(), CatalogueError> {
-    let rows = rows::each(text, |_, row| read(row));
+    let rows = each_row::each(text, |_, row| read(row));
     rows.map_err(|error| at_line(file, error.line, error.message))
 }
 

@@ -1,6 +1,7 @@
 use model::{Bytes, Duration, Iops, Rate, Throughput};
 use proptest::prelude::*;
 
+use super::builtin::{BUILTIN, MACHINES};
 use super::*;
 
 #[test]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, de};
 use toml::Spanned;
 
 use super::after_stop::AfterStop;
-use super::machine::PriceAssumed;
+use super::hourly_price::PriceAssumed;
 use super::source::{Confidence, Known};
 
 /// A whole file.

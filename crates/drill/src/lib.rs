@@ -25,6 +25,7 @@ mod recorded;
 mod recording;
 mod replay;
 mod request;
+mod result;
 mod spec;
 mod stored;
 mod timeline;
@@ -47,9 +48,8 @@ pub use placed::Placed;
 pub use recorded::{Missing, Recorded, Summary, Took};
 pub use recording::Recording;
 pub use replay::{Replay, ReplayError, Replayed};
-pub use request::{
-    DrillRequest, DrillRequestError, DrillResult, DrilledEngine, ResolvedDrill, check_machine,
-};
+pub use request::{DrillRequest, DrillRequestError, DrilledEngine, ResolvedDrill, check_machine};
+pub use result::DrillResult;
 pub use spec::{Atomic, DrillSpec, WriteCache};
 pub use timeline::{Fate, Lane, Mark};
 

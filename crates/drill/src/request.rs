@@ -1,17 +1,14 @@
-//! A drill from its request to its document.
+//! A request for a drill, and what it resolves to.
 
 use std::fmt;
-use std::path::Path;
 
-use analysis::report::drill::document::Drill;
 use catalogue::Catalogue;
 use engine::drilled::DrillProvider;
 use engine::{EngineProvider, Engines, Users};
 use experiment::spec::{Arm, Disk, EngineName, ExperimentText, Idle, Mode, remedy};
 use model::{Bytes, VolumeSpec};
 
-use super::document::document;
-use super::{DrillError, DrillSpec, Placed, Step, Tools, drill};
+use super::{DrillError, DrillSpec, Placed};
 use lab::request::{RequestError, ResolvedRun, RunRequest};
 use lab::trial::{Stage, StageError};
 
@@ -54,15 +51,6 @@ pub struct ResolvedDrill {
     pub spec: DrillSpec,
     /// Given keys that have no effect.
     pub idle: Vec<Idle>,
-}
-
-/// What a drill found.
-#[derive(Debug)]
-pub struct DrillResult {
-    /// The document; not complete if an error or the user ended the drill early.
-    pub document: Drill,
-    /// The error that ended it early.
-    pub failed: Option<DrillError>,
 }
 
 /// A request that cannot be resolved, with the remedy.
@@ -211,26 +199,6 @@ fn promised(volume: &VolumeSpec, arm: &Arm, catalogue: &Catalogue) -> Option<Byt
     match &volumes.find(|known| known.name == volume.name)?.disk {
         Disk::Catalogue(name) => catalogue.disk(name).ok()?.class.atomic_write,
         Disk::Local | Disk::Unlimited | Disk::Recorded => None,
-    }
-}
-
-impl ResolvedDrill {
-    /// Drills the placements, each recorded in its own folder within `folder`, and returns what was found; results before an
-    /// error are kept.
-    ///
-    /// # Errors
-    /// When a server did not run, something could not be written, or the user pressed Ctrl-C, before any result.
-    pub fn run(
-        &self,
-        tools: &Tools,
-        folder: &Path,
-        observe: &(dyn Fn(Step<'_>) + Sync),
-    ) -> Result<DrillResult, DrillError> {
-        let drilled = drill(tools, &self.placements, &self.spec, folder, observe)?;
-        Ok(DrillResult {
-            document: document(self, &drilled),
-            failed: drilled.failed,
-        })
     }
 }
 

@@ -41,6 +41,7 @@ mod patience;
 pub mod prepared;
 #[cfg(all(unix, feature = "server"))]
 pub mod row;
+mod run_facts;
 #[cfg(all(unix, feature = "server"))]
 pub mod server_url;
 #[cfg(all(unix, feature = "server"))]

@@ -16,6 +16,7 @@
 mod error;
 mod lock;
 mod records;
+mod records_folder;
 mod unchecked;
 
 use std::ffi::{OsStr, OsString};
@@ -29,17 +30,14 @@ use serde::{Deserialize, Serialize};
 use crate::plan::Plan;
 use crate::question::Question;
 use crate::record::strict;
-use lock::{lock, lock_shared};
-use records::{check_records, own_records, remove_records};
+use error::{HEAD, SCHEMA};
+use lock::{LOCK, lock, lock_shared};
+use records_folder::{check_records, own_records, remove_records};
 
 pub use error::ResultsError;
 
-/// The name and version of `dbstow.json`.
-const SCHEMA: &str = "dbstow.results/1";
-const HEAD: &str = "dbstow.json";
 /// Default location of results: each plan has its own folder in it.
 pub const ALL: &str = "dbstow-results";
-const LOCK: &str = "dbstow.lock";
 /// Temporary name of the head while it is written, before temporary files had unique names.
 const FORMER_PART: &str = "dbstow.part";
 

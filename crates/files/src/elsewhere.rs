@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{FileError, PlainName, Readers, is_unfinished, unfinished_name};
+use super::unfinished::{is_unfinished, unfinished_name};
+use super::{FileError, PlainName, Readers};
 
 /// A directory.
 #[derive(Debug)]

@@ -21,6 +21,7 @@
 //!
 //! `docs/security.md` lists every place that writes, and `tests/documents/tidy.rs` holds the program to that list.
 
+mod error;
 pub mod input;
 
 #[cfg(not(unix))]
@@ -29,101 +30,21 @@ mod folder;
 #[cfg(unix)]
 mod folder;
 mod name;
+mod readers;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use thiserror::Error;
-
+pub use error::FileError;
 pub use folder::Folder;
 pub use name::PlainName;
-
-/// Prefix of a file that is being written, so that the files of a killed process are recognised.
-const PREFIX: &str = ".dbstow-";
-/// Its suffix.
-const SUFFIX: &str = ".part";
-
-/// Who may read a written file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readers {
-    /// As the user's umask allows, as for every result; no other user can write to it, regardless of the umask.
-    Umask,
-    /// The user only.
-    OwnerOnly,
-    /// The user and a group, which can only read.
-    Group(u32),
-}
-
-/// Why a file or directory was not written or not used.
-#[derive(Debug, Error)]
-pub enum FileError {
-    /// Something exists under the name that this user did not create, or that is of the wrong kind.
-    #[error("{} {what}; dbstow will not use it: remove it, or choose another path", path.display())]
-    NotOurs {
-        /// Its path.
-        path: PathBuf,
-        /// What is wrong with it, such as `is a symbolic link`.
-        what: String,
-    },
-    /// A directory of ours that others can write to.
-    #[error("{} can be written by others (mode {mode:o}); run `chmod go-w` on it, or choose another directory", path.display())]
-    OthersWrite {
-        /// The directory.
-        path: PathBuf,
-        /// Its permissions.
-        mode: u32,
-    },
-    /// A directory of ours with other permissions than dbstow gives it.
-    #[error(
-        "{} has mode {found:o} and not {wanted:o}, and dbstow changes no directory that it did not make; run \
-         `chmod {wanted:o}` on it, or choose another directory",
-        path.display()
-    )]
-    OtherMode {
-        /// The directory.
-        path: PathBuf,
-        /// Its permissions.
-        found: u32,
-        /// Those that dbstow gives it.
-        wanted: u32,
-    },
-    /// A name that would lead elsewhere.
-    #[error(
-        "\"{}\" is not the name of one file or directory; give a name that is not empty, \".\" or \"..\", and has no \
-         separator",
-        .0.display()
-    )]
-    NotPlain(PathBuf),
-    /// A directory in which every user can rename our files.
-    #[error("{} lets every user rename what is in it; run `chmod +t` on it, or choose another directory", .0.display())]
-    NoStickyBit(PathBuf),
-    /// A file exists already and must not be replaced.
-    #[error("{} is there already; remove it, or give another place", .0.display())]
-    Exists(PathBuf),
-    /// A failed system call.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-}
-
-impl FileError {
-    fn at(path: &Path) -> impl Fn(io::Error) -> FileError + use<> {
-        let path = path.to_owned();
-        move |source| FileError::Io {
-            path: path.clone(),
-            source,
-        }
-    }
-}
+pub use readers::Readers;
+pub use unfinished::{is_unfinished, unique_name};
 
 /// Writes a file atomically, replacing whatever has that name, including a link.
 ///
@@ -191,30 +112,6 @@ pub fn create_named(path: &Path) -> Result<File, FileError> {
             folder.create(name)
         }
     }
-}
-
-/// `prefix` and an unpredictable number.
-pub fn unique_name(prefix: &str) -> String {
-    // The keys of a hash map's hasher are std's only source of random numbers.
-    format!(
-        "{prefix}{:016x}",
-        RandomState::new().build_hasher().finish()
-    )
-}
-
-/// Whether the name is that of a file whose writer was killed.
-pub fn is_unfinished(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    let number = name
-        .strip_prefix(PREFIX)
-        .and_then(|rest| rest.strip_suffix(SUFFIX));
-    number.is_some_and(|number| {
-        number.len() == 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit())
-    })
-}
-
-fn unfinished_name() -> String {
-    unique_name(PREFIX) + SUFFIX
 }
 
 /// The directory of a file, held open, and the file's name in it.

@@ -1,6 +1,9 @@
 use std::fs;
 use std::io::Read as _;
 
+use std::path::PathBuf;
+
+use super::unfinished::unfinished_name;
 use super::*;
 
 fn folder() -> (tempfile::TempDir, Folder) {

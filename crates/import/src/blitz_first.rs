@@ -19,10 +19,10 @@ use reading::Role;
 use super::error::ImportError;
 use super::format::Format;
 use super::number::Decimal;
+use super::source::{Options, Source};
 use super::stamp::{Dates, Stamp};
 use super::table::{Row, Table, header_names};
 use super::text::excerpt;
-use super::{Options, Source};
 use profile::{Draft, later};
 
 pub(super) use counters::{read, read_view};

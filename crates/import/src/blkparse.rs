@@ -10,7 +10,7 @@ use model::Duration;
 use super::buckets::{Buckets, Course, Kind, Request};
 use super::devices::{self, Found};
 use super::error::ImportError;
-use super::{Options, Source};
+use super::source::{Options, Source};
 use profile::Draft;
 
 const SECTOR: u64 = 512;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use model::Duration;
 use reading::Role;
 
-use super::Options;
+use super::source::Options;
 use profile::{Draft, Interval, Io, Requests, Span, later};
 
 /// Length of an interval, unless the user gives one.

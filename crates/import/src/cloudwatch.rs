@@ -15,10 +15,10 @@ use serde::Deserialize;
 
 use super::devices::{self, Found};
 use super::error::ImportError;
+use super::source::{Options, Source};
 use super::stamp::Dates;
 use super::text::excerpt;
 use super::twice::{Load, Range};
-use super::{Options, Source};
 use profile::{Draft, Interval, Requests, Span, between, later};
 
 /// Sums over a period: requests, their bytes, and seconds that they took; of reads, then of writes.

@@ -9,8 +9,8 @@ use reading::Role;
 use super::buckets::{Buckets, Course, Kind, Request};
 use super::devices::{self, Found};
 use super::error::ImportError;
+use super::source::{Options, Source};
 use super::text::excerpt;
-use super::{Options, Source};
 use profile::Draft;
 
 /// The version that a first line names.

@@ -14,11 +14,11 @@ use serde::Deserialize;
 use super::devices;
 use super::error::ImportError;
 use super::number::Figures;
+use super::source::{Options, Source};
 use super::stamp::Dates;
 use super::steps::{Resolution, Step, steps};
 use super::sysstat::{self, Host};
 use super::twice::{Load, Range, Twice};
-use super::{Options, Source};
 use crate::rates::{Rates, requests};
 use profile::{Draft, Interval, Io, Lost, Span, add, between, later};
 

@@ -21,6 +21,7 @@ mod blkparse;
 mod buckets;
 mod cloudwatch;
 mod cumulative;
+mod date_order;
 mod devices;
 mod error;
 mod foreign;
@@ -34,6 +35,9 @@ mod rates;
 mod recommendation;
 mod sadf;
 mod sadf_lines;
+mod sadf_record;
+mod sniff;
+mod source;
 mod stamp;
 mod steps;
 mod sysstat;
@@ -41,45 +45,15 @@ mod table;
 mod text;
 mod twice;
 
-use jiff::Timestamp;
-use model::Duration;
-
+pub use date_order::{DateOrder, DateOrderError, UtcOffset, UtcOffsetError};
 pub use devices::{Device, DeviceError, argument};
 pub use error::ImportError;
-pub use format::{Format, FormatError, sniff};
-pub use stamp::{DateOrder, DateOrderError, UtcOffset, UtcOffsetError};
+pub use format::{Format, FormatError};
+pub use sniff::sniff;
+pub use source::{Options, Source};
 pub use text::decode;
 
 use profile::{Draft, INTERVALS_MIN, Profile};
-
-/// A file of another tool.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// Its name in errors.
-    pub file: &'a str,
-    /// Its content, from [`decode`].
-    pub text: &'a str,
-}
-
-/// Information from the user that the files lack.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// The tool that wrote the files; `None`: detect it.
-    pub format: Option<Format>,
-    /// Which files were on which device.
-    pub devices: Vec<Device>,
-    /// When the first record was taken, for files without dates.
-    pub start: Option<Timestamp>,
-    /// Time between records, for files without dates; of traces, the length of an interval; of Microsoft's counters, the
-    /// time between two samples.
-    pub interval: Option<Duration>,
-    /// Offset of local times, for files without one.
-    pub utc_offset: Option<UtcOffset>,
-    /// Order of day and month, if dates are ambiguous.
-    pub dates: Option<DateOrder>,
-    /// For Windows performance counters, the SQL Servers whose counters are used; empty: the only one.
-    pub instances: Vec<String>,
-}
 
 /// An imported profile.
 #[derive(Clone, Debug, PartialEq)]
@@ -203,7 +177,7 @@ fn common_format(sources: &[Source], options: &Options) -> Result<Format, Import
     if let Some(format) = options.format {
         for source in sources {
             if sniff(source.file, source.text).is_none()
-                && let Some(message) = foreign::recognised(source.file, format::head(source.text))
+                && let Some(message) = foreign::recognised(source.file, sniff::head(source.text))
             {
                 return Err(ImportError::file(source.file, message));
             }
@@ -229,7 +203,7 @@ fn common_format(sources: &[Source], options: &Options) -> Result<Format, Import
 
 fn sniffed(source: &Source) -> Result<Format, ImportError> {
     sniff(source.file, source.text).ok_or_else(|| {
-        if let Some(message) = foreign::recognised(source.file, format::head(source.text)) {
+        if let Some(message) = foreign::recognised(source.file, sniff::head(source.text)) {
             return ImportError::file(source.file, message);
         }
         let line = source.text.lines().find(|line| !line.trim().is_empty());

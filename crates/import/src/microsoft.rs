@@ -21,11 +21,11 @@ use reading::Role;
 
 use super::error::ImportError;
 use super::number::Decimal;
+use super::source::{Options, Source};
 use super::stamp::Dates;
 use super::steps::{Resolution, Step, steps};
 use super::table::{Row, Table, header_names};
 use super::text::excerpt;
-use super::{Options, Source};
 use crate::rates::{Rates, requests};
 use profile::{Draft, Interval, Lost, Span, add, between};
 

@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 use super::error::ImportError;
 use super::number::counted;
+use super::source::{Options, Source};
 use super::stamp::Dates;
-use super::{Options, Source};
 use crate::rates::{Rates, requests};
 use profile::{Draft, Interval, Span, add, between};
 

@@ -7,53 +7,19 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::Duration;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::devices;
 use super::error::ImportError;
-use super::number::{Figures, counted};
+use super::number::counted;
 use super::sadf_lines;
+use super::sadf_record::{Disk, Io, Record, Time};
+use super::source::{Options, Source};
 use super::stamp::Dates;
 use super::sysstat::{self, Host};
 use super::twice::{Load, Range, Twice};
-use super::{Options, Source};
 use crate::rates::{Rates, requests};
 use profile::{Draft, Interval, Lost, Span, add, between};
-
-#[derive(Default, Deserialize)]
-pub(super) struct Record {
-    pub(super) timestamp: Option<Time>,
-    #[serde(default, rename = "cpu-load")]
-    pub(super) processors: Vec<BTreeMap<String, Value>>,
-    pub(super) io: Option<Io>,
-    #[serde(default)]
-    pub(super) disk: Vec<Disk>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Time {
-    pub(super) date: String,
-    pub(super) time: String,
-    pub(super) utc: Option<u8>,
-    pub(super) interval: Option<f64>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Io {
-    #[serde(rename = "io-reads")]
-    pub(super) reads: Figures,
-    #[serde(rename = "io-writes")]
-    pub(super) writes: Figures,
-}
-
-#[derive(Deserialize, PartialEq)]
-pub(super) struct Disk {
-    #[serde(rename = "disk-device")]
-    pub(super) name: String,
-    #[serde(flatten)]
-    pub(super) figures: Figures,
-}
 
 /// Reads a file of sadf.
 ///

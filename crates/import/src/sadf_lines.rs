@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Options;
 use super::error::ImportError;
 use super::number::{Decimal, Figures};
-use super::sadf::{Disk, Io, Record, Time};
+use super::sadf_record::{Disk, Io, Record, Time};
+use super::source::Options;
 use super::sysstat::Host;
 use super::text::excerpt;
 

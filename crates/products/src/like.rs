@@ -2,10 +2,8 @@
 
 use model::store::PageSize;
 use model::{Bytes, Durability, Duration};
-use serde::de::{Deserialize, Deserializer};
 
-use crate::LIKES;
-use crate::setting::{OneOf, thousands};
+use crate::setting::thousands;
 
 /// What a simulated engine can be like, and the defaults it has then.
 #[derive(Debug)]
@@ -100,18 +98,10 @@ impl PartialEq for Like {
     }
 }
 
-impl<'de> Deserialize<'de> for &'static Like {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<&'static Like, D::Error> {
-        let names = LIKES.map(|like| like.name);
-        OneOf(&names)
-            .read(deserializer)
-            .map(|position| LIKES[position])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LIKES;
 
     #[test]
     fn format_md_says_how_many_log_writes_are_in_flight() {

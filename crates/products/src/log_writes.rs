@@ -2,8 +2,6 @@
 
 use model::{Bytes, Durability};
 
-use crate::{mariadb, postgres, sqlserver};
-
 /// How a product writes its log, and its other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogWrites {
@@ -50,17 +48,4 @@ pub struct LogLimit {
     pub writes: u32,
     /// The versions that have it, in sentences: `since 2012`.
     pub versions: &'static str,
-}
-
-impl LogWrites {
-    /// Those of the product that a profile calls `product`; `None`: not known.
-    pub fn of(product: &str) -> Option<&'static LogWrites> {
-        const ALL: [&LogWrites; 3] = [
-            &postgres::LOG_WRITES,
-            &mariadb::LOG_WRITES,
-            &sqlserver::LOG_WRITES,
-        ];
-        ALL.into_iter()
-            .find(|writes| writes.products.contains(&product))
-    }
 }

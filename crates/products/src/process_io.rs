@@ -1,7 +1,5 @@
 //! How servers name their counters of I/O by process.
 
-use crate::postgres;
-
 /// How a product names its counters of I/O by process: `prefix.object.process.context.counter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessIo {
@@ -26,15 +24,8 @@ pub struct ProcessBytes {
     pub written: bool,
 }
 
-impl ProcessBytes {
-    /// What the counter `name` of a server counts; `None` if that is anything else.
-    pub fn counted(name: &str) -> Option<ProcessBytes> {
-        postgres::PROCESS_IO.counted(name)
-    }
-}
-
 impl ProcessIo {
-    fn counted(&self, name: &str) -> Option<ProcessBytes> {
+    pub(crate) fn counted(&self, name: &str) -> Option<ProcessBytes> {
         let words: Vec<&str> = name.split('.').collect();
         let [prefix, object, process, context, counter] = words.as_slice() else {
             return None;

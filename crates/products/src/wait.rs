@@ -2,8 +2,6 @@
 
 use reading::Role;
 
-use crate::sqlserver;
-
 /// What helps against a wait event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitAdvice {
@@ -28,18 +26,4 @@ pub enum Waited {
     OfEvent,
     /// Those of a role.
     Of(Role),
-}
-
-impl WaitAdvice {
-    /// What helps against `event`, of `object` where that is known; `None`: no advice.
-    pub fn on(event: &str, object: Option<&str>) -> Option<&'static WaitAdvice> {
-        sqlserver::WAITS.iter().find(|advice| {
-            let is_meant = |name: &&str| match name.strip_suffix('*') {
-                Some(start) => event.starts_with(start),
-                None => event == *name,
-            };
-            advice.events.iter().any(is_meant)
-                && (advice.object.is_none() || advice.object == object)
-        })
-    }
 }

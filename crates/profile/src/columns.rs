@@ -6,7 +6,7 @@ use model::Duration;
 use model::number::COUNTED_MAX;
 use reading::Role;
 
-use super::definition::{Interval, Io, Requests, Wait};
+use super::definition::{Interval, Io, Requests, WAITING, Wait};
 
 /// Longest time in a profile: longer than any real one, and within the nanoseconds of a [`Duration`], which ends at 584 years.
 pub(super) const SECONDS_MAX: f64 = 1e10;
@@ -59,16 +59,6 @@ pub(super) const WHOLE: [(&str, Whole); 5] = [
     ("processor_s", Whole::Processor),
     ("sessions", Whole::Sessions),
     ("running", Whole::Running),
-];
-
-/// Figures of `[intervals.waiting]`, with their names in the file.
-pub(super) const WAITING: [(&str, Wait); 6] = [
-    ("data_read", Wait::DataRead),
-    ("data_write", Wait::DataWrite),
-    ("log", Wait::Log),
-    ("temp", Wait::Temp),
-    ("lock", Wait::Lock),
-    ("other", Wait::Other),
 ];
 
 /// Figures of `[intervals.data]` and of the tables of other roles, with their names in the file.
@@ -229,11 +219,6 @@ impl fmt::Display for Column {
             Column::Io(role, figure) => write!(f, "{role}.{}", name(&FIGURES, figure)),
         }
     }
-}
-
-/// The name of a wait in the file.
-pub(super) fn wait_name(wait: Wait) -> &'static str {
-    name(&WAITING, &wait)
 }
 
 fn name<T: PartialEq>(names: &[(&'static str, T)], wanted: &T) -> &'static str {

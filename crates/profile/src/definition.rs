@@ -220,10 +220,21 @@ impl Profile {
     }
 }
 
+/// Figures of `[intervals.waiting]`, with their names in the file.
+pub(crate) const WAITING: [(&str, Wait); 6] = [
+    ("data_read", Wait::DataRead),
+    ("data_write", Wait::DataWrite),
+    ("log", Wait::Log),
+    ("temp", Wait::Temp),
+    ("lock", Wait::Lock),
+    ("other", Wait::Other),
+];
+
 impl Wait {
     /// Its name in profiles.
     pub fn name(self) -> &'static str {
-        super::columns::wait_name(self)
+        let found = WAITING.iter().find(|(_, wait)| *wait == self);
+        found.expect("every wait has a name").0
     }
 }
 

@@ -8,8 +8,10 @@ use reading::Role;
 use serde::{Deserialize, Serialize};
 
 use super::check::{ProfileError, check};
-use super::columns::{self, Column, FIGURES, SECONDS_MAX, WAITING, WHOLE};
-use super::definition::{Interruption, Interval, Lost, Machine, Origin, Profile, ServerVolume};
+use super::columns::{self, Column, FIGURES, SECONDS_MAX, WHOLE};
+use super::definition::{
+    Interruption, Interval, Lost, Machine, Origin, Profile, ServerVolume, WAITING,
+};
 
 /// The name and version of the format.
 pub const FORMAT: &str = "dbstow.profile/1";

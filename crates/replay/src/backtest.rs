@@ -1,12 +1,13 @@
 //! Compares a profile with a replay on the disks that its server reportedly has.
 
+mod evidence;
+mod figure;
 mod fit;
 mod notices;
 mod reason;
 mod waits;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Add;
 
 use model::split::Spent;
@@ -18,14 +19,12 @@ use super::own_disks::{OwnLatency, Served, UntimedLog};
 use super::parts::{Parts, TimePart};
 use super::replay::{Outcome, Places, Service};
 use super::series::{DemandSeries, Period, log_writer_of};
-use reason::Evidence;
+use evidence::Evidence;
 use waits::{DECIDES_FROM, Kind, Waits};
 
-pub use fit::{Detail, Fit};
-pub use reason::Reason;
-
-/// Maximum deviation of a figure, as a share of the recorded value.
-pub const OFF_MAX: f64 = 0.2;
+pub use evidence::Reason;
+pub use figure::{Detail, Figure, Measure, OFF_MAX};
+pub use fit::Fit;
 
 /// Results of a replay.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,49 +79,6 @@ pub struct BackTest {
     pub ran_out: bool,
     /// What tells one reason of a misfit from another.
     evidence: Evidence,
-}
-
-/// A figure, recorded and simulated.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Figure {
-    /// Scope: files of one role, or all.
-    pub role: Option<Role>,
-    /// What it is.
-    pub measure: Measure,
-    /// Recorded value; above 0.
-    pub recorded: f64,
-    /// Mean over the replays.
-    pub simulated: f64,
-    /// Whether sessions wait for it, so that it is a detail that matters.
-    pub decides: bool,
-    /// Of requests of one kind: their share of the time that sessions wait for disks, 0 to 1; `None`: of all requests, or their
-    /// latency was not recorded.
-    pub waited: Option<f64>,
-}
-
-/// The measure of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Measure {
-    /// Operations per second.
-    Operations,
-    /// Mean time of an operation, in milliseconds.
-    OperationTime,
-    /// Reads and writes per second.
-    Iops,
-    /// Megabytes per second, read and written.
-    Throughput,
-    /// Reads per second.
-    Reads,
-    /// Mean latency of reads, in milliseconds.
-    ReadLatency,
-    /// Writes per second.
-    Writes,
-    /// Mean latency of writes, in milliseconds.
-    WriteLatency,
-    /// Flushes per second.
-    Flushes,
-    /// Mean latency of flushes, in milliseconds.
-    FlushLatency,
 }
 
 impl BackTest {
@@ -324,51 +280,6 @@ impl BackTest {
             .extend(latencies.iter().map(OwnLatency::sentence));
         self.own_latencies = latencies;
         self
-    }
-}
-
-impl Figure {
-    /// Relative deviation of the simulated figure from the recorded one.
-    pub fn off(&self) -> f64 {
-        self.simulated / self.recorded - 1.0
-    }
-
-    /// Whether it is within [`OFF_MAX`].
-    pub fn fits(&self) -> bool {
-        self.off().abs() <= OFF_MAX
-    }
-}
-
-impl Measure {
-    /// Whether it is a latency.
-    pub fn is_latency(self) -> bool {
-        match self {
-            Measure::ReadLatency | Measure::WriteLatency | Measure::FlushLatency => true,
-            Measure::Operations
-            | Measure::OperationTime
-            | Measure::Iops
-            | Measure::Throughput
-            | Measure::Reads
-            | Measure::Writes
-            | Measure::Flushes => false,
-        }
-    }
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Measure::Operations => "operations/s",
-            Measure::OperationTime => "operation ms",
-            Measure::Iops => "IOPS",
-            Measure::Throughput => "MB/s",
-            Measure::Reads => "reads/s",
-            Measure::ReadLatency => "read ms",
-            Measure::Writes => "writes/s",
-            Measure::WriteLatency => "write ms",
-            Measure::Flushes => "flushes/s",
-            Measure::FlushLatency => "flush ms",
-        })
     }
 }
 

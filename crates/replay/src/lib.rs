@@ -49,6 +49,7 @@
 mod answers;
 mod backtest;
 mod demand;
+mod log_assumption;
 mod log_writer;
 mod own_disks;
 mod parts;

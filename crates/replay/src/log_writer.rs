@@ -7,21 +7,19 @@ use products::{LogInFlight, LogLimit, LogWrites};
 use profile::{Profile, Wait};
 use reading::Role;
 
-use super::series::Period;
-
 /// Write unit of a log whose product is not known: a sector.
 pub(super) const SECTOR: Bytes = Bytes(512);
 
 /// Share by which commits may exceed writes before commits are assumed to share writes, since both are not counted at the same
 /// instant; and by which recorded writes in flight may exceed a product's limit.
-const MORE_MAX: f64 = 0.05;
+pub(super) const MORE_MAX: f64 = 0.05;
 
 /// How a server writes its log, and its other files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogWriter {
     /// It writes whole pages of this size; above 0.
     pub(super) page: Bytes,
-    in_flight: InFlight,
+    pub(super) in_flight: InFlight,
     /// Whether its temporary files are written to the system's cache, so that sessions wait for reads of them before they wait for
     /// writes.
     pub(super) buffers_temp: bool,
@@ -33,7 +31,7 @@ pub(crate) struct LogWriter {
 
 /// How many writes a product keeps in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InFlight {
+pub(super) enum InFlight {
     /// One for each of this many logs; commits in the meantime share the next.
     One { logs: u32 },
     /// One for each commit, up to this limit of the product for a database.
@@ -132,84 +130,13 @@ impl LogWriter {
             (InFlight::Recorded, Some(mean)) => (mean.round() as u32).max(1),
         }
     }
-
-    /// The assumption about the log of `profile`, whose demand these periods are; `None` if the product's behaviour is known, or
-    /// if no session waits for a log.
-    pub(super) fn assumption(self, profile: &Profile, periods: &[Period]) -> Option<String> {
-        let logs = periods.iter().map(|period| period.demand.log);
-        let waited_for = logs.filter(|log| log.commits_per_operation > 0.0);
-        let most = waited_for.map(|log| log.in_flight_max);
-        let (low, high) = (most.clone().min()?, most.max()?);
-        let waited = profile.total(|interval| {
-            let waited = interval.roles.get(&Role::Log)?.writes.waited?;
-            Some(waited.as_secs_f64())
-        });
-        let mean = waited.map(|waited| waited / profile.covered().as_secs_f64());
-        let recorded = match mean {
-            Some(mean) => format!("{mean:.1} were recorded on average"),
-            None => "how many there were was not recorded".to_owned(),
-        };
-        match self.in_flight {
-            InFlight::One { logs }
-                if mean.is_none_or(|mean| mean <= f64::from(logs) * (1.0 + MORE_MAX)) =>
-            {
-                None
-            }
-            InFlight::One { .. } => {
-                let product = profile.origin.product.as_deref().unwrap_or("the server");
-                Some(format!(
-                    "One log write at a time is replayed, as {product} writes; {recorded}, so that other requests are counted \
-                     among them."
-                ))
-            }
-            InFlight::UpTo { limit, title, or } => {
-                let LogLimit { writes, versions } = limit;
-                let or = or.map(|or| {
-                    format!(
-                        "; the version was not recorded, and {} it is {}",
-                        or.versions, or.writes
-                    )
-                });
-                let or = or.unwrap_or_default();
-                let is_known = knows_commits(profile);
-                let why = match high {
-                    high if high > writes => ", of several databases",
-                    high if high < writes && is_known => {
-                        ", as commits were recorded to share writes"
-                    }
-                    _ => "",
-                };
-                let counted = match is_known {
-                    true => "",
-                    false => "Commits were not recorded: each log write is taken as one commit. ",
-                };
-                Some(format!(
-                    "{counted}Up to {} are in flight{why}; {recorded}, and {title}'s limit for a database is {writes} ({versions}{or}).",
-                    log_writes(low, high)
-                ))
-            }
-            InFlight::Recorded => Some(format!(
-                "The product was not recorded: up to {} are in flight; {recorded}.",
-                log_writes(low, high)
-            )),
-        }
-    }
 }
 
 /// Whether a profile has commits, or sessions that waited for them.
-fn knows_commits(profile: &Profile) -> bool {
+pub(super) fn knows_commits(profile: &Profile) -> bool {
     let commits = profile.total(|interval| interval.commits);
     let waited = profile.total(|interval| interval.waiting.get(&Wait::Log).copied());
     commits.or(waited).is_some()
-}
-
-/// The most log writes in flight, and the fewest where periods differ.
-fn log_writes(low: u32, high: u32) -> String {
-    match (low, high) {
-        (1, 1) => "1 log write".to_owned(),
-        (low, high) if low == high => format!("{high} log writes"),
-        (low, high) => format!("{high} log writes (at some times up to {low})"),
-    }
 }
 
 /// Number of databases that have this many writes in flight.

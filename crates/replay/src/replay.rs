@@ -18,13 +18,12 @@ use std::collections::BTreeMap;
 
 use model::split::TimeSplit;
 use model::storage::Usage;
-use model::{Duration, Instant, MachineSpec, Observer, VolumeSpec};
+use model::{Duration, Instant, MachineSpec, VolumeSpec};
 use profile::{Io, Rates};
 use reading::Role;
 use thiserror::Error;
 
 use super::parts::Parts;
-use super::run::Run;
 use super::series::DemandSeries;
 
 /// Volumes of the files, by index in the list of volumes; none of the lists is empty.
@@ -163,26 +162,6 @@ impl Outcome {
     pub fn rates(&self, role: Role) -> Rates {
         let io = self.roles.get(&role).copied().unwrap_or_default();
         Rates::of(&io, self.length)
-    }
-}
-
-impl Replay<'_> {
-    /// Runs it; `observer` sees every request to a disk.
-    ///
-    /// Offsets of reads and writes are random over the whole volume.
-    ///
-    /// # Errors
-    /// When an operation takes zero time, operations arrive faster than they end, or it was stopped.
-    ///
-    /// # Panics
-    /// When a place is not an index of a volume, or a list of places is empty.
-    pub fn run(
-        &self,
-        observer: Box<dyn Observer>,
-        follow: &mut dyn Follow,
-    ) -> Result<Outcome, ReplayError> {
-        let run = Run::new(*self, observer, follow);
-        run.outcome()
     }
 }
 

@@ -84,7 +84,7 @@ impl DemandSeries {
     fn new(profile: &Profile, log_writer: LogWriter, periods: Vec<Period>) -> DemandSeries {
         DemandSeries {
             assumptions: log_writer
-                .assumption(profile, &periods)
+                .assumption(profile, periods.iter().map(|period| period.demand.log))
                 .into_iter()
                 .collect(),
             periods,

@@ -3,7 +3,7 @@
 use analysis::report::advice::document::{Advice, Layout};
 use catalogue::{Catalogue, MachineEntry};
 
-use crate::need::System;
+use crate::system::System;
 
 /// The name of a volume's disk inside the machine.
 const LOCAL: &str = "local";

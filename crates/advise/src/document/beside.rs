@@ -10,8 +10,8 @@ use reading::Role;
 use table::quantity::{count, duration, number, percent};
 
 use super::{Described, bill};
-use crate::need::System;
-use crate::tariff::Paid;
+use crate::licence::Paid;
+use crate::system::System;
 
 /// Share of an operation's time that waits for reads from which on more memory is worth a sentence.
 const READS_FROM: f64 = 0.5;

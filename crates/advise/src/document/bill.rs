@@ -3,9 +3,11 @@
 use analysis::report::advice::document::{Layout, Line, SwitchedOn};
 use catalogue::{Catalogue, CpuOption};
 
+use crate::licence::Paid;
 use crate::machine::Machine;
-use crate::need::{Need, System};
-use crate::tariff::{MachineUsd, Paid};
+use crate::need::Need;
+use crate::system::System;
+use crate::tariff::MachineUsd;
 
 /// The line of the licence.
 pub(super) const LICENCE: &str = "licence";

@@ -20,9 +20,9 @@ use crate::headroom::headroom;
 use crate::layout::{self, Layout, Layouts};
 use crate::offer::{Offer, requests_usd};
 use crate::recorded::recorded_share;
-use crate::request::Today;
 use crate::search::Found;
 use crate::simulate::{Measured, Placed, Ratio, Utilisation};
+use crate::today::Today;
 
 /// Number of limits reported per layout.
 const LIMITS_TOLD: usize = 4;

@@ -14,7 +14,7 @@ mod value;
 
 use std::collections::BTreeSet;
 
-use analysis::report::advice::document::{self, Asked, Capacity, Counts, Figure, SCHEMA};
+use analysis::report::advice::document::{self, Asked, Capacity, Counts, Figure, Layout, SCHEMA};
 use analysis::report::advice::{Level, Trust};
 use catalogue::{BackupPrice, DiskEntry, MachineEntry};
 use experiment::spec::Volume;
@@ -25,11 +25,10 @@ use table::quantity::percent;
 
 use super::error::AdviseError;
 use super::layout::Layouts;
-use super::licence::Licence;
-use super::need::System;
+use super::licence::{Licence, Paid};
 use super::request::{Names, Request};
 use super::search::{Found, Results};
-use super::tariff::Paid;
+use super::system::System;
 
 /// Request and results.
 pub(crate) struct Described<'a> {
@@ -120,6 +119,15 @@ impl Described<'_> {
         document.trust = self.trust(&document);
         document.answer = self.answer(&document);
         Ok(document)
+    }
+
+    /// Today's layout, where it can be compared with what is bought by price and time: its price is known and within the budget, and
+    /// its time is of the load that is asked for.
+    fn today_as_bought<'a>(&self, today: &'a Layout) -> Option<&'a Layout> {
+        let wishes = self.request.wishes;
+        let usd = today.usd_per_month?;
+        let is_within = wishes.limits.budget.is_none_or(|most| usd <= most);
+        (is_within && wishes.growth <= 1.0).then_some(today)
     }
 
     fn server(&self) -> Option<String> {

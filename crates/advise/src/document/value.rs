@@ -2,19 +2,6 @@
 
 use analysis::report::advice::document::Layout;
 
-use super::Described;
-
-impl Described<'_> {
-    /// Today's layout, where it can be compared with what is bought by price and time: its price is known and within the budget, and
-    /// its time is of the load that is asked for.
-    pub(super) fn today_as_bought<'a>(&self, today: &'a Layout) -> Option<&'a Layout> {
-        let wishes = self.request.wishes;
-        let usd = today.usd_per_month?;
-        let is_within = wishes.limits.budget.is_none_or(|most| usd <= most);
-        (is_within && wishes.growth <= 1.0).then_some(today)
-    }
-}
-
 /// The layout with the least product of price and time, which is what an operation costs; the first of several.
 pub(super) fn best<'a>(layouts: impl Iterator<Item = &'a Layout>) -> Option<&'a Layout> {
     let product = |layout: &Layout| Some(layout.usd_per_month? * layout.time);

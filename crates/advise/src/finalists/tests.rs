@@ -14,7 +14,8 @@ use crate::document::layouts::bought;
 use crate::group::GROUPINGS;
 use crate::layout::Layouts;
 use crate::load::Load;
-use crate::need::{Holding, Need, System, TempOn};
+use crate::need::{Holding, Need, TempOn};
+use crate::system::System;
 use crate::tariff::Tariff;
 
 /// Today's layout, with keys of a machine that an arm has to replace.

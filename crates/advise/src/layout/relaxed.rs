@@ -1,13 +1,11 @@
 //! Layouts without some of their limits: a simulation of one bounds all layouts that have the rest of them.
 
 use model::cores::Speed;
-use model::{DiskSpec, MachineSpec, Throughput, VolumeSpec};
+use model::{MachineSpec, VolumeSpec};
 use reading::Role;
 
 use super::{Layout, Layouts, places};
 use crate::group::{self, Group, On};
-use crate::machine::Machine;
-use crate::offer::Offer;
 use crate::simulate::Placed;
 
 /// What is kept of a layout, besides the latencies of its disks.
@@ -44,77 +42,10 @@ enum Kept {
     Cores(u32, Speed),
     /// The machine, or its local disks: of those that are equal the first one's index.
     Machine(u16),
-    /// Latencies: an index into [`Alike::services`].
+    /// Latencies: an index into `Alike::services`.
     Service(u16),
     /// The disks: an index into the group's offers.
     Offer(u32),
-}
-
-/// Which machines and disks are alike.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Alike {
-    /// By machine: the first one that performs the same.
-    machines: Vec<u16>,
-    /// Disks without limits, each in place of a stripe.
-    services: Vec<DiskSpec>,
-    /// Index into the services, by set of roles and offer as in [`Layouts::offers`].
-    of_offers: Vec<Vec<u16>>,
-    /// The same of each machine's local disks.
-    of_local: Vec<Option<u16>>,
-}
-
-impl Alike {
-    pub(super) fn of(layouts: &Layouts<'_>) -> Alike {
-        let mut alike = Alike::default();
-        for machine in &layouts.machines {
-            let first = layouts
-                .machines
-                .iter()
-                .position(|other| is_equal(machine, other));
-            alike.machines.push(first.expect("it equals itself") as u16);
-            let local = machine.local.as_ref();
-            let service = local.map(|local| alike.service(&local.disks[0], local.disks.len()));
-            alike.of_local.push(service);
-        }
-        for (_, offers) in &layouts.offers {
-            let service = |offer: &Offer| alike.service(&offer.spec, offer.count as usize);
-            let services = offers.iter().map(service).collect();
-            alike.of_offers.push(services);
-        }
-        alike
-    }
-
-    /// The index of what serves as a stripe of `count` disks without limits.
-    fn service(&mut self, disk: &DiskSpec, count: usize) -> u16 {
-        let service = without_limits(disk, count);
-        let found = self.services.iter().position(|known| *known == service);
-        let place = found.unwrap_or(self.services.len());
-        if found.is_none() {
-            self.services.push(service);
-        }
-        u16::try_from(place).expect("the catalogue has fewer kinds of disks")
-    }
-}
-
-/// Whether two machines perform the same.
-fn is_equal(one: &Machine, other: &Machine) -> bool {
-    let (own, others) = (&one.spec, &other.spec);
-    own.cores == others.cores
-        && own.speed == others.speed
-        && own.limits == others.limits
-        && one.local == other.local
-}
-
-/// One disk that serves no request later than a stripe of `count` disks, and of which the machine counts no more requests.
-fn without_limits(disk: &DiskSpec, count: usize) -> DiskSpec {
-    let transfer = |rate: Throughput| Throughput(rate.0.saturating_mul(count as u64));
-    DiskSpec {
-        limits: Vec::new(),
-        size: DiskSpec::unlimited().size,
-        transfer: disk.transfer.map(transfer),
-        in_flight_max: None,
-        ..disk.clone()
-    }
 }
 
 impl Layouts<'_> {

@@ -5,9 +5,10 @@ use replay::{Access, Demand, DemandSeries, Each, LogDemand};
 
 use super::*;
 use crate::load::Load;
-use crate::need::{Holding, Need, System, TempOn};
+use crate::need::{Holding, Need, TempOn};
 use crate::search::Limits;
 use crate::simulate::Placed;
+use crate::system::System;
 use crate::tariff::Tariff;
 
 fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {

@@ -9,8 +9,9 @@ use replay::{Access, Demand, DemandSeries, Each, LogDemand};
 
 use super::bounds::{Bound, Bounds};
 use super::*;
-use crate::need::{Holding, Need, System, TempOn};
+use crate::need::{Holding, Need, TempOn};
 use crate::offer::{Wanted, without_beaten};
+use crate::system::System;
 use crate::tariff::Tariff;
 
 fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {

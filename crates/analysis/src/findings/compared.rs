@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::metrics::{better, value, within};
+use super::metrics::{better, pair, within};
 use super::trials::Trials;
 use super::{Comparison, NoiseFloor, Ratio, Verdict, unknown};
 use crate::statistics::{self, Better, Within};
 use experiment::question::{Question, twin_of};
-use experiment::record::Record;
 
 /// One comparison for each arm that shares a block with the baseline, in the order of the question.
 pub(super) fn comparisons(question: &Question, trials: &Trials) -> Vec<Comparison> {
@@ -98,14 +97,6 @@ fn pairs(
     finished
         .filter_map(|record| pair(record, trials.finished(candidate), &question.metric))
         .unzip()
-}
-
-/// The values of a baseline's trial and of the candidate's trial in the same block.
-pub(super) fn pair(baseline: &Record, candidates: &[&Record], metric: &str) -> Option<(f64, f64)> {
-    let candidate = candidates
-        .iter()
-        .find(|record| record.block == baseline.block)?;
-    Some((value(baseline, metric)?, value(candidate, metric)?))
 }
 
 /// The verdict that a ratio by `metric` alone, without an interval, implies.

@@ -135,6 +135,14 @@ pub(crate) fn better(metric: &str) -> Better {
     }
 }
 
+/// The values of a baseline's trial and of the candidate's trial in the same block.
+pub(super) fn pair(baseline: &Record, candidates: &[&Record], metric: &str) -> Option<(f64, f64)> {
+    let candidate = candidates
+        .iter()
+        .find(|record| record.block == baseline.block)?;
+    Some((value(baseline, metric)?, value(candidate, metric)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,34 +1,10 @@
 //! The value of a swept key beyond which more stops helping.
 
-use serde::{Deserialize, Serialize};
-
 use super::compared::comparison;
 use super::trials::Trials;
 use super::withheld::withhold;
-use super::{Comparison, Verdict, Withheld};
-use experiment::question::{Question, Sweep, SweepValue};
-
-/// Where increasing a key stops making a difference: at a value between `earliest` and `latest`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StopsHelping {
-    /// The arm as named in the experiment, with the other swept keys' values.
-    pub of: String,
-    /// The key.
-    pub key: String,
-    /// Its values in ascending order, and the arms that have them.
-    pub values: Vec<SweepValue>,
-    /// The first value that no later one was shown to be better than.
-    pub earliest: String,
-    /// The first value that all later ones were shown not to improve on; the last value if there is no earlier one.
-    pub latest: String,
-    /// Later values that are better by up to this share count as no better.
-    pub margin: f64,
-    /// Total blocks that would settle it, where `earliest` is not `latest`; `None` where 1,000 would not be enough.
-    pub blocks_needed: Option<u32>,
-    /// Why there is no verdict, regardless of the blocks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withheld: Option<Withheld>,
-}
+use super::{Comparison, StopsHelping, Verdict};
+use experiment::question::{Question, Sweep};
 
 /// One entry for each sweep whose arms all finished a common block.
 pub(super) fn stops_helping(question: &Question, trials: &Trials) -> Vec<StopsHelping> {
@@ -82,6 +58,7 @@ mod tests {
     use super::super::make;
     use super::*;
     use experiment::examples::{question, trial};
+    use experiment::question::SweepValue;
 
     /// Where it stops for arms with these times in seconds, one value each, varying by this much from block to block.
     fn found(times: &[f64], spread: f64) -> Vec<StopsHelping> {

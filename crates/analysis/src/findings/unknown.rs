@@ -2,43 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use super::Ratio;
-use super::compared::pair;
-use super::metrics::NS_PER_MS;
+use super::metrics::{NS_PER_MS, pair};
 use super::trials::Trials;
+use super::{Ratio, Unknown, UnknownCause};
 use crate::statistics::explain;
 use experiment::question::Question;
 use experiment::record::{Drawn, Record};
 
 /// Standard deviations on either side of the typical value that hold 95 of 100.
 const DEVIATIONS: f64 = 1.96;
-
-/// What an interval is made of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Unknown {
-    /// What explains most of it, the largest share first; empty where chance explains it.
-    pub causes: Vec<Cause>,
-    /// The ratio if everything were at its typical value, with the interval of chance alone; estimated by regression over the
-    /// blocks.
-    pub typical: Ratio,
-}
-
-/// Something that is not known exactly, and decides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cause {
-    /// What it is, such as `write latency of azure-premium`.
-    pub name: String,
-    /// Its share of the variance of the ratio's logarithm between blocks, 0 to 1.
-    pub share: f64,
-    /// 95 of 100 are above this.
-    pub low: f64,
-    /// And below this.
-    pub high: f64,
-    /// `ms`; empty for a multiple of the typical value.
-    pub unit: String,
-}
 
 /// What the interval of `candidate` against `baseline` is made of; `None` where nothing was drawn, or with too few blocks.
 pub(super) fn of(
@@ -89,10 +61,10 @@ fn block<'a>(
     (ratio.is_finite() && ratio > 0.0).then(|| (ratio.ln(), drawn))
 }
 
-fn cause(name: &str, drawn: Drawn, share: f64) -> Cause {
+fn cause(name: &str, drawn: Drawn, share: f64) -> UnknownCause {
     let typical = drawn.typical_ns.map(|ns| ns as f64 / NS_PER_MS);
     let reach = drawn.between.powf(DEVIATIONS);
-    Cause {
+    UnknownCause {
         name: name.to_owned(),
         share,
         low: typical.unwrap_or(1.0) / reach,

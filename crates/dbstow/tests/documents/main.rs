@@ -1,5 +1,6 @@
 //! What is written: the documents, their examples, names and words, and the page in a browser.
 
+mod circles;
 mod demo;
 mod dependencies;
 mod documents;

@@ -1,8 +1,6 @@
 //! Reads, writes and flushes of an image.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -203,18 +201,4 @@ impl DataPath for Data {
         self.record(Action::Flush, 0, 0, (arrived, done.due), None);
         Ok(done)
     }
-}
-
-/// Fills `buffer` up to the end of the image; returns the length read.
-pub(super) fn read_fully(image: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match image.read_at(&mut buffer[filled..], offset + filled as u64) {
-            Ok(0) => break,
-            Ok(length) => filled += length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }

@@ -122,7 +122,7 @@ impl Layers {
         let mut filled = buffer.len();
         for gap in gaps {
             let part = &mut buffer[place(gap.start)..place(gap.end)];
-            let read = super::data::read_fully(&self.image, gap.start, part)?;
+            let read = read_fully(&self.image, gap.start, part)?;
             if read < part.len() {
                 filled = filled.min(place(gap.start) + read);
             }
@@ -169,7 +169,7 @@ impl Store {
     /// When a file cannot be read.
     pub(in super::super) fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Store::Image(image) => super::data::read_fully(image, offset, buffer),
+            Store::Image(image) => read_fully(image, offset, buffer),
             Store::Layers(layers) => layers.read(offset, buffer),
         }
     }
@@ -208,6 +208,20 @@ impl Store {
             }
         }
     }
+}
+
+/// Fills `buffer` up to the end of the image; returns the length read.
+pub(super) fn read_fully(image: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match image.read_at(&mut buffer[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(length) => filled += length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 #[cfg(test)]

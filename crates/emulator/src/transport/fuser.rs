@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 
 use super::super::front::DataPath;
 use super::super::pace::{Answers, Pace};
-use super::{MountPoint, MountedFilesystem, Transport};
+use super::mount::{MountPoint, MountedFilesystem, Transport};
 use host::child;
 use host::clock::Clock;
 

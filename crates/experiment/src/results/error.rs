@@ -5,8 +5,11 @@ use std::path::Path;
 
 use files::FileError;
 
-use super::{HEAD, SCHEMA};
 use crate::plan::PlanError;
+
+/// The name and version of `dbstow.json`.
+pub(super) const SCHEMA: &str = "dbstow.results/1";
+pub(super) const HEAD: &str = "dbstow.json";
 
 /// Errors of a results folder.
 #[derive(Debug, thiserror::Error)]

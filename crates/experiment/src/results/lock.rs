@@ -5,7 +5,9 @@ use std::io::{Read as _, Write as _};
 
 use files::Folder;
 
-use super::{LOCK, ResultsError};
+use super::error::ResultsError;
+
+pub(super) const LOCK: &str = "dbstow.lock";
 
 /// Claims the folder for this run.
 pub(super) fn lock(folder: &Folder) -> Result<File, ResultsError> {

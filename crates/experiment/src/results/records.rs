@@ -1,12 +1,12 @@
 //! The records of a results folder: one file for each trial.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 
-use files::{FileError, Folder, Readers, input};
+use files::{Folder, Readers, input};
 use model::Duration;
 
+use super::records_folder::{RECORDS, own_records};
 use super::{Results, ResultsError};
 use crate::plan::{Plan, Trial};
 use crate::question::Warning;
@@ -14,8 +14,6 @@ use crate::record::check::check;
 use crate::record::{self, Outcome, Record, strict};
 use crate::spec::Mode;
 use crate::spec::bounds::in_file_name;
-
-const RECORDS: &str = "records";
 
 impl Results {
     /// The record of `trial` in `folder`, if it exists and belongs to `plan`: no other record is read.
@@ -144,30 +142,6 @@ fn one_each(records: Vec<(PathBuf, Record)>, warnings: &mut Vec<Warning>) -> Vec
     one_each
 }
 
-/// The directory of records in `place`, created if missing: other users can neither remove nor replace it.
-pub(super) fn own_records(place: &Folder) -> Result<Folder, FileError> {
-    let records = place.folder(RECORDS.as_ref())?;
-    records.check_own()?;
-    Ok(records)
-}
-
-/// Rejects `records` if it is not a directory; it may be missing before the first record.
-pub(super) fn check_records(folder: &Path) -> Result<(), ResultsError> {
-    let path = folder.join(RECORDS);
-    let what = match path.symlink_metadata() {
-        Ok(metadata) if metadata.is_dir() => return Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(ResultsError::io(&path, error)),
-        Ok(metadata) if metadata.is_symlink() => "a link",
-        Ok(metadata) if metadata.is_file() => "a file",
-        Ok(_) => "a FIFO, a socket or a device",
-    };
-    Err(ResultsError::Records {
-        path: path.display().to_string(),
-        what,
-    })
-}
-
 fn unreadable(file: &Path, why: &str) -> Warning {
     Warning {
         id: "unreadable-record".to_owned(),
@@ -192,19 +166,6 @@ fn read_record(file: &Path, plan: &Plan) -> Result<Record, String> {
         serde_json::from_value(value).map_err(|error| format!("it is damaged ({error})"))?;
     check(&record, plan)?;
     Ok(record)
-}
-
-/// Removes only files that [`Results::write`] wrote.
-pub(super) fn remove_records(records: &Folder) -> Result<(), ResultsError> {
-    for name in records.names()? {
-        if Path::new(&name)
-            .extension()
-            .is_some_and(|end| end == "json")
-        {
-            records.remove_file(&name)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use rustix::io::Errno;
 use rustix::process::{Gid, geteuid};
 
 use super::{Folder, NAMES_MAX, kind};
-use crate::{FileError, PlainName, Readers, is_unfinished, unfinished_name};
+use crate::unfinished::{is_unfinished, unfinished_name};
+use crate::{FileError, PlainName, Readers};
 
 /// A file under a temporary name; removed unless it was given its final one.
 struct Unfinished<'a> {

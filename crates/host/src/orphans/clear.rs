@@ -10,7 +10,8 @@ use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
 use super::made::{Directory, FILE, Inode, Made, Mount};
-use super::{folders, lock, state_directory, work};
+use super::state::{folders, lock, state_directory};
+use super::work;
 use crate::clock::wait_until;
 use crate::loop_device;
 use crate::mounts::{self, UnmountError};

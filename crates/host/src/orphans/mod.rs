@@ -19,9 +19,9 @@
 mod clear;
 mod made;
 pub mod process;
+mod state;
 mod work;
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -29,14 +29,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::process::geteuid;
+use rustix::fs::OFlags;
 
 pub use clear::{Cleared, clear};
 use made::{Directory, Inode, Made, Mount, Work};
 use process::Identity;
-
-use files::{FileError, Folder};
+use state::{folders, lock, state_directory};
 
 /// A process's folder in the state directory: what it created, for a later cleanup.
 ///
@@ -271,29 +269,6 @@ pub fn running() -> io::Result<Vec<(PathBuf, Vec<PathBuf>)>> {
     Ok(running)
 }
 
-/// Where this user's emulations are recorded; created if missing.
-fn state_directory() -> io::Result<PathBuf> {
-    let user = geteuid();
-    let directory = match std::env::var_os("XDG_RUNTIME_DIR").filter(|path| !path.is_empty()) {
-        _ if user.is_root() => PathBuf::from("/run/dbstow"),
-        Some(runtime) => PathBuf::from(runtime).join("dbstow"),
-        None => std::env::temp_dir().join(format!("dbstow-{}", user.as_raw())),
-    };
-    let (Some(parent), Some(name)) = (directory.parent(), directory.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    private_folder(parent, name).map_err(io::Error::other)?;
-    Ok(directory)
-}
-
-/// The directory `name` in `parent`, accessible to this user only. One writable by others is refused: its
-/// content cannot be trusted.
-fn private_folder(parent: &Path, name: &OsStr) -> Result<Folder, FileError> {
-    let parent = Folder::open(parent)?;
-    parent.check_parent()?;
-    parent.own_folder(name, 0o700)
-}
-
 /// A directory itself; a link in its place is not followed.
 fn open_directory(path: &Path) -> io::Result<File> {
     let flags = (OFlags::DIRECTORY | OFlags::NOFOLLOW).bits().cast_signed();
@@ -314,31 +289,13 @@ fn private() -> fs::DirBuilder {
     builder
 }
 
-/// Folders of the state directory, a process's later ones first: they may depend on earlier ones.
-fn folders(state: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut folders = Vec::new();
-    for entry in fs::read_dir(state)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            folders.push(entry.path());
-        }
-    }
-    folders.sort_by(|one, other| other.cmp(one));
-    Ok(folders)
-}
-
-/// Locks the state directory against concurrent cleanup and registration, until it is dropped.
-fn lock(state: &Path) -> io::Result<File> {
-    let file = Folder::open(state).and_then(|state| state.own_file("lock".as_ref()));
-    let file = file.map_err(io::Error::other)?;
-    flock(&file, FlockOperation::LockExclusive)?;
-    Ok(file)
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 
+    use rustix::process::geteuid;
+
+    use super::state::private_folder;
     use super::*;
 
     fn mode(path: &Path) -> u32 {

@@ -6,33 +6,13 @@ use std::path::Path;
 use model::{Bytes, Duration};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
+use super::disk_counters::DiskCounters;
 use super::platform;
 
 /// The disk that holds a directory: the whole disk if there is a single one below it, otherwise the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CountedDisk {
     pub(super) number: (u32, u32),
-}
-
-/// Counters of a disk since the machine was started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DiskCounters {
-    /// Completed reads.
-    pub reads: u64,
-    /// Completed writes, flushes included.
-    pub writes: u64,
-    /// Completed flushes; `None` if the kernel does not count them.
-    pub flushes: Option<u64>,
-    /// Bytes read.
-    pub read_bytes: u64,
-    /// Bytes written.
-    pub write_bytes: u64,
-    /// Sum of the reads' latencies. The three times wrap around at 2^32.
-    pub read_ms: u64,
-    /// Sum of the writes' latencies.
-    pub write_ms: u64,
-    /// Sum of the flushes' latencies.
-    pub flush_ms: Option<u64>,
 }
 
 impl CountedDisk {

@@ -170,7 +170,7 @@ pub(super) fn watched(_: &Path) -> io::Result<(u32, u32)> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-pub(super) fn disk_counters(_: (u32, u32)) -> io::Result<super::counted::DiskCounters> {
+pub(super) fn disk_counters(_: (u32, u32)) -> io::Result<super::disk_counters::DiskCounters> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

@@ -12,6 +12,7 @@
 
 mod counted;
 mod device_info;
+mod disk_counters;
 mod host;
 mod site;
 mod space;
@@ -30,8 +31,9 @@ use std::path::Path;
 
 use model::Bytes;
 
-pub use counted::{CountedDisk, DiskCounters, processor_time, size};
+pub use counted::{CountedDisk, processor_time, size};
 pub use device_info::DeviceInfo;
+pub use disk_counters::DiskCounters;
 pub use site::{PlainSite, PlainVolume};
 
 #[cfg(doc)]

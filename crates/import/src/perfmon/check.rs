@@ -1,41 +1,12 @@
 //! Counters that say the same thing twice. Contradictions are noted, none is rejected: in rows of averaged means, as produced by a
 //! spreadsheet, a size is not bytes over requests.
 
+use super::contradiction::{contradiction, excess, twice};
+use super::disk::{Disk, Figures};
 use super::log::{Counter, Log};
 use super::sql::{LogPlace, Sql};
-use super::{Disk, Figures};
-use crate::twice::{Load, Range, Twice, shown};
+use crate::twice::{Load, Range, Twice};
 use profile::Draft;
-
-/// Factor by which counters of the same events may differ: rounding by Windows is less. Our choice.
-const CONTRADICTION: f64 = 1.1;
-
-/// A figure of all rows that have it by both ways: as used, and as another counter has it.
-pub(super) fn twice(
-    rows: usize,
-    used: impl Fn(usize) -> Option<f64>,
-    other: impl Fn(usize) -> Option<f64>,
-) -> Twice {
-    let of = |row| {
-        Some(Twice::of(
-            Range::exact(used(row)?),
-            Range::exact(other(row)?),
-        ))
-    };
-    (0..rows).filter_map(of).fold(Twice::default(), Twice::and)
-}
-
-/// The means of both, if they contradict one another.
-fn contradiction(twice: Twice) -> Option<[String; 2]> {
-    let differs = twice.differs(CONTRADICTION, 0.0);
-    differs.then(|| twice.means().map(shown))
-}
-
-/// The means of both, if what is used is more than the other.
-pub(super) fn excess(twice: Twice) -> Option<[String; 2]> {
-    let exceeds = twice.exceeds(CONTRADICTION, 0.0);
-    exceeds.then(|| twice.means().map(shown))
-}
 
 impl Disk<'_> {
     /// Notes counters that contradict one another.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use crate::date_order::{DateOrder, UtcOffset};
 use crate::error::ImportError;
 use crate::number::Decimal;
-use crate::stamp::{DateOrder, Dates, UtcOffset, is_open};
+use crate::stamp::{Dates, is_open};
 use crate::table::{Row, Table};
 use crate::text::excerpt;
 use crate::{Options, Source};

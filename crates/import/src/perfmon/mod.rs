@@ -4,6 +4,8 @@
 //! volume that it shares with data.
 
 mod check;
+mod contradiction;
+mod disk;
 mod log;
 mod sql;
 
@@ -13,9 +15,10 @@ use reading::Role;
 use super::devices::{self, Found};
 use super::error::ImportError;
 use super::number::counted;
+use super::source::{Options, Source};
 use super::steps::{Resolution, Step, steps};
-use super::{Options, Source};
-use crate::rates::{Rates, requests};
+use crate::rates::requests;
+use disk::Disk;
 use log::{Counter, Log};
 use profile::{Draft, Lost, Span, add, between};
 use sql::{Chosen, LogPlace, Sql};
@@ -125,116 +128,6 @@ fn is_same(asked: &str, found: &str) -> bool {
         || found
             .split_whitespace()
             .any(|part| plain(part) == plain(asked))
-}
-
-/// A volume, or a disk if only disks were counted.
-struct Disk<'a> {
-    name: &'a str,
-    /// `logicaldisk` or `physicaldisk`.
-    object: &'static str,
-    both: Both<'a>,
-    reads: Figures<'a>,
-    writes: Figures<'a>,
-}
-
-/// Counters of reads and writes together, which are not used: what the others say too.
-struct Both<'a> {
-    count: Option<&'a Counter>,
-    bytes: Option<&'a Counter>,
-    mean: Option<&'a Counter>,
-    size: Option<&'a Counter>,
-    queue: Option<&'a Counter>,
-    idle: Option<&'a Counter>,
-}
-
-/// Counters of one kind of request.
-struct Figures<'a> {
-    count: Option<&'a Counter>,
-    bytes: Option<&'a Counter>,
-    mean: Option<&'a Counter>,
-    /// Also implied by the others: bytes of a request, and requests in flight.
-    size: Option<&'a Counter>,
-    queue: Option<&'a Counter>,
-}
-
-impl<'a> Disk<'a> {
-    /// Volumes as the database sees them, or else the underlying disks; never both.
-    fn all(log: &'a Log) -> Result<Vec<Disk<'a>>, String> {
-        for object in ["logicaldisk", "physicaldisk"] {
-            let of_object = log.counters.iter().filter(|c| c.object == object);
-            let of_object: Vec<&Counter> = of_object.collect();
-            let mut names: Vec<&str> = of_object.iter().map(|c| c.instance.as_str()).collect();
-            names.retain(|name| *name != "_total");
-            names.sort_unstable();
-            names.dedup();
-            let disks = names
-                .into_iter()
-                .map(|name| Disk::of(object, name, &of_object));
-            let disks: Vec<Disk> = disks.collect();
-            if disks
-                .iter()
-                .any(|disk| disk.reads.count.is_some() && disk.writes.count.is_some())
-            {
-                return Ok(disks);
-            }
-        }
-        let needed = "collect \\LogicalDisk(*)\\* and, of SQL Server, `Batch Requests/sec` and `Log Flushes/sec`";
-        Err(match log.foreign() {
-            Some(counter) => format!(
-                "its disks have no counters with English names ({counter}); {}",
-                log::ENGLISH_USER
-            ),
-            None => format!("it lacks `Disk Reads/sec` or `Disk Writes/sec` of volumes; {needed}"),
-        })
-    }
-
-    fn of(object: &'static str, instance: &'a str, counters: &[&'a Counter]) -> Disk<'a> {
-        let find = |name: &str| {
-            let is_it = |c: &&&Counter| c.instance == instance && c.name == name;
-            counters.iter().find(is_it).copied()
-        };
-        let figures = |kind: &str| Figures {
-            count: find(&format!("disk {kind}s/sec")),
-            bytes: find(&format!("disk {kind} bytes/sec")),
-            mean: find(&format!("avg. disk sec/{kind}")),
-            size: find(&format!("avg. disk bytes/{kind}")),
-            queue: find(&format!("avg. disk {kind} queue length")),
-        };
-        Disk {
-            name: instance,
-            object,
-            both: Both {
-                count: find("disk transfers/sec"),
-                bytes: find("disk bytes/sec"),
-                mean: find("avg. disk sec/transfer"),
-                size: find("avg. disk bytes/transfer"),
-                queue: find("avg. disk queue length"),
-                idle: find("% idle time"),
-            },
-            reads: figures("read"),
-            writes: figures("write"),
-        }
-    }
-
-    fn is_active(&self, rows: usize) -> bool {
-        let rates = |row| [self.reads.rates(row), self.writes.rates(row)];
-        let mut all = (1..rows).flat_map(rates);
-        all.any(|rates| rates.per_second > Some(0.0))
-    }
-}
-
-impl Figures<'_> {
-    fn rates(&self, row: usize) -> Rates {
-        let value = |counter: Option<&Counter>| counter?.value(row);
-        let per_second = value(self.count);
-        // Without requests the mean is undefined, and some tools leave it blank.
-        let none = (per_second == Some(0.0)).then_some(0.0);
-        Rates {
-            per_second,
-            bytes_per_second: value(self.bytes),
-            mean_s: value(self.mean).or(none),
-        }
-    }
 }
 
 impl Log {

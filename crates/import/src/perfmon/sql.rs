@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::Duration;
 use reading::Role;
 
-use super::check;
+use super::contradiction::{excess, twice};
 use super::log::{Counter, Log};
 use profile::{Draft, Interval, Requests, Wait};
 
@@ -273,7 +273,7 @@ impl<'a> Sql<'a> {
                     .partition(|counter| counter.instance == "_total");
                 let each = |row| each.iter().map(|counter| counter.value(row)).sum();
                 let total = |row| total.first()?.value(row);
-                if let Some([each, total]) = check::excess(check::twice(rows, each, total)) {
+                if let Some([each, total]) = excess(twice(rows, each, total)) {
                     draft.assume(format!(
                         "`Databases(_Total)` has {total} of `{what}`, and its databases {each} together: `_Total` counts, and one of \
                          the figures is wrong."

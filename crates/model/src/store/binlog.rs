@@ -18,22 +18,10 @@
 //! Not modelled: rotation and purging, temporary files of transactions larger than `binlog_cache_size`, and the file
 //! system's cost of a growing file: blocks written whole, and its length recorded.
 
-use serde::{Deserialize, Serialize};
-
-use super::log::{Commit, Log};
-use super::{CommitTicket, FileSpec, Files, StoreSpec};
-
-/// A binary log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BinlogSpec {
-    /// Its file.
-    pub file: FileSpec,
-    /// Whether a commit waits until it is flushed: `sync_binlog` is 1, not 0.
-    ///
-    /// If not, what was written is in the operating system's cache, which writes it in large pieces; a commit waits
-    /// once 32 of them are outstanding.
-    pub sync: bool,
-}
+use super::Files;
+use super::log::Log;
+use super::spec::{BinlogSpec, Commit, StoreSpec};
+use super::ticket::CommitTicket;
 
 impl BinlogSpec {
     /// The binary log of a store, behind the other files of its volume.
@@ -61,6 +49,7 @@ impl CommitTicket {
 mod tests {
     use alloc::vec::Vec;
 
+    use super::super::FileSpec;
     use super::*;
     use crate::store::{Step, Store};
     use crate::time::{Duration, Instant};

@@ -6,11 +6,10 @@
 
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
-
+use super::files::{FileSpec, Files};
 use super::page::PageSize;
-use super::writer::Run;
-use super::{FileSpec, Files, StoreSpec};
+use super::run::Run;
+use super::spec::{DoublewriteSpec, StoreSpec};
 use crate::request::Request;
 use crate::time::{Duration, Instant};
 use crate::units::Bytes;
@@ -18,16 +17,6 @@ use crate::units::Bytes;
 /// Longest that a page waits for others to be copied with: the page cleaner runs once a second
 /// (<https://dev.mysql.com/blog-archive/page-cleaner-tuning/>).
 const WAIT_MAX: Duration = Duration::SECOND;
-
-/// How pages are written twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DoublewriteSpec {
-    /// Most pages whose copies are written together; at least 1.
-    pub batch: u32,
-    /// Volume of the area; `None`: that of the first data file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub volume: Option<usize>,
-}
 
 /// The area on its volume, behind the files there, and the pages waiting to be copied.
 pub(super) struct Doublewrite {

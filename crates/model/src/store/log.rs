@@ -2,18 +2,13 @@
 
 use alloc::collections::VecDeque;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Cause, CommitTicket, Step, Wait};
+use super::spec::{Commit, LOG_BLOCK};
+use super::ticket::CommitTicket;
+use super::{Cause, Step, Wait};
 use crate::request::{Completion, Durability, Request};
 use crate::time::Instant;
 use crate::units::Bytes;
 
-/// Largest log write unless a store says otherwise, and most bytes of a block of the buffer: 60 KiB.
-///
-/// Source: *SQL Server transaction log architecture and management guide*,
-/// <https://learn.microsoft.com/sql/relational-databases/sql-server-transaction-log-architecture-and-management-guide>.
-pub const LOG_BLOCK: Bytes = Bytes::kib(60);
 /// Log writes are whole sectors.
 const SECTOR: u64 = 512;
 /// Records that no session waits for are written once this many have gathered, or a block: 1 MB, as the default of
@@ -22,17 +17,6 @@ const SECTOR: u64 = 512;
 const STREAMED: u64 = 1 << 20;
 /// Full blocks in flight at the same time, at least: what a server had before 2012 (same source).
 const WRITES_MAX: usize = 32;
-
-/// Whether a commit waits for its log records.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Commit {
-    /// It waits.
-    #[default]
-    Durable,
-    /// It does not wait: records are written when a block is full, as in temporary space.
-    Relaxed,
-}
 
 /// Submits a write to a volume.
 type Submit<'a> = &'a mut dyn FnMut(Instant, usize, Request) -> Completion;

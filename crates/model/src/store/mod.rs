@@ -36,19 +36,18 @@ mod page_cache;
 mod pages;
 mod pool;
 mod read_ahead;
+mod run;
 mod spec;
+mod ticket;
+mod version_writes;
 mod versions;
 mod wait;
 mod writer;
 
-pub use binlog::BinlogSpec;
-pub use commit::CommitTicket;
-pub use doublewrite::DoublewriteSpec;
 pub use files::{FileId, FileSpec, Files, Full, PageAddress, Role};
-pub use log::{Commit, LOG_BLOCK};
 pub use page::{EXTENT, NotAPageSize, PageSize};
-pub use spec::{ReadUnit, StoreSpec};
-pub use versions::VersionSpec;
+pub use spec::{BinlogSpec, Commit, DoublewriteSpec, LOG_BLOCK, ReadUnit, StoreSpec, VersionSpec};
+pub use ticket::CommitTicket;
 pub use wait::{Cause, Step, Wait};
 
 use doublewrite::Doublewrite;

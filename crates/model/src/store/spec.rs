@@ -5,12 +5,8 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::binlog::BinlogSpec;
-use super::doublewrite::DoublewriteSpec;
 use super::files::FileSpec;
-use super::log::{Commit, LOG_BLOCK};
 use super::page::PageSize;
-use super::versions::VersionSpec;
 use crate::request::Durability;
 use crate::time::Duration;
 use crate::units::Bytes;
@@ -107,4 +103,52 @@ pub enum ReadUnit {
     Page,
     /// Its whole extent, as some servers do while their buffer pool fills.
     Extent,
+}
+
+/// Largest log write unless a store says otherwise, and most bytes of a block of the buffer: 60 KiB.
+///
+/// Source: *SQL Server transaction log architecture and management guide*,
+/// <https://learn.microsoft.com/sql/relational-databases/sql-server-transaction-log-architecture-and-management-guide>.
+pub const LOG_BLOCK: Bytes = Bytes::kib(60);
+
+/// Whether a commit waits for its log records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Commit {
+    /// It waits.
+    #[default]
+    Durable,
+    /// It does not wait: records are written when a block is full, as in temporary space.
+    Relaxed,
+}
+
+/// A binary log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BinlogSpec {
+    /// Its file.
+    pub file: FileSpec,
+    /// Whether a commit waits until it is flushed: `sync_binlog` is 1, not 0.
+    ///
+    /// If not, what was written is in the operating system's cache, which writes it in large pieces; a commit waits
+    /// once 32 of them are outstanding.
+    pub sync: bool,
+}
+
+/// How pages are written twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoublewriteSpec {
+    /// Most pages whose copies are written together; at least 1.
+    pub batch: u32,
+    /// Volume of the area; `None`: that of the first data file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<usize>,
+}
+
+/// Space that versions take, and how long they are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VersionSpec {
+    /// Bytes of temp space for each changed row, temporary objects included.
+    pub bytes_per_row: Bytes,
+    /// Mean time until they expire; exponentially distributed.
+    pub retention: Duration,
 }

@@ -15,6 +15,7 @@ use super::StoreSpec;
 use super::doublewrite::{Batch, Doublewrite};
 use super::files::first_key;
 use super::pool::{Pool, Swept};
+use super::run::Run;
 use crate::request::{Completion, Durability, Request};
 use crate::time::{Duration, Instant};
 
@@ -86,15 +87,6 @@ pub(super) enum WriteRequest {
         /// The write.
         request: Request,
     },
-}
-
-/// Neighbouring pages that are written together.
-pub(super) struct Run {
-    number: u64,
-    first: u64,
-    pub(super) pages: u64,
-    /// Whether their frames are needed.
-    evict: bool,
 }
 
 /// A write on its way to a volume.

@@ -1,11 +1,10 @@
 //! The outcome of a back-test: what decides, and what is only a detail.
 
-use std::fmt;
-
 use reading::Role;
 
-use super::reason::Reason;
-use super::{BackTest, Figure, Measure, OFF_MAX};
+use super::BackTest;
+use super::evidence::Reason;
+use super::figure::{Detail, Figure, Measure, OFF_MAX};
 use crate::parts::{Parts, TimePart};
 
 /// Maximum difference of a part's share in an operation's time.
@@ -30,22 +29,6 @@ pub enum Fit {
     },
 }
 
-/// Something that is off.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Detail {
-    /// A figure.
-    Figure(Figure),
-    /// The share of a part in the time of an operation.
-    Share {
-        /// Which part.
-        part: TimePart,
-        /// Its recorded share, 0 to 1.
-        recorded: f64,
-        /// Its share in the replay.
-        simulated: f64,
-    },
-}
-
 impl Fit {
     /// Its name in documents.
     pub fn name(&self) -> &'static str {
@@ -61,48 +44,6 @@ impl Fit {
         match self {
             Fit::Fits | Fit::RateFits { .. } => true,
             Fit::DoesNotFit { .. } => false,
-        }
-    }
-}
-
-impl Detail {
-    /// How far it is off: a figure as a share of the recorded one, a share in points.
-    pub fn off(&self) -> f64 {
-        match self {
-            Detail::Figure(figure) => figure.off(),
-            Detail::Share {
-                recorded,
-                simulated,
-                ..
-            } => simulated - recorded,
-        }
-    }
-}
-
-impl fmt::Display for Detail {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Detail::Figure(figure) => {
-                if let Some(role) = figure.role {
-                    write!(f, "{role} ")?;
-                }
-                write!(
-                    f,
-                    "{} is {:+.0} % off",
-                    figure.measure,
-                    100.0 * figure.off()
-                )
-            }
-            Detail::Share {
-                part,
-                recorded,
-                simulated,
-            } => write!(
-                f,
-                "{part} is {:.0} % of an operation's time, and {:.0} % in the replay",
-                100.0 * recorded,
-                100.0 * simulated
-            ),
         }
     }
 }

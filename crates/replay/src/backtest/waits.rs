@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use profile::{Rates, RequestRates};
 use reading::Role;
 
-use super::Measure;
+use super::figure::Measure;
 use crate::demand::Demand;
 use crate::series::{DemandSeries, Period};
 

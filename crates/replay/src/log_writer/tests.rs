@@ -1,4 +1,5 @@
 use super::*;
+use crate::log_assumption::log_writes;
 
 fn recorded(in_flight: f64, commits_per_write: f64) -> Recorded {
     Recorded {

@@ -8,9 +8,6 @@ use rand::RngExt;
 
 use super::{Event, Run};
 
-/// Sessions that have or want each lock: the first one has it, the others wait in order.
-pub(super) type Locks = Vec<VecDeque<u32>>;
-
 impl Run<'_> {
     /// Takes one of `count` locks for a session that is about to commit. Returns whether it has it; otherwise it goes on once the
     /// sessions before it have released it.

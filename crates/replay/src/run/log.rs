@@ -1,40 +1,14 @@
 //! The log: commits that share a write and a flush.
 
-use std::collections::VecDeque;
-
 use model::store::Cause;
 use model::{Bytes, Completion, Duration, Instant, Request};
 use reading::Role;
 
+use super::groups::Group;
 use super::{Event, Run};
 
 /// Offset at which a log wraps around: it is sequential, and its position on the disk does not matter.
 const LOG_WRAPS: u64 = 1 << 30;
-
-/// Group commit: a limited number of concurrent writes, each with its flush; commits in the meantime join the next.
-#[derive(Debug, Default)]
-pub(super) struct Log {
-    in_flight: u32,
-    pub(super) waiting: Vec<u32>,
-    /// Commit groups whose log is not durable yet, oldest first.
-    groups: VecDeque<Group>,
-    /// Number of the oldest group.
-    oldest: u64,
-    /// Bytes that are not written yet.
-    pub(super) bytes: f64,
-    /// Where the last write ended.
-    end: u64,
-}
-
-/// Commits that share a write.
-#[derive(Debug, Default)]
-pub(super) struct Group {
-    sessions: Vec<u32>,
-    /// Completions that they wait for: the write, and the flush after it.
-    pub(super) parts: Vec<Completion>,
-    /// Whether both are done: the log is durable once all older groups are done, too.
-    is_done: bool,
-}
 
 impl Run<'_> {
     /// Writes the log for all waiting commits, if any and if another write may be in flight.
@@ -93,12 +67,5 @@ impl Run<'_> {
         if let (Some(write), true) = (parts.first(), left > Duration::ZERO) {
             self.wait(now, Role::Log, Cause::Log, write.in_proportion(left));
         }
-    }
-}
-
-impl Log {
-    /// The group with this number, which is in flight.
-    pub(super) fn group(&mut self, number: u64) -> &mut Group {
-        &mut self.groups[(number - self.oldest) as usize]
     }
 }

@@ -2,13 +2,15 @@
 
 mod beside;
 mod counted;
+mod groups;
 mod locks;
 mod log;
 mod periods;
+mod replay_session;
 mod session;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use model::cores::Cores;
 use model::random::{self, Stream};
@@ -28,9 +30,8 @@ use super::parts::{Parts, TimePart};
 use super::replay::{Follow, Outcome, Replay, ReplayError};
 use super::series::Period;
 use counted::Counted;
-use locks::Locks;
-use log::Log;
-use session::ReplaySession;
+use groups::Log;
+use replay_session::ReplaySession;
 
 /// Alignment of sizes and offsets of random requests.
 const SECTOR: u64 = 512;
@@ -75,8 +76,9 @@ pub(crate) struct Run<'a> {
     cores: Cores,
     /// The lock's queue: modelled as a single processor.
     lock: Cores,
-    /// Locks that are held until commits are durable.
-    locks: Locks,
+    /// Sessions that have or want each lock, which is held until a commit is durable: the first one has it, the others wait in
+    /// order.
+    locks: Vec<VecDeque<u32>>,
     random: Stream,
     queue: BinaryHeap<Reverse<(Instant, u64, Event)>>,
     /// Whether the head of the queue has been processed, so its successor can replace it.
@@ -102,6 +104,26 @@ pub(crate) struct Run<'a> {
     follow: &'a mut dyn Follow,
 }
 
+impl Replay<'_> {
+    /// Runs it; `observer` sees every request to a disk.
+    ///
+    /// Offsets of reads and writes are random over the whole volume.
+    ///
+    /// # Errors
+    /// When an operation takes zero time, operations arrive faster than they end, or it was stopped.
+    ///
+    /// # Panics
+    /// When a place is not an index of a volume, or a list of places is empty.
+    pub fn run(
+        &self,
+        observer: Box<dyn Observer>,
+        follow: &mut dyn Follow,
+    ) -> Result<Outcome, ReplayError> {
+        let run = Run::new(*self, observer, follow);
+        run.outcome()
+    }
+}
+
 impl<'a> Run<'a> {
     /// A replay before its first event.
     pub(crate) fn new(
@@ -118,7 +140,7 @@ impl<'a> Run<'a> {
             storage: Storage::observed(replay.machine, replay.volumes, seed, observer),
             cores: Cores::new(replay.machine.cores),
             lock: Cores::new(1),
-            locks: Locks::new(),
+            locks: Vec::new(),
             random: random::stream(replay.seed, "replay"),
             queue: BinaryHeap::new(),
             has_happened: false,

@@ -2,7 +2,7 @@
 
 use model::{Duration, Instant};
 
-use super::session::ReplaySession;
+use super::replay_session::ReplaySession;
 use super::{Event, Run};
 use crate::replay::Arrivals;
 

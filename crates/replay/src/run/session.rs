@@ -2,11 +2,12 @@
 
 use model::split::Spent;
 use model::store::Cause;
-use model::{Bytes, Duration, Instant, Operation};
+use model::{Duration, Instant, Operation};
 use rand::RngExt;
 use reading::Role;
 
 use super::beside::Beside;
+use super::replay_session::ReplaySession;
 use super::{Event, Run};
 use crate::demand::{Access, Demand, Each};
 use crate::replay::Arrivals;
@@ -16,29 +17,6 @@ use crate::replay::Arrivals;
 ///
 /// Source: <https://www.postgresql.org/docs/18/runtime-config-wal.html>.
 const WRITTEN_TOGETHER: u64 = 256 << 10;
-
-/// A session within an operation.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ReplaySession {
-    began: Instant,
-    /// The period in which it began.
-    period: usize,
-    /// Requests that it must still wait for: role, kind and size; the last one is next.
-    left: Vec<(Role, Operation, Bytes)>,
-    /// Requests in the background that accompany them, of a long operation.
-    beside: Beside,
-    commits: bool,
-    /// Whether it must still take the lock.
-    locks: bool,
-    /// The lock that it has until its log is durable, or waits for.
-    pub(super) held: Option<u32>,
-    /// Since when it waits for the log, or for that lock.
-    pub(super) waits_since: Instant,
-    /// Since when it rests, if it does.
-    pub(super) rests_since: Option<Instant>,
-    /// Number of delays drawn for it; the last one counts.
-    pub(super) draw: u32,
-}
 
 impl Run<'_> {
     /// An idle session, or a new one.

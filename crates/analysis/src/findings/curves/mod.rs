@@ -3,6 +3,7 @@
 //! A page draws these values unchanged and computes none. They are not part of the findings' document, which would grow by
 //! megabytes of data that the records already contain.
 
+mod chart;
 mod series;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use serde::Serialize;
 use super::Findings;
 use super::metrics::{NS_PER_MS, estimates, unit_of, value};
 use super::trials::Trials;
+use chart::short;
+pub use chart::{Chart, Line, Span};
 use experiment::question::{Question, twin_of};
 use experiment::record::{Record, VolumeRecord, histogram};
 use series::{DrawnTrial, of_block, series};
@@ -20,8 +23,6 @@ pub(crate) use series::{POINTS_MAX, extremes};
 
 /// Points of a percentile curve between one nine and the next.
 const POINTS_A_NINE: i32 = 10;
-/// Digits kept of a drawn value.
-const DIGITS: i32 = 4;
 
 /// All chart data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -36,48 +37,6 @@ pub struct Curves {
     pub distributions: Vec<Chart>,
     /// Every trial by the deciding metric.
     pub trials: Dots,
-}
-
-/// A phase of an arm's trial.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Span {
-    /// Index of the arm in the findings.
-    pub arm: usize,
-    /// Its name: `load`, `warm-up`, `run`, ..
-    pub phase: String,
-    /// When it began, in seconds from the start of the measured part.
-    pub from: f64,
-    /// When it ended.
-    pub until: f64,
-    /// Whether it counts in the metrics.
-    pub measured: bool,
-}
-
-/// Lines over a common axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Chart {
-    /// What it shows.
-    pub title: String,
-    /// Unit of the values.
-    pub unit: String,
-    /// The axis.
-    pub x: Vec<f64>,
-    /// The lines.
-    pub lines: Vec<Line>,
-}
-
-/// A line, with as many values as its chart has positions on the axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
-    /// Index of the arm in the findings.
-    pub arm: usize,
-    /// The part of the arm; empty for the arm as a whole.
-    pub name: String,
-    /// Whether it is the lower edge of a band whose upper edge is the line before.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub ends_band: bool,
-    /// Values; `None` where there is none.
-    pub values: Vec<Option<f64>>,
 }
 
 /// All trials.
@@ -217,20 +176,6 @@ fn dots(question: &Question, trials: &Trials, findings: &Findings) -> Dots {
         metric: question.metric.clone(),
         unit: unit_of(&question.metric).to_owned(),
         arms: arms.collect(),
-    }
-}
-
-/// `value` to as many digits as are visible in a drawing.
-fn short(value: f64) -> f64 {
-    if value == 0.0 || !value.is_finite() {
-        return 0.0;
-    }
-    let decimals = DIGITS - 1 - value.abs().log10().floor() as i32;
-    let factor = 10_f64.powi(decimals.abs());
-    if decimals >= 0 {
-        (value * factor).round() / factor
-    } else {
-        (value / factor).round() * factor
     }
 }
 

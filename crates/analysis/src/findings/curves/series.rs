@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::super::metrics::NS_PER_MS;
-use super::{Chart, Line, Span, short};
+use super::chart::{Chart, Line, Span, short};
 use experiment::record::{DiskRecord, Record, VolumeRecord};
 use products::{CHECKPOINT_PAGES, TEMP_SPACE};
 

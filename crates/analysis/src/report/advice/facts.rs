@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use model::Bytes;
+use reading::Role;
 use table::quantity::{count, percent};
 
 use super::document::{Advice, Capacity};
-use super::view::roles;
 
 /// What was asked for, and whose prices these are.
 pub(super) fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
@@ -86,4 +86,9 @@ fn price_lists(lists: &[String]) -> String {
 
 fn capacity(capacity: &Capacity) -> String {
     format!("{} {}", roles(&capacity.roles), Bytes(capacity.bytes))
+}
+
+pub(super) fn roles(roles: &[Role]) -> String {
+    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
+    names.join(", ")
 }

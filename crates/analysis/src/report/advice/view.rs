@@ -3,7 +3,7 @@
 use reading::Role;
 
 use super::document::{Advice, Change, Figure, Layout, Line, Part, Used, Volume};
-use super::facts::facts;
+use super::facts::{facts, roles};
 use super::money::Currency;
 use crate::findings::Survived;
 use crate::report::backtest::hardly_waited_for;
@@ -154,11 +154,6 @@ pub fn report(advice: &Advice, minimal: bool) -> Report {
         Body::Commands(next.collect()),
     );
     report
-}
-
-pub(super) fn roles(roles: &[Role]) -> String {
-    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-    names.join(", ")
 }
 
 /// A layout, by what it is.

@@ -1,11 +1,8 @@
-//! A drill document as read from a file, which is untrusted: a [`Drill`] is only built once everything is checked.
+//! The parts of a drill document as read from a file, which is untrusted.
 
-use serde::Deserialize;
-
-use super::document::{
-    BIT_FLIP, Control, Drill, DrillConditions, Event, Finding, Placement, SCHEMA, Took, VolumeEvent,
+use super::placement::{
+    BIT_FLIP, Control, DrillConditions, Event, FATES, Finding, Placement, Took, VolumeEvent,
 };
-use super::view::FATES;
 
 /// Longest duration accepted anywhere: 31 years, as in experiments.
 const SECONDS_MAX: f64 = 1e9;
@@ -28,67 +25,7 @@ const NOTICED: [&str; 6] = [
     "no-start",
 ];
 
-/// The document as parsed.
-#[derive(Deserialize)]
-pub(super) struct Unchecked {
-    schema: String,
-    answer: String,
-    experiment: String,
-    server: String,
-    asked: DrillConditions,
-    complete: bool,
-    proves: bool,
-    placements: Vec<Placement>,
-    controls: Vec<Control>,
-    took: Took,
-}
-
-impl TryFrom<Unchecked> for Drill {
-    type Error = String;
-
-    fn try_from(read: Unchecked) -> Result<Drill, String> {
-        if read.schema != SCHEMA {
-            return Err(format!("it is of another version ({})", read.schema));
-        }
-        asked(&read.asked).map_err(|why| format!("asked.{why}"))?;
-        let Took {
-            mount_s,
-            start_s,
-            look_s,
-            stop_s,
-            ..
-        } = read.took;
-        for (key, value) in [
-            ("mount_s", mount_s),
-            ("start_s", start_s),
-            ("look_s", look_s),
-            ("stop_s", stop_s),
-        ] {
-            seconds(key, value).map_err(|why| format!("took.{why}"))?;
-        }
-        for (place, found) in read.placements.iter().enumerate() {
-            placement(found).map_err(|why| format!("placements[{place}].{why}"))?;
-        }
-        for (place, control) in read.controls.iter().enumerate() {
-            known("event", &control.event, &EVENTS)
-                .map_err(|why| format!("controls[{place}].{why}"))?;
-        }
-        Ok(Drill {
-            schema: read.schema,
-            answer: read.answer,
-            experiment: read.experiment,
-            server: read.server,
-            asked: read.asked,
-            complete: read.complete,
-            proves: read.proves,
-            placements: read.placements,
-            controls: read.controls,
-            took: read.took,
-        })
-    }
-}
-
-fn asked(asked: &DrillConditions) -> Result<(), String> {
+pub(super) fn asked(asked: &DrillConditions) -> Result<(), String> {
     known("engine", &asked.engine, &products::DRILLED)?;
     known(
         "write_cache",
@@ -111,7 +48,7 @@ fn asked(asked: &DrillConditions) -> Result<(), String> {
     }
 }
 
-fn placement(found: &Placement) -> Result<(), String> {
+pub(super) fn placement(found: &Placement) -> Result<(), String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if found.folder.is_empty() || !found.folder.chars().all(is_plain) {
         return Err(format!(
@@ -128,6 +65,22 @@ fn placement(found: &Placement) -> Result<(), String> {
     }
     for (place, found) in found.volumes.iter().enumerate() {
         volume_event(found).map_err(|why| format!("volumes[{place}].{why}"))?;
+    }
+    Ok(())
+}
+
+pub(super) fn control(found: &Control) -> Result<(), String> {
+    known("event", &found.event, &EVENTS)
+}
+
+pub(super) fn took(took: &Took) -> Result<(), String> {
+    for (key, value) in [
+        ("mount_s", took.mount_s),
+        ("start_s", took.start_s),
+        ("look_s", took.look_s),
+        ("stop_s", took.stop_s),
+    ] {
+        seconds(key, value)?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod check;
 pub mod document;
 mod page;
+mod placement;
 mod survived;
 mod view;
 

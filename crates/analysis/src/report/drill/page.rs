@@ -3,7 +3,8 @@
 use askama::Template;
 
 use super::document::Drill;
-use super::view::{Diagram, FATES, all_diagrams, report};
+use super::placement::FATES;
+use super::view::{Diagram, all_diagrams, report};
 use crate::report::page::{STYLE, policy};
 use crate::report::section::Report;
 

@@ -2,7 +2,8 @@
 
 use model::Bytes;
 
-use super::document::{BIT_FLIP, Drill, Event, OnVolume, Placement};
+use super::document::Drill;
+use super::placement::{BIT_FLIP, Event, OnVolume, Placement};
 use crate::findings::{ArmVolume, Findings, Survived};
 use crate::report::advice::{
     self,

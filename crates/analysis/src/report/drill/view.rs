@@ -2,8 +2,9 @@
 
 use model::Bytes;
 
-use super::document::{
-    BIT_FLIP, Control, Drill, Event, Finding, Placement, Request, Took, VolumeEvent, VolumeLoss,
+use super::document::Drill;
+use super::placement::{
+    BIT_FLIP, Control, Event, FATES, Finding, Placement, Request, Took, VolumeEvent, VolumeLoss,
 };
 use crate::report::section::{Body, Item, Kind, Place, Report};
 use table::quantity::count;
@@ -88,15 +89,6 @@ pub(super) struct Symbol {
     /// Its size and time, as text.
     pub(super) title: String,
 }
-
-/// The possible outcomes of a request, with symbol and meaning.
-pub(super) const FATES: [(&str, &str, &str); 5] = [
-    ("flushed", "|", "a flush that was acknowledged"),
-    ("safe", "■", "a write that has to be there"),
-    ("there", "□", "one that may be missing, and is there"),
-    ("torn", "◪", "one that is there in part"),
-    ("missing", "×", "one that is missing"),
-];
 
 fn facts(drill: &Drill) -> Vec<(&'static str, String)> {
     let asked = &drill.asked;

@@ -8,7 +8,8 @@ use analysis::report::advice::document::Advice;
 use anyhow::{Context, Result};
 use files::{Folder, Readers};
 
-use super::{Args, UsageError, advised};
+use super::args::Args;
+use super::{UsageError, advised};
 
 /// The experiment of the finalists.
 pub(super) const FINALISTS: &str = "finalists.toml";

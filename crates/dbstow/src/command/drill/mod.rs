@@ -5,6 +5,7 @@
 //! ```
 
 mod args;
+mod close;
 mod replay;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ use super::request::{experiment_named, in_options, is_path, report_idle};
 use super::{ExpectationFailed, UsageError};
 use crate::engines::ENGINES;
 use args::FailOn;
+use close::close;
 use table::{Column, Table};
 
 pub use args::Args;
@@ -87,13 +89,6 @@ pub fn run(args: &Args) -> Result<()> {
             Err(ExpectationFailed(format!("--fail-on loss: {}", document.answer)).into())
         }
         Some(FailOn::Loss) | None => Ok(()),
-    }
-}
-
-/// Removes what a drill created, and reports what cannot be removed.
-fn close(tools: &Tools) {
-    if let Err(left) = tools.finish() {
-        note(&format!("dbstow: left behind: {}", left.join("; ")));
     }
 }
 

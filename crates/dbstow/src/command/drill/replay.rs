@@ -12,7 +12,8 @@ use anyhow::{Result, bail};
 use drill::{DrilledEngine, Origin, Replay, ReplayError};
 use files::Folder;
 
-use super::{Args, close};
+use super::args::Args;
+use super::close::close;
 use crate::command::listing::ListFormat;
 use crate::command::{UsageError, drilled};
 use crate::engines::ENGINES;

@@ -14,7 +14,7 @@ use host::clock::Clock;
 use model::{Duration, Instant};
 
 use super::accept::{media_type, negotiated};
-use super::{Page, Shared};
+use super::page::{Page, Shared};
 
 /// Clients served in parallel.
 const CLIENTS: usize = 4;

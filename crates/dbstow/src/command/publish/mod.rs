@@ -5,6 +5,7 @@
 
 mod accept;
 mod listen;
+mod page;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -22,6 +23,7 @@ use parking_lot::Mutex;
 use super::UsageError;
 use crate::metrics::{self, Sample, TextFormat};
 use listen::Listener;
+use page::Page;
 
 /// Render interval.
 const EVERY: Duration = Duration::from_secs(1);
@@ -67,25 +69,6 @@ pub(super) struct Publishing {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
-
-/// The last rendered text.
-#[derive(Default)]
-struct Page {
-    openmetrics: String,
-    prometheus: String,
-}
-
-impl Page {
-    fn text(&self, format: TextFormat) -> &str {
-        match format {
-            TextFormat::OpenMetrics => &self.openmetrics,
-            TextFormat::Prometheus => &self.prometheus,
-        }
-    }
-}
-
-/// The last page, for the threads that serve it.
-type Shared = Arc<Mutex<Arc<Page>>>;
 
 impl PublishArgs {
     /// Checks the options, and binds the address; `None` where none was given.

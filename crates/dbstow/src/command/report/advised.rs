@@ -7,7 +7,8 @@ use files::{input, write_named};
 
 use super::super::output::print_report;
 use super::super::{UsageError, drilled, print, print_json};
-use super::{Args, Format, open};
+use super::args::{Args, Format};
+use super::open::open;
 use analysis::report::advice::{self, Advice, page};
 use analysis::report::markdown;
 

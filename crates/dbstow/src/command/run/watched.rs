@@ -7,7 +7,7 @@ use experiment::question::Question;
 use experiment::results::Results;
 use lab::{Event, Observer};
 
-use super::Args;
+use super::args::Args;
 use super::interruption::Interruption;
 use super::progress::RunProgress;
 use crate::command::publish::{Outlet, Publishing};

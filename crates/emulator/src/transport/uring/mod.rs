@@ -30,10 +30,10 @@ use ::fuser::{Filesystem, InitFlags, SessionACL};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::fuser::Device;
-use super::{MountPoint, MountedFilesystem, REQUEST_MAX, Transport};
+use super::mount::{MountPoint, MountedFilesystem, REQUEST_MAX, Transport};
 use crate::front::DataPath;
 use crate::pace::{self, Answers, Pace};
-use gate::Gate;
+use gate::{Gate, refused};
 use relay::Relay;
 use ring::Ring;
 
@@ -86,11 +86,6 @@ fn allowed(switch: Option<&str>) -> io::Result<()> {
         ))),
         None => Err(refused("the kernel has none; it came with Linux 6.14")),
     }
-}
-
-/// The error that FUSE over io_uring is not available.
-fn refused(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, why.to_owned())
 }
 
 impl Transport for Uring {

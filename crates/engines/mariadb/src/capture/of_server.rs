@@ -7,8 +7,9 @@ use std::time::UNIX_EPOCH;
 use crate::capture::{self, Capture, Directory, MountedVolume, Places, Process};
 use host::plain::DeviceInfo;
 
+use crate::session::failure::Failure;
 use crate::session::url::ServerUrl;
-use crate::session::wire::{Connection, Failure};
+use crate::session::wire::Connection;
 use engine::EngineError;
 use engine::row::Row;
 

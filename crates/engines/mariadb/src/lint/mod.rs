@@ -10,6 +10,7 @@ mod flushing;
 mod known;
 mod memory;
 mod redo;
+mod rule;
 mod server;
 mod sources;
 mod temp;
@@ -18,34 +19,13 @@ mod volumes;
 
 use rules::{Outcome, Selection};
 
+pub use rule::{Applies, Rule};
 pub use server::listed;
 
-use crate::capture::{Capture, Product};
-
-/// A rule for MariaDB and MySQL.
-pub type Rule = rules::Rule<Capture, Applies>;
+use crate::capture::Capture;
 
 /// A rule for MariaDB and MySQL, and its outcomes.
 pub type Judged = rules::Judged<Capture, Applies>;
-
-/// Products that a rule applies to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Applies {
-    /// At least one.
-    pub products: &'static [Product],
-}
-
-impl Applies {
-    /// MariaDB and MySQL.
-    pub const BOTH: Applies = Applies {
-        products: &[Product::MariaDb, Product::MySql],
-    };
-
-    /// MariaDB only.
-    pub const MARIADB: Applies = Applies {
-        products: &[Product::MariaDb],
-    };
-}
 
 /// All rules, family by family.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -8,9 +8,10 @@ use mysql_common::packets::AuthPlugin;
 use native_tls::{HandshakeError, TlsConnector};
 use rules::caught;
 
+use crate::session::failure::Failure;
 use crate::session::parse::{Bytes, Greeting, refusal};
 use crate::session::tls::Encryption;
-use crate::session::wire::{Connection, END, ERROR, Failure, MORE, OK, malformed};
+use crate::session::wire::{Connection, END, ERROR, MORE, OK, malformed};
 use engine::EngineError;
 use engine::Patience;
 use engine::server_url::Password;

@@ -2,7 +2,7 @@
 
 use rules::said;
 
-use crate::session::wire::Failure;
+use crate::session::failure::Failure;
 
 /// The rest of a packet.
 #[derive(Clone, Copy, Debug)]

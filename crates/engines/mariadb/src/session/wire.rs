@@ -14,11 +14,12 @@ use mysql_common::proto::MySerialize;
 use mysql_common::value::Value;
 
 use engine::Patience;
-use engine::row::{Budget, Row, TooLarge, Unexpected};
+use engine::row::{Budget, Row, TooLarge};
 use engine::socket::Stream;
 use engine::wait::Task;
 
 use crate::session::column::Column;
+use crate::session::failure::Failure;
 use crate::session::parse::{Bytes, refusal};
 
 /// Number of bytes read at once.
@@ -48,28 +49,6 @@ const USE: u8 = 0x02;
 const QUERY: u8 = 0x03;
 const PREPARE: u8 = 0x16;
 const CLOSE: u8 = 0x19;
-
-/// Why a request to the server failed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// The server reported an error.
-    #[error("{message} (error {code})")]
-    Refused {
-        /// The error number.
-        code: u16,
-        /// The error text.
-        message: String,
-    },
-    /// The connection is not encrypted as required, or the login is not possible: why, with the remedy.
-    #[error("{0}")]
-    Login(String),
-    /// The server's response was unexpected.
-    #[error(transparent)]
-    Unexpected(#[from] Unexpected),
-    /// The connection broke.
-    #[error("the connection to the server is lost: {0}")]
-    Lost(#[from] io::Error),
-}
 
 /// A statement that the server has prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use model::Duration;
 use mysql_common::value::Value as Argument;
 
 use crate::session::column::ColumnKind;
-use crate::session::wire::{self, Connection, Failure};
+use crate::session::failure::Failure;
+use crate::session::wire::{self, Connection};
 use crate::trial::server::MariaDb;
 use engine::NOT_LOADED;
 use engine::interruption::Watch;

@@ -15,7 +15,8 @@
 use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
-use crate::session::wire::{Connection, Failure};
+use crate::session::failure::Failure;
+use crate::session::wire::Connection;
 use engine::row::{Number as _, pairs};
 use engine::{CounterSample, CounterSampler, EngineError};
 

@@ -7,7 +7,8 @@ use host::clock::Clock;
 use model::{Duration, Instant};
 
 use super::{client, counters, tables, waits};
-use crate::session::wire::{Connection, Failure};
+use crate::session::failure::Failure;
+use crate::session::wire::Connection;
 use crate::trial::instance::with_remedy;
 use crate::trial::product::MARIADB;
 use crate::trial::server::{Host, MariaDb};

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::capture::{Product, is_here, process_of};
 
 use super::{rights, settings};
+use crate::session::failure::Failure;
 use crate::session::login::Target;
 use crate::session::url::ServerUrl;
-use crate::session::wire::{Connection, Failure};
+use crate::session::wire::Connection;
 use crate::trial::find::{RELEASES, RELEASES_MYSQL, release_of};
 use engine::EngineError;
 use engine::managed_server::{Owner, owner_of_files};

@@ -10,9 +10,10 @@ use host::orphans::Registration;
 use host::site::Site;
 use parking_lot::Mutex;
 
+use crate::session::failure::Failure;
 use crate::session::login::{Address, Target};
 use crate::session::url::ServerUrl;
-use crate::session::wire::{Connection, Failure};
+use crate::session::wire::Connection;
 use crate::trial::counters::Counters;
 use crate::trial::external::External;
 use crate::trial::find::Programs;

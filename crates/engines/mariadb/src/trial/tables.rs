@@ -5,7 +5,8 @@
 
 use std::path::PathBuf;
 
-use crate::session::wire::{Connection, Failure};
+use crate::session::failure::Failure;
+use crate::session::wire::Connection;
 use engine::row::{Row, Unexpected};
 
 /// Gives each table of `database` that is partitioned one part in each directory, and distributes the others to the directories

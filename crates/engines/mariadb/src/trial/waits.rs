@@ -7,7 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::session::wire::{Connection, Failure};
+use crate::session::failure::Failure;
+use crate::session::wire::Connection;
 use crate::trial::server::MariaDb;
 use engine::row::{Row, Unexpected};
 use engine::{EngineError, WaitKind, WaitSampler, Waiting};

@@ -127,7 +127,8 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::session::target::{Address, Target};
+    use crate::session::address::Address;
+    use crate::session::target::Target;
     use crate::session::tls::Encryption;
     use crate::session::wire::Connection;
     use engine::Patience;

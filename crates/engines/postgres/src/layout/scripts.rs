@@ -2,7 +2,8 @@
 
 use askama::Template;
 
-use super::{Placement, filters, start_up};
+use super::placement::Placement;
+use super::{filters, start_up};
 use experiment::spec::Role;
 use layout::{Folder, README, Script};
 

@@ -3,7 +3,8 @@
 
 use askama::Template;
 
-use super::{Placement, Tablespace, filters};
+use super::filters;
+use super::placement::{Placement, Tablespace};
 use layout::Script;
 
 /// Restores the tablespaces, or removes them from use.

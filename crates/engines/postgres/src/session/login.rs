@@ -8,9 +8,10 @@ use postgres_protocol::authentication::sasl::{self, ChannelBinding, ScramSha256}
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
+use crate::session::failure::Failure;
 use crate::session::target::Target;
 use crate::session::tls::Attempt;
-use crate::session::wire::{self, Connection, Failure};
+use crate::session::wire::{self, Connection};
 use engine::EngineError;
 
 /// Application name of a run's sessions.

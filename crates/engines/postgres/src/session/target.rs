@@ -1,8 +1,8 @@
 //! Which server to connect to, and as whom.
 
 use std::fmt;
-use std::path::PathBuf;
 
+use crate::session::address::Address;
 use crate::session::tls::Encryption;
 use engine::Patience;
 use engine::server_url::Password;
@@ -43,24 +43,6 @@ impl fmt::Display for Target {
                     "postgresql://{user}@/{database}?host={folder}&port={port}"
                 )
             }
-        }
-    }
-}
-
-/// Where a server listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Address {
-    /// A socket file.
-    Unix(PathBuf),
-    /// Host and port.
-    Tcp(String, u16),
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Address::Unix(path) => write!(f, "{}", path.display()),
-            Address::Tcp(host, port) => write!(f, "{host}:{port}"),
         }
     }
 }

@@ -14,22 +14,11 @@ use files::input;
 use native_tls::{HandshakeError, Identity, Protocol, TlsConnector};
 use postgres_protocol::message::frontend;
 
-use crate::session::target::Address;
-use crate::session::wire::Failure;
+use crate::session::address::Address;
+use crate::session::failure::{Failure, TlsError};
+use crate::session::sslmode::Mode;
 use engine::certificates::{self, Refusal};
 use engine::socket::{Socket, Stream};
-
-/// Requirements on a connection; the default is libpq's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Mode {
-    Disable,
-    Allow,
-    #[default]
-    Prefer,
-    Require,
-    VerifyCa,
-    VerifyFull,
-}
 
 impl FromStr for Mode {
     type Err = String;
@@ -54,26 +43,6 @@ const MODES: [Mode; 6] = [
     Mode::VerifyFull,
 ];
 
-impl Mode {
-    fn name(self) -> &'static str {
-        match self {
-            Mode::Disable => "disable",
-            Mode::Allow => "allow",
-            Mode::Prefer => "prefer",
-            Mode::Require => "require",
-            Mode::VerifyCa => "verify-ca",
-            Mode::VerifyFull => "verify-full",
-        }
-    }
-
-    fn is_verifying(self) -> bool {
-        match self {
-            Mode::Disable | Mode::Allow | Mode::Prefer | Mode::Require => false,
-            Mode::VerifyCa | Mode::VerifyFull => true,
-        }
-    }
-}
-
 /// Encryption options of a URL; missing ones come from the environment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TlsOptions {
@@ -97,34 +66,6 @@ pub(crate) enum Attempt {
     /// Encrypted if the server supports it.
     Offered,
     Encrypted,
-}
-
-/// Why a connection is not encrypted as required.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum TlsError {
-    #[error(
-        "the server does not offer TLS, which sslmode={} requires; turn it on there (`ssl = on` in its \
-         postgresql.conf), connect through its socket, or allow an unencrypted connection with sslmode=disable",
-        .0.name()
-    )]
-    NotOffered(Mode),
-    #[error(
-        "the server's certificate is not trusted: {0}; give the certificate of its authority with sslrootcert=FILE"
-    )]
-    Untrusted(String),
-    #[error(
-        "the server's certificate is not valid now: {0}; renew it on the server, or correct this machine's clock"
-    )]
-    Expired(String),
-    #[error(
-        "the server's certificate is not for {host}: {why}; connect by the name that it is for, or accept any name of \
-         a trusted authority with sslmode=verify-ca"
-    )]
-    OtherName { host: String, why: String },
-    #[error(
-        "the TLS handshake failed: {0}; check that a PostgreSQL of version 13 or later answers at that address"
-    )]
-    Handshake(String),
 }
 
 impl Encryption {

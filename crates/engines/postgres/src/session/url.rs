@@ -7,8 +7,10 @@ use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::session::target::{Address, BUILT_IN_ONLY, Target};
-use crate::session::tls::{self, CertificateMode, Encryption, OwnCertificate, TlsOptions};
+use crate::session::address::Address;
+use crate::session::sslmode::Mode;
+use crate::session::target::{BUILT_IN_ONLY, Target};
+use crate::session::tls::{CertificateMode, Encryption, OwnCertificate, TlsOptions};
 use engine::EngineError;
 use engine::Patience;
 use engine::server_url::{Password, Pieces, number, own_name, secret_in};
@@ -44,7 +46,7 @@ struct Parts {
     host: Option<String>,
     port: Option<u16>,
     database: Option<String>,
-    sslmode: Option<tls::Mode>,
+    sslmode: Option<Mode>,
     sslrootcert: Option<String>,
     sslcert: Option<String>,
     sslkey: Option<String>,

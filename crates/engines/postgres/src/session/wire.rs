@@ -15,37 +15,17 @@ use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Messag
 use postgres_protocol::message::frontend;
 use rules::said;
 
-use crate::session::target::{Address, Target};
-use crate::session::tls::{Attempt, TlsError};
+use crate::session::address::Address;
+use crate::session::failure::Failure;
+use crate::session::target::Target;
+use crate::session::tls::Attempt;
 use engine::Patience;
-use engine::row::{ANSWER_BYTES_MAX, Budget, Row, TooLarge, Unexpected};
+use engine::row::{ANSWER_BYTES_MAX, Budget, Row, TooLarge};
 use engine::socket::{Socket, Stream};
 use engine::wait::Task;
 
 /// Bytes a connection reads at once; larger messages make its buffer grow.
 const BUFFER_BYTES: usize = 64 << 10;
-
-/// Why a request to the server failed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// The server reported an error.
-    #[error("SQLSTATE {code}: {message}")]
-    Refused {
-        /// The SQLSTATE.
-        code: String,
-        /// The error text.
-        message: String,
-    },
-    /// The connection is not encrypted as required.
-    #[error(transparent)]
-    Tls(#[from] TlsError),
-    /// The server's response was unexpected.
-    #[error(transparent)]
-    Unexpected(#[from] Unexpected),
-    /// The connection broke.
-    #[error("the connection to the server is lost: {0}")]
-    Lost(#[from] io::Error),
-}
 
 /// An open connection.
 pub(crate) struct Connection {

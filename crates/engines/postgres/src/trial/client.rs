@@ -7,7 +7,8 @@ use bytes::BytesMut;
 use model::Duration;
 use postgres_protocol::IsNull;
 
-use crate::session::wire::{Connection, Failure};
+use crate::session::failure::Failure;
+use crate::session::wire::Connection;
 use crate::trial::server::Postgres;
 use crate::trial::tablespaces::{self, Which};
 use engine::NOT_LOADED;

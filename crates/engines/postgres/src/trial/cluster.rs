@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use host::orphans::Registration;
 
-use crate::session::target::{Address, SessionSettings, Target};
+use crate::session::address::Address;
+use crate::session::target::{SessionSettings, Target};
 use crate::session::tls::Encryption;
 use crate::session::wire::Connection;
 use crate::trial::access::{self, USER};

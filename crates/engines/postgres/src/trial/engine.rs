@@ -6,9 +6,10 @@ use host::clock::Clock;
 use model::Duration;
 
 use super::{client, counters, waits};
+use crate::session::failure::Failure;
 use crate::session::login::{OBSERVER, SESSION, open};
 use crate::session::target::Target;
-use crate::session::wire::{Connection, Failure};
+use crate::session::wire::Connection;
 use crate::trial::counters::Detail;
 use crate::trial::product::POSTGRESQL;
 use crate::trial::server::{Host, Postgres};

@@ -155,6 +155,9 @@ fn usual_folders() -> BTreeSet<PathBuf> {
     folders
 }
 
+/// Option for the folder of its programs.
+pub(crate) const BIN: &str = "postgres-bin";
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;

@@ -24,11 +24,11 @@ pub(crate) mod tablespaces;
 mod waits;
 
 pub use ::engine::managed_server::Owner;
+#[cfg(target_os = "linux")]
+pub(crate) use find::BIN;
 pub use find::{Binaries, VERSIONS};
 #[cfg(target_os = "linux")]
 pub use product::least_owner;
 pub use product::owner;
-#[cfg(target_os = "linux")]
-pub(crate) use provider::BIN;
 pub use provider::Provider;
 pub use server::Postgres;

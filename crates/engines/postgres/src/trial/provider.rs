@@ -5,7 +5,7 @@ use std::sync::Arc;
 use host::orphans::Registration;
 use model::Bytes;
 
-use super::{Binaries, Postgres, owner, reading};
+use super::{BIN, Binaries, Postgres, owner, reading};
 use crate::ServerUrl;
 use crate::recorder::SERVERS;
 use crate::session::login::{OBSERVER, open};
@@ -21,9 +21,6 @@ use engine::{
 };
 use experiment::spec::{Arm, Mode, Role};
 use workload::Dialect;
-
-/// Option for the folder of its programs.
-pub(crate) const BIN: &str = "postgres-bin";
 
 const OPTIONS: &[OptionSpec] = &[OptionSpec {
     name: BIN,

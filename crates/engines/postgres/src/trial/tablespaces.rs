@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use host::site::Site;
 
-use crate::session::wire::{Connection, Failure};
+use crate::session::failure::Failure;
+use crate::session::wire::Connection;
 use engine::home;
 use engine::row::Row;
 use experiment::spec::{Role, Settings};

@@ -2,7 +2,9 @@
 //! and rules check it, on any machine, at any later time.
 
 mod capability;
+mod greeting;
 mod host;
+mod kind;
 mod product;
 mod redact;
 mod report;
@@ -11,11 +13,13 @@ mod take;
 pub use capability::{
     Can, Capability, MAKE_ADMINISTRATOR, MOVES_TEMPDB, Obstacle, obstacle_to_moving_tempdb,
 };
+pub use greeting::Greeting;
 pub use host::{HostFacts, VolumeFacts};
+pub use kind::Product;
 pub use product::Captures;
 pub use rules::capture::CaptureError;
 pub use take::{
-    AskError, Greeting, ask, buffer_pool, capture, file_statistics, files, identity,
+    AskError, ask, buffer_pool, capture, file_statistics, files, identity,
     instant_file_initialization, read, services, tempdb_space, wait_statistics,
 };
 
@@ -107,24 +111,6 @@ pub struct Identity {
     /// `SERVERPROPERTY('BabelfishVersion')`, such as `4.4.0`; `None` on SQL Server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub babelfish: Option<String>,
-}
-
-/// Kinds of SQL Server that differ in what may be placed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Product {
-    /// Installed on a machine, in any edition.
-    Boxed,
-    /// Azure SQL Database, elastic pools and Synapse's serverless relatives: no files to place.
-    AzureDatabase,
-    /// Azure SQL Managed Instance: number, growth and size of files only.
-    ManagedInstance,
-    /// PostgreSQL with T-SQL, which reports itself as SQL Server 2014, Standard Edition: it ignores file locations.
-    ///
-    /// Source: AWS, "Managing Babelfish error handling", `escape_hatch_storage_options`
-    /// (<https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/babelfish-strict.html>, read 2026-11-26).
-    Babelfish,
-    /// Something else that speaks T-SQL.
-    Other,
 }
 
 impl Identity {

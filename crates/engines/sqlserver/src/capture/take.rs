@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rules::capture::{NegativeAmount, check_amounts};
 
+use super::greeting::Greeting;
 use super::{
     Cached, Capture, Database, FORMAT, File, FileInUse, FileIo, FileKind, Growth, Identity,
     Machine, MountedVolume, Product, Service, TempdbSpace, Unanswered, Wait,
@@ -60,19 +61,6 @@ pub fn read<T>(
     let answer = ask(session, question)?;
     let rows: Result<Vec<T>, Missing> = answer.rows().map(row).collect();
     Ok(rows?)
-}
-
-/// Server and login: for a greeting, and for redaction.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Greeting {
-    /// The server's own name.
-    pub server: String,
-    /// What distinguishes it from others of that name: an identifier that setup creates for msdb; empty if missing.
-    pub instance: String,
-    /// The login's current database.
-    pub database: String,
-    /// The login.
-    pub login: String,
 }
 
 /// The identity of a server; the first query.

@@ -9,6 +9,7 @@ mod files;
 mod filters;
 mod linux;
 mod managed;
+mod mount_point;
 mod placement;
 mod readme;
 mod service;

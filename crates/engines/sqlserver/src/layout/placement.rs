@@ -8,9 +8,9 @@ use model::Bytes;
 
 use super::changes::Fewer;
 use super::files;
+use super::mount_point::mount_point;
 use super::service::Service;
 use super::target::Target;
-use super::windows;
 use layout::{Folder, Style};
 use layout::{LayoutError, LayoutRequest, Platform};
 
@@ -107,7 +107,7 @@ fn mount_points(target: &Target, volumes: &[(&str, Folder)]) -> Result<Vec<Strin
     let mut places = BTreeSet::new();
     for (volume, folder) in volumes {
         places.insert(match target.on {
-            Platform::Windows => windows::mount_point(volume, folder)?,
+            Platform::Windows => mount_point(volume, folder)?,
             Platform::Linux | Platform::ManagedInstance | Platform::AzureSqlDatabase => {
                 folder.text().to_owned()
             }

@@ -27,6 +27,7 @@ mod latency;
 mod locations;
 mod managed_instance;
 mod profile;
+mod rule;
 mod server;
 mod settings;
 mod sources;
@@ -42,14 +43,12 @@ use ::rules::Selection;
 pub use ::rules::{Change, Finding, Location, Outcome, Severity, Source};
 pub use applies::Applies;
 pub use profile::Profile;
+pub use rule::Rule;
 pub use server::listed;
 pub use tempdb::tempdb_files_advised;
 
 use crate::capture::{Capture, Product};
 use crate::tsql::question;
-
-/// A rule for SQL Server.
-pub type Rule = ::rules::Rule<Capture, Applies>;
 
 /// A rule for SQL Server and its outcomes.
 pub type Judged = ::rules::Judged<Capture, Applies>;

@@ -205,6 +205,9 @@ fn of_words(text: &str) -> &'static str {
     }
 }
 
+/// Application name of dbstow's other connections.
+pub(crate) const OBSERVER: &str = "dbstow";
+
 #[cfg(test)]
 mod tests {
     use crate::session::Secret;

@@ -33,6 +33,7 @@ mod tempdb;
 pub(crate) mod waits;
 
 pub use access::Access;
+pub(crate) use access::OBSERVER;
 pub use provider::Provider;
 pub use run::{OPERATIONS_PER_TRIP, ServerRun};
 pub use site::ServerSite;
@@ -60,9 +61,6 @@ use workload::{Database, Workload};
 
 /// Application name of a run's sessions; [`question::WAITING`] filters by it.
 const SESSION: &str = "dbstow session";
-
-/// Application name of dbstow's other connections.
-pub(crate) const OBSERVER: &str = "dbstow";
 
 /// Minimum memory for a server, in mebibytes: it accepts 128, but may then reject logins, or not start.
 /// Source: Microsoft, "Server memory configuration options" (read 2026-11); the figure is our choice.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use procfs::process::{MountInfo, Process};
 
 use super::device::Number;
-use super::{mounts, text};
+use super::kernel_file::{mounts, text};
 
 /// Limits of version 2, one file each.
 const UNIFIED: [&str; 3] = ["io.max", "memory.max", "cpu.max"];

@@ -6,7 +6,7 @@ use std::path::Path;
 use model::Duration;
 use procfs::process::{Process, all_processes};
 
-use super::super::counted::DiskCounters;
+use super::super::disk_counters::DiskCounters;
 use super::device::{Device, Number};
 use super::{SECTOR_BYTES, counters_of};
 

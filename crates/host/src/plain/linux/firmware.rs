@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::text;
+use super::kernel_file::text;
 
 /// The chassis asset tag of every Azure virtual machine.
 ///

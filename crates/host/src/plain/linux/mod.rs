@@ -7,19 +7,21 @@ mod counted;
 mod device;
 mod device_info;
 mod firmware;
+mod kernel_file;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use procfs::process::{MountInfo, Process};
+use procfs::process::MountInfo;
 
 pub(super) use activity::Activity;
 pub(super) use cache::{drop_caches, forget};
 pub(super) use counted::{disk_counters, processor_time, watched};
 use device::{Device, Disk};
 pub(super) use device_info::device_info;
+use kernel_file::{mounts, text};
 
 use reading::{DiskReading, fact};
 
@@ -140,11 +142,6 @@ fn mount_of(directory: &Path) -> io::Result<MountInfo> {
         .ok_or_else(|| io::Error::other("no mount holds it"))
 }
 
-fn mounts() -> io::Result<Vec<MountInfo>> {
-    let own = Process::myself().and_then(|own| own.mountinfo());
-    Ok(own.map_err(io::Error::other)?.0)
-}
-
 fn counters_of((major, minor): device::Number) -> io::Result<procfs::DiskStat> {
     let all = procfs::diskstats().map_err(io::Error::other)?;
     all.into_iter()
@@ -216,13 +213,6 @@ fn chosen(value: &str) -> String {
         .split_once('[')
         .and_then(|(_, rest)| rest.split_once(']'));
     inside.map_or(value, |(chosen, _)| chosen).to_owned()
-}
-
-/// The text of a small kernel file; `None` if it is missing, unreadable or empty.
-fn text(file: &PathBuf) -> Option<String> {
-    let text = fs::read_to_string(file).ok()?;
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
 }
 
 #[cfg(test)]

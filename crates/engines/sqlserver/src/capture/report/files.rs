@@ -1,7 +1,6 @@
 //! Files of a server, and the tempdb files that change at the next start.
 
-use super::super::{Capture, File, FileInUse, FileKind, Growth, TEMPDB};
-use super::places_files;
+use super::super::{Capture, File, FileInUse, FileKind, Growth, Product, TEMPDB};
 use crate::tsql::question::{self, Needs};
 use table::{Cell, Column, Table, Width, wrapped};
 
@@ -124,5 +123,13 @@ fn moves(now: Option<&FileInUse>, then: Option<&File>) -> bool {
         (Some(now), Some(then)) => now.path.to_lowercase() != then.path.to_lowercase(),
         (Some(_), None) | (None, Some(_)) => true,
         (None, None) => false,
+    }
+}
+
+/// Whether a server has files that can be placed.
+pub(super) fn places_files(capture: &Capture) -> bool {
+    match capture.identity.product() {
+        Product::Boxed | Product::ManagedInstance | Product::Other => true,
+        Product::AzureDatabase | Product::Babelfish => false,
     }
 }

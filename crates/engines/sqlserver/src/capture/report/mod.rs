@@ -6,7 +6,7 @@ mod files;
 #[cfg(test)]
 mod tests;
 
-use super::{Capture, Machine, MountedVolume, Product};
+use super::{Capture, Machine, MountedVolume};
 use rules::Captured;
 use rules::capture::to_json;
 use table::quantity::{bytes, percent};
@@ -180,12 +180,4 @@ fn unanswered(capture: &Capture) -> String {
         text.push_str(&wrapped("- ", &line));
     }
     text
-}
-
-/// Whether a server has files that can be placed.
-fn places_files(capture: &Capture) -> bool {
-    match capture.identity.product() {
-        Product::Boxed | Product::ManagedInstance | Product::Other => true,
-        Product::AzureDatabase | Product::Babelfish => false,
-    }
 }

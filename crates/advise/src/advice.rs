@@ -1,0 +1,93 @@
+//! The answer to a request: the whole document.
+//!
+//! ```text
+//! wishes, today's layout ──> need, load ──search──> document ──> experiment of the finalists
+//! ```
+
+use analysis::report::advice::document::{Advice, Next};
+use replay::BackTest;
+
+use super::document::Described;
+use super::error::AdviseError;
+use super::finalists::{Experiment, Finalists, Writer, named};
+use super::layout::Layouts;
+use super::prefer;
+use super::recorded::{Recorded, recorded_share};
+use super::request::{Names, Request};
+use super::search::{Search, Step};
+
+/// Layouts on which an operation takes longer than this many times today's time are skipped.
+const SLOWEST: f64 = 2.0;
+
+impl Request<'_> {
+    /// Searches, and describes what was found; `backtest` is the profile beside replays on today's layout. `go_on` receives the
+    /// progress, and ends the search by returning `false`: the answer is the best so far.
+    ///
+    /// # Errors
+    /// When no machine or disk qualifies, or an operation takes no time.
+    pub fn advice(
+        &self,
+        backtest: &BackTest,
+        names: &Names,
+        go_on: &mut dyn FnMut(Step) -> bool,
+    ) -> Result<Advice, AdviseError> {
+        let today = &self.today.placed;
+        let today_s = today
+            .operation_s(&self.today_load)
+            .map_err(AdviseError::Today)?;
+        let slowest_s = today_s * SLOWEST.max(1.0 + self.wishes.limits.slower_max);
+        let layouts = Layouts::new(self.catalogue, &self.need, &self.load, slowest_s, false)
+            .map_err(AdviseError::NoLayout)?;
+        let search = Search {
+            layouts: &layouts,
+            today,
+            today_load: &self.today_load,
+            today_share: recorded_share(backtest),
+            limits: self.wishes.limits,
+        };
+        let found = search.run(go_on);
+        let found =
+            found.and_then(|found| prefer::settled(&search, self.need.today.as_deref(), found));
+        let found = found.map_err(AdviseError::Today)?;
+        let described = Described {
+            request: self,
+            backtest,
+            names,
+            layouts: &layouts,
+            found: &found,
+        };
+        described.document()
+    }
+
+    /// An experiment with today's layout and those of the answer, to run. `check` resolves the text of an experiment, or returns
+    /// why that cannot be run; a layout that it refuses is left out, and so are the next commands about it.
+    ///
+    /// # Errors
+    /// When the text of today's layout is not TOML.
+    pub fn finalists(
+        &self,
+        backtest: &BackTest,
+        of: &Finalists<'_>,
+        advice: &mut Advice,
+        check: &mut dyn FnMut(&str) -> Result<(), String>,
+    ) -> Result<Experiment, AdviseError> {
+        let writer = Writer {
+            catalogue: self.catalogue,
+            today: self.today.settings,
+            grown: self.grown(),
+            recorded: Some(Recorded {
+                today: self.today,
+                backtest,
+            }),
+            system: self.need.system,
+            of,
+        };
+        let experiment = writer.experiment(&named(advice), check);
+        let experiment = experiment.map_err(AdviseError::Toml)?;
+        for left_out in &experiment.left_out {
+            let is_about = |next: &Next| next.arm.as_deref() == Some(left_out.arm);
+            advice.next.retain(|next| !is_about(next));
+        }
+        Ok(experiment)
+    }
+}
