@@ -8,7 +8,7 @@ use std::path::Path;
 use model::Duration;
 use replay::DemandSeries;
 
-use crate::plan_file::{Inputs, Named};
+use crate::carried::{Inputs, Named};
 use crate::work::{Recording, Work};
 use catalogue::{Catalogue, CatalogueError};
 use engine::Engines;

@@ -9,6 +9,7 @@
 //! It runs no trial, and compiles wherever the model does.
 
 // Names: which there are, and what they refer to.
+mod carried;
 pub mod inventory;
 pub mod plan_file;
 
@@ -25,6 +26,7 @@ mod work;
 mod backtest;
 mod replayed;
 
+pub use carried::{Inputs, Named};
 pub use replayed::Replayed;
 pub use resolved::{PrepareError, Ready, Resolved};
 pub use stage::{Stage, StageError};

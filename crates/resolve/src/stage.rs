@@ -2,6 +2,7 @@
 
 mod attached;
 mod disk;
+mod drawn;
 mod error;
 mod host_cache;
 mod store;

@@ -1,6 +1,6 @@
 //! The command line that repeats an answer.
 
-use crate::advice::Asked;
+use crate::asked::Asked;
 use crate::today::PROFILE;
 
 /// The experiment of the finalists, as the program names it in the folder beside the profile.

@@ -37,6 +37,9 @@ pub struct Imported {
 /// # Errors
 /// When there is no file, a file is empty, binary, of no known tool, or too large, or files do not go together.
 pub fn import(files: &[Dropped], devices: &[String]) -> Result<Imported, Refused> {
+    if files.is_empty() {
+        return Err(Refused("there is no file; drop one or more".to_owned()));
+    }
     let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
     if bytes > BYTES_MAX {
         return Err(Refused(format!(

@@ -9,6 +9,7 @@
 //! byte what `dbstow advise` writes. It opens no file, reads no clock, and starts no thread.
 
 mod advice;
+mod asked;
 mod command;
 mod engines;
 mod imported;
@@ -16,7 +17,8 @@ mod today;
 #[cfg(target_family = "wasm")]
 pub mod wasm;
 
-pub use advice::{Answer, Asked, advise};
+pub use advice::{Answer, advise};
+pub use asked::Asked;
 pub use imported::{Dropped, Imported, import};
 pub use today::{Tested, back_test};
 

@@ -7,9 +7,8 @@ use analysis::report::markdown;
 use engine::Options;
 use experiment::spec::ExperimentText;
 use replay::BackTest;
-use resolve::plan_file::Inputs;
 use resolve::request::{ResolvedRun, RunRequest};
-use resolve::{Cancel, Resolved};
+use resolve::{Cancel, Inputs, Resolved};
 use serde::{Deserialize, Serialize};
 
 use crate::Refused;

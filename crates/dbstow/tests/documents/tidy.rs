@@ -161,7 +161,7 @@ const WRITERS: &[(&str, &str)] = &[
         "opens a mark to see whether it is locked; O_NOFOLLOW",
     ),
     (
-        "host/src/orphans/mod.rs",
+        "host/src/orphans/state.rs",
         "the state directory, which checks its owner",
     ),
     ("host/src/loop_device.rs", "attributes in /sys"),

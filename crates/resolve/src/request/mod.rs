@@ -23,16 +23,16 @@ pub mod inputs;
 mod recorded;
 mod today;
 
-pub use error::{CatalogueFileError, DiskFileError, RequestError};
-pub use recorded::{RecordedError, RecordedLayout, recorded_layout, with_recorded_disks};
+pub use error::{CatalogueFileError, DiskFileError, RecordedError, RequestError};
+pub use recorded::{RecordedLayout, recorded_layout, with_recorded_disks};
 pub use today::layout_of;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::carried::Inputs;
 use crate::inventory::Inventory;
 use crate::memory;
-use crate::plan_file::Inputs;
 use engine::{EngineProvider, Engines, Options};
 use experiment::plan::Plan;
 use experiment::spec::{

@@ -33,7 +33,7 @@ use super::{UsageError, backtest, drilled, plan};
 use crate::engines::{ENGINES, scripts_for};
 use analysis::report::advice::{self, Advice, Kind, page};
 use engine::Options;
-use experiment::spec::ExperimentText;
+use experiment::spec::{EngineName, ExperimentText};
 use import::Format;
 use lab::Prepared;
 use lab::request::{ResolvedRun, RunRequest};
@@ -221,7 +221,9 @@ impl Args {
                     what: moves.what,
                     arguments: moves.arguments,
                     temp_files_max: moves.temp_files_max,
-                    needs_server: moves.needs_server,
+                    // A build without the engine does not suggest to run it on a server.
+                    needs_server: moves.needs_server
+                        && ENGINES.find(&EngineName::new(layout.name())).is_ok(),
                 }
             }),
         }
