@@ -161,6 +161,10 @@ const WRITERS: &[(&str, &str)] = &[
         "opens a mark to see whether it is locked; O_NOFOLLOW",
     ),
     (
+        "host/src/orphans/mod.rs",
+        "directories of a run, and its locked mark",
+    ),
+    (
         "host/src/orphans/state.rs",
         "the state directory, which checks its owner",
     ),
