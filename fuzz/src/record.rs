@@ -10,7 +10,7 @@ use experiment::plan::Plan;
 use experiment::record::Record;
 use experiment::results::Results;
 use experiment::spec::{Spec, Variant};
-use lab::inventory::Inventory;
+use lab::inventory::{EMBEDDED, Inventory};
 use table::Width;
 use tempfile::TempDir;
 
@@ -33,7 +33,9 @@ struct Folder {
 impl Folder {
     fn new() -> Folder {
         let spec = Spec::builtin(EXPERIMENT, &[], Variant::QUICK).expect("it is built in");
-        let spec = spec.check(&Inventory::builtin()).expect("it is checked");
+        let spec = spec
+            .check(&Inventory::with_engines(EMBEDDED))
+            .expect("it is checked");
         let plan = Plan::new(&spec, false);
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("results");

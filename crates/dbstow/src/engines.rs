@@ -61,11 +61,7 @@ pub const LAYOUTS: &[&dyn LayoutProvider] = &[
 
 /// The product whose scripts are for servers that a profile calls `product`.
 pub fn scripts_for(product: &str) -> Option<&'static dyn LayoutProvider> {
-    let product = product.to_lowercase();
-    let is_meant = |layout: &&dyn LayoutProvider| {
-        product.contains(layout.name()) || product.contains(&layout.product().to_lowercase())
-    };
-    LAYOUTS.iter().copied().find(is_meant)
+    layout::meant(LAYOUTS, product)
 }
 
 /// The products whose captures are read, shown and checked, in every build.
@@ -166,6 +162,10 @@ mod tests {
                 "{name}"
             );
             assert!(name != products::EXAMPLE_SERVER || engine.takes_server());
+            let layout = LAYOUTS.iter().find(|layout| layout.name() == name);
+            let needs_server =
+                engine.takes_server() && engine.check(&Options::default(), &[]).is_err();
+            assert!(layout.is_none_or(|layout| layout.moves().needs_server == needs_server));
         }
     }
 

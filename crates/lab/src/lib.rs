@@ -6,12 +6,9 @@
 //!                                       engine      whatever implements its traits: an embedded one, a server, or plain reads and writes
 //! ```
 
-// Resolves names in an experiment.
+// Names in an experiment, and a request resolved to a plan.
 pub mod inventory;
-pub mod plan_file;
-
-// A request, resolved to a plan.
-pub mod request;
+pub use resolve::{plan_file, request};
 
 // Trials.
 pub mod trial;

@@ -24,6 +24,6 @@ mod script;
 pub use error::LayoutError;
 pub use folder::{Folder, Style};
 pub use platform::Platform;
-pub use provider::{CaptureFile, LayoutProvider, Moves, scripts};
+pub use provider::{CaptureFile, LayoutProvider, Moves, meant, scripts};
 pub use request::LayoutRequest;
 pub use script::{README, Script};

@@ -57,6 +57,8 @@ pub struct Moves {
     /// Temporary files that a machine should have: one for each of its processors, up to this many; 1 where their number is not
     /// chosen.
     pub temp_files_max: u32,
+    /// Whether trials of the product need a server of the user's (`--server`): none can be started for them.
+    pub needs_server: bool,
 }
 
 /// What a server reported about itself, as a file that only its product can read.
@@ -66,6 +68,18 @@ pub struct CaptureFile {
     pub name: String,
     /// Its text.
     pub text: String,
+}
+
+/// The one of `products` whose scripts are for servers that a profile calls `product`.
+pub fn meant(
+    products: &[&'static dyn LayoutProvider],
+    product: &str,
+) -> Option<&'static dyn LayoutProvider> {
+    let product = product.to_lowercase();
+    let is_meant = |layout: &&&'static dyn LayoutProvider| {
+        product.contains(layout.name()) || product.contains(&layout.product().to_lowercase())
+    };
+    products.iter().find(is_meant).copied()
 }
 
 /// All scripts of a product for what is requested, the README first.

@@ -41,10 +41,12 @@ pub mod storage;
 
 // What a database engine puts between SQL and its files, the processors it runs on, and locks between sessions.
 pub mod cores;
+mod cost;
 pub mod locks;
 pub mod split;
 pub mod store;
 
+pub use cost::CpuCosts;
 pub use request::{Completion, Durability, Measure, Operation, Owner, Request, Throttle};
 pub use spec::{
     Burst, Counts, DiskSpec, HostCacheMode, HostCacheSpec, IoUnit, LatencySpec, LimitSpec,

@@ -8,3 +8,4 @@ mod questions;
 mod quiet;
 mod replay;
 mod verify;
+mod web;

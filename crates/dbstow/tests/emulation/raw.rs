@@ -6,7 +6,7 @@ use std::path::Path;
 
 use experiment::record::histogram;
 use experiment::spec::{Spec, Variant};
-use lab::inventory::Inventory;
+use lab::inventory::{EMBEDDED, Inventory};
 use lab::trial::Stage;
 use model::{
     Bytes, DiskSpec, Duration, Instant, Iops, LatencySpec, MachineSpec, Throughput, VolumeSpec,
@@ -163,7 +163,7 @@ fn a_volume_that_takes_no_time_is_refused_and_a_stop_is_obeyed() {
 
 /// Simulates every arm of the built-in experiment like a real trial: the outcome, and its disk, by arm.
 fn volume_alone() -> BTreeMap<String, (RawOutcome, DiskSpec)> {
-    let inventory = Inventory::builtin();
+    let inventory = Inventory::with_engines(EMBEDDED);
     let checked = Spec::builtin("volume-alone", &[], Variant::QUICK)
         .and_then(|spec| spec.check(&inventory))
         .expect("it was checked");

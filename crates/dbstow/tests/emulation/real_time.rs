@@ -15,7 +15,7 @@ use experiment::record::{Cause, EngineRecord, Note, Outcome, Record, histogram};
 use experiment::spec::{Arm, EngineName, Mode, Role, Spec, Temperature, Variant};
 use host::clock::Clock;
 use host::site::Site;
-use lab::inventory::Inventory;
+use lab::inventory::{EMBEDDED, Inventory};
 use lab::trial::real::{self, Event, Placed, Supply};
 use lab::trial::{Stage, Subject, TrialId, Work};
 use model::{Duration, Instant};
@@ -139,7 +139,7 @@ impl Prepared {
             .replace("FOLDER", &own.display().to_string())
             .replace("WORKLOAD", asked.workload)
             .replace("START", asked.start);
-        let inventory = Inventory::builtin();
+        let inventory = Inventory::with_engines(EMBEDDED);
         let spec = Spec::parse("small.toml", &text, &[], MEASURED)
             .and_then(|spec| spec.check(&inventory))
             .unwrap_or_else(|error| panic!("{error}"));

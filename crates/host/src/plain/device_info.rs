@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::Bytes;
 
-use super::platform;
+use super::{platform, space};
 
 /// The device under a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +36,8 @@ impl DeviceInfo {
     pub fn of(directory: &Path) -> io::Result<DeviceInfo> {
         let device_info = platform::device_info(directory)?;
         Ok(DeviceInfo {
-            size: fs4::total_space(directory).map(Bytes)?,
-            free: fs4::available_space(directory).map(Bytes)?,
+            size: space::total(directory).map(Bytes)?,
+            free: space::available(directory).map(Bytes)?,
             ..device_info
         })
     }

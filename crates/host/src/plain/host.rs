@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::space;
 use model::Bytes;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
@@ -37,9 +38,9 @@ pub(super) fn space(directory: &Path) -> BTreeMap<String, String> {
     BTreeMap::from([
         (
             "allocation unit".to_owned(),
-            words(fs4::allocation_granularity(directory)),
+            words(space::allocation_unit(directory)),
         ),
-        ("free".to_owned(), words(fs4::available_space(directory))),
-        ("size".to_owned(), words(fs4::total_space(directory))),
+        ("free".to_owned(), words(space::available(directory))),
+        ("size".to_owned(), words(space::total(directory))),
     ])
 }

@@ -15,6 +15,7 @@ mod device_info;
 mod disk_counters;
 mod host;
 mod site;
+mod space;
 
 #[cfg(target_os = "linux")]
 #[path = "linux/mod.rs"]
@@ -43,7 +44,7 @@ use crate::site::Site;
 /// # Errors
 /// When it does not exist, or its filesystem does not report it.
 pub fn free_space(directory: &Path) -> io::Result<Bytes> {
-    fs4::available_space(directory).map(Bytes)
+    space::available(directory).map(Bytes)
 }
 
 /// Facts about this machine: kernel, processor, memory, limits of its control groups, and its cloud

@@ -25,14 +25,15 @@ use experiment::results::ResultsError;
 use experiment::spec::Mode;
 use model::Duration;
 
-use crate::inventory::Inventory;
+use crate::inventory::{EMBEDDED, Inventory};
 use crate::trial::real::{Orphans, Second, VolumesError};
 use crate::trial::{Moment, memory_needed};
 use engine::Options;
 use engine::hooks::HostHooks;
 
 pub use needs::{Needs, TooLarge, task_memory_unknown};
-pub use prepared::{PrepareError, Prepared, Rehearsed};
+pub use prepared::{Prepared, Rehearsed};
+pub use resolve::PrepareError;
 pub use store::{Chosen, Memory, Store};
 
 /// Consecutive failures of one arm after which a run in real time is given up.
@@ -209,7 +210,7 @@ impl Default for RunInputs {
     /// What ships with dbstow, in SQLite's dialect; no emulator, and no user to prompt.
     fn default() -> RunInputs {
         RunInputs {
-            inventory: Inventory::builtin(),
+            inventory: Inventory::with_engines(EMBEDDED),
             options: Options::default(),
             keep: false,
             jobs: thread::available_parallelism().map_or(1, Into::into),

@@ -19,7 +19,6 @@
 //! once, and only then does the session replay it. Sessions with databases of their own may replay too, what was
 //! executed for all trials that execute the same ([`Tape`]).
 
-mod cost;
 mod files;
 mod image;
 mod inode;
@@ -31,8 +30,8 @@ mod tape;
 mod trace;
 mod world;
 
-pub use cost::CpuCosts;
 pub use image::{Image, Parts};
+pub use model::CpuCosts;
 pub use scheduler::{Body, RunError, Simulation, check_stacks};
 pub use session::{Session, TapingSession, set_last_row};
 pub use spool::{Held, temporary_space};

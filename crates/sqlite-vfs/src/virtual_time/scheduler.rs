@@ -9,12 +9,12 @@ use corosensei::{Coroutine, CoroutineResult};
 use model::store::Store;
 use model::{Duration, Instant};
 
-use super::cost::CpuCosts;
 use super::files;
 use super::inode::Inodes;
 use super::session::{Session, enter, leave};
 use super::spool::Held;
 use super::world::World;
+use model::CpuCosts;
 
 /// Stack of a session; SQLite needs a small part of it.
 const STACK: usize = 1 << 20;

@@ -13,11 +13,11 @@ use model::cores::Cores;
 use model::locks::Locks;
 use model::store::{FileId, Role, Store};
 
-use super::cost::CpuCosts;
 use super::image::Recorder;
 use super::spool::{Spool, failure};
 use super::trace::{Freed, Key};
 use crate::vfs::Code;
+use model::CpuCosts;
 
 /// What sessions and the VFS share.
 pub(super) struct World {

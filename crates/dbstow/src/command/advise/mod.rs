@@ -7,7 +7,6 @@
 mod args;
 mod folder;
 mod paid;
-mod system;
 
 pub use args::{Args, Temp};
 
@@ -35,6 +34,7 @@ use crate::engines::{ENGINES, scripts_for};
 use analysis::report::advice::{self, Advice, Kind, page};
 use engine::Options;
 use experiment::spec::{EngineName, ExperimentText};
+use import::Format;
 use lab::Prepared;
 use lab::request::{ResolvedRun, RunRequest};
 use model::Bytes;
@@ -60,7 +60,9 @@ pub fn run(args: &Args) -> Result<()> {
     let (arm, stage, recording) = prepared.first();
     let recording = recording.expect("a back-test is of a profile");
 
-    let (system, system_why) = system::of(args, arm.settings.machine.system, &recording.profile);
+    let origin = &recording.profile.origin;
+    let is_perfmon = origin.tool == Format::Perfmon.name();
+    let (system, system_why) = System::of(args.system(), arm.settings.machine.system, is_perfmon);
     wishes.system = system;
     let mut catalogue = layout.inventory.catalogue.clone();
     price(args, &mut catalogue)?;
@@ -137,6 +139,15 @@ fn mistake(error: AdviseError) -> UsageError {
 }
 
 impl Args {
+    /// The operating system that was asked for.
+    fn system(&self) -> Option<System> {
+        match (self.windows, self.linux) {
+            (true, _) => Some(System::Windows),
+            (false, true) => Some(System::Linux),
+            (false, false) => None,
+        }
+    }
+
     /// What layouts may be bought, and what they have to keep.
     ///
     /// # Errors
@@ -210,19 +221,13 @@ impl Args {
                     what: moves.what,
                     arguments: moves.arguments,
                     temp_files_max: moves.temp_files_max,
-                    needs_server: needs_server(layout.name()),
+                    // A build without the engine does not suggest to run it on a server.
+                    needs_server: moves.needs_server
+                        && ENGINES.find(&EngineName::new(layout.name())).is_ok(),
                 }
             }),
         }
     }
-}
-
-/// Whether a product runs only where a server of the user's is named.
-fn needs_server(product: &'static str) -> bool {
-    let provider = ENGINES.find(&EngineName::new(product));
-    provider.is_ok_and(|provider| {
-        provider.takes_server() && provider.check(&Options::default(), &[]).is_err()
-    })
 }
 
 /// The space that files need, by role.

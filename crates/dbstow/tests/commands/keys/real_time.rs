@@ -62,7 +62,7 @@ const USED: &[Used] = &[
     used(
         "machine.system",
         ALL,
-        "lab/src/run/prepared.rs",
+        "resolve/src/resolved.rs",
         "machine.system.is_some()",
     ),
     used(
@@ -119,7 +119,7 @@ const USED: &[Used] = &[
     used(
         "workload.name",
         ALL,
-        "lab/src/inventory.rs",
+        "resolve/src/inventory.rs",
         "Workload::builtin(name",
     ),
     used(
@@ -162,7 +162,7 @@ const USED: &[Used] = &[
     used(
         "workload.parameters",
         ALL,
-        "lab/src/inventory.rs",
+        "resolve/src/inventory.rs",
         ".set_parameter(name",
     ),
     used("engine.like", ALL, HABITS, "asked.like.map_or"),

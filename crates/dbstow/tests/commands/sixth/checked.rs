@@ -66,6 +66,7 @@ impl LayoutProvider for Layout {
             what: None,
             arguments: &["--role", "data,log"],
             temp_files_max: 1,
+            needs_server: false,
         }
     }
     fn scripts(

@@ -10,7 +10,7 @@ fn a_load_that_fails_is_a_recorded_failure_and_leaves_nothing() {
     });
     let script = prepared.folder.path().join("workload/load.sql");
     std::fs::write(script, "INSERT INTO nowhere VALUES (1);\n").expect("the folder is ours");
-    let work = Inventory::builtin().work(&prepared.arm.settings.workload);
+    let work = Inventory::with_engines(EMBEDDED).work(&prepared.arm.settings.workload);
     let changed = Prepared {
         work: work.expect("still a workload"),
         ..prepared

@@ -49,6 +49,7 @@ impl LayoutProvider for Layout {
             what: None,
             arguments: &["--role", "data,temp,log"],
             temp_files_max: 1,
+            needs_server: false,
         }
     }
 

@@ -41,6 +41,7 @@ impl LayoutProvider for Layout {
             what: None,
             arguments: &["--role", "data,temp,log", "--data-directory", "FOLDER"],
             temp_files_max: 1,
+            needs_server: false,
         }
     }
 

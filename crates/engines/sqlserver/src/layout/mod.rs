@@ -56,6 +56,7 @@ impl LayoutProvider for Layout {
             what: Some("tempdb"),
             arguments: &["--role", "temp", "--size", "SIZE"],
             temp_files_max: tempdb_files_advised(i64::MAX) as u32,
+            needs_server: true,
         }
     }
 

@@ -1,7 +1,8 @@
 //! A trial that replays a profile, in virtual time.
 
-use model::{Duration, Instant, Observer, VolumeSpec};
-use replay::{Arrivals, DemandSeries, Follow, Outcome, Replay, ReplayError};
+use model::Instant;
+use replay::{DemandSeries, Follow, ReplayError};
+use resolve::Replayed as Inputs;
 
 use super::super::collect::{self, Counted};
 use super::super::sessions::Tally;
@@ -11,7 +12,7 @@ use super::meter::SharedMeter;
 use super::progress::Progress;
 use super::{Moment, Tell};
 use experiment::record::{Note, Phase, Record, histogram};
-use experiment::spec::{Amount, Arrival, Mode, Role, Settings};
+use experiment::spec::{Mode, Role, Settings};
 use workload::OperationKind;
 
 /// What a trial that replays a profile runs.
@@ -27,57 +28,15 @@ pub struct Replayed<'a> {
     pub demand: &'a DemandSeries,
 }
 
-impl Replayed<'_> {
-    /// Replays it on `volumes`, which are the arm's with other latencies or credits, without a record.
-    ///
-    /// # Errors
-    /// When it does not end, or `cancelled` returns true.
-    pub(crate) fn run(
-        &self,
-        volumes: &[VolumeSpec],
-        cancelled: &Cancel,
-        tell: &Tell<'_>,
-    ) -> Result<Outcome, ReplayError> {
-        self.follow(volumes, Box::new(()), &mut self.follower(cancelled, tell))
-    }
-
-    fn follower<'a>(&self, cancelled: &'a Cancel, tell: &'a Tell<'a>) -> Follower<'a> {
-        let from = Instant::ZERO + self.settings.workload.warm_up;
-        let window = [from, from + length(self.settings)];
-        Follower {
-            window,
-            tally: Tally::new(),
-            progress: Progress::until(window[1], tell),
-            cancelled,
+impl<'a> Replayed<'a> {
+    /// The same, for the replay.
+    fn inputs(&self) -> Inputs<'a> {
+        Inputs {
+            settings: self.settings,
+            stage: self.stage,
+            demand: self.demand,
+            seed: self.id.seed,
         }
-    }
-
-    fn follow(
-        &self,
-        volumes: &[VolumeSpec],
-        observer: Box<dyn Observer>,
-        follow: &mut dyn Follow,
-    ) -> Result<Outcome, ReplayError> {
-        let Replayed {
-            id,
-            settings,
-            stage,
-            demand,
-        } = *self;
-        let replay = Replay {
-            demand,
-            arrivals: match settings.workload.arrival {
-                Arrival::Closed { .. } => Arrivals::Closed,
-                Arrival::Open { .. } => Arrivals::Open,
-            },
-            machine: &stage.machine,
-            volumes,
-            places: &stage.replay_places(&settings.placement),
-            warm_up: settings.workload.warm_up,
-            length: length(settings),
-            seed: id.seed,
-        };
-        replay.run(observer, follow)
     }
 }
 
@@ -97,11 +56,18 @@ pub fn replay(
         stage,
         ..
     } = *replayed;
-    let mut follower = replayed.follower(cancelled, tell);
-    let (window, length) = (follower.window, length(settings));
+    let inputs = replayed.inputs();
+    let (length, until) = (inputs.length(), inputs.end());
+    let window = [Instant::ZERO + settings.workload.warm_up, until];
+    let mut follower = Follower {
+        window,
+        tally: Tally::new(),
+        progress: Progress::until(until, tell),
+        cancelled,
+    };
     let meter = SharedMeter::of(stage);
     meter.0.borrow_mut().measure(window[0], window[1]);
-    let outcome = match replayed.follow(&stage.volumes, Box::new(meter.clone()), &mut follower) {
+    let outcome = match inputs.run(&stage.volumes, Box::new(meter.clone()), &mut follower) {
         Ok(outcome) => outcome,
         Err(ReplayError::Stopped) => return Err(Cancelled),
         Err(error @ (ReplayError::Timeless | ReplayError::Behind(_))) => {
@@ -145,13 +111,6 @@ pub fn replay(
         notes: notes(replayed),
         ..collect::blank(id, Mode::Simulate)
     })
-}
-
-fn length(settings: &Settings) -> Duration {
-    match settings.workload.amount {
-        Amount::Duration(length) => length,
-        Amount::Operations(_) => unreachable!("a spec has refused a profile with operations"),
-    }
 }
 
 /// What a reader must know about this placement and profile.

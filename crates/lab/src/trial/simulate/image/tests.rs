@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::super::Moment;
 use super::*;
 use crate::Prepared;
-use crate::inventory::Inventory;
+use crate::inventory::{EMBEDDED, Inventory};
 use crate::trial::{Cancel, Subject, simulate};
 use engine::Options;
 
@@ -52,7 +52,7 @@ fn prepared(database: &str, load: &str) -> (TempDir, Prepared) {
         .placement("one", build::Placement::on("d"))
         .workload(build::Workload::folder(&path).sessions(3).operations(60))
         .memory("1 MiB");
-    let inventory = Inventory::builtin();
+    let inventory = Inventory::with_engines(EMBEDDED);
     let spec = experiment.build(Variant::default()).expect("an experiment");
     let plan = Plan::new(&spec.check(&inventory).expect("it is right"), false);
     let prepared = Prepared::new(&plan, &inventory, &Options::default());

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::Prepared;
-use crate::inventory::Inventory;
+use crate::inventory::{EMBEDDED, Inventory};
 use engine::Options;
 
 const WORKLOAD: &str = r#"name = "mine"
@@ -39,7 +39,7 @@ fn prepared(load: &str) -> (TempDir, Prepared) {
         .placement("one", build::Placement::on("d"))
         .workload(build::Workload::folder(&path).operations(1))
         .memory("1 GiB");
-    let inventory = Inventory::builtin();
+    let inventory = Inventory::with_engines(EMBEDDED);
     let spec = experiment.build(Variant::default()).expect("an experiment");
     let plan = Plan::new(&spec.check(&inventory).expect("it is right"), false);
     let prepared = Prepared::new(&plan, &inventory, &Options::default());

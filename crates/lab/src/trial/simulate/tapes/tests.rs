@@ -11,7 +11,7 @@ use toml_edit::Value;
 
 use super::super::{Images, Moment};
 use crate::Prepared;
-use crate::inventory::Inventory;
+use crate::inventory::{EMBEDDED, Inventory};
 use crate::trial::{Cancel, Subject, simulate};
 use engine::Options;
 
@@ -79,7 +79,7 @@ fn prepared_with(load: &str, run: &str, workload: &[(&str, Value)]) -> (TempDir,
         .set("placement.on-slow.temp.volumes", "slow")
         .set("placement.on-slow.temp.file_size", "30 MiB")
         .memory("1 MiB");
-    let inventory = Inventory::builtin();
+    let inventory = Inventory::with_engines(EMBEDDED);
     let spec = experiment.build(Variant::default()).expect("an experiment");
     let plan = Plan::new(&spec.check(&inventory).expect("it is right"), false);
     let prepared = Prepared::new(&plan, &inventory, &Options::default());

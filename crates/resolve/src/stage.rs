@@ -1,16 +1,18 @@
 //! From an arm's settings to the model: machine, volumes, files and store.
 
+mod attached;
 mod disk;
+mod drawn;
 mod error;
+mod host_cache;
 mod store;
 mod unknowns;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::store::{Store, StoreSpec};
-use model::{Bytes, DiskSpec, MachineSpec, Storage, VolumeSpec};
+use model::{Bytes, CpuCosts, DiskSpec, MachineSpec, Storage, VolumeSpec};
 use replay::Places;
-use sqlite_vfs::virtual_time::CpuCosts;
 
 use catalogue::{Catalogue, DiskEntry};
 use experiment::spec::{self, Disk, Settings, System};
@@ -20,6 +22,7 @@ use store::store;
 use unknowns::Unknown;
 
 pub use error::StageError;
+pub(crate) use host_cache::written_back;
 
 /// An arm, ready to run.
 #[derive(Clone)]

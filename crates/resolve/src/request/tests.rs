@@ -2,7 +2,7 @@ use experiment::build;
 use model::Bytes;
 
 use super::*;
-use crate::inventory::EMBEDDED;
+use crate::EMBEDDED;
 
 fn set(key: &str, value: &str) -> (String, String) {
     owned((key, value))

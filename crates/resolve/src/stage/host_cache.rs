@@ -5,7 +5,7 @@ use catalogue::{CACHED_LIMIT, CacheLatencies, HostCaching, MachineEntry};
 use experiment::spec::{self, Role, Settings};
 use model::{Durability, HostCacheMode, LimitSpec, MachineSpec, Rate};
 
-use super::stage::StageError;
+use super::StageError;
 
 /// Gives `machine` the host cache that the experiment describes, if the machine supports one.
 pub(super) fn apply(

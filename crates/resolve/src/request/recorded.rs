@@ -12,74 +12,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::error::RequestError;
+use super::error::{RecordedError, RequestError};
 use super::inputs;
 use experiment::build;
 use experiment::spec::{ExperimentText, Mode, Role, profile_window};
 use model::Duration;
 use profile::{Latency, Observed, Profile};
-use thiserror::Error;
 use toml_edit::{DocumentMut, InlineTable, Item, TableLike, Value, value};
 
 /// What a layout calls such a disk.
 const RECORDED: &str = "recorded";
-
-/// Why a profile does not describe its server's disks.
-#[derive(Debug, Error)]
-pub enum RecordedError {
-    /// The machine is not known.
-    #[error(
-        "--today recorded: {file} does not say what its server's machine has ({}); give it with {}, or in [machine] of {file}",
-        .missing.join(", "), .options.join(" ")
-    )]
-    Machine {
-        /// The profile.
-        file: String,
-        /// Keys of the profile's machine.
-        missing: Vec<&'static str>,
-        /// The options that give them.
-        options: Vec<&'static str>,
-    },
-    /// The time of requests that sessions wait for was not recorded.
-    #[error(
-        "volume \"{volume}\" is to be as recorded, and {file} does not have how long its {kind} took; record the server itself \
-         (`dbstow record`), or name a disk in a file of today's layout (--today FILE)"
-    )]
-    NoLatency {
-        /// The volume.
-        volume: String,
-        /// The profile.
-        file: String,
-        /// `reads`, `writes` or `flushes`.
-        kind: &'static str,
-    },
-    /// The requests for a volume's files are among those of others.
-    #[error(
-        "volume \"{volume}\" is to be as recorded, and {file} did not count requests for {roles} separately; put these files on \
-         the volume with the data, as the profile has them"
-    )]
-    NotCounted {
-        /// The volume.
-        volume: String,
-        /// The profile.
-        file: String,
-        /// Roles of its files.
-        roles: String,
-    },
-    /// Files of one role are on several volumes.
-    #[error(
-        "volume \"{volume}\" is to be as recorded, and files for {role} are on other volumes too, whose requests {file} does not \
-         tell apart; make one volume of them"
-    )]
-    Several {
-        /// The volume.
-        volume: String,
-        /// The profile.
-        file: String,
-        /// The role.
-        role: Role,
-    },
-}
 
 /// A layout as a profile shows it.
 #[derive(Clone, Debug)]

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use model::{Bytes, Duration, HostCacheMode, LimitSpec, Operation};
 
 use super::Inventory;
-use crate::trial::{Recording, Stage};
+use crate::stage::Stage;
+use crate::work::Recording;
 use engine::Measured;
 use experiment::spec::{
     self, Amount, Arm, Decides, EngineName, Known, KnownWorkload, Machine, Mode, Parameter,

@@ -1,9 +1,9 @@
 //! A request: an experiment, what is changed of it, and how it runs; resolved to a plan before anything runs.
 //!
 //! ```
+//! use engine::Engines;
 //! use experiment::spec::ExperimentText;
-//! use lab::inventory::EMBEDDED;
-//! use lab::request::RunRequest;
+//! use resolve::request::RunRequest;
 //! use model::Bytes;
 //!
 //! let request = RunRequest {
@@ -11,10 +11,11 @@
 //!     blocks: Some(5),
 //!     ..RunRequest::new(ExperimentText::builtin("files-times-disks")?)
 //! };
-//! let plan = request.resolve(EMBEDDED)?.plan;
+//! let engines = Engines { built: &[&sqlite::Provider], left_out: &[] };
+//! let plan = request.resolve(engines)?.plan;
 //! assert_eq!(plan.arms[0].settings.engine.memory, Bytes::mib(8));
 //! assert_eq!(plan.protocol.blocks, 5);
-//! # Ok::<(), lab::request::RequestError>(())
+//! # Ok::<(), resolve::request::RequestError>(())
 //! ```
 
 mod error;
@@ -22,15 +23,16 @@ pub mod inputs;
 mod recorded;
 mod today;
 
-pub use error::{CatalogueFileError, DiskFileError, RequestError};
-pub use recorded::{RecordedError, RecordedLayout, recorded_layout, with_recorded_disks};
+pub use error::{CatalogueFileError, DiskFileError, RecordedError, RequestError};
+pub use recorded::{RecordedLayout, recorded_layout, with_recorded_disks};
 pub use today::layout_of;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::carried::Inputs;
 use crate::inventory::Inventory;
-use crate::trial;
+use crate::memory;
 use engine::{EngineProvider, Engines, Options};
 use experiment::plan::Plan;
 use experiment::spec::{
@@ -76,6 +78,8 @@ pub struct RunRequest {
     pub catalogues: Vec<PathBuf>,
     /// Where the files of a workload may be.
     pub reach: Reach,
+    /// Workloads and profiles by the names used above, where these are not files of this machine.
+    pub inputs: Option<Inputs>,
     /// Accepts arms that may need more memory than this machine has (simulate).
     pub allow_large: bool,
     /// Where it runs in real time.
@@ -151,6 +155,7 @@ impl RunRequest {
             twin: false,
             catalogues: Vec::new(),
             reach: Reach::Beneath,
+            inputs: None,
             allow_large: false,
             options: Options::default(),
         }
@@ -194,6 +199,9 @@ impl RunRequest {
         let variant = self.variant()?;
         let inventory = Inventory::with_engines(engines).of_engine(&variant.engine);
         let mut inventory = inventory.reaching(self.reach);
+        if let Some(inputs) = &self.inputs {
+            inventory = inventory.carrying(inputs.clone());
+        }
         let disks = self.add_catalogues(&mut inventory)?;
         let overrides = self.overrides(&disks)?;
         let spec = Spec::swept(&self.experiment, &overrides, &variant, &inventory)?;
@@ -386,8 +394,8 @@ fn only_disk<'a>(
 /// Refuses an arm that may need more memory than available.
 fn check_memory(arm: &Arm) -> Result<(), RequestError> {
     let settings = &arm.settings;
-    let needed = trial::memory_needed(settings);
-    match trial::memory().filter(|there| needed > *there) {
+    let needed = memory::memory_needed(settings);
+    match memory::memory().filter(|there| needed > *there) {
         None => Ok(()),
         Some(there) => Err(RequestError::Memory {
             arm: arm.name.clone(),

@@ -3,7 +3,7 @@
 use catalogue::CatalogueError;
 use model::Bytes;
 
-use crate::trial::attached::AttachedError;
+use super::attached::AttachedError;
 
 /// Why an arm cannot run.
 #[derive(Debug, thiserror::Error)]

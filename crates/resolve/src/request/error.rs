@@ -5,12 +5,11 @@ use std::io;
 use model::Bytes;
 use thiserror::Error;
 
-use super::recorded::RecordedError;
 use catalogue::CatalogueError;
 use engine::{OptionsError, UnknownEngine};
 use experiment::kind::OtherKind;
 use experiment::plan::counted;
-use experiment::spec::{EngineName, SpecError};
+use experiment::spec::{EngineName, Role, SpecError};
 use profile::ProfileError;
 
 /// A request that cannot be resolved, with the remedy. Options are those of `dbstow run`.
@@ -150,4 +149,61 @@ pub enum DiskFileError {
     /// It has no disk, or several: this many.
     #[error("the file has {0} disks, and one is to take the volume's place; keep one in it")]
     NotOne(usize),
+}
+
+/// Why a profile does not describe its server's disks.
+#[derive(Debug, Error)]
+pub enum RecordedError {
+    /// The machine is not known.
+    #[error(
+        "--today recorded: {file} does not say what its server's machine has ({}); give it with {}, or in [machine] of {file}",
+        .missing.join(", "), .options.join(" ")
+    )]
+    Machine {
+        /// The profile.
+        file: String,
+        /// Keys of the profile's machine.
+        missing: Vec<&'static str>,
+        /// The options that give them.
+        options: Vec<&'static str>,
+    },
+    /// The time of requests that sessions wait for was not recorded.
+    #[error(
+        "volume \"{volume}\" is to be as recorded, and {file} does not have how long its {kind} took; record the server itself \
+         (`dbstow record`), or name a disk in a file of today's layout (--today FILE)"
+    )]
+    NoLatency {
+        /// The volume.
+        volume: String,
+        /// The profile.
+        file: String,
+        /// `reads`, `writes` or `flushes`.
+        kind: &'static str,
+    },
+    /// The requests for a volume's files are among those of others.
+    #[error(
+        "volume \"{volume}\" is to be as recorded, and {file} did not count requests for {roles} separately; put these files on \
+         the volume with the data, as the profile has them"
+    )]
+    NotCounted {
+        /// The volume.
+        volume: String,
+        /// The profile.
+        file: String,
+        /// Roles of its files.
+        roles: String,
+    },
+    /// Files of one role are on several volumes.
+    #[error(
+        "volume \"{volume}\" is to be as recorded, and files for {role} are on other volumes too, whose requests {file} does not \
+         tell apart; make one volume of them"
+    )]
+    Several {
+        /// The volume.
+        volume: String,
+        /// The profile.
+        file: String,
+        /// The role.
+        role: Role,
+    },
 }

@@ -1,6 +1,6 @@
 //! What execution costs: counted, never measured, so that a run can be repeated exactly.
 
-use model::Duration;
+use super::Duration;
 
 /// CPU time per unit of work.
 ///
@@ -10,9 +10,9 @@ use model::Duration;
 pub struct CpuCosts {
     /// Per statement: parsing, planning, and the round trip to the client.
     pub statement: Duration,
-    /// Per page requested from SQLite's cache.
+    /// Per page requested from the engine's cache.
     pub logical_read: Duration,
-    /// Per step of SQLite's virtual machine.
+    /// Per step of the program that a statement is compiled to (SQLite's virtual machine).
     pub vm_step: Duration,
 }
 

@@ -6,8 +6,8 @@ use model::cores::Speed;
 use model::{Burst, DiskSpec, LimitSpec, MachineSpec, Measure, Rate, VolumeSpec};
 
 use super::StageError;
-use crate::trial::attached::Attached;
-use crate::trial::host_cache;
+use super::attached::Attached;
+use super::host_cache;
 
 pub(super) fn striped(volume: &spec::Volume, disk: DiskSpec) -> VolumeSpec {
     VolumeSpec {

@@ -23,8 +23,8 @@ use experiment::spec::{
 use model::Bytes;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use workload::Files;
 
+use crate::carried::{Inputs, Named};
 use crate::inventory::Inventory;
 
 /// A plan and the files it refers to.
@@ -34,53 +34,6 @@ pub struct PlanFile {
     pub plan: Plan,
     /// The user's own files.
     pub inputs: Inputs,
-}
-
-/// Texts of the user's own files that a plan refers to, by the names used in the plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Inputs {
-    /// Catalogue files, in the order in which they are read.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub catalogues: Vec<Named>,
-    /// The files of each workload, by its path.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub workloads: BTreeMap<String, Files>,
-    /// Profiles, by their paths.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub profiles: BTreeMap<String, String>,
-}
-
-/// A file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Named {
-    /// Its name, as given by the user.
-    pub name: String,
-    /// Its content.
-    pub text: String,
-}
-
-impl Inputs {
-    /// The files of the workload at `path`.
-    ///
-    /// # Errors
-    /// When it is not included.
-    pub fn workload(&self, path: &str) -> Result<&Files, String> {
-        self.workloads.get(path).ok_or_else(|| missing(path))
-    }
-
-    /// The text of the profile at `path`.
-    ///
-    /// # Errors
-    /// When it is not included.
-    pub fn profile(&self, path: &str) -> Result<&String, String> {
-        self.profiles.get(path).ok_or_else(|| missing(path))
-    }
-}
-
-fn missing(path: &str) -> String {
-    format!("the plan does not carry {path}; write it again with `dbstow plan --out`")
 }
 
 /// Why a plan file cannot be used.
@@ -334,7 +287,7 @@ mod tests {
     use experiment::spec::{ExperimentText, Spec, Variant};
 
     use super::*;
-    use crate::inventory::EMBEDDED;
+    use crate::EMBEDDED;
 
     const DISK: &str = r#"
         [source.mine]
@@ -354,7 +307,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let script = folder.path().join("one.sql");
         std::fs::write(&script, "select 1;").expect("it can be written");
-        let mut inventory = Inventory::builtin();
+        let mut inventory = Inventory::with_engines(EMBEDDED);
         inventory.add_catalogue(DISK, "mine.toml").expect("sound");
         let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let overrides = [
@@ -375,7 +328,7 @@ mod tests {
         assert_eq!(read.plan, file.plan);
         assert_eq!(read.inputs, file.inputs);
         let inventory = read.inventory(EMBEDDED).expect("all came with it");
-        crate::Prepared::new(&read.plan, &inventory, &Default::default()).expect("all is known");
+        crate::Resolved::new(&read.plan, &inventory, &Default::default()).expect("all is known");
     }
 
     #[test]

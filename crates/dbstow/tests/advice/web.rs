@@ -1,0 +1,59 @@
+//! What the page answers is what the program writes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use web::{Answer, Asked};
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples")
+        .join(name)
+}
+
+/// What the program writes, given the command line that the page shows.
+fn written(command: &str) -> [String; 3] {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (from, to) in [("shop.toml", "profile.toml"), ("today.toml", "today.toml")] {
+        fs::copy(example(from), folder.path().join(to)).expect("it is an example");
+    }
+    let words = shell_words::split(command).expect("words of a shell");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_dbstow"));
+    program.args(&words[1..]).current_dir(folder.path());
+    program.assert().success();
+    let answer = folder.path().join("profile-advice");
+    ["advice.json", "advice.html", "finalists.toml"]
+        .map(|name| fs::read_to_string(answer.join(name)).expect("it was written"))
+}
+
+#[test]
+fn the_page_answers_byte_for_byte_as_the_command_that_it_shows() {
+    let asked = Asked {
+        cloud: Some("azure".to_owned()),
+        budget: Some(300.0),
+        capacity: BTreeMap::from([
+            ("data".to_owned(), "60GiB".to_owned()),
+            ("log".to_owned(), "20GiB".to_owned()),
+        ]),
+        ..Asked::default()
+    };
+    let text = |name: &str| fs::read_to_string(example(name)).expect("it is an example");
+    let answer = web::advise(&text("shop.toml"), &text("today.toml"), &asked, &mut |_| {
+        true
+    });
+    let Answer {
+        json,
+        html,
+        finalists,
+        command,
+        notes,
+    } = answer.expect("the README shows this answer");
+
+    assert_eq!(notes, [""; 0]);
+    let [written_json, written_html, written_finalists] = written(&command);
+    assert_eq!(json, written_json);
+    assert!(html == written_html, "the pages differ");
+    assert_eq!(finalists, written_finalists);
+}

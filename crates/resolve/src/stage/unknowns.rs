@@ -1,0 +1,111 @@
+//! Uncertain values of an arm, which each block of a simulated run draws.
+//!
+//! Arms on one kind of disk, in one block, are drawn alike, since the question is which of them to choose on the same disks;
+//! those on different kinds are not. A value that the experiment states (`override`, `engine.cpu`, `workload.log_bytes_per_row`)
+//! is taken as known: it was measured, documented for that row, or fitted to it.
+//!
+//! Not drawn: limits, which vendors document; how deep a limit's bucket is; an engine's constants, such as its writes in flight.
+//! Disks of one volume are drawn alike, although those of a stripe differ.
+
+use catalogue::{Catalogue, Known, MachineEntry, Spreads, statement_spread};
+use experiment::spec::{self, Disk, Script, Settings};
+use model::{CpuCosts, HostCacheMode, Operation, Spread};
+
+/// A value of an arm that is not known exactly.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Unknown {
+    /// Its name, the same in all arms that share it: `write latency of azure-premium`.
+    pub(super) name: String,
+    pub(super) spread: Spread,
+    pub(super) what: What,
+}
+
+/// Which values of a stage an unknown is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// The disks of a volume, by its place in the stage.
+    Latency { volume: usize, operation: Operation },
+    /// Hits of the machine's host cache.
+    CacheHit,
+    /// What work costs the processor.
+    Processor,
+    /// Log of a changed row.
+    LogBytes,
+}
+
+/// The unknowns of the disks of `volume`, which the stage has at this place.
+pub(super) fn of_volume(
+    place: usize,
+    volume: &spec::Volume,
+    entry: Option<&MachineEntry>,
+    catalogue: &Catalogue,
+) -> (Vec<Unknown>, Option<Spreads>) {
+    let spreads = match &volume.disk {
+        Disk::Unlimited | Disk::Recorded => None,
+        Disk::Local => entry.and_then(|entry| entry.local_spreads.clone()),
+        Disk::Catalogue(name) => catalogue.disk(name).ok().map(|disk| disk.class.spreads()),
+    };
+    let Some(spreads) = spreads else {
+        return (Vec::new(), None);
+    };
+    let by = &volume.replaced;
+    let latencies = [
+        (Operation::Read, by.read_latency, spreads.read),
+        (Operation::Write, by.write_latency, spreads.write),
+        (Operation::Flush, by.flush_latency, spreads.flush),
+    ];
+    let unknowns = latencies
+        .into_iter()
+        .filter(|(_, stated, _)| stated.is_none());
+    let unknowns = unknowns.map(|(operation, _, spread)| Unknown {
+        name: format!("{} latency of {}", name_of(operation), spreads.kind),
+        spread,
+        what: What::Latency {
+            volume: place,
+            operation,
+        },
+    });
+    (unknowns.collect(), Some(spreads))
+}
+
+/// The unknowns of an arm besides those of its volumes' disks.
+pub(super) fn of_arm(settings: &Settings, entry: Option<&MachineEntry>) -> Vec<Unknown> {
+    let is_cached = |volume: &spec::Volume| volume.host_cache != HostCacheMode::None;
+    let hits = entry.and_then(|entry| entry.host_cache_spreads.as_ref());
+    let hits = hits.filter(|_| settings.volumes.iter().any(is_cached));
+    // Its name is that of a read of such a disk, which it is.
+    let hit = hits.map(|spreads| Unknown {
+        name: format!("{} latency of {}", name_of(Operation::Read), spreads.kind),
+        spread: spreads.read,
+        what: What::CacheHit,
+    });
+    let has_statements = !matches!(settings.workload.script, Script::Profile { .. });
+    // What engines cost of which nothing was published is the default.
+    let is_published = settings.engine.cpu.statement != CpuCosts::default().statement;
+    let processor = Unknown {
+        name: "processor time of statements".to_owned(),
+        spread: match is_published {
+            true => statement_spread(),
+            false => Known::Assumed.spread(),
+        },
+        what: What::Processor,
+    };
+    // Follows from the lengths of its rows; what a product adds to them differs.
+    let log_bytes = Unknown {
+        name: "log of a changed row".to_owned(),
+        spread: Known::One.spread(),
+        what: What::LogBytes,
+    };
+    let processor = Some(processor).filter(|_| has_statements && !settings.engine.cpu.is_given);
+    let is_stated = settings.workload.log_bytes_per_row.is_some();
+    let log_bytes = Some(log_bytes).filter(|_| has_statements && !is_stated);
+    [hit, processor, log_bytes].into_iter().flatten().collect()
+}
+
+fn name_of(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+        Operation::Flush => "flush",
+    }
+}
