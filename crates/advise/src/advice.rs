@@ -45,9 +45,13 @@ impl Request<'_> {
             today_share: recorded_share(backtest),
             limits: self.wishes.limits,
         };
-        let found = search.run(go_on);
-        let found =
-            found.and_then(|found| prefer::settled(&search, self.need.today.as_deref(), found));
+        let found = search
+            .run(go_on)
+            .and_then(|found| match search.limits.quick {
+                // What is simpler is preferred among layouts that are fast enough, which a bound does not know.
+                true => Ok(found),
+                false => prefer::settled(&search, self.need.today.as_deref(), found),
+            });
         let found = found.map_err(AdviseError::Today)?;
         let described = Described {
             request: self,

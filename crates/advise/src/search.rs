@@ -5,6 +5,7 @@
 //! it has in common with many others ([`bounds`]). About a hundred layouts are left to simulate.
 
 mod bounds;
+mod by_bound;
 
 use replay::ReplayError;
 
@@ -29,7 +30,7 @@ pub struct Limits {
     pub budget: Option<f64>,
     /// Maximum number of layout simulations.
     pub simulations_max: u64,
-    /// Whether the search ends at the cheapest layout that meets the target, without those that are faster for more.
+    /// Whether a bound answers alone, and no layout is simulated: the cheapest that may meet the target.
     pub quick: bool,
 }
 
@@ -116,6 +117,19 @@ pub struct Counts {
     pub is_complete: bool,
 }
 
+impl Counts {
+    /// Of a search that has not begun.
+    fn of(considered: Considered) -> Counts {
+        Counts {
+            machines: considered.machines,
+            unpriced: considered.unpriced,
+            considered: considered.layouts,
+            beaten: considered.layouts.saturating_sub(considered.unbeaten),
+            ..Counts::default()
+        }
+    }
+}
+
 /// Progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
@@ -154,27 +168,19 @@ impl Search<'_> {
         let load = self.today_load;
         let mut today = self.today.simulate(load, Effort::Short, 1)?;
         today.operation_s *= self.today_share;
+        if self.limits.quick {
+            return Ok(self.by_bound(today));
+        }
         let today_s = self.today.long(load)?;
         let today_s = today_s
             .iter()
             .map(|measured| measured.operation_s * self.today_share);
-        let Considered {
-            machines,
-            unpriced,
-            layouts,
-            unbeaten,
-        } = self.layouts.considered();
+        let considered = self.layouts.considered();
         let mut under = Under {
             search: self,
             today_s: today_s.collect(),
             short_today_s: today.operation_s,
-            counts: Counts {
-                machines,
-                unpriced,
-                considered: layouts,
-                beaten: layouts.saturating_sub(unbeaten),
-                ..Counts::default()
-            },
+            counts: Counts::of(considered),
             bounds: Bounds::default(),
             confirmed: Vec::new(),
             frontier: Vec::new(),
@@ -184,7 +190,7 @@ impl Search<'_> {
         };
         under.walk(go_on)?;
         under.counts.bounds = under.bounds.simulated;
-        under.counts.bounded = unbeaten.saturating_sub(under.counts.simulated);
+        under.counts.bounded = considered.unbeaten.saturating_sub(under.counts.simulated);
         let fastest = under.frontier.last().cloned();
         let value = |found: &&Found| found.time.mean * found.layout.usd_per_month;
         let best_value = under.frontier.iter().chain(&under.cheapest);
@@ -222,10 +228,6 @@ impl Under<'_, '_> {
         let layouts = self.search.layouts;
         for (at, layout) in layouts.iter().enumerate() {
             let cheapest = self.cheapest.as_ref();
-            let is_dearer = |found: &Found| !costs_the_same(&found.layout, layout);
-            if limits.quick && cheapest.is_some_and(is_dearer) {
-                break;
-            }
             let most = cheapest.map(|cheapest| cheapest.layout.usd_per_month * DEARER_MAX);
             let is_within =
                 (limits.budget.or(most)).is_none_or(|most| layout.usd_per_month <= most);

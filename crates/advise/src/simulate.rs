@@ -58,6 +58,19 @@ pub struct Measured {
     pub parts: Parts,
 }
 
+impl Measured {
+    /// What is known of a layout that was not simulated, on which an operation takes `operation_s` at least.
+    pub(crate) fn least(operation_s: f64) -> Measured {
+        Measured {
+            operation_s,
+            operations_per_s: 0.0,
+            used: Vec::new(),
+            split: TimeSplit::default(),
+            parts: Parts::default(),
+        }
+    }
+}
+
 /// Utilisation of a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Utilisation {
@@ -201,13 +214,7 @@ impl Placed {
     ) -> Result<Measured, ReplayError> {
         let one = |part: &Part| self.part(part, effort, seed);
         let done: Vec<Done> = in_parallel(&load.parts, one)?;
-        let mut all = Measured {
-            operation_s: 0.0,
-            operations_per_s: 0.0,
-            used: Vec::new(),
-            split: TimeSplit::default(),
-            parts: Parts::default(),
-        };
+        let mut all = Measured::least(0.0);
         for (part, done) in load.parts.iter().zip(&done) {
             all.operation_s += part.share * done.operation_s;
             all.parts = all.parts + done.parts.times(part.share);

@@ -17,7 +17,7 @@ impl Described<'_> {
             (false, Kind::Stay | Kind::Change | Kind::Move) => {
                 format!("Undecided, as the search ended early. So far: {answer}")
             }
-            (true, _) | (false, Kind::Nothing) => answer,
+            (true, _) | (false, Kind::Nothing | Kind::Undecided) => answer,
         }
     }
 
@@ -43,7 +43,17 @@ impl Described<'_> {
                 what(&document.today),
                 price(&document.today),
                 currency.shown(decision.worth_usd_per_month),
-                self.faster(document)
+                match self.is_by_bound() {
+                    true =>
+                        " A bound says so (--quick): what is faster was not looked for.".to_owned(),
+                    false => self.faster(document),
+                }
+            ),
+            (Kind::Undecided, Some(layout)) => format!(
+                "Undecided: nothing that keeps {goal} costs less than {}{now}. This is a bound, and no layout was simulated (--quick): \
+                 {}, for that price, may be too slow. The same command without --quick answers.",
+                price(layout),
+                what(layout)
             ),
             (Kind::Change, Some(layout)) => format!(
                 "Change one thing: {}, for {}{now}: operations take {} of today's time.{}",
@@ -59,7 +69,9 @@ impl Described<'_> {
                 percent(layout.time),
                 self.for_as_much(document, layout)
             ),
-            (Kind::Change | Kind::Move | Kind::Nothing, _) => self.nothing(document, &goal),
+            (Kind::Change | Kind::Move | Kind::Undecided | Kind::Nothing, _) => {
+                self.nothing(document, &goal)
+            }
         }
     }
 
@@ -136,6 +148,11 @@ impl Described<'_> {
             format!(" for at most {} a month", currency.shown(most))
         });
         let nearest = match (&document.above_budget, &document.fastest) {
+            (Some(dearer), _) if self.is_by_bound() => format!(
+                "the cheapest that may is {}, for {} a month, by a bound (--quick)",
+                what(dearer),
+                price(dearer)
+            ),
             (Some(dearer), _) => format!(
                 "the cheapest that does is {}, for {} a month: raise the budget to that",
                 what(dearer),
@@ -234,6 +251,7 @@ pub(super) mod tests {
             time,
             time_half: 0.0,
             time_range: None,
+            time_is_least: false,
             operation_ms: 1.0,
             used: Vec::new(),
             spent: BTreeMap::new(),

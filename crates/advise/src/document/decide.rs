@@ -3,6 +3,7 @@
 //! ```text
 //! today keeps the goal within the budget, and nothing that keeps it saves what is worth a change ──> stay
 //! the cheapest differs from today in one thing, or one change saves nearly as much ───────────────> change
+//! a bound alone says what could be bought ────────────────────────────────────────────────────────> undecided
 //! else ──────────────────────────────────────────────────────────────────────────────────────────> move
 //! ```
 
@@ -17,7 +18,6 @@ use replay::OFF_MAX;
 use super::Described;
 use super::changes::Tried;
 use crate::error::AdviseError;
-use crate::headroom::{Headroom, headroom};
 use crate::offer::sustained;
 use crate::search::Found;
 
@@ -63,6 +63,7 @@ impl Described<'_> {
         let saves = today.usd_per_month.zip(cheapest.usd_per_month);
         let saves = saves.map(|(now, then)| now - then);
         let kind = match differences.len() {
+            _ if self.is_by_bound() => Kind::Undecided,
             0 | 1 => Kind::Change,
             _ => Kind::Move,
         };
@@ -80,8 +81,8 @@ impl Described<'_> {
             return Ok(true);
         }
         let most_s = self.found.today.operation_s * (1.0 + limits.slower_max);
-        let room = headroom(&self.request.today.placed, &self.request.load, most_s);
-        Ok(room.map_err(AdviseError::Today)? != Headroom::None)
+        let grown_s = self.request.today.placed.operation_s(&self.request.load);
+        Ok(grown_s.map_err(AdviseError::Today)? <= most_s)
     }
 
     /// The price of today's layout, where nothing that keeps the goal saves enough, or is much faster for as much.

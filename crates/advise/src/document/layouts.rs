@@ -160,8 +160,18 @@ impl Described<'_> {
             volumes,
             usd_per_month: Some(found.layout.usd_per_month),
             headroom: None,
-            time_range: self.range(&found.measured, found.time),
             ..measured(&found.measured, found.time, self.today_s(), &names)
+        };
+        let layout = match self.is_by_bound() {
+            true => document::Layout {
+                time_is_least: true,
+                parts_ms: BTreeMap::new(),
+                ..layout
+            },
+            false => document::Layout {
+                time_range: self.range(&found.measured, found.time),
+                ..layout
+            },
         };
         let catalogue = self.request.catalogue;
         let layout = Bought::of(machine, catalogue).under(layout);
@@ -257,6 +267,7 @@ pub(super) fn measured(
         time: time.mean,
         time_half: time.half,
         time_range: None,
+        time_is_least: false,
         operation_ms,
         used,
         spent: spent(&measured.split),

@@ -48,17 +48,21 @@ impl Described<'_> {
         let found = self.found;
         let with_headroom =
             |found: &Option<Found>| -> Result<Option<document::Layout>, AdviseError> {
-                found
-                    .as_ref()
-                    .map(|found| self.with_headroom(found))
-                    .transpose()
+                let layout = |found| match self.is_by_bound() {
+                    true => Ok(self.layout(found)),
+                    false => self.with_headroom(found),
+                };
+                found.as_ref().map(layout).transpose()
             };
         let plain = |found: &Option<Found>| found.as_ref().map(|found| self.layout(found));
         let today = self.of_today();
         let above_budget = with_headroom(&found.above_budget)?;
         let mut cheapest = with_headroom(&found.cheapest)?;
         let mut runner_up = plain(&found.runner_up);
-        let changes = self.changes(&today)?;
+        let changes = match self.is_by_bound() {
+            true => Vec::new(),
+            false => self.changes(&today)?,
+        };
         if let Some(changed) = self.one_change(&today, cheapest.as_ref(), &changes)? {
             runner_up = cheapest.replace(changed);
         } else if let Some(quicker) = self.quicker(&today, cheapest.as_ref()) {
@@ -66,10 +70,7 @@ impl Described<'_> {
             cheapest = Some(self.with_headroom(quicker)?);
         }
         let decision = self.decision(&today, cheapest.as_ref())?;
-        // A search for the cheapest alone ends before it knows these.
-        let is_whole = !self.request.wishes.limits.quick;
-        let whole = |found| plain(found).filter(|_| is_whole);
-        let [fastest, best_value] = [&found.fastest, &found.best_value].map(whole);
+        let [fastest, best_value] = [&found.fastest, &found.best_value].map(plain);
         let best_value = {
             let others = [&best_value, &cheapest, &runner_up, &fastest];
             let all = others.into_iter().flatten();
@@ -78,6 +79,7 @@ impl Described<'_> {
                 Some(_) => 1.0 + self.request.wishes.limits.slower_max,
                 None => f64::INFINITY,
             };
+            let is_whole = !self.is_by_bound();
             value::best(all.filter(|layout| is_whole && layout.time <= goal)).cloned()
         };
         let mut document = document::Advice {
@@ -130,6 +132,11 @@ impl Described<'_> {
         (is_within && wishes.growth <= 1.0).then_some(today)
     }
 
+    /// Whether nothing that could be bought was simulated: the times of layouts are bounds.
+    fn is_by_bound(&self) -> bool {
+        self.request.wishes.limits.quick
+    }
+
     fn server(&self) -> Option<String> {
         let origin = &self.request.today.profile.origin;
         let product = origin.product.as_ref()?;
@@ -148,7 +155,7 @@ impl Described<'_> {
             cloud: need.cloud.clone(),
             slower_max: self.request.wishes.limits.slower_max,
             budget_usd_per_month: self.request.wishes.limits.budget,
-            quick: self.request.wishes.limits.quick,
+            quick: self.is_by_bound(),
             growth: self.request.wishes.growth,
             currency: self.names.currency.clone(),
             system: match need.system {

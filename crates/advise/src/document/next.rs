@@ -46,8 +46,11 @@ impl Described<'_> {
                 emulate,
             ),
         ];
-        if let Some(cheapest) = cheapest.filter(|cheapest| self.kept_for(today, cheapest).is_none())
-        {
+        // No files are moved for what a bound allows.
+        let is_moved = |cheapest: &&document::Layout| {
+            !cheapest.time_is_least && self.kept_for(today, cheapest).is_none()
+        };
+        if let Some(cheapest) = cheapest.filter(is_moved) {
             let mut layout = words(&["layout", file, "--arm", CHEAPEST]);
             layout.extend(words(&["--engine", engine]));
             layout.extend(words(scripts.arguments));

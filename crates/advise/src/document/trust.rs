@@ -18,6 +18,9 @@ impl Described<'_> {
     /// How far to trust the answer, and why.
     pub(super) fn trust(&self, document: &Advice) -> Trust {
         let mut doubts = Vec::new();
+        if self.is_by_bound() {
+            doubts.push("no layout was simulated, and times are bounds (--quick)".to_owned());
+        }
         if !document.backtest.fits {
             doubts.push(misfit(&document.backtest));
         }

@@ -13,7 +13,7 @@ use crate::layout::{Keep, Layout, Layouts, Relaxed};
 use crate::simulate::{Effort, Measured, Ratio, SEEDS};
 
 /// How far the times of two short simulations differ by chance at most, as a share.
-const CHANCE: f64 = 0.03;
+pub(super) const CHANCE: f64 = 0.03;
 
 /// What was simulated.
 #[derive(Default)]

@@ -346,7 +346,7 @@ fn of_layouts_at_one_price_the_faster_is_advised_and_the_other_is_runner_up() {
 }
 
 #[test]
-fn a_quick_search_finds_the_same_cheapest_with_fewer_simulations() {
+fn by_its_bound_alone_the_cheapest_costs_at_most_what_the_search_finds() {
     let catalogue = Catalogue::builtin();
     let need = Need {
         disks_max: Some(2),
@@ -372,14 +372,34 @@ fn a_quick_search_finds_the_same_cheapest_with_fewer_simulations() {
         search.run(&mut |_| true).expect("operations take time")
     };
     let (whole, quick) = (found(false), found(true));
-    assert!(whole.cheapest.is_some());
-    assert_eq!(quick.cheapest, whole.cheapest);
-    let simulations = |results: &Results| results.counts.simulated + results.counts.bounds;
-    assert!(
-        simulations(&quick) < simulations(&whole),
-        "{:?}",
-        quick.counts
-    );
+    let cheapest = whole.cheapest.expect("there is one");
+    let least = quick
+        .cheapest
+        .expect("a bound allows what a simulation does");
+    assert!(least.layout.usd_per_month <= cheapest.layout.usd_per_month);
+    // 1.2 of today's time, and the chance in that.
+    assert!(least.time.mean <= 1.2 * 1.03, "{:?}", least.time);
+    assert_eq!((quick.counts.simulated, quick.counts.bounds), (0, 0));
+    assert!(whole.counts.simulated > 0);
+    // A dearer one is above the budget, and a smaller budget than the least price buys nothing.
+    let below = |budget| {
+        let limits = Limits {
+            slower_max: 0.2,
+            budget: Some(budget),
+            simulations_max: u64::MAX,
+            quick: true,
+        };
+        let search = Search {
+            layouts: &layouts,
+            today: &today,
+            today_load: &load,
+            today_share: 1.0,
+            limits,
+        };
+        search.run(&mut |_| true).expect("operations take time")
+    };
+    let poor = below(least.layout.usd_per_month - 0.01);
+    assert_eq!((poor.cheapest, poor.above_budget), (None, Some(least)));
 }
 
 #[test]

@@ -83,6 +83,14 @@ pub enum PromiseError {
         /// The names that there are.
         known: String,
     },
+    /// Its times are bounds.
+    #[error(
+        "{file}: the advice was made with --quick, and promised no time; ask for it again without"
+    )]
+    Bound {
+        /// The file.
+        file: String,
+    },
     /// The profile before had no operations.
     #[error(
         "{file}: the advice was made from a profile without the time of an operation, so it promised none that can be recorded; \
@@ -118,6 +126,8 @@ struct Decision {
 
 #[derive(Deserialize)]
 struct Asked {
+    #[serde(default)]
+    quick: bool,
     growth: Counted,
 }
 
@@ -173,6 +183,11 @@ impl Promise {
         if document.schema != SCHEMA {
             let other: String = document.schema.chars().take(40).collect();
             return Err(not_advice(format!("its schema is `{other}`, not {SCHEMA}")));
+        }
+        if document.asked.quick {
+            return Err(PromiseError::Bound {
+                file: file.to_owned(),
+            });
         }
         let before = Before::of(&document.backtest);
         if before.operation_ms < LEAST || before.operations_per_s < LEAST {

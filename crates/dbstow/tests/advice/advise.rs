@@ -223,19 +223,59 @@ fn an_answer_that_is_there_is_not_overwritten_unless_that_is_said() {
     assert_ne!(place.read(finalists), left);
 }
 
-#[test]
-fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
-    let place = Place::new();
-    let advice = place.advice(&[]);
+fn fits_schema(advice: &Value) {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/advice.schema.json");
     let schema = fs::read_to_string(schema).expect("the schema is committed");
     let schema: Value = serde_json::from_str(&schema).expect("it is JSON");
     let validator = jsonschema::validator_for(&schema).expect("it is a schema");
     let errors: Vec<String> = validator
-        .iter_errors(&advice)
+        .iter_errors(advice)
         .map(|error| error.to_string())
         .collect();
     assert_eq!(errors, [""; 0]);
+}
+
+#[test]
+fn a_bound_alone_says_what_it_costs_at_least_and_promises_no_time() {
+    let place = Place::new();
+    let advice = place.advice(&["--quick"]);
+    fits_schema(&advice);
+    let whole = place.advice(&[]);
+
+    let price = |advice: &Value| number(&advice["cheapest"]["usd_per_month"]);
+    assert!(price(&advice) <= price(&whole), "{}", advice["answer"]);
+    assert_eq!(advice["decision"]["kind"], "undecided");
+    assert_eq!(advice["trust"]["level"], "low");
+    assert_eq!(advice["cheapest"]["time_is_least"], true);
+    assert_eq!(whole["cheapest"]["time_is_least"], Value::Null);
+    for count in ["simulated", "bounds_simulated"] {
+        assert_eq!(advice["counts"][count], 0, "{count}");
+    }
+
+    let output = stdout(&place.advise(&["--quick", "--budget", "500"]).success());
+    for part in ["Undecided: nothing that keeps", "(--quick)", "at least"] {
+        assert!(output.contains(part), "no {part} in {output}");
+    }
+    assert!(!output.contains("dbstow layout"), "{output}");
+    let page = place.read("shop-advice/advice.html");
+    for part in ["Undecided: ", "Cheapest, by a bound", "at least"] {
+        assert!(page.contains(part), "no {part} on the page");
+    }
+    let error = place.fails(&["verify", "shop-advice", "--after", "shop.toml"], 2);
+    assert!(error.contains("--quick"), "{error}");
+    // Below what anything costs.
+    let error = place.refused(&["--quick", "--budget", "123"], 2);
+    assert!(
+        error.contains("No layout keeps") && error.contains("by a bound"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_document_fits_its_schema_and_itself_and_is_the_same_every_time() {
+    let place = Place::new();
+    let advice = place.advice(&[]);
+    fits_schema(&advice);
 
     let cheapest = &advice["cheapest"];
     assert!(

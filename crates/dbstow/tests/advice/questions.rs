@@ -25,7 +25,7 @@ const ORDERS: &str = "examples/orders.toml --today examples/orders-today.toml --
 const QUESTIONS: &[Question] = &[
     Question {
         example: SHOP,
-        asked: "--cloud azure --budget 300 --full --quick --out cheaper",
+        asked: "--cloud azure --budget 300 --full --out cheaper",
         bill: &[
             ("machine", 0.119 * HOURS),
             ("data-temp-log", 2.0 * 40.0 * 0.0803),
@@ -33,7 +33,7 @@ const QUESTIONS: &[Question] = &[
     },
     Question {
         example: SHOP,
-        asked: "--replicas 1 --backup-days 7 --term 1y --full --quick --out standby",
+        asked: "--replicas 1 --backup-days 7 --term 1y --full --out standby",
         bill: &[
             // 59 % of the list price.
             ("machine", 0.59 * 0.167 * HOURS),
@@ -45,7 +45,7 @@ const QUESTIONS: &[Question] = &[
     },
     Question {
         example: SHOP,
-        asked: "--cloud aws --full --quick --out aws",
+        asked: "--cloud aws --full --out aws",
         bill: &[
             // The generation before costs 98.38 dollars in all, 8.7 % less.
             ("machine", 0.13892 * HOURS),
@@ -54,7 +54,7 @@ const QUESTIONS: &[Question] = &[
     },
     Question {
         example: ORDERS,
-        asked: "--full --quick --out enterprise",
+        asked: "--full --out enterprise",
         bill: &[
             ("machine", 0.477 * HOURS),
             // For all processors of the size that it is made of, and for four.
@@ -65,7 +65,7 @@ const QUESTIONS: &[Question] = &[
     },
     Question {
         example: ORDERS,
-        asked: "--licence own --licence-price 3400 --replicas 1 --passive-secondary --full --quick --out own",
+        asked: "--licence own --licence-price 3400 --replicas 1 --passive-secondary --full --out own",
         bill: &[
             ("machine", 0.477 * HOURS),
             ("Windows", 8.0 * 0.046 * HOURS),
@@ -80,7 +80,7 @@ const QUESTIONS: &[Question] = &[
     },
     Question {
         example: ORDERS,
-        asked: "--cloud aws --machine r8a.2xlarge --full --quick --out fewer",
+        asked: "--cloud aws --machine r8a.2xlarge --full --out fewer",
         bill: &[
             ("machine", 0.639_04 * HOURS),
             // With Windows in it.

@@ -2,8 +2,7 @@
 
 use super::decision::Kind;
 use super::document::{Advice, Layout};
-use super::view::{machine, time, volume, why};
-use table::quantity::number;
+use super::view::{machine, milliseconds, time, volume, why};
 
 /// One thing that could be done, on a page.
 pub(super) struct Card {
@@ -37,11 +36,14 @@ pub(super) fn cards(advice: &Advice) -> Vec<Card> {
         let Some(layout) = layout else { continue };
         match named.iter_mut().find(|(_, known)| known.is_same_as(layout)) {
             Some((titles, _)) => *titles = format!("{titles}, {}", title.to_lowercase()),
+            None if layout.time_is_least => {
+                named.push((format!("{title}, by a bound"), layout));
+            }
             None => named.push((title.to_owned(), layout)),
         }
     }
     let answer = match advice.decision.kind {
-        Kind::Nothing => None,
+        Kind::Undecided | Kind::Nothing => None,
         Kind::Stay | Kind::Change | Kind::Move => advice.chosen(),
     };
     let card = |(title, layout): (String, &Layout)| Card {
@@ -56,7 +58,7 @@ pub(super) fn cards(advice: &Advice) -> Vec<Card> {
         time: format!(
             "{} % of today's time, {} ms per operation",
             time(layout),
-            number(layout.operation_ms)
+            milliseconds(layout)
         ),
         held_back: why(layout),
     };

@@ -14,6 +14,8 @@ pub enum Kind {
     Change,
     /// Move to another layout.
     Move,
+    /// Not decided: a bound alone says what could be bought.
+    Undecided,
     /// No layout within the budget is fast enough.
     Nothing,
 }

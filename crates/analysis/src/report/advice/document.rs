@@ -74,7 +74,7 @@ pub struct Asked {
     pub slower_max: f64,
     /// Maximum price a month, in dollars.
     pub budget_usd_per_month: Option<f64>,
-    /// Whether only the cheapest was looked for; absent where all answers were.
+    /// Whether a bound answers alone, and no layout was simulated; absent where they were.
     #[serde(default, skip_serializing_if = "is_false")]
     pub quick: bool,
     /// The load that a layout must carry, as a multiple of today's.
@@ -231,6 +231,9 @@ pub struct Layout {
     /// From and to how much `time` may be, where a detail of the back-test is off: as simulated, and with each wait off by as much
     /// as on today's layout.
     pub time_range: Option<[f64; 2]>,
+    /// Whether `time` and `operation_ms` are lower bounds, and the layout was not simulated; absent where it was.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub time_is_least: bool,
     /// Mean time of an operation, in milliseconds.
     pub operation_ms: f64,
     /// The most used limits.

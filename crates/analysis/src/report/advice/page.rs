@@ -125,7 +125,8 @@ impl Chart {
         let frontier = advice.frontier.iter().map(|layout| ("frontier", layout));
         // The runner-up is in the table: marking a layout that is best at nothing would only cover others.
         let answers = advice.answers().into_iter();
-        let answers = answers.filter(|(name, _)| *name != "runner-up");
+        let answers =
+            answers.filter(|(name, layout)| *name != "runner-up" && !layout.time_is_least);
         let known = |(group, layout): (&'static str, &'_ Layout)| {
             let usd = layout.usd_per_month.filter(|usd| usd.is_finite())?;
             let machine = layout.machine.clone();
@@ -257,6 +258,7 @@ pub(super) mod tests {
             time,
             time_half: 0.0,
             time_range: None,
+            time_is_least: false,
             operation_ms: 2.5,
             parts_ms: BTreeMap::new(),
             used: vec![Used {

@@ -181,7 +181,7 @@ fn layouts(advice: &Advice, named: &[&Named<'_>], limits: usize) -> Table {
             usd(layout.usd_per_month, currency)
         }),
         Column::figure("time", |(_, layout): &Row<'_>| time(layout)).unit("%"),
-        Column::figure("ms", |(_, layout): &Row<'_>| number(layout.operation_ms)),
+        Column::figure("ms", |(_, layout): &Row<'_>| milliseconds(layout)),
         Column::text("machine", |(_, layout): &Row<'_>| machine(layout)),
         Column::text("volumes", |(_, layout): &Row<'_>| volumes(layout)).below(),
         Column::text("crash states\nsurvived", |(_, layout): &Row<'_>| {
@@ -213,7 +213,20 @@ fn usd(usd: Option<f64>, currency: &Currency) -> String {
 pub(super) fn time(layout: &Layout) -> String {
     match layout.time_range {
         Some([low, high]) => percent_within([layout.time, low, high]),
-        None => percent_with_error(layout.time, layout.time_half),
+        None => at_least(layout, percent_with_error(layout.time, layout.time_half)),
+    }
+}
+
+/// The mean time of an operation.
+pub(super) fn milliseconds(layout: &Layout) -> String {
+    at_least(layout, number(layout.operation_ms))
+}
+
+/// A time, and that it is a bound where it is one.
+fn at_least(layout: &Layout, time: String) -> String {
+    match layout.time_is_least {
+        true => format!("at least {time}"),
+        false => time,
     }
 }
 
@@ -281,6 +294,9 @@ fn prices(layout: &Layout, currency: &Currency) -> Table {
 
 /// What operations wait for, and the limit that is used most.
 pub(super) fn why(layout: &Layout) -> String {
+    if layout.time_is_least {
+        return "not simulated: no operation can take less, and it may take longer".to_owned();
+    }
     let spent = layout.spent.iter().max_by(|a, b| a.1.total_cmp(b.1));
     let spent =
         spent.map(|(on, share)| format!("{} of an operation's time is {on}", percent(*share)));
@@ -458,7 +474,7 @@ fn search(advice: &Advice) -> Vec<String> {
         ));
     }
     if advice.asked.quick {
-        let only = "Only the cheapest was looked for (--quick): what is faster for more was not.";
+        let only = "No layout was simulated (--quick): a bound ruled out all that are cheaper, and what is faster was not looked for.";
         sentences.push(only.to_owned());
     } else if counts.complete && counts.simulated > 0 {
         let shown = |usd| advice.asked.currency.shown(usd);

@@ -35,7 +35,7 @@ pub struct BillArgs {
     /// Earlier generations of machines too, where they save less than 10 %
     #[arg(long)]
     pub any_generation: bool,
-    /// Only look for the cheapest layout, and not for those that are faster for more
+    /// Answer in seconds, by a bound alone: below which price no layout can be fast enough. None is simulated
     #[arg(long)]
     pub quick: bool,
     /// How long machines are committed to [default: on demand]
