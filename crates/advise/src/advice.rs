@@ -15,6 +15,7 @@ use super::prefer;
 use super::recorded::{Recorded, recorded_share};
 use super::request::{Names, Request};
 use super::search::{Search, Step};
+use super::simulate::Effort;
 
 /// Layouts on which an operation takes longer than this many times today's time are skipped.
 const SLOWEST: f64 = 2.0;
@@ -32,10 +33,9 @@ impl Request<'_> {
         go_on: &mut dyn FnMut(Step) -> bool,
     ) -> Result<Advice, AdviseError> {
         let today = &self.today.placed;
-        let today_s = today
-            .operation_s(&self.today_load)
-            .map_err(AdviseError::Today)?;
-        let slowest_s = today_s * SLOWEST.max(1.0 + self.wishes.limits.slower_max);
+        let now = today.simulate(&self.today_load, Effort::Short, 1);
+        let now = now.map_err(AdviseError::Today)?;
+        let slowest_s = now.operation_s * SLOWEST.max(1.0 + self.wishes.limits.slower_max);
         let layouts = Layouts::new(self.catalogue, &self.need, &self.load, slowest_s, false)
             .map_err(AdviseError::NoLayout)?;
         let search = Search {
@@ -46,7 +46,7 @@ impl Request<'_> {
             limits: self.wishes.limits,
         };
         let found = search
-            .run(go_on)
+            .beside(now, go_on)
             .and_then(|found| match search.limits.quick {
                 // What is simpler is preferred among layouts that are fast enough, which a bound does not know.
                 true => Ok(found),

@@ -10,7 +10,7 @@ use replay::{OFF_MAX, ReplayError};
 
 use super::layout::{Layout, Layouts};
 use super::search::{Found, Results, Search, TOLD_APART};
-use super::simulate::{Effort, Measured};
+use super::simulate::{Effort, Measured, Stepwise};
 
 /// Prices that differ by a smaller share count as the same where a simpler layout is preferred.
 pub const SAME_PRICE: f64 = 0.05;
@@ -133,9 +133,10 @@ impl Preference<'_, '_> {
             if is_full(&short) && short.operation_s / self.short_today_s > much_faster {
                 continue;
             }
-            let confirmed = self.confirmed(*quickest)?;
-            let is_better = !is_full(&confirmed.measured) || confirmed.time.high() <= much_faster;
-            if is_better && confirmed.time.high() <= most {
+            let Some(confirmed) = self.confirmed(*quickest, most)? else {
+                continue;
+            };
+            if !is_full(&confirmed.measured) || confirmed.time.high() <= much_faster {
                 return Ok(Some(confirmed));
             }
         }
@@ -196,7 +197,7 @@ impl Preference<'_, '_> {
             return Ok(None);
         };
         *tries -= 1;
-        if self.time(quickest)? > most {
+        if !self.is_within(quickest, most)? {
             return Ok(None);
         }
         let cheaper = group
@@ -207,20 +208,22 @@ impl Preference<'_, '_> {
                 break;
             }
             *tries -= 1;
-            if self.time(layout)? <= most {
-                let confirmed = self.confirmed(*layout)?;
-                if confirmed.time.high() <= most {
-                    return Ok(Some(confirmed));
-                }
+            if self.is_within(layout, most)?
+                && let Some(confirmed) = self.confirmed(*layout, most)?
+            {
+                return Ok(Some(confirmed));
             }
         }
-        let confirmed = self.confirmed(*quickest)?;
-        Ok(Some(confirmed).filter(|confirmed| confirmed.time.high() <= most))
+        self.confirmed(*quickest, most)
     }
 
-    /// Operation time as a share of today's, of one short simulation.
-    fn time(&self, layout: &Layout) -> Result<f64, ReplayError> {
-        Ok(self.short(layout)?.operation_s / self.short_today_s)
+    /// Whether an operation takes `most` of today's time at most in one short simulation, which ends once it cannot.
+    fn is_within(&self, layout: &Layout, most: f64) -> Result<bool, ReplayError> {
+        self.simulated.set(self.simulated.get() + 1);
+        let is_open = |at_least_s: f64| at_least_s / self.short_today_s <= most;
+        let of = (&self.layouts().placed(layout), self.layouts().load());
+        let operation_s = Stepwise::new(Effort::Short, 1).go_on(of, &is_open)?;
+        Ok(is_open(operation_s))
     }
 
     /// One short simulation.
@@ -230,15 +233,16 @@ impl Preference<'_, '_> {
         placed.simulate(self.layouts().load(), Effort::Short, 1)
     }
 
-    /// The layout, confirmed by several longer simulations.
-    fn confirmed(&self, layout: Layout) -> Result<Found, ReplayError> {
+    /// The layout, if several longer simulations confirm that an operation takes `most` of today's time at most.
+    fn confirmed(&self, layout: Layout, most: f64) -> Result<Option<Found>, ReplayError> {
         let placed = self.layouts().placed(&layout);
-        let (time, measured) = placed.confirmed(self.layouts().load(), &self.today_s)?;
-        Ok(Found {
+        let load = self.layouts().load();
+        let confirmed = placed.confirmed_within(load, &self.today_s, (layout.least_s, most))?;
+        Ok(confirmed.map(|(time, measured)| Found {
             layout,
             time,
             measured,
-        })
+        }))
     }
 }
 

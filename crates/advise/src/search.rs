@@ -11,7 +11,7 @@ use replay::ReplayError;
 
 use super::layout::{Considered, Layout, Layouts};
 use super::load::Load;
-use super::simulate::{Effort, Measured, Placed, Ratio, SEEDS};
+use super::simulate::{Effort, Measured, Placed, Ratio};
 use bounds::{Bound, Bounds};
 
 /// Layouts whose times differ by a smaller share count as equal: simulations and prices are not that exact.
@@ -165,13 +165,24 @@ impl Search<'_> {
     /// # Errors
     /// When an operation takes zero time.
     pub fn run(&self, go_on: &mut dyn FnMut(Step) -> bool) -> Result<Results, ReplayError> {
-        let load = self.today_load;
-        let mut today = self.today.simulate(load, Effort::Short, 1)?;
+        let today = self.today.simulate(self.today_load, Effort::Short, 1)?;
+        self.beside(today, go_on)
+    }
+
+    /// The same, beside a short simulation of today's layout.
+    ///
+    /// # Errors
+    /// When an operation takes zero time.
+    pub(crate) fn beside(
+        &self,
+        mut today: Measured,
+        go_on: &mut dyn FnMut(Step) -> bool,
+    ) -> Result<Results, ReplayError> {
         today.operation_s *= self.today_share;
         if self.limits.quick {
             return Ok(self.by_bound(today));
         }
-        let today_s = self.today.long(load)?;
+        let today_s = self.today.long(self.today_load)?;
         let today_s = today_s
             .iter()
             .map(|measured| measured.operation_s * self.today_share);
@@ -279,10 +290,7 @@ impl Under<'_, '_> {
             .fold(self.short_today_s, f64::max);
         let least = bound_s / today_s;
         let is_fast_enough = least <= self.target();
-        let is_faster = match self.frontier.last() {
-            Some(best) => least < best.time.mean * (1.0 - TOLD_APART),
-            None => true,
-        };
+        let is_faster = self.is_faster(least);
         match &self.cheapest {
             _ if !is_within => is_fast_enough,
             None => is_faster || is_fast_enough,
@@ -301,28 +309,58 @@ impl Under<'_, '_> {
         1.0 + self.search.limits.slower_max
     }
 
+    /// Whether `time` is less than that of every cheaper layout.
+    fn is_faster(&self, time: f64) -> bool {
+        let best = self.frontier.last();
+        best.is_none_or(|best| time < best.time.mean * (1.0 - TOLD_APART))
+    }
+
+    /// Whether a layout costs the same as the cheapest, and is faster with this time.
+    fn is_better_tie(&self, layout: &Layout, time: f64) -> bool {
+        self.cheapest.as_ref().is_some_and(|cheapest| {
+            costs_the_same(&cheapest.layout, layout)
+                && time < cheapest.time.mean * (1.0 - TOLD_APART)
+        })
+    }
+
+    /// Whether a layout that took `time` in a short simulation may meet the target, and be one of the results that are missing.
+    fn may_meet(&self, layout: &Layout, is_within: bool, time: f64) -> bool {
+        // A short simulation may be some percent off.
+        let is_near = time <= self.target() * (1.0 + TOLD_APART);
+        is_near
+            && match is_within {
+                true => {
+                    self.cheapest.is_none()
+                        || self.is_better_tie(layout, time)
+                        || self.may_be_runner_up(layout)
+                }
+                false => true,
+            }
+    }
+
     fn look_at(
         &mut self,
         layout: &Layout,
         is_within: bool,
         bound_s: f64,
     ) -> Result<(), ReplayError> {
-        let (measured, is_new) = self.bounds.short(self.search.layouts, layout)?;
+        let today_s = self.short_today_s;
+        let mut bounds = std::mem::take(&mut self.bounds);
+        let is_open = |at_least_s: f64| {
+            let time = at_least_s / today_s;
+            self.may_meet(layout, is_within, time) || (is_within && self.is_faster(time))
+        };
+        let simulated = bounds.short(self.search.layouts, layout, &is_open);
+        self.bounds = bounds;
+        let (measured, is_new) = simulated?;
         self.counts.simulated += u64::from(is_new);
         self.counts.simulated_to_usd = layout.usd_per_month;
-        let time = Ratio::of(&[(measured.operation_s, self.short_today_s)]);
-        // A short simulation may be some percent off.
-        let is_near = time.mean <= self.target() * (1.0 + TOLD_APART);
-        let is_better_tie = self.cheapest.as_ref().is_some_and(|cheapest| {
-            costs_the_same(&cheapest.layout, layout)
-                && time.mean < cheapest.time.mean * (1.0 - TOLD_APART)
-        });
-        let is_open = match is_within {
-            true => self.cheapest.is_none() || is_better_tie || self.may_be_runner_up(layout),
-            false => true,
+        let Some(measured) = measured else {
+            return Ok(());
         };
-        if is_near
-            && is_open
+        let time = Ratio::of(&[(measured.operation_s, today_s)]);
+        let is_better_tie = self.is_better_tie(layout, time.mean);
+        if self.may_meet(layout, is_within, time.mean)
             && let Some(confirmed) = self.on_target(layout, bound_s)?
         {
             match (is_within, &self.cheapest) {
@@ -336,11 +374,7 @@ impl Under<'_, '_> {
                 (false, _) => self.above_budget = Some(confirmed),
             }
         }
-        let is_faster = self
-            .frontier
-            .last()
-            .is_none_or(|best| time.mean < best.time.mean * (1.0 - TOLD_APART));
-        if is_within && is_faster {
+        if is_within && self.is_faster(time.mean) {
             self.frontier.push(Found {
                 layout: *layout,
                 time,
@@ -365,14 +399,16 @@ impl Under<'_, '_> {
         if let Some(found) = known {
             return Ok(found.clone());
         }
-        let found = self.simulated_long(layout, 0.0, None)?;
-        Ok(found.expect("there is no target"))
+        let found = self.simulated_long(layout, 0.0, f64::INFINITY)?;
+        let found = found.expect("there is no target");
+        self.confirmed.push(found.clone());
+        Ok(found)
     }
 
     /// The layout, if longer simulations confirm that it meets the target. An operation takes at least `bound_s` seconds.
     fn on_target(&mut self, layout: &Layout, bound_s: f64) -> Result<Option<Found>, ReplayError> {
         let target = self.target();
-        let found = self.simulated_long(layout, bound_s, Some(target))?;
+        let found = self.simulated_long(layout, bound_s, target)?;
         self.confirmed.extend(found.clone());
         Ok(found)
     }
@@ -383,26 +419,15 @@ impl Under<'_, '_> {
         &self,
         layout: &Layout,
         bound_s: f64,
-        most: Option<f64>,
+        most: f64,
     ) -> Result<Option<Found>, ReplayError> {
         let placed = self.search.layouts.placed(layout);
         let load = self.search.layouts.load();
-        let least = bound_s / self.today_s.iter().copied().fold(0.0, f64::max);
-        let mut pairs = Vec::new();
-        let mut first = None;
-        for (seed, today_s) in (1..=SEEDS).zip(&self.today_s) {
-            let measured = placed.simulate(load, Effort::Long, seed)?;
-            pairs.push((measured.operation_s, *today_s));
-            first.get_or_insert(measured);
-            let is_within = |most| Ratio::high_min(&pairs, self.today_s.len(), least) <= most;
-            if !most.is_none_or(is_within) {
-                return Ok(None);
-            }
-        }
-        Ok(Some(Found {
+        let confirmed = placed.confirmed_within(load, &self.today_s, (bound_s, most))?;
+        Ok(confirmed.map(|(time, measured)| Found {
             layout: *layout,
-            time: Ratio::of(&pairs),
-            measured: first.expect("there are several seeds"),
+            time,
+            measured,
         }))
     }
 }

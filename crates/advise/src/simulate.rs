@@ -1,5 +1,7 @@
 //! How long operations take on a layout, in virtual time.
 
+mod stepwise;
+
 use std::num::NonZero;
 use std::thread;
 
@@ -12,6 +14,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::bound::{OnVolume, governing, least_s};
 use super::load::{Load, Part};
+pub(crate) use stepwise::Stepwise;
 
 /// Simulated requests of a part, for a first estimate and to confirm it.
 const REQUESTS_SHORT: f64 = 15_000.0;
@@ -156,6 +159,7 @@ pub(crate) enum Effort {
 }
 
 /// A part's outcome.
+#[derive(Clone, Debug)]
 struct Done {
     operation_s: f64,
     operations: f64,
@@ -177,20 +181,30 @@ impl Placed {
     }
 
     /// An operation's time as a share of today's, whose times by seed are `today_s`, and the first of the simulations that it is
-    /// from.
+    /// from; `None` as soon as the upper end of the interval cannot be at most `most`, as an operation takes `least_s` seconds at
+    /// least.
     ///
     /// # Errors
     /// When an operation takes no time.
-    pub(crate) fn confirmed(
+    pub(crate) fn confirmed_within(
         &self,
         load: &Load,
         today_s: &[f64],
-    ) -> Result<(Ratio, Measured), ReplayError> {
-        let all = self.long(load)?;
-        let own = all.iter().map(|measured| measured.operation_s);
-        let pairs: Vec<(f64, f64)> = own.zip(today_s.iter().copied()).collect();
-        let first = all.into_iter().next().expect("there are several seeds");
-        Ok((Ratio::of(&pairs), first))
+        (least_s, most): (f64, f64),
+    ) -> Result<Option<(Ratio, Measured)>, ReplayError> {
+        let least = least_s / today_s.iter().copied().fold(0.0, f64::max);
+        let count = today_s.len();
+        let mut pairs = Vec::new();
+        let mut first = None;
+        for (seed, today_s) in (1..=SEEDS).zip(today_s) {
+            let measured = self.simulate(load, Effort::Long, seed)?;
+            pairs.push((measured.operation_s, *today_s));
+            first.get_or_insert(measured);
+            if most.is_finite() && Ratio::high_min(&pairs, count, least) > most {
+                return Ok(None);
+            }
+        }
+        Ok(first.map(|first| (Ratio::of(&pairs), first)))
     }
 
     /// Mean time of an operation, in seconds, of one short simulation.
@@ -214,29 +228,11 @@ impl Placed {
     ) -> Result<Measured, ReplayError> {
         let one = |part: &Part| self.part(part, effort, seed);
         let done: Vec<Done> = in_parallel(&load.parts, one)?;
-        let mut all = Measured::least(0.0);
-        for (part, done) in load.parts.iter().zip(&done) {
-            all.operation_s += part.share * done.operation_s;
-            all.parts = all.parts + done.parts.times(part.share);
-            all.operations_per_s = all.operations_per_s.max(done.operations_per_s);
-            for (spent, time) in done.split.iter() {
-                let of_operation = part.share * time.as_secs_f64() / done.operations.max(1.0);
-                all.split.add(spent, Duration::from_secs_f64(of_operation));
-            }
-            if all.used.is_empty() {
-                all.used.clone_from(&done.used);
-            }
-            for (most, used) in all.used.iter_mut().zip(&done.used) {
-                most.share = most.share.max(used.share);
-            }
-        }
-        all.used.sort_by(|a, b| b.share.total_cmp(&a.share));
-        Ok(all)
+        Ok(together(load, &done.iter().collect::<Vec<_>>()))
     }
 
     fn part(&self, part: &Part, effort: Effort, seed: u64) -> Result<Done, ReplayError> {
-        let least_s = self.least_s(part);
-        let outcome = self.replay(part, least_s, effort, seed)?;
+        let outcome = self.replay(part, self.least_s(part), effort, seed)?;
         let simulated_s = match outcome.operations {
             0 => f64::INFINITY,
             _ => outcome.operation.as_secs_f64(),
@@ -244,17 +240,22 @@ impl Placed {
         let used = outcome.usage_before.iter().zip(&outcome.usage_after);
         let used = used.map(|(before, after)| used_share(before, after, outcome.length));
         Ok(Done {
-            operation_s: match self.is_sustained() {
-                true => simulated_s.max(least_s),
-                // The bound models neither bursts nor caches.
-                false => simulated_s,
-            },
+            operation_s: simulated_s.max(self.at_least_s(part)),
             operations: outcome.operations as f64,
             operations_per_s: outcome.operations_per_s(),
             used: used.collect(),
             split: outcome.split,
             parts: outcome.parts,
         })
+    }
+
+    /// What an operation takes at least in a simulation, in seconds.
+    fn at_least_s(&self, part: &Part) -> f64 {
+        match self.is_sustained() {
+            true => self.least_s(part),
+            // The bound models neither bursts nor caches.
+            false => 0.0,
+        }
     }
 
     /// Whether no component can burst above its sustained rate.
@@ -321,6 +322,28 @@ impl Placed {
     }
 }
 
+/// The result of a load's parts together.
+fn together(load: &Load, done: &[&Done]) -> Measured {
+    let mut all = Measured::least(0.0);
+    for (part, done) in load.parts.iter().zip(done) {
+        all.operation_s += part.share * done.operation_s;
+        all.parts = all.parts + done.parts.times(part.share);
+        all.operations_per_s = all.operations_per_s.max(done.operations_per_s);
+        for (spent, time) in done.split.iter() {
+            let of_operation = part.share * time.as_secs_f64() / done.operations.max(1.0);
+            all.split.add(spent, Duration::from_secs_f64(of_operation));
+        }
+        if all.used.is_empty() {
+            all.used.clone_from(&done.used);
+        }
+        for (most, used) in all.used.iter_mut().zip(&done.used) {
+            most.share = most.share.max(used.share);
+        }
+    }
+    all.used.sort_by(|a, b| b.share.total_cmp(&a.share));
+    all
+}
+
 /// All requests of an operation, assuming one log request per commit.
 fn requests(part: &Part) -> f64 {
     let of = |access: &replay::Access| {
@@ -347,13 +370,17 @@ fn used_share(before: &Usage, after: &Usage, length: Duration) -> Utilisation {
     }
 }
 
+/// How many simulations run at the same time.
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
 /// Runs the parts in parallel on all processors; returns results, or the first error, in the order of the parts.
-fn in_parallel<T: Send, E: Send>(
-    parts: &[Part],
-    one: impl Fn(&Part) -> Result<T, E> + Sync,
+fn in_parallel<P: Sync, T: Send, E: Send>(
+    parts: &[P],
+    one: impl Fn(&P) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = threads.min(parts.len());
+    let threads = threads().min(parts.len());
     let of_thread = |thread: usize| -> Vec<Result<T, E>> {
         parts
             .iter()

@@ -3,6 +3,8 @@
 //! Of each such change, three variants are of interest: the cheapest that keeps the goal, the fastest, and the one with the least
 //! product of price and time. A bound chooses them, and a short simulation shows what they do.
 
+use std::collections::BTreeMap;
+
 use analysis::report::advice::document::{self, Change};
 use experiment::spec::{Disk, Override};
 use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
@@ -17,7 +19,7 @@ use crate::headroom::headroom;
 use crate::need::TempOn;
 use crate::offer::Offer;
 use crate::search::TOLD_APART;
-use crate::simulate::{Effort, Placed, Ratio};
+use crate::simulate::{Effort, Placed, Ratio, Stepwise};
 
 /// Without a budget, changes up to this multiple of today's price are considered.
 const PRICE_MAX: f64 = 2.0;
@@ -63,13 +65,8 @@ impl Described<'_> {
         };
         let mut all = Vec::new();
         for variants in self.variants(&priced) {
-            for changed in self.of_interest(&priced, variants)? {
-                let tried = self.tried(&priced, changed)?;
-                // A change that saves nothing and brings nothing is left out.
-                let is_faster = tried.change.layout.time < 1.0 - TOLD_APART;
-                if is_faster || tried.change.usd_more_per_month <= -1.0 {
-                    all.push(tried);
-                }
+            for (changed, begun) in self.of_interest(&priced, variants)? {
+                all.extend(self.tried(&priced, changed, begun)?);
             }
         }
         all.sort_by(|a, b| {
@@ -87,12 +84,11 @@ impl Described<'_> {
     ) -> Result<Option<document::Layout>, AdviseError> {
         let request = self.request;
         let placed = &tried.changed.placed;
-        let confirmed = placed.confirmed(&request.load, &self.found.today_s);
-        let (time, own) = confirmed.map_err(AdviseError::Headroom)?;
         let most = 1.0 + request.wishes.limits.slower_max;
-        if time.high() > most {
+        let confirmed = placed.confirmed_within(&request.load, &self.found.today_s, (0.0, most));
+        let Some((time, own)) = confirmed.map_err(AdviseError::Headroom)? else {
             return Ok(None);
-        }
+        };
         let room = headroom(placed, &request.load, self.found.today.operation_s * most);
         let (factor, is_least) = room.map_err(AdviseError::Headroom)?.factor();
         Ok(Some(document::Layout {
@@ -318,12 +314,12 @@ impl Described<'_> {
     }
 
     /// Of the variants of a change: the cheapest that keeps the goal, if that saves something, the fastest within the budget, and
-    /// the one with the least product of price and time.
+    /// the one with the least product of price and time; each with its simulation, as far as that went.
     fn of_interest(
         &self,
         priced: &Priced<'_>,
         mut variants: Vec<Changed>,
-    ) -> Result<Vec<Changed>, AdviseError> {
+    ) -> Result<Vec<(Changed, Stepwise)>, AdviseError> {
         for changed in &mut variants {
             let disks: Option<f64> = changed.volumes.iter().map(|one| one.usd_per_month).sum();
             changed.usd_per_month = changed.machine.usd_per_month + disks.unwrap_or(f64::INFINITY);
@@ -334,32 +330,37 @@ impl Described<'_> {
         variants.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
         let bounds: Vec<f64> = variants.iter().map(|changed| self.least(changed)).collect();
         let goal = 1.0 + self.request.wishes.limits.slower_max;
-        let mut chosen: Vec<usize> = Vec::new();
+        let mut chosen: BTreeMap<usize, Stepwise> = BTreeMap::new();
         let cheaper = variants.iter().zip(&bounds).enumerate();
         let cheaper = cheaper
             .take_while(|(_, (changed, _))| changed.usd_per_month <= priced.usd_per_month - 1.0)
             .filter(|(_, (_, least))| **least <= goal);
         for (at, (changed, _)) in cheaper.take(TRIES_MAX) {
-            let measured = changed
-                .placed
-                .simulate(&self.request.load, Effort::Short, 1);
-            let measured = measured.map_err(AdviseError::Headroom)?;
-            if measured.operation_s <= goal * self.found.today.operation_s {
-                chosen.push(at);
+            let most_s = goal * self.found.today.operation_s;
+            let is_open = |at_least_s: f64| at_least_s <= most_s;
+            let of = (&changed.placed, &self.request.load);
+            let mut simulation = Stepwise::new(Effort::Short, 1);
+            let operation_s = simulation.go_on(of, &is_open);
+            if is_open(operation_s.map_err(AdviseError::Headroom)?) {
+                chosen.insert(at, simulation);
                 break;
             }
         }
         let least = bounds.iter().copied().fold(f64::INFINITY, f64::min);
         let as_fast = |bound: &f64| *bound <= least * (1.0 + TOLD_APART);
-        chosen.extend(bounds.iter().position(as_fast));
+        let fastest = bounds.iter().position(as_fast);
         let values = variants.iter().zip(&bounds).enumerate();
         let value = values.min_by(|(_, (a, own)), (_, (b, other))| {
             (a.usd_per_month * **own).total_cmp(&(b.usd_per_month * **other))
         });
-        chosen.extend(value.map(|(at, _)| at));
-        chosen.sort_unstable();
-        chosen.dedup();
-        Ok(chosen.into_iter().map(|at| variants[at].clone()).collect())
+        for at in fastest.into_iter().chain(value.map(|(at, _)| at)) {
+            let begun = chosen.entry(at);
+            begun.or_insert_with(|| Stepwise::new(Effort::Short, 1));
+        }
+        let chosen = chosen.into_iter();
+        Ok(chosen
+            .map(|(at, begun)| (variants[at].clone(), begun))
+            .collect())
     }
 
     /// Lower bound on the time of an operation, as a share of today's.
@@ -369,20 +370,32 @@ impl Described<'_> {
         least.sum::<f64>() / self.found.today.operation_s
     }
 
-    fn tried(&self, priced: &Priced<'_>, changed: Changed) -> Result<Tried, AdviseError> {
-        let own = changed
-            .placed
-            .simulate(&self.request.load, Effort::Short, 1);
-        let own = own.map_err(AdviseError::Headroom)?;
-        let time = Ratio::of(&[(own.operation_s, self.found.today.operation_s)]);
-        Ok(Tried {
+    /// A change with its time; `None` where it saves nothing and brings nothing, which ends its simulation.
+    fn tried(
+        &self,
+        priced: &Priced<'_>,
+        changed: Changed,
+        mut begun: Stepwise,
+    ) -> Result<Option<Tried>, AdviseError> {
+        let load = &self.request.load;
+        let today_s = self.found.today.operation_s;
+        let usd_more_per_month = changed.usd_per_month - priced.usd_per_month;
+        let is_open =
+            |at_least_s: f64| usd_more_per_month <= -1.0 || at_least_s / today_s < 1.0 - TOLD_APART;
+        let operation_s = begun.go_on((&changed.placed, load), &is_open);
+        let operation_s = operation_s.map_err(AdviseError::Headroom)?;
+        let Some(own) = begun.measured(load).filter(|_| is_open(operation_s)) else {
+            return Ok(None);
+        };
+        let time = Ratio::of(&[(own.operation_s, today_s)]);
+        Ok(Some(Tried {
             change: Change {
                 what: changed.what.clone(),
-                usd_more_per_month: changed.usd_per_month - priced.usd_per_month,
+                usd_more_per_month,
                 layout: self.changed_layout(&changed, &own, time),
             },
             changed,
-        })
+        }))
     }
 
     fn changed_layout(

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use replay::ReplayError;
 
 use crate::layout::{Keep, Layout, Layouts, Relaxed};
-use crate::simulate::{Effort, Measured, Ratio, SEEDS};
+use crate::simulate::{Effort, Measured, Ratio, SEEDS, Stepwise};
 
 /// How far the times of two short simulations differ by chance at most, as a share.
 pub(super) const CHANCE: f64 = 0.03;
@@ -18,12 +18,20 @@ pub(super) const CHANCE: f64 = 0.03;
 /// What was simulated.
 #[derive(Default)]
 pub(super) struct Bounds {
-    /// Times of relaxed layouts, in seconds, by seed.
-    relaxed: BTreeMap<Relaxed, Vec<f64>>,
+    /// Simulations of relaxed layouts.
+    relaxed: BTreeMap<Relaxed, Simulated>,
     /// Layouts by what is the same for all that perform alike.
-    layouts: BTreeMap<Relaxed, Measured>,
+    layouts: BTreeMap<Relaxed, Stepwise>,
     /// Number of simulations of relaxed layouts.
     pub(super) simulated: u64,
+}
+
+/// Simulations of a relaxed layout.
+struct Simulated {
+    /// That of the first seed, which ends where it shows that a layout is too slow.
+    first: Stepwise,
+    /// Times of an operation where all parts are done, in seconds, by seed.
+    times: Vec<f64>,
 }
 
 /// A layout's bound, compared with what it would have to be.
@@ -61,20 +69,33 @@ impl Bounds {
             if relaxed == whole {
                 continue;
             }
-            // More seeds where these may decide.
-            while let Some(seed) = self.next_seed(&relaxed, bound_s, may_matter) {
+            if !self.relaxed.contains_key(&relaxed) {
                 if !go_on(self.simulated) {
                     return Ok(Bound::Stopped);
                 }
                 self.simulated += 1;
-                let placed = layouts.placed_relaxed(&relaxed);
-                let measured = placed.simulate(layouts.load(), Effort::Short, seed)?;
-                self.relaxed
-                    .entry(relaxed)
-                    .or_default()
-                    .push(measured.operation_s);
             }
-            bound_s = bound_s.max(least(&self.relaxed[&relaxed]));
+            let simulated = self.relaxed.entry(relaxed).or_default();
+            let placed = || layouts.placed_relaxed(&relaxed);
+            if simulated.times.is_empty() {
+                let is_open = |at_least_s: f64| may_matter(bound_s.max(least(&[at_least_s])));
+                let of_first = (&placed(), layouts.load());
+                let first_s = simulated.first.go_on(of_first, &is_open)?;
+                match simulated.first.is_done() {
+                    true => simulated.times.push(first_s),
+                    false => return Ok(Bound::TooSlow),
+                }
+            }
+            // More seeds where these may decide.
+            while let Some(seed) = simulated.next_seed(bound_s, may_matter) {
+                if !go_on(self.simulated) {
+                    return Ok(Bound::Stopped);
+                }
+                self.simulated += 1;
+                let measured = placed().simulate(layouts.load(), Effort::Short, seed)?;
+                simulated.times.push(measured.operation_s);
+            }
+            bound_s = bound_s.max(least(&simulated.times));
             if !may_matter(bound_s) {
                 return Ok(Bound::TooSlow);
             }
@@ -85,36 +106,45 @@ impl Bounds {
         }
     }
 
-    /// The next seed, if its simulation could show that the layout is too slow.
-    fn next_seed(
-        &self,
-        relaxed: &Relaxed,
-        bound_s: f64,
-        may_matter: &dyn Fn(f64) -> bool,
-    ) -> Option<u64> {
-        let Some(times) = self.relaxed.get(relaxed) else {
-            return Some(1);
-        };
-        let mean = times.iter().sum::<f64>() / times.len() as f64;
-        let is_open = may_matter(least(times).max(bound_s)) && !may_matter(mean);
-        (is_open && (times.len() as u64) < SEEDS).then_some(times.len() as u64 + 1)
-    }
-
-    /// A short simulation of a layout, or of one that performs the same; and whether it is new.
+    /// A short simulation of a layout, or of one that performs the same, and whether it is new; `None` where it ended, as `is_open`
+    /// does not hold of the seconds that an operation takes at least.
     pub(super) fn short(
         &mut self,
         layouts: &Layouts<'_>,
         layout: &Layout,
-    ) -> Result<(Measured, bool), ReplayError> {
+        is_open: &dyn Fn(f64) -> bool,
+    ) -> Result<(Option<Measured>, bool), ReplayError> {
         let key = layouts.relaxed(layout, Keep::All);
-        if let Some(known) = self.layouts.get(&key) {
-            return Ok((known.clone(), false));
-        }
+        let is_new = !self.layouts.contains_key(&key);
+        let known = self.layouts.entry(key).or_insert_with(first);
         let placed = layouts.placed(layout);
-        let measured = placed.simulate(layouts.load(), Effort::Short, 1)?;
-        self.layouts.insert(key, measured.clone());
-        Ok((measured, true))
+        known.go_on((&placed, layouts.load()), is_open)?;
+        Ok((known.measured(layouts.load()), is_new))
     }
+}
+
+impl Simulated {
+    /// The next seed, if its simulation could show that the layout is too slow.
+    fn next_seed(&self, bound_s: f64, may_matter: &dyn Fn(f64) -> bool) -> Option<u64> {
+        let count = self.times.len() as u64;
+        let mean = self.times.iter().sum::<f64>() / count as f64;
+        let is_open = may_matter(least(&self.times).max(bound_s)) && !may_matter(mean);
+        (is_open && count < SEEDS).then_some(count + 1)
+    }
+}
+
+impl Default for Simulated {
+    fn default() -> Simulated {
+        Simulated {
+            first: first(),
+            times: Vec::new(),
+        }
+    }
+}
+
+/// The first simulation of a layout.
+fn first() -> Stepwise {
+    Stepwise::new(Effort::Short, 1)
 }
 
 /// The time of which these are samples, at least: the lower end of its 95 % confidence interval, once there are several.

@@ -144,3 +144,92 @@ fn an_interval_that_is_not_complete_has_a_least_upper_end() {
     let all = [(1.0, 2.0), (2.0, 4.0), (3.0, 5.0)];
     assert_eq!(Ratio::high_min(&all, 3, 0.0), Ratio::of(&all).high());
 }
+
+/// Like parts of one load, more than run at the same time, whose sessions queue for a processor.
+fn placed_and_load() -> (Placed, Load) {
+    let disk = DiskSpec {
+        read_latency: LatencySpec::Exponential {
+            mean: Duration::from_millis(1),
+        },
+        ..DiskSpec::unlimited()
+    };
+    let placed = Placed {
+        machine: MachineSpec {
+            cores: 1,
+            ..MachineSpec::unlimited()
+        },
+        volumes: vec![VolumeSpec::of("v", disk)],
+        places: Places {
+            data: vec![0],
+            temp: vec![0],
+            log: 0,
+        },
+    };
+    let count = 4 * threads();
+    let part = Part {
+        share: 1.0 / count as f64,
+        demand: Demand {
+            sessions: 8,
+            processor: Duration::from_millis(1),
+            lock: Duration::ZERO,
+            delay: Duration::from_millis(8),
+            data: Access {
+                reads: each(2.0, 8),
+                ..Access::default()
+            },
+            temp: Access::default(),
+            log: LogDemand::default(),
+        },
+    };
+    let load = Load {
+        parts: vec![part; count],
+        operations_per_s: 1_000.0,
+    };
+    (placed, load)
+}
+
+#[test]
+fn a_simulation_that_ends_early_bounds_its_time_and_goes_on_to_the_same_result() {
+    let (placed, load) = placed_and_load();
+    let whole = placed.simulate(&load, Effort::Short, 1).expect("it ends");
+
+    let mut stepwise = Stepwise::new(Effort::Short, 1);
+    // The bound has 3 ms, without waits for the processor.
+    assert!(whole.operation_s > 3.3e-3, "{whole:?}");
+    let most_s = 0.95 * whole.operation_s;
+    let at_least_s = stepwise.go_on((&placed, &load), &|seconds| seconds <= most_s);
+    let at_least_s = at_least_s.expect("it ends");
+    assert!(
+        most_s < at_least_s && at_least_s <= whole.operation_s,
+        "{at_least_s} of {whole:?}"
+    );
+    assert!(!stepwise.is_done() && stepwise.measured(&load).is_none());
+
+    let operation_s = stepwise.go_on((&placed, &load), &|_| true);
+    assert_eq!(operation_s.expect("it ends"), whole.operation_s);
+    assert_eq!(stepwise.measured(&load), Some(whole));
+}
+
+#[test]
+fn a_confirmation_ends_once_it_cannot_be_within_what_is_asked() {
+    let (placed, load) = placed_and_load();
+    let today_s: Vec<f64> = placed
+        .long(&load)
+        .expect("it ends")
+        .iter()
+        .map(|one| one.operation_s)
+        .collect();
+    let within = |most| {
+        let confirmed = placed.confirmed_within(&load, &today_s, (0.0, most));
+        confirmed.expect("it ends").map(|(time, _)| time)
+    };
+    // Beside itself, by seed.
+    assert_eq!(
+        within(1.0),
+        Some(Ratio {
+            mean: 1.0,
+            half: 0.0
+        })
+    );
+    assert_eq!(within(0.9), None);
+}
