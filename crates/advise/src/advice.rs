@@ -10,11 +10,11 @@ use replay::BackTest;
 use super::document::Described;
 use super::error::AdviseError;
 use super::finalists::{Experiment, Finalists, Writer, named};
-use super::layout::Layouts;
+use super::layout::{Layouts, NoLayout};
 use super::prefer;
 use super::recorded::{Recorded, recorded_share};
 use super::request::{Names, Request};
-use super::search::{Search, Step};
+use super::search::{Search, Step, by_bound_max};
 use super::simulate::Effort;
 
 /// Layouts on which an operation takes longer than this many times today's time are skipped.
@@ -35,14 +35,27 @@ impl Request<'_> {
         let today = &self.today.placed;
         let now = today.simulate(&self.today_load, Effort::Short, 1);
         let now = now.map_err(AdviseError::Today)?;
-        let slowest_s = now.operation_s * SLOWEST.max(1.0 + self.wishes.limits.slower_max);
-        let layouts = Layouts::new(self.catalogue, &self.need, &self.load, slowest_s, false)
-            .map_err(AdviseError::NoLayout)?;
+        let share = recorded_share(backtest);
+        let slower_max = self.wishes.limits.slower_max;
+        let slowest_s = now.operation_s * SLOWEST.max(1.0 + slower_max);
+        let all = || Layouts::new(self.catalogue, &self.need, &self.load, slowest_s, false);
+        let layouts = match self.wishes.limits.quick {
+            true => {
+                let most_s = now.operation_s * share * by_bound_max(slower_max);
+                let cheapest = Layouts::cheapest(self.catalogue, &self.need, &self.load, most_s);
+                match cheapest {
+                    Err(NoLayout::Slow) => all(),
+                    found => found,
+                }
+            }
+            false => all(),
+        };
+        let layouts = layouts.map_err(AdviseError::NoLayout)?;
         let search = Search {
             layouts: &layouts,
             today,
             today_load: &self.today_load,
-            today_share: recorded_share(backtest),
+            today_share: share,
             limits: self.wishes.limits,
         };
         let found = search

@@ -19,6 +19,7 @@ use super::need::{Need, TempOn};
 use super::offer::{self, Offer, USEFUL, Wanted, operations_max};
 use super::simulate::Placed;
 use alike::Alike;
+use combine::Combined;
 pub(crate) use relaxed::{Keep, Relaxed};
 
 /// All purchasable layouts, by price.
@@ -133,19 +134,8 @@ impl<'a> Layouts<'a> {
         slowest_s: f64,
         every: bool,
     ) -> Result<Layouts<'a>, NoLayout> {
-        let mut all = Layouts::offered(catalogue, need, load, every)?;
-        all.layouts = all.combined(need, slowest_s);
-        if all.layouts.is_empty() {
-            let is_early = all.machines.iter().all(Machine::has_to_save);
-            return Err(if is_early {
-                NoLayout::Early
-            } else {
-                NoLayout::Slow
-            });
-        }
-        all.layouts
-            .sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
-        Ok(all)
+        let all = Layouts::offered(catalogue, need, load, every)?;
+        all.combined(need, slowest_s, Combined::All)
     }
 
     /// Machines and volumes that meet the need, not combined yet.

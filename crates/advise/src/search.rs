@@ -13,6 +13,7 @@ use super::layout::{Considered, Layout, Layouts};
 use super::load::Load;
 use super::simulate::{Effort, Measured, Placed, Ratio};
 use bounds::{Bound, Bounds};
+pub(crate) use by_bound::by_bound_max;
 
 /// Layouts whose times differ by a smaller share count as equal: simulations and prices are not that exact.
 pub const TOLD_APART: f64 = 0.05;

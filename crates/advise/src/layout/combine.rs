@@ -1,20 +1,77 @@
 //! Every machine with every choice of volumes, as far as a bound on the time of an operation allows.
 
+use std::cell::Cell;
+
+use catalogue::Catalogue;
 use reading::Role;
 
-use super::{Layout, Layouts};
+use super::{Layout, Layouts, NoLayout};
 use crate::bound::{OnVolume, governing, least_s};
 use crate::group::{Grouping, On};
 use crate::load::{Load, Part};
 use crate::machine::Machine;
 use crate::need::Need;
 
-impl Layouts<'_> {
+/// Prices that differ by less are the same, in dollars.
+const CENT: f64 = 0.01;
+
+/// Which combinations are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Combined {
+    /// All of them.
+    All,
+    /// The cheapest, and some that are dearer.
+    Cheapest,
+}
+
+impl<'a> Layouts<'a> {
+    /// The cheapest layout whose lower bound on operation time is within `slowest_s`, and some that are dearer.
+    ///
+    /// # Errors
+    /// When no layout exists.
+    pub(crate) fn cheapest(
+        catalogue: &Catalogue,
+        need: &Need,
+        load: &'a Load,
+        slowest_s: f64,
+    ) -> Result<Layouts<'a>, NoLayout> {
+        let all = Layouts::offered(catalogue, need, load, false)?;
+        all.combined(need, slowest_s, Combined::Cheapest)
+    }
+
+    /// With their layouts, by price.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub(super) fn combined(
+        mut self,
+        need: &Need,
+        slowest_s: f64,
+        wanted: Combined,
+    ) -> Result<Layouts<'a>, NoLayout> {
+        let mut layouts = self.combinations(need, slowest_s, wanted);
+        if layouts.is_empty() {
+            let is_early = self.machines.iter().all(Machine::has_to_save);
+            return Err(match is_early {
+                true => NoLayout::Early,
+                false => NoLayout::Slow,
+            });
+        }
+        layouts.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
+        self.layouts = layouts;
+        Ok(self)
+    }
+
     /// All machines with all volumes for all groups, except those on which an operation takes longer than `slowest_s`, and those of an
     /// earlier generation that save too little.
-    pub(super) fn combined(&self, need: &Need, slowest_s: f64) -> Vec<Layout> {
+    fn combinations(&self, need: &Need, slowest_s: f64, wanted: Combined) -> Vec<Layout> {
+        let usd_max = Cell::new(f64::INFINITY);
+        let mut machines: Vec<(usize, &Machine)> = self.machines.iter().enumerate().collect();
+        if wanted == Combined::Cheapest {
+            machines.sort_by(|(_, a), (_, b)| a.usd_per_month.total_cmp(&b.usd_per_month));
+        }
         let mut all = Vec::new();
-        for (machine_at, machine) in self.machines.iter().enumerate() {
+        for (machine_at, machine) in machines {
             let local = local(machine, self.load);
             let places = [need.disks_max, machine.disks_max];
             for (grouping_at, grouping) in self.groupings.iter().enumerate() {
@@ -39,6 +96,8 @@ impl Layouts<'_> {
                     local: local.as_ref(),
                     grouping,
                     slowest_s,
+                    wanted,
+                    usd_max: &usd_max,
                 };
                 combination.extend(&mut all, &chosen);
             }
@@ -54,6 +113,9 @@ struct Combination<'b> {
     local: Option<&'b OnLimit<Vec<OnVolume>>>,
     grouping: Grouping,
     slowest_s: f64,
+    wanted: Combined,
+    /// Dollars a month above which none is wanted.
+    usd_max: &'b Cell<f64>,
 }
 
 /// Demand on a volume, and the machine limit that governs it.
@@ -71,12 +133,19 @@ struct Chosen<'b> {
 impl<'b> Combination<'b> {
     /// Adds all completions of `chosen`, with every volume for each group that still lacks one.
     fn extend(&self, all: &mut Vec<Layout>, chosen: &Chosen<'b>) {
+        let usd = chosen.layout.usd_per_month;
+        if usd > self.usd_max.get() {
+            return;
+        }
         let least_s = self.least_s(&chosen.volumes);
         if least_s > self.slowest_s {
             return;
         }
         let at = chosen.volumes.len();
         let Some(group) = self.grouping.get(at) else {
+            if self.wanted == Combined::Cheapest {
+                self.usd_max.set(self.usd_max.get().min(usd + CENT));
+            }
             all.push(Layout {
                 least_s,
                 ..chosen.layout

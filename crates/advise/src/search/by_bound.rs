@@ -5,12 +5,17 @@ use super::{Counts, Found, Results, Search, costs_the_same};
 use crate::layout::Layout;
 use crate::simulate::{Measured, Ratio};
 
+/// The share of today's time, from one short simulation, that a bound may have where operations may take `slower_max` longer: chance in
+/// that time rules out no layout.
+pub(crate) fn by_bound_max(slower_max: f64) -> f64 {
+    (1.0 + slower_max) * (1.0 + CHANCE)
+}
+
 impl Search<'_> {
     /// The cheapest layout whose bound allows it to meet the target, beside `today`. No layout is simulated: the one that is found may
     /// be too slow, but none that meets the target is cheaper.
     pub(super) fn by_bound(&self, today: Measured) -> Results {
-        // Chance in the time of today's layout rules out none.
-        let most_s = today.operation_s * (1.0 + self.limits.slower_max) * (1.0 + CHANCE);
+        let most_s = today.operation_s * by_bound_max(self.limits.slower_max);
         let open = || self.layouts.iter().filter(|one| one.least_s <= most_s);
         let first = open().next();
         let tied = first.into_iter().flat_map(|first| {
@@ -43,7 +48,7 @@ impl Search<'_> {
             above_budget,
             frontier: Vec::new(),
             counts: Counts {
-                bounded: considered.unbeaten.saturating_sub(open().count() as u64),
+                bounded: considered.unbeaten,
                 is_complete: true,
                 ..Counts::of(considered)
             },
