@@ -27,6 +27,7 @@ mod scheduler;
 mod session;
 mod spool;
 mod tape;
+mod touches;
 mod trace;
 mod world;
 

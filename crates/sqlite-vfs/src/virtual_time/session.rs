@@ -20,8 +20,8 @@ use super::tape::{Act as Taped, Recorder};
 use super::trace::{Act, Freed, Key, Row, Trace};
 use super::world::World;
 
+pub(super) use database::file_name;
 pub use database::set_last_row;
-pub(super) use database::{VFS, file_name};
 pub use taping::{DatabaseName, TapingSession};
 
 /// Bytes of log that an open transaction writes at once: a block.

@@ -13,8 +13,8 @@ use model::cores::Cores;
 use model::locks::Locks;
 use model::store::{FileId, Role, Store};
 
-use super::image::Recorder;
 use super::spool::{Spool, failure};
+use super::touches::Recorder;
 use super::trace::{Freed, Key};
 use crate::vfs::Code;
 use model::CpuCosts;

@@ -10,7 +10,6 @@ use sqlite_vfs::virtual_time::{DatabaseName, Session};
 
 use super::super::sessions::{self, Run, SessionContext, Tally, Task};
 use super::progress::Progress;
-use super::tapes::ReplayingSession;
 use sqlite::SqliteDriver;
 use workload::{Database, Driver, Statement, Value, Variables, Workload};
 
@@ -75,20 +74,8 @@ impl Body<'_> {
         self.add(tally, seat.before.as_ref());
     }
 
-    /// Replays this session's share.
-    pub(super) fn replay_session(&self, mut seat: ReplayingSession<'_>) {
-        let (task, session) = (self.task, self.session);
-        let mut variables = task.workload.variables(session.id(), task.sessions);
-        session.log_per_row(task.workload.run.log_bytes_per_row);
-        if task.workload.load.measured && !self.loaded(seat.load()) {
-            return;
-        }
-        let tally = Run::new(task, session.id(), &mut seat).run_to_end(&mut variables);
-        self.add(tally, seat.before.as_ref());
-    }
-
     /// Ends the session, and adds its results; `before`: how its time had been spent when the measured time began.
-    fn add(&self, tally: Tally, before: Option<&TimeSplit>) {
+    pub(super) fn add(&self, tally: Tally, before: Option<&TimeSplit>) {
         self.session.settle();
         let mut sums = self.sums.borrow_mut();
         sums.tally.merge(tally);
@@ -98,7 +85,7 @@ impl Body<'_> {
     }
 
     /// Adds a load that was measured; returns whether it succeeded.
-    fn loaded(&self, result: Result<(), String>) -> bool {
+    pub(super) fn loaded(&self, result: Result<(), String>) -> bool {
         let mut sums = self.sums.borrow_mut();
         sums.loaded = sums.loaded.max(self.session.now());
         sums.split.merge(&self.session.split());

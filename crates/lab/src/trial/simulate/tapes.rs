@@ -27,7 +27,7 @@ pub(super) use executed::Executed;
 pub(super) use replaying::ReplayingSession;
 
 use super::super::parameters;
-use super::{Trial, cache_kib};
+use super::trial::{Trial, cache_kib};
 use workload::{Command, Database, Load, Script, Tables, Value, Weighted, Workload};
 
 /// Tapes that no trial uses at present and that are kept for arms that follow. Each also keeps its databases.

@@ -1,16 +1,12 @@
 //! A session's databases: SQLite, set up as a front end to the modelled store.
 
-use std::ffi::CStr;
-
 use model::store::Role;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::{Session, current};
+use crate::virtual_time::files::VFS;
 use crate::virtual_time::rows;
-
-/// The VFS name under which databases are opened.
-pub(in crate::virtual_time) const VFS: &CStr = c"dbstow";
 
 /// VM steps between two calls of the progress handler.
 const STEPS: i32 = 100;

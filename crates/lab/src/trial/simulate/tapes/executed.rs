@@ -16,10 +16,9 @@ use sqlite_vfs::virtual_time::{Image, Parts, Session, Tape, TapingSession};
 
 use super::super::super::sessions::{self, Outcome, SessionContext};
 use super::super::super::{Cancel, Stage, TrialId};
-use super::super::Trial;
-use super::super::image::tables;
 use super::super::meter::SharedMeter;
 use super::super::session::{self, VirtualSession};
+use super::super::trial::{Trial, tables};
 use experiment::spec::Settings;
 use workload::{Database, Variables, Workload};
 
