@@ -13,8 +13,8 @@ use model::cores::Cores;
 use model::locks::Locks;
 use model::store::{FileId, Role, Store};
 
-use super::image::Recorder;
 use super::spool::{Spool, failure};
+use super::touches::Recorder;
 use super::trace::{Freed, Key};
 use crate::vfs::Code;
 use model::CpuCosts;
@@ -83,6 +83,11 @@ impl World {
             recorder: RefCell::default(),
             is_disturbed: Cell::new(false),
         }
+    }
+
+    /// The name of a shared database: SQLite finds its cache by it, across the whole process.
+    pub(super) fn shared_name(&self, name: &str) -> String {
+        format!("{name} of simulation {}", self.number)
     }
 
     /// Creates a file in the store.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::keys::Key;
-use crate::question::{Sweep, SweepValue};
+use crate::spec::arm::{Sweep, SweepValue};
 use crate::spec::bounds::{NAME_MAX, arm_named};
 use crate::spec::{Arm, Fitted, Spec, SpecError};
 

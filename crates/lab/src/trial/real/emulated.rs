@@ -1,17 +1,10 @@
 //! Modelled volumes under real files, through FUSE.
 
 use super::Subject;
+#[cfg(not(all(target_os = "linux", feature = "emulator")))]
+use super::preflight::MISSING;
 use super::run_volumes::{RunVolumes, Sited};
 use engine::FrontKind;
-
-/// Why this build mounts no modelled disks, and the remedy.
-#[cfg(not(target_os = "linux"))]
-pub(super) const MISSING: &str = "modelled disks under real files need Linux (FUSE)";
-
-/// Why this build mounts no modelled disks, and the remedy.
-#[cfg(all(target_os = "linux", not(feature = "emulator")))]
-pub(super) const MISSING: &str = "this dbstow was built without the emulator (cargo feature `emulator`), which puts modelled disks \
-                                  under real files; take --engine sqlite, or a build with it";
 
 #[cfg(not(all(target_os = "linux", feature = "emulator")))]
 impl RunVolumes {

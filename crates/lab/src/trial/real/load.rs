@@ -8,7 +8,7 @@ use super::super::parameters::{self, ParameterRows};
 use super::super::sessions::{self, Window};
 use super::gate::Gate;
 use super::session::RealSession;
-use super::{Trial, joined};
+use super::trial::{Trial, joined};
 use engine::Engine;
 use workload::Database;
 

@@ -8,10 +8,11 @@ use host::site::Site;
 use model::Bytes;
 
 use super::super::collect;
+use super::event::Event;
 use super::pauses::Pauses;
 use super::stop::{Stop, StopOnDrop};
+use super::trial::{Trial, joined};
 use super::waits::divided;
-use super::{Event, Trial, joined};
 use crate::trial::{Subject, Work};
 use experiment::record::{NO_OPERATIONS, Note, Record};
 use experiment::spec::{Mode, Role, Temperature};

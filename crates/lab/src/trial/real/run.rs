@@ -9,13 +9,14 @@ use model::{Duration, Instant};
 
 use super::super::parameters::ParameterRows;
 use super::super::sessions::{self, Run, SessionContext, Tally, Task, Window};
+use super::event::Event;
 use super::gate::Gate;
 use super::series::{EngineSeries, end_if_gone};
 use super::session::RealSession;
 use super::snapshot::{Counters, Snapshot};
 use super::stop::{Stop, StopOnDrop};
+use super::trial::{LOOK_EVERY, Trial, joined};
 use super::waits::{Samples, SessionTime};
-use super::{Event, LOOK_EVERY, Trial, joined};
 use engine::Engine;
 use experiment::record::Note;
 use workload::{Database, Variables};

@@ -8,11 +8,11 @@ use model::{Duration, Instant};
 use reading::{DiskReading, Reading};
 
 use super::super::sessions::Window;
+use super::event::{Event, Second, VolumeRate};
 use super::gate::Gate;
 use super::pauses::Pauses;
 use super::session::Common;
 use super::stop::Stop;
-use super::{Event, Second, VolumeRate};
 use engine::{CounterSample, CounterSampler, Engine, EngineError};
 use experiment::record::Series;
 use experiment::record::series::{self, COUNTED, INTERVAL, Points};

@@ -12,8 +12,9 @@ use sqlite_vfs::virtual_time::{Held, Session, Simulation, temporary_space};
 
 use super::super::parameters::ParameterRows;
 use super::super::sessions::SessionContext;
+use super::meter;
 use super::session::{self, VirtualSession};
-use super::{Trial, meter};
+use super::trial::Trial;
 use crate::trial::{Cancel, Subject, memory};
 use engine::Simulated;
 use experiment::spec::{Amount, Settings};
