@@ -19,7 +19,6 @@ use super::need::{Need, TempOn};
 use super::offer::{self, Offer, USEFUL, Wanted, operations_max};
 use super::simulate::Placed;
 use alike::Alike;
-use combine::Combined;
 pub(crate) use relaxed::{Keep, Relaxed};
 
 /// All purchasable layouts, by price.
@@ -135,7 +134,7 @@ impl<'a> Layouts<'a> {
         every: bool,
     ) -> Result<Layouts<'a>, NoLayout> {
         let all = Layouts::offered(catalogue, need, load, every)?;
-        all.combined(need, slowest_s, Combined::All)
+        all.combined(need, slowest_s)
     }
 
     /// Machines and volumes that meet the need, not combined yet.

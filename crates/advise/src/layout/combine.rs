@@ -17,7 +17,7 @@ const CENT: f64 = 0.01;
 
 /// Which combinations are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Combined {
+enum Combined {
     /// All of them.
     All,
     /// The cheapest, and some that are dearer.
@@ -36,14 +36,18 @@ impl<'a> Layouts<'a> {
         slowest_s: f64,
     ) -> Result<Layouts<'a>, NoLayout> {
         let all = Layouts::offered(catalogue, need, load, false)?;
-        all.combined(need, slowest_s, Combined::Cheapest)
+        all.with(need, slowest_s, Combined::Cheapest)
     }
 
-    /// With their layouts, by price.
+    /// With all layouts whose lower bound on operation time is within `slowest_s`, by price.
     ///
     /// # Errors
     /// When there are none.
-    pub(super) fn combined(
+    pub(super) fn combined(self, need: &Need, slowest_s: f64) -> Result<Layouts<'a>, NoLayout> {
+        self.with(need, slowest_s, Combined::All)
+    }
+
+    fn with(
         mut self,
         need: &Need,
         slowest_s: f64,
