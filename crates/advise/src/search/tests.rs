@@ -11,6 +11,7 @@ use super::bounds::{Bound, Bounds};
 use super::*;
 use crate::need::{Holding, Need, TempOn};
 use crate::offer::{Wanted, without_beaten};
+use crate::simulate::SEEDS;
 use crate::system::System;
 use crate::tariff::Tariff;
 
