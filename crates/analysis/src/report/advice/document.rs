@@ -228,8 +228,7 @@ pub struct Layout {
     pub time: f64,
     /// Half of its 95 % confidence interval; 0 for a single simulation.
     pub time_half: f64,
-    /// From and to how much `time` may be, where a detail of the back-test is off: as simulated, and with each wait off by as much
-    /// as on today's layout.
+    /// From and to how much `time` may be, where a detail of the back-test is off: as simulated, and with waits off as today's.
     pub time_range: Option<[f64; 2]>,
     /// Whether `time` and `operation_ms` are lower bounds, and the layout was not simulated; absent where it was.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -242,8 +241,7 @@ pub struct Layout {
     pub spent: BTreeMap<String, f64>,
     /// Milliseconds of an operation by what its session waits for, as in the back-test's parts.
     pub parts_ms: BTreeMap<Cow<'static, str>, f64>,
-    /// The highest multiple of the requested load at which operations still meet the requested speed: 0 where it fails
-    /// already at 1; `None` where this was not searched.
+    /// Highest multiple of the requested load that is as fast as asked: 0 where 1 is not; `None` where this was not searched.
     pub headroom: Option<f64>,
     /// Whether the multiple is a lower bound: higher ones were not tried.
     pub headroom_is_least: bool,
