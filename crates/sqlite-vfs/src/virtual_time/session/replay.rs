@@ -37,7 +37,8 @@ impl Session {
                 Ok(()) => break Ok(()),
                 Err(Stopped::Full(full)) => break Err(full),
                 Err(Stopped::Deadlock(key)) => {
-                    self.world.count_deadlock();
+                    let deadlocks = &self.world.deadlocks;
+                    deadlocks.set(deadlocks.get() + 1);
                     self.release_rows();
                     // Without its own rows, or the same sessions could block each other for ever.
                     self.wait_for(key);
