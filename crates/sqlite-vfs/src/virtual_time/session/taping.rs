@@ -6,7 +6,7 @@ use model::store::{FileId, Full, Role};
 
 use super::{Session, enter, file_name, leave};
 use crate::virtual_time::scheduler::Simulation;
-use crate::virtual_time::tape::{Act, Numbers, Recorder, Tape, TapeFiles, Work};
+use crate::virtual_time::tape::{Numbers, Recorder, Tape, TapeFiles, TapedAct, Work};
 use crate::virtual_time::trace::Freed;
 
 /// A session outside of a run that executes operations without time, and tapes what they do.
@@ -74,24 +74,24 @@ impl Session {
                 self.unlogged_rows.set(self.unlogged_rows.get() + work.rows);
             }
             match act {
-                Act::Read(file, page) => {
+                TapedAct::Read(file, page) => {
                     self.log_until_now();
                     self.read(files.at(file), page);
                 }
-                Act::Write(file, page) => {
+                TapedAct::Write(file, page) => {
                     self.log_until_now();
                     self.write(files.at(file), page)?;
                 }
-                Act::Commit(rows) => self.commit(rows)?,
-                Act::RollBack => self.roll_back(),
-                Act::Settle => self.settle(),
-                Act::Sleep(span) => self.sleep(span),
-                Act::Lock(key) => self.lock(key),
-                Act::Unlock(key) => self.unlock(key),
-                Act::UnlockAll => self.unlock_all(),
-                Act::Create(file, role) => files.create(file, self.world().create(role)),
-                Act::Free(file) => self.world().free(Freed::File(files.free(file))),
-                Act::FreeFrom(file, first) => {
+                TapedAct::Commit(rows) => self.commit(rows)?,
+                TapedAct::RollBack => self.roll_back(),
+                TapedAct::Settle => self.settle(),
+                TapedAct::Sleep(span) => self.sleep(span),
+                TapedAct::Lock(key) => self.lock(key),
+                TapedAct::Unlock(key) => self.unlock(key),
+                TapedAct::UnlockAll => self.unlock_all(),
+                TapedAct::Create(file, role) => files.create(file, self.world().create(role)),
+                TapedAct::Free(file) => self.world().free(Freed::File(files.free(file))),
+                TapedAct::FreeFrom(file, first) => {
                     self.world().free(Freed::From(files.at(file), first));
                 }
             }
@@ -104,7 +104,7 @@ impl Session {
     }
 
     /// Tapes an act and the work before it, if it tapes; returns whether it did.
-    pub(super) fn taped(&self, act: impl FnOnce(&Numbers) -> Act) -> bool {
+    pub(super) fn taped(&self, act: impl FnOnce(&Numbers) -> TapedAct) -> bool {
         if !self.tapes() {
             return false;
         }
@@ -124,7 +124,7 @@ impl Session {
             let number = recorder.numbers.create(file);
             recorder
                 .acts
-                .push(Work::default(), Act::Create(number, role));
+                .push(Work::default(), TapedAct::Create(number, role));
         }
     }
 
