@@ -108,7 +108,7 @@ impl Session {
             image,
             parts,
             tables,
-            file_name(&self.shared_name(name), tables),
+            file_name(&self.world().shared_name(name), tables),
         )
     }
 

@@ -22,7 +22,7 @@ use super::world::World;
 
 pub(super) use database::file_name;
 pub use database::set_last_row;
-pub use taping::TapingSession;
+pub use taping::{DatabaseName, TapingSession};
 
 /// Bytes of log that an open transaction writes at once: a block.
 const STREAMED: u64 = LOG_BLOCK.0;
@@ -39,6 +39,8 @@ pub struct Session {
     steps: Cell<u64>,
     statements: Cell<u64>,
     logical_reads_seen: Cell<u64>,
+    /// Logical reads of a tape that is replayed, not yet counted.
+    replayed_reads: Cell<u64>,
     /// Whether the attached connection shares its cache with those of other sessions.
     shares_cache: Cell<bool>,
     /// Bytes of log per changed row.
@@ -93,6 +95,7 @@ impl Session {
             steps: Cell::new(0),
             statements: Cell::new(0),
             logical_reads_seen: Cell::new(0),
+            replayed_reads: Cell::new(0),
             shares_cache: Cell::new(false),
             log_bytes_per_row: Cell::new(0),
             unlogged_rows: Cell::new(0),
@@ -185,6 +188,7 @@ impl Session {
     /// Ends a transaction that failed or was rolled back: its traced acts still take their time.
     pub fn roll_back(&self) {
         if self.taped(|_| TapedAct::RollBack) {
+            self.tape_transaction(false);
             return;
         }
         self.unlogged_rows.set(0);
@@ -309,7 +313,7 @@ impl Session {
         if self.traces()
             && let Some(row) = row()
         {
-            self.traced(Act::Change(row));
+            let _ = self.traced(Act::Change(row)) || self.taped(|_| TapedAct::Change(row));
         }
     }
 

@@ -35,13 +35,13 @@ use slots::{BLOCK, Slots};
 const PACKED_LIMIT: usize = BLOCK / 4;
 
 /// Blocks of a file that stay plain.
-const PLAIN_MAX: usize = 16;
+const PLAIN_MAX: usize = 256;
 
 /// Blocks of a file that stay plain even if there are more than [`MANY`] in all files.
-const PLAIN_OF_MANY: usize = 2;
+const PLAIN_OF_MANY: usize = 8;
 
-/// Plain blocks of all files above which no file gets more: 1 MiB.
-const MANY: u64 = 128;
+/// Plain blocks of all files above which no file gets more: 16 MiB.
+const MANY: u64 = 2048;
 
 static ZEROS: [u8; BLOCK] = [0; BLOCK];
 

@@ -1,10 +1,13 @@
 //! What a session's operation does, whatever time it takes: taped once, and replayed in the time of any simulation.
 //!
-//! A session with a database of its own executes the same statements with the same results on any disks. Which pages SQLite
-//! touches, and the work that it counts, follow from the database and the arguments alone. So a session that tapes
-//! executes an operation without time and keeps its acts; sessions of other simulations replay them without SQLite.
+//! Which pages SQLite touches, and the work that it counts, follow from the database and the arguments alone. So a session that
+//! tapes executes an operation without time and keeps its acts; sessions of other simulations replay them without SQLite.
 //!
-//! A replay makes the same requests to its store, at the same instants, as an execution in its place would: a tape counts changed
+//! A session with a database of its own executes the same statements with the same results on any disks: its replay makes the
+//! same requests to its store, at the same instants, as an execution in its place would. Sessions that share a database are taped
+//! together, in one order for all simulations: each transaction is marked, and is replayed as a whole, with its locks.
+//!
+//! A tape counts changed
 //! rows, of which each session makes log bytes of its own. It cannot where a statement asks for the time, or where files are full:
 //! SQLite would have undone the statement.
 
@@ -13,7 +16,7 @@ use std::collections::HashMap;
 use model::Duration;
 use model::store::{FileId, Role};
 
-use super::trace::Freed;
+use super::trace::{Freed, Row};
 
 /// Work that SQLite counted before an act, in units of [`super::CpuCosts`], and the rows that it changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +54,12 @@ pub(super) enum TapedAct {
     Free(u32),
     /// Frees the pages of a file from this one on.
     FreeFrom(u32, u64),
+    /// Begins a transaction on a shared database: what follows takes its time when the transaction ends.
+    Trace,
+    /// Ends it.
+    Replay,
+    /// Changes a row of a shared database.
+    Change(Row),
 }
 
 /// The acts of an operation, packed: most take four bytes.
@@ -66,6 +75,33 @@ impl Tape {
         self.0.len()
     }
 
+    /// How long it takes where a page takes 10 µs, a commit 1 ms, a statement 50 µs and a step of SQLite's virtual machine 20 ns:
+    /// a measure of no machine, by which sessions that share a database are taped in turn.
+    pub fn nominal(&self) -> Duration {
+        let span = |(work, act): (Work, TapedAct)| {
+            let spent = match act {
+                TapedAct::Read(..) | TapedAct::Write(..) => PAGE,
+                TapedAct::Commit(_) => COMMIT,
+                TapedAct::Sleep(span) => span,
+                TapedAct::RollBack
+                | TapedAct::Settle
+                | TapedAct::Lock(_)
+                | TapedAct::Unlock(_)
+                | TapedAct::UnlockAll
+                | TapedAct::Create(..)
+                | TapedAct::Free(_)
+                | TapedAct::FreeFrom(..)
+                | TapedAct::Trace
+                | TapedAct::Replay
+                | TapedAct::Change(_) => Duration::ZERO,
+            };
+            spent + STATEMENT * work.statements + STEP * work.steps
+        };
+        self.acts()
+            .map(span)
+            .fold(Duration::ZERO, |sum, span| sum + span)
+    }
+
     /// Its acts, each with the work before it.
     pub(super) fn acts(&self) -> Acts<'_> {
         Acts {
@@ -74,6 +110,11 @@ impl Tape {
         }
     }
 }
+
+const PAGE: Duration = Duration::from_micros(10);
+const COMMIT: Duration = Duration::from_millis(1);
+const STATEMENT: Duration = Duration::from_micros(50);
+const STEP: Duration = Duration::from_nanos(20);
 
 /// Set in an act's first byte if work comes before it.
 const WORKED: u8 = 0x80;
@@ -103,6 +144,9 @@ impl Packer {
             TapedAct::FreeFrom(file, first) => {
                 (12, [Some(file.into()), Some(self.distance(first))])
             }
+            TapedAct::Trace => (13, [None; 2]),
+            TapedAct::Replay => (14, [None; 2]),
+            TapedAct::Change(row) => (15, [Some(row.table), Some(zigzag(row.row))]),
         };
         if work == Work::default() {
             self.bytes.push(kind);
@@ -183,6 +227,12 @@ impl Iterator for Acts<'_> {
             10 => TapedAct::Create(self.file(), Role::Temp),
             11 => TapedAct::Free(self.file()),
             12 => TapedAct::FreeFrom(self.file(), self.page()),
+            13 => TapedAct::Trace,
+            14 => TapedAct::Replay,
+            15 => TapedAct::Change(Row {
+                table: self.number(),
+                row: unzigzag(self.number()),
+            }),
             kind => unreachable!("no act has kind {kind}"),
         };
         Some((work, act))
@@ -294,6 +344,8 @@ pub(super) struct Recorder {
     pub(super) numbers: Numbers,
     /// Whether a statement asked for the time.
     pub(super) asked_time: bool,
+    /// Whether a transaction on a shared database has begun.
+    pub(super) is_tracing: bool,
 }
 
 #[cfg(test)]

@@ -85,6 +85,11 @@ impl World {
         }
     }
 
+    /// The name of a shared database: SQLite finds its cache by it, across the whole process.
+    pub(super) fn shared_name(&self, name: &str) -> String {
+        format!("{name} of simulation {}", self.number)
+    }
+
     /// Creates a file in the store.
     pub(super) fn create(&self, role: Role) -> FileId {
         let file = self.store.borrow_mut().create(role);

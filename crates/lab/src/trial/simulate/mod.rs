@@ -198,7 +198,11 @@ impl VirtualTrial<'_> {
             }
         };
         let tables = trial::tables(self.workload);
-        let files = |number| simulation.tape_files(&session::database(number), tables);
+        let files = |number| {
+            session::with_database(self.workload, number, |database| {
+                simulation.tape_files(database, tables)
+            })
+        };
         let sessions = 0..self.settings.workload.sessions;
         let files = sessions.map(|number| files(number).map(RefCell::new));
         let files: Vec<RefCell<TapeFiles>> = files.collect::<Option<_>>()?;

@@ -6,12 +6,12 @@ use std::rc::Rc;
 use model::split::TimeSplit;
 use model::{Duration, Instant};
 use rusqlite::Connection;
-use sqlite_vfs::virtual_time::Session;
+use sqlite_vfs::virtual_time::{DatabaseName, Session};
 
 use super::super::sessions::{self, Run, SessionContext, Tally, Task};
 use super::progress::Progress;
 use sqlite::SqliteDriver;
-use workload::{Driver, Statement, Value, Variables, Workload};
+use workload::{Database, Driver, Statement, Value, Variables, Workload};
 
 /// Name of the database that all sessions share.
 pub(super) const SHARED: &str = "shared";
@@ -19,6 +19,18 @@ pub(super) const SHARED: &str = "shared";
 /// Name of the database that session `number` has to itself.
 pub(super) fn database(number: u32) -> String {
     format!("session-{number}")
+}
+
+/// Calls `work` with the name of the database that session `number` of `workload` has.
+pub(super) fn with_database<T>(
+    workload: &Workload,
+    number: u32,
+    work: impl FnOnce(DatabaseName<'_>) -> T,
+) -> T {
+    match workload.database {
+        Database::PerSession => work(DatabaseName::Own(&database(number))),
+        Database::Shared => work(DatabaseName::Shared(SHARED)),
+    }
 }
 
 /// Results of all sessions of a run.

@@ -9,6 +9,15 @@ use crate::virtual_time::scheduler::Simulation;
 use crate::virtual_time::tape::{Numbers, Recorder, Tape, TapeFiles, TapedAct, Work};
 use crate::virtual_time::trace::Freed;
 
+/// The name under which a database was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseName<'a> {
+    /// By [`Session::open`].
+    Own(&'a str),
+    /// By [`Session::open_shared`].
+    Shared(&'a str),
+}
+
 /// A session outside of a run that executes operations without time, and tapes what they do.
 pub struct TapingSession(Rc<Session>);
 
@@ -31,18 +40,23 @@ impl TapingSession {
 }
 
 impl Simulation {
-    /// Session `id`, which tapes what it does in its database `name`; `None` if that was not opened.
-    pub fn taping_session(&self, id: u32, name: &str, tables: Role) -> Option<TapingSession> {
+    /// Session `id`, which tapes what it does in its database; `None` if that was not opened.
+    pub fn taping_session(
+        &self,
+        id: u32,
+        database: DatabaseName<'_>,
+        tables: Role,
+    ) -> Option<TapingSession> {
         let mut recorder = Recorder::default();
-        recorder.numbers.create(self.database(name, tables)?);
+        recorder.numbers.create(self.database(database, tables)?);
         let session = self.session(id, self.now());
         session.tape.replace(Some(recorder));
         Some(TapingSession(Rc::new(session)))
     }
 
-    /// The files of a session that replays what was taped in its database `name`; `None` if there is none of that name.
-    pub fn tape_files(&self, name: &str, tables: Role) -> Option<TapeFiles> {
-        self.database(name, tables).map(TapeFiles::of)
+    /// The files of a session that replays what was taped in its database; `None` if there is none of that name.
+    pub fn tape_files(&self, database: DatabaseName<'_>, tables: Role) -> Option<TapeFiles> {
+        self.database(database, tables).map(TapeFiles::of)
     }
 
     /// Frees what a session that replayed has left besides its database.
@@ -53,9 +67,12 @@ impl Simulation {
     }
 
     /// The place of a database.
-    fn database(&self, name: &str, tables: Role) -> Option<FileId> {
-        let files = self.files.borrow();
-        files.get(&file_name(name, tables))?.place()
+    fn database(&self, name: DatabaseName<'_>, tables: Role) -> Option<FileId> {
+        let name = match name {
+            DatabaseName::Own(name) => file_name(name, tables),
+            DatabaseName::Shared(name) => file_name(&self.world.shared_name(name), tables),
+        };
+        self.files.borrow().get(&name)?.place()
     }
 }
 
@@ -69,19 +86,10 @@ impl Session {
             if self.stopping() {
                 return Ok(());
             }
-            if work != Work::default() {
-                self.owe(self.cost(work));
-                self.unlogged_rows.set(self.unlogged_rows.get() + work.rows);
-            }
+            self.put_back(work);
             match act {
-                TapedAct::Read(file, page) => {
-                    self.log_until_now();
-                    self.read(files.at(file), page);
-                }
-                TapedAct::Write(file, page) => {
-                    self.log_until_now();
-                    self.write(files.at(file), page)?;
-                }
+                TapedAct::Read(file, page) => self.read_page(files.at(file), page),
+                TapedAct::Write(file, page) => self.write_page(files.at(file), page)?,
                 TapedAct::Commit(rows) => self.commit(rows)?,
                 TapedAct::RollBack => self.roll_back(),
                 TapedAct::Settle => self.settle(),
@@ -90,10 +98,11 @@ impl Session {
                 TapedAct::Unlock(key) => self.unlock(key),
                 TapedAct::UnlockAll => self.unlock_all(),
                 TapedAct::Create(file, role) => files.create(file, self.world().create(role)),
-                TapedAct::Free(file) => self.world().free(Freed::File(files.free(file))),
-                TapedAct::FreeFrom(file, first) => {
-                    self.world().free(Freed::From(files.at(file), first));
-                }
+                TapedAct::Free(file) => self.free(Freed::File(files.free(file))),
+                TapedAct::FreeFrom(file, first) => self.free(Freed::From(files.at(file), first)),
+                TapedAct::Trace => self.trace(),
+                TapedAct::Replay => self.replay()?,
+                TapedAct::Change(row) => self.change(|| Some(row)),
             }
         }
         Ok(())
@@ -116,6 +125,13 @@ impl Session {
             recorder.acts.push(work, act(&recorder.numbers));
         }
         true
+    }
+
+    /// A transaction on a shared database begins on the tape, or ends.
+    pub(super) fn tape_transaction(&self, begins: bool) {
+        if let Some(recorder) = self.tape.borrow_mut().as_mut() {
+            recorder.is_tracing = begins;
+        }
     }
 
     /// SQLite created a file.
