@@ -255,7 +255,9 @@ pub fn load_in(
     let mut random = stream(1, "load");
     for (number, script) in workload.load.all().enumerate() {
         if number == workload.load.schema.len() {
-            engine.spread(session).expect("tables that can be spread");
+            engine
+                .distribute_tables(session)
+                .expect("tables that can be spread");
         }
         seat.0.enter(number);
         script

@@ -13,7 +13,7 @@ use super::settings::{Settings, Volume};
 use super::{Arm, Source, Spec, Variant};
 use super::{distribute, own, protocol, resolve, rules, wire};
 
-/// The experiment described by `text`; `origin` is the text before `--quick` and `--set`.
+/// The experiment that `text` describes, in which the variant and overrides are applied; `origin` has the text before that.
 pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let asked = text.wire();
     check_whole(text, &asked, &origin.variant)?;
@@ -77,7 +77,7 @@ fn host_cache_start_given(asked: &wire::Experiment) -> bool {
 }
 
 /// An arm from the file, or implied by a placement.
-struct AskedArm {
+struct ArmEntry {
     name: String,
     placement: String,
     baseline: Option<String>,
@@ -144,10 +144,10 @@ fn settings(
     Ok(settings)
 }
 
-fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<AskedArm>, Fault> {
+fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<ArmEntry>, Fault> {
     if asked.arm.is_empty() {
         let placements = text.in_order("placement", asked.placement.keys());
-        let arm = |name: &String| AskedArm {
+        let arm = |name: &String| ArmEntry {
             name: name.clone(),
             placement: name.clone(),
             baseline: None,
@@ -159,7 +159,7 @@ fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<AskedArm>, Fa
         .into_iter()
         .map(|name| {
             let arm = &asked.arm[name];
-            Ok(AskedArm {
+            Ok(ArmEntry {
                 name: name.clone(),
                 placement: placement_of(name, arm, asked)?,
                 baseline: baseline_of(name, arm, asked)?,
@@ -217,7 +217,7 @@ fn placement_of(name: &str, arm: &wire::Arm, asked: &wire::Experiment) -> Result
 }
 
 /// Volumes and placements of the whole file that no arm uses.
-fn unused(asked: &wire::Experiment, asked_arms: &[AskedArm], arms: &[Arm]) -> Vec<Idle> {
+fn unused(asked: &wire::Experiment, asked_arms: &[ArmEntry], arms: &[Arm]) -> Vec<Idle> {
     let is_placed = |name: &String| {
         let mut arms = arms.iter();
         arms.any(|arm| arm.settings.volume(name).is_some())
@@ -240,7 +240,7 @@ fn unused(asked: &wire::Experiment, asked_arms: &[AskedArm], arms: &[Arm]) -> Ve
 fn resolved(
     text: &Text,
     whole: &wire::Experiment,
-    arm: &AskedArm,
+    arm: &ArmEntry,
     origin: &Origin,
 ) -> Result<(Arm, Given), Fault> {
     let set_path = ["arm", arm.name.as_str(), "set"];
@@ -297,7 +297,7 @@ fn check_counted(key: &str) -> Result<(), String> {
 
 /// Rejects a key that arms cannot set, and one that is also overridden from outside: one of the two would silently have no
 /// effect.
-fn check_settable(arm: &AskedArm, key: &str, origin: &Origin) -> Result<(), Fault> {
+fn check_settable(arm: &ArmEntry, key: &str, origin: &Origin) -> Result<(), Fault> {
     let section = key.split('.').next().unwrap_or_default();
     if !SETTABLE.contains(&section) {
         let message = format!(

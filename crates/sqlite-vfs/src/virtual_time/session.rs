@@ -16,7 +16,7 @@ use model::{Duration, Instant};
 use rusqlite::ffi;
 
 use super::inode::Inodes;
-use super::tape::{Act as Taped, Recorder};
+use super::tape::{Recorder, TapedAct};
 use super::trace::{Act, Freed, Key, Row, Trace};
 use super::world::World;
 
@@ -156,7 +156,7 @@ impl Session {
 
     /// Spends the CPU time counted so far, and waits for its turn: afterwards `now` is exact, unless it traces.
     pub fn settle(&self) {
-        if self.traces() || self.taped(|_| Taped::Settle) {
+        if self.traces() || self.taped(|_| TapedAct::Settle) {
             return;
         }
         self.owe(self.take_work());
@@ -175,7 +175,7 @@ impl Session {
 
     /// Sleeps for `span`, as think time.
     pub fn sleep(&self, span: Duration) {
-        if self.traced(Act::Sleep(span)) || self.taped(|_| Taped::Sleep(span)) {
+        if self.traced(Act::Sleep(span)) || self.taped(|_| TapedAct::Sleep(span)) {
             return;
         }
         self.settle();
@@ -187,7 +187,7 @@ impl Session {
 
     /// Ends a transaction that failed or was rolled back: its traced acts still take their time.
     pub fn roll_back(&self) {
-        if self.taped(|_| Taped::RollBack) {
+        if self.taped(|_| TapedAct::RollBack) {
             self.tape_transaction(false);
             return;
         }
@@ -200,7 +200,7 @@ impl Session {
 
     /// Releases all application locks of the session.
     pub fn unlock_all(&self) {
-        if self.taped(|_| Taped::UnlockAll) {
+        if self.taped(|_| TapedAct::UnlockAll) {
             return;
         }
         self.world.release_all(self.id, self.now.get(), |_| true);
@@ -211,7 +211,7 @@ impl Session {
     /// # Errors
     /// When the temp files are full of versions.
     pub fn commit(&self, rows: u64) -> Result<(), Full> {
-        if self.taped(|_| Taped::Commit(rows)) {
+        if self.taped(|_| TapedAct::Commit(rows)) {
             return Ok(());
         }
         self.unlogged_rows.set(0);
@@ -237,7 +237,7 @@ impl Session {
 
     /// Takes an application lock, waiting for it in order of arrival.
     pub fn lock(&self, key: i64) {
-        if self.traced(Act::Lock(key)) || self.taped(|_| Taped::Lock(key)) {
+        if self.traced(Act::Lock(key)) || self.taped(|_| TapedAct::Lock(key)) {
             return;
         }
         self.settle();
@@ -248,7 +248,7 @@ impl Session {
 
     /// Releases an application lock.
     pub fn unlock(&self, key: i64) {
-        if self.traced(Act::Unlock(key)) || self.taped(|_| Taped::Unlock(key)) {
+        if self.traced(Act::Unlock(key)) || self.taped(|_| TapedAct::Unlock(key)) {
             return;
         }
         self.settle();
@@ -274,7 +274,7 @@ impl Session {
             return;
         }
         let is_kept = self.traced(Act::Read(file, page))
-            || self.taped(|files| Taped::Read(files.of(file), page));
+            || self.taped(|files| TapedAct::Read(files.of(file), page));
         if !is_kept {
             self.world.record(|recorder| recorder.read(file, page));
             self.work_until_now();
@@ -288,7 +288,7 @@ impl Session {
             self.world.is_disturbed.set(true);
             return Ok(());
         }
-        if self.taped(|files| Taped::Write(files.of(file), page)) {
+        if self.taped(|files| TapedAct::Write(files.of(file), page)) {
             return Ok(());
         }
         let written = match self.traced(Act::Write(file, page)) {
@@ -313,7 +313,7 @@ impl Session {
         if self.traces()
             && let Some(row) = row()
         {
-            let _ = self.traced(Act::Change(row)) || self.taped(|_| Taped::Change(row));
+            let _ = self.traced(Act::Change(row)) || self.taped(|_| TapedAct::Change(row));
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Work {
 
 /// One act. Files are numbered by [`Numbers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum TapedAct {
     /// Reads a page of a file.
     Read(u32, u64),
     /// Writes a page of a file.
@@ -78,22 +78,22 @@ impl Tape {
     /// How long it takes where a page takes 10 µs, a commit 1 ms, a statement 50 µs and a step of SQLite's virtual machine 20 ns:
     /// a measure of no machine, by which sessions that share a database are taped in turn.
     pub fn nominal(&self) -> Duration {
-        let span = |(work, act): (Work, Act)| {
+        let span = |(work, act): (Work, TapedAct)| {
             let spent = match act {
-                Act::Read(..) | Act::Write(..) => PAGE,
-                Act::Commit(_) => COMMIT,
-                Act::Sleep(span) => span,
-                Act::RollBack
-                | Act::Settle
-                | Act::Lock(_)
-                | Act::Unlock(_)
-                | Act::UnlockAll
-                | Act::Create(..)
-                | Act::Free(_)
-                | Act::FreeFrom(..)
-                | Act::Trace
-                | Act::Replay
-                | Act::Change(_) => Duration::ZERO,
+                TapedAct::Read(..) | TapedAct::Write(..) => PAGE,
+                TapedAct::Commit(_) => COMMIT,
+                TapedAct::Sleep(span) => span,
+                TapedAct::RollBack
+                | TapedAct::Settle
+                | TapedAct::Lock(_)
+                | TapedAct::Unlock(_)
+                | TapedAct::UnlockAll
+                | TapedAct::Create(..)
+                | TapedAct::Free(_)
+                | TapedAct::FreeFrom(..)
+                | TapedAct::Trace
+                | TapedAct::Replay
+                | TapedAct::Change(_) => Duration::ZERO,
             };
             spent + STATEMENT * work.statements + STEP * work.steps
         };
@@ -127,24 +127,26 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    pub(super) fn push(&mut self, work: Work, act: Act) {
+    pub(super) fn push(&mut self, work: Work, act: TapedAct) {
         let (kind, numbers) = match act {
-            Act::Read(file, page) => (0, [Some(file.into()), Some(self.distance(page))]),
-            Act::Write(file, page) => (1, [Some(file.into()), Some(self.distance(page))]),
-            Act::Commit(rows) => (2, [Some(rows), None]),
-            Act::RollBack => (3, [None; 2]),
-            Act::Settle => (4, [None; 2]),
-            Act::Sleep(span) => (5, [Some(span.as_nanos()), None]),
-            Act::Lock(key) => (6, [Some(zigzag(key)), None]),
-            Act::Unlock(key) => (7, [Some(zigzag(key)), None]),
-            Act::UnlockAll => (8, [None; 2]),
-            Act::Create(file, Role::Data) => (9, [Some(file.into()), None]),
-            Act::Create(file, Role::Temp) => (10, [Some(file.into()), None]),
-            Act::Free(file) => (11, [Some(file.into()), None]),
-            Act::FreeFrom(file, first) => (12, [Some(file.into()), Some(self.distance(first))]),
-            Act::Trace => (13, [None; 2]),
-            Act::Replay => (14, [None; 2]),
-            Act::Change(row) => (15, [Some(row.table), Some(zigzag(row.row))]),
+            TapedAct::Read(file, page) => (0, [Some(file.into()), Some(self.distance(page))]),
+            TapedAct::Write(file, page) => (1, [Some(file.into()), Some(self.distance(page))]),
+            TapedAct::Commit(rows) => (2, [Some(rows), None]),
+            TapedAct::RollBack => (3, [None; 2]),
+            TapedAct::Settle => (4, [None; 2]),
+            TapedAct::Sleep(span) => (5, [Some(span.as_nanos()), None]),
+            TapedAct::Lock(key) => (6, [Some(zigzag(key)), None]),
+            TapedAct::Unlock(key) => (7, [Some(zigzag(key)), None]),
+            TapedAct::UnlockAll => (8, [None; 2]),
+            TapedAct::Create(file, Role::Data) => (9, [Some(file.into()), None]),
+            TapedAct::Create(file, Role::Temp) => (10, [Some(file.into()), None]),
+            TapedAct::Free(file) => (11, [Some(file.into()), None]),
+            TapedAct::FreeFrom(file, first) => {
+                (12, [Some(file.into()), Some(self.distance(first))])
+            }
+            TapedAct::Trace => (13, [None; 2]),
+            TapedAct::Replay => (14, [None; 2]),
+            TapedAct::Change(row) => (15, [Some(row.table), Some(zigzag(row.row))]),
         };
         if work == Work::default() {
             self.bytes.push(kind);
@@ -198,9 +200,9 @@ pub(super) struct Acts<'a> {
 }
 
 impl Iterator for Acts<'_> {
-    type Item = (Work, Act);
+    type Item = (Work, TapedAct);
 
-    fn next(&mut self) -> Option<(Work, Act)> {
+    fn next(&mut self) -> Option<(Work, TapedAct)> {
         let first = self.byte()?;
         let mut work = Work::default();
         if first & WORKED != 0 {
@@ -212,22 +214,22 @@ impl Iterator for Acts<'_> {
             };
         }
         let act = match first & !WORKED {
-            0 => Act::Read(self.file(), self.page()),
-            1 => Act::Write(self.file(), self.page()),
-            2 => Act::Commit(self.number()),
-            3 => Act::RollBack,
-            4 => Act::Settle,
-            5 => Act::Sleep(Duration::from_nanos(self.number())),
-            6 => Act::Lock(unzigzag(self.number())),
-            7 => Act::Unlock(unzigzag(self.number())),
-            8 => Act::UnlockAll,
-            9 => Act::Create(self.file(), Role::Data),
-            10 => Act::Create(self.file(), Role::Temp),
-            11 => Act::Free(self.file()),
-            12 => Act::FreeFrom(self.file(), self.page()),
-            13 => Act::Trace,
-            14 => Act::Replay,
-            15 => Act::Change(Row {
+            0 => TapedAct::Read(self.file(), self.page()),
+            1 => TapedAct::Write(self.file(), self.page()),
+            2 => TapedAct::Commit(self.number()),
+            3 => TapedAct::RollBack,
+            4 => TapedAct::Settle,
+            5 => TapedAct::Sleep(Duration::from_nanos(self.number())),
+            6 => TapedAct::Lock(unzigzag(self.number())),
+            7 => TapedAct::Unlock(unzigzag(self.number())),
+            8 => TapedAct::UnlockAll,
+            9 => TapedAct::Create(self.file(), Role::Data),
+            10 => TapedAct::Create(self.file(), Role::Temp),
+            11 => TapedAct::Free(self.file()),
+            12 => TapedAct::FreeFrom(self.file(), self.page()),
+            13 => TapedAct::Trace,
+            14 => TapedAct::Replay,
+            15 => TapedAct::Change(Row {
                 table: self.number(),
                 row: unzigzag(self.number()),
             }),
@@ -292,13 +294,13 @@ impl Numbers {
     }
 
     /// The act that frees pages.
-    pub(super) fn freed(&mut self, pages: Freed) -> Act {
+    pub(super) fn freed(&mut self, pages: Freed) -> TapedAct {
         match pages {
-            Freed::From(file, first) => Act::FreeFrom(self.of(file), first),
+            Freed::From(file, first) => TapedAct::FreeFrom(self.of(file), first),
             Freed::File(file) => {
                 let number = self.known.remove(&file).expect("a file is created once");
                 self.free.push(number);
-                Act::Free(number)
+                TapedAct::Free(number)
             }
         }
     }
@@ -352,21 +354,21 @@ mod tests {
 
     use super::*;
 
-    fn act() -> impl Strategy<Value = Act> {
+    fn act() -> impl Strategy<Value = TapedAct> {
         let role = prop_oneof![Just(Role::Data), Just(Role::Temp)];
         prop_oneof![
-            any::<(u32, u64)>().prop_map(|(file, page)| Act::Read(file, page)),
-            any::<(u32, u64)>().prop_map(|(file, page)| Act::Write(file, page)),
-            any::<u64>().prop_map(Act::Commit),
-            Just(Act::RollBack),
-            Just(Act::Settle),
-            any::<u64>().prop_map(|span| Act::Sleep(Duration::from_nanos(span))),
-            any::<i64>().prop_map(Act::Lock),
-            any::<i64>().prop_map(Act::Unlock),
-            Just(Act::UnlockAll),
-            (any::<u32>(), role).prop_map(|(file, role)| Act::Create(file, role)),
-            any::<u32>().prop_map(Act::Free),
-            any::<(u32, u64)>().prop_map(|(file, first)| Act::FreeFrom(file, first)),
+            any::<(u32, u64)>().prop_map(|(file, page)| TapedAct::Read(file, page)),
+            any::<(u32, u64)>().prop_map(|(file, page)| TapedAct::Write(file, page)),
+            any::<u64>().prop_map(TapedAct::Commit),
+            Just(TapedAct::RollBack),
+            Just(TapedAct::Settle),
+            any::<u64>().prop_map(|span| TapedAct::Sleep(Duration::from_nanos(span))),
+            any::<i64>().prop_map(TapedAct::Lock),
+            any::<i64>().prop_map(TapedAct::Unlock),
+            Just(TapedAct::UnlockAll),
+            (any::<u32>(), role).prop_map(|(file, role)| TapedAct::Create(file, role)),
+            any::<u32>().prop_map(TapedAct::Free),
+            any::<(u32, u64)>().prop_map(|(file, first)| TapedAct::FreeFrom(file, first)),
         ]
     }
 
@@ -396,10 +398,10 @@ mod tests {
     #[test]
     fn a_page_near_the_one_before_takes_three_bytes() {
         let mut packer = Packer::default();
-        packer.push(Work::default(), Act::Read(0, 1_000_000));
+        packer.push(Work::default(), TapedAct::Read(0, 1_000_000));
         let first = packer.bytes.len();
         // Kind, file, and 2 x 40 in seven bits.
-        packer.push(Work::default(), Act::Read(0, 1_000_040));
+        packer.push(Work::default(), TapedAct::Read(0, 1_000_040));
         assert_eq!(packer.bytes.len() - first, 3);
     }
 }

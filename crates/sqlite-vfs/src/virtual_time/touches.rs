@@ -50,7 +50,7 @@ pub(super) const ALL: u64 = (1 << PAGE_BITS) - 1;
 
 /// Records what loading does.
 #[derive(Default)]
-pub(super) struct Recorder {
+pub(super) struct TouchRecorder {
     pub(super) touches: Vec<Touch>,
     /// Number of each file, in the order in which they were created.
     pub(super) numbers: HashMap<FileId, u32>,
@@ -59,7 +59,7 @@ pub(super) struct Recorder {
     overflowed: bool,
 }
 
-impl Recorder {
+impl TouchRecorder {
     /// A file is created.
     pub(super) fn create(&mut self, file: FileId, role: Role) {
         self.numbers.insert(file, self.created);

@@ -20,7 +20,8 @@ pub(super) struct Combinations {
 }
 
 impl Combinations {
-    /// Reads each combination with `read`, which takes positions of overrides and their values.
+    /// Reads the experiment once for each combination of values, by `read`. It is given, for each override that has several values,
+    /// the position among the overrides and the value that it has this time.
     ///
     /// # Errors
     /// The first error of `read`.

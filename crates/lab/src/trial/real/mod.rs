@@ -46,7 +46,7 @@ use run::Ran;
 pub use run_volumes::{Orphans, RunVolumes};
 use series::SecondBySecond;
 use stop::{Stop, StopOnDrop};
-use trial::{Trial, joined};
+use trial::{RealTrial, joined};
 pub use work_dir::WorkDirError;
 
 /// Provides a trial's files, and the engine on them.
@@ -80,13 +80,13 @@ pub struct Placed<'a> {
 pub fn run_trial(
     subject: &Subject<'_>,
     supply: &dyn Supply,
-    tell: &(dyn Fn(Event) + Sync),
+    report: &(dyn Fn(Event) + Sync),
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<Record, Cancelled> {
     let clock = Clock::start();
-    tell(Event::Phase("place"));
+    report(Event::Phase("place"));
     let record = match supply.place(subject) {
-        Ok(placed) => on(placed, subject, clock, tell, cancelled),
+        Ok(placed) => on(placed, subject, clock, report, cancelled),
         Err(error) => collect::failed(subject, error),
     };
     if cancelled() {
@@ -100,7 +100,7 @@ fn on(
     placed: Placed<'_>,
     subject: &Subject<'_>,
     clock: Clock,
-    tell: &(dyn Fn(Event) + Sync),
+    report: &(dyn Fn(Event) + Sync),
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Record {
     let Placed {
@@ -110,7 +110,7 @@ fn on(
         close,
         keep,
     } = placed;
-    let trial = Trial::new(subject, clock, tell, cancelled);
+    let trial = RealTrial::new(subject, clock, report, cancelled);
     let mut left = Vec::new();
     let result = match engine() {
         Err(error) => Err(error.to_string()),
@@ -122,7 +122,7 @@ fn on(
             let result = trial.run_phases(&*site, &*engine);
             let record = result
                 .and_then(|observed| collect::record(subject, &disks, &*site, &*engine, observed));
-            tell(Event::Phase("clean up"));
+            report(Event::Phase("clean up"));
             if keep {
                 engine.keep();
             }
@@ -134,19 +134,19 @@ fn on(
     drop(site);
     left.extend(close());
     for left in left {
-        tell(Event::Left(left.clone()));
+        report(Event::Left(left.clone()));
         record.notes.push(Note::NotCleanedUp(left));
     }
     record
 }
 
-impl Trial<'_> {
+impl RealTrial<'_> {
     fn run_phases(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Observed, String> {
         let over = Stop::new(self.common.clock);
         thread::scope(|scope| {
             let (clock, over, stop) = (self.common.clock, &over, &self.common.stop);
-            let tell = self.tell;
-            let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop, tell));
+            let report = self.report;
+            let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop, report));
             let ended = StopOnDrop(over);
             let result = self.phases(site, engine);
             drop(ended);
@@ -173,12 +173,12 @@ impl Trial<'_> {
         let now = || self.common.clock.now();
         let mut phases = Phases(vec![phase("place", Instant::ZERO, now(), false)]);
         if !self.subject.workload().load.measured {
-            (self.tell)(Event::Phase("load"));
+            (self.report)(Event::Phase("load"));
             self.load(engine)?;
             phases.until("load", now(), false);
         }
         let rows = self.parameters(engine)?;
-        (self.tell)(Event::Phase("quiesce"));
+        (self.report)(Event::Phase("quiesce"));
         let notes = self.quiesce(site, engine)?;
         phases.until("quiesce", now(), false);
         let ran = self.run(site, engine, rows.as_ref())?;

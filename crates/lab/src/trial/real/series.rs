@@ -34,13 +34,13 @@ impl SecondBySecond {
         clock: Clock,
         over: &Stop,
         trial: &Stop,
-        tell: &(dyn Fn(Event) + Sync),
+        report: &(dyn Fn(Event) + Sync),
     ) -> SecondBySecond {
         let mut series = SecondBySecond {
             values: Values::new(),
             pauses: Pauses::new(clock),
         };
-        if let Err(error) = series.read_on(site, clock, over, tell) {
+        if let Err(error) = series.read_on(site, clock, over, report) {
             trial.set(Some(format!("the volumes' counters: {error}")));
         }
         series
@@ -51,7 +51,7 @@ impl SecondBySecond {
         site: &dyn Site,
         clock: Clock,
         over: &Stop,
-        tell: &(dyn Fn(Event) + Sync),
+        report: &(dyn Fn(Event) + Sync),
     ) -> std::io::Result<()> {
         let mut last = site.reading()?;
         let mut end = next_end(clock.now());
@@ -63,7 +63,7 @@ impl SecondBySecond {
             let done = reading.since(&last).unwrap_or_else(|_| reading.clone());
             self.add(&done, end);
             let span = reading.at.since(last.at);
-            tell(Event::Second(Box::new(Second {
+            report(Event::Second(Box::new(Second {
                 span,
                 volumes: rates(&done, span),
                 done,

@@ -17,29 +17,29 @@ use engine::Engine;
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A trial in progress.
-pub(super) struct Trial<'a> {
+pub(super) struct RealTrial<'a> {
     pub(super) subject: &'a Subject<'a>,
     pub(super) common: Common,
-    pub(super) tell: &'a (dyn Fn(Event) + Sync),
+    pub(super) report: &'a (dyn Fn(Event) + Sync),
     pub(super) cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl<'a> Trial<'a> {
+impl<'a> RealTrial<'a> {
     pub(super) fn new(
         subject: &'a Subject<'a>,
         clock: Clock,
-        tell: &'a (dyn Fn(Event) + Sync),
+        report: &'a (dyn Fn(Event) + Sync),
         cancelled: &'a (dyn Fn() -> bool + Sync),
-    ) -> Trial<'a> {
+    ) -> RealTrial<'a> {
         let common = Common {
             clock,
             stop: Stop::new(clock),
             failures: AtomicU64::new(0),
         };
-        Trial {
+        RealTrial {
             subject,
             common,
-            tell,
+            report,
             cancelled,
         }
     }

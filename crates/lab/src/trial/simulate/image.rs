@@ -13,7 +13,7 @@ use sqlite_vfs::virtual_time::Image;
 use super::super::TrialId;
 use super::super::sessions::{self, SessionContext};
 use super::tapes::{Executed, Tapes};
-use super::trial::{Trial, cache_kib, load_seed, tables};
+use super::trial::{VirtualTrial, cache_kib, load_seed, tables};
 use experiment::spec::Settings;
 use workload::{Database, Driver, Statement, Value, Workload};
 
@@ -54,7 +54,7 @@ impl Images {
     /// What the sessions of `trial` execute on these images, if trials may share it.
     pub(super) fn executed(
         &self,
-        trial: &Trial<'_>,
+        trial: &VirtualTrial<'_>,
         images: &[Arc<Image>],
     ) -> Option<Arc<Executed>> {
         self.tapes.of(trial, images)
@@ -62,7 +62,7 @@ impl Images {
 
     /// An image for each database of `trial`, in the order of the sessions; `None` if it has to load them itself. If the load is
     /// measured, a trial begins with none.
-    pub(super) fn of(&self, trial: &Trial<'_>) -> Option<Vec<Arc<Image>>> {
+    pub(super) fn of(&self, trial: &VirtualTrial<'_>) -> Option<Vec<Arc<Image>>> {
         if trial.workload.load.measured {
             return Some(Vec::new());
         }
@@ -144,7 +144,7 @@ impl Load {
             return None;
         }
         let sessions = settings.workload.sessions;
-        let mut asked = Asked {
+        let mut asked = LoadStatements {
             statements: Vec::new(),
         };
         let mut variables = workload.variables(number, sessions);
@@ -160,7 +160,7 @@ impl Load {
     }
 }
 
-impl Trial<'_> {
+impl VirtualTrial<'_> {
     /// Loads database `number` in a simulation of its own. `None` if that fails, which the trial then reports when it loads
     /// itself, or if its effect is not all in its file.
     fn load_image(&self, number: u32) -> Option<Image> {
@@ -178,11 +178,11 @@ impl Trial<'_> {
 }
 
 /// Keeps the statements of a load instead of executing them.
-struct Asked {
+struct LoadStatements {
     statements: Vec<(String, Vec<Value>)>,
 }
 
-impl Driver for Asked {
+impl Driver for LoadStatements {
     type Error = String;
 
     fn statement(
@@ -205,7 +205,7 @@ impl Driver for Asked {
     }
 }
 
-impl SessionContext for Asked {
+impl SessionContext for LoadStatements {
     fn now(&self) -> Instant {
         Instant::ZERO
     }

@@ -21,7 +21,7 @@ use rusqlite::Connection;
 use sqlite_vfs::virtual_time::{self, Image, Parts, Simulation, TapeFiles};
 
 pub use image::{Images, Loads};
-pub use progress::{Moment, Tell};
+pub use progress::{Moment, Reporter};
 pub use rehearsal::{Forecast, RehearsalError, Size, rehearse};
 pub use replay::{Replayed, replay};
 
@@ -30,7 +30,7 @@ use meter::SharedMeter;
 use progress::Progress;
 use session::{Body, Sums};
 use tapes::{Executed, ReplayingSession};
-use trial::Trial;
+use trial::VirtualTrial;
 
 use super::parameters;
 use super::sessions::{Tally, Task, Window};
@@ -48,11 +48,11 @@ pub fn run_trial(
     subject: &Subject<'_>,
     images: &Images,
     cancelled: &Cancel,
-    tell: &Tell<'_>,
+    report: &Reporter<'_>,
 ) -> Result<Record, Cancelled> {
     let record = match subject.engine.simulated() {
         Some(Simulated::PlainIo) => raw::record(subject, &**cancelled),
-        Some(Simulated::Statements) | None => sql(subject, images, cancelled, tell),
+        Some(Simulated::Statements) | None => sql(subject, images, cancelled, report),
     };
     if cancelled() {
         return Err(Cancelled);
@@ -60,7 +60,12 @@ pub fn run_trial(
     Ok(record)
 }
 
-fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
+fn sql(
+    subject: &Subject<'_>,
+    images: &Images,
+    cancelled: &Cancel,
+    report: &Reporter<'_>,
+) -> Record {
     let Subject {
         id,
         settings,
@@ -69,7 +74,7 @@ fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'
         ..
     } = *subject;
     let workload = &logging(work.workload(), stage.log_bytes_factor);
-    let trial = Trial {
+    let trial = VirtualTrial {
         id,
         settings,
         stage,
@@ -77,22 +82,22 @@ fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'
         cancelled,
         meter: SharedMeter::of(stage),
     };
-    tell(Moment::Loading);
+    report(Moment::Loading);
     let loaded = images.of(&trial);
     let loaded = loaded.as_deref();
     let executed = loaded.and_then(|loaded| images.executed(&trial, loaded));
     let replayed = loaded.zip(executed);
     if let Some(collected) =
-        replayed.and_then(|(loaded, executed)| trial.replay(loaded, &executed, tell))
+        replayed.and_then(|(loaded, executed)| trial.replay(loaded, &executed, report))
     {
         return trial.record(Ok(collected));
     }
     // The other meter has counted what was replayed until it could not be any further.
-    let trial = Trial {
+    let trial = VirtualTrial {
         meter: SharedMeter::of(stage),
         ..trial
     };
-    trial.record(trial.execute(loaded, tell))
+    trial.record(trial.execute(loaded, report))
 }
 
 /// The workload, whose changed rows log `factor` times as many bytes as it says.
@@ -166,7 +171,7 @@ impl Sessions<'_> {
     }
 }
 
-impl Trial<'_> {
+impl VirtualTrial<'_> {
     fn record(&self, result: Result<Collected, String>) -> Record {
         let ended = result.is_ok();
         let mut record = record(self.id, self.stage, self.workload, &self.meter, result);
@@ -182,7 +187,7 @@ impl Trial<'_> {
         &self,
         images: &[Arc<Image>],
         executed: &Executed,
-        tell: &Tell<'_>,
+        report: &Reporter<'_>,
     ) -> Option<Collected> {
         let simulation = self.simulation().ok()?;
         let connections = match self.workload.load.measured {
@@ -208,24 +213,28 @@ impl Trial<'_> {
             files,
             is_abandoned: &is_abandoned,
         };
-        let collected = self.run(&simulation, replaying, tell);
+        let collected = self.run(&simulation, replaying, report);
         collected.ok().filter(|_| !is_abandoned.get())
     }
 
     /// Executes the statements of its sessions, on `images` of its databases if there are any.
-    fn execute(&self, images: Option<&[Arc<Image>]>, tell: &Tell<'_>) -> Result<Collected, String> {
+    fn execute(
+        &self,
+        images: Option<&[Arc<Image>]>,
+        report: &Reporter<'_>,
+    ) -> Result<Collected, String> {
         if (self.cancelled)() {
             return Err(Cancelled.to_string());
         }
         let (simulation, connections) = self.loaded(images)?;
-        self.run(&simulation, Sessions::Executing(connections), tell)
+        self.run(&simulation, Sessions::Executing(connections), report)
     }
 
     fn run(
         &self,
         simulation: &Simulation,
         sessions: Sessions<'_>,
-        tell: &Tell<'_>,
+        report: &Reporter<'_>,
     ) -> Result<Collected, String> {
         simulation.with_store(|store| store.observe(Box::new(self.meter.clone())));
         let connections = sessions.connections();
@@ -235,7 +244,7 @@ impl Trial<'_> {
         let asked = &self.settings.workload;
         let task = Task::new(asked, self.workload, self.id.seed, Instant::ZERO);
         let task = task.with_rows(rows.as_ref());
-        let progress = &Progress::of(&task, tell);
+        let progress = &Progress::of(&task, report);
         let sums = Rc::new(RefCell::new(Sums {
             tally: Tally::new(),
             split: TimeSplit::default(),

@@ -27,7 +27,7 @@ pub(super) use executed::Executed;
 pub(super) use replaying::ReplayingSession;
 
 use super::super::parameters;
-use super::trial::{Trial, cache_kib};
+use super::trial::{VirtualTrial, cache_kib};
 use workload::{Command, Database, Load, Script, Tables, Value, Weighted, Workload};
 
 /// Tapes that no trial uses at present and that are kept for arms that follow. Each also keeps its databases.
@@ -70,8 +70,8 @@ struct Key {
 }
 
 impl Key {
-    fn of(trial: &Trial<'_>, images: &[Arc<Image>]) -> Key {
-        let Trial {
+    fn of(trial: &VirtualTrial<'_>, images: &[Arc<Image>]) -> Key {
+        let VirtualTrial {
             workload, settings, ..
         } = trial;
         let load = &workload.load;
@@ -128,7 +128,11 @@ impl Tapes {
     }
 
     /// What the sessions of `trial` execute, if that can be known without its disks.
-    pub(super) fn of(&self, trial: &Trial<'_>, images: &[Arc<Image>]) -> Option<Arc<Executed>> {
+    pub(super) fn of(
+        &self,
+        trial: &VirtualTrial<'_>,
+        images: &[Arc<Image>],
+    ) -> Option<Arc<Executed>> {
         let key = Key::of(trial, images);
         let trials = self.sharing(trial.id.seed, &key);
         let is_shared = key.database == Database::Shared;

@@ -21,7 +21,7 @@ use workload::{Database, Tables, Workload};
 const LOADING_KIB: u64 = 64 << 10;
 
 /// A trial in virtual time.
-pub(super) struct Trial<'a> {
+pub(super) struct VirtualTrial<'a> {
     pub(super) id: &'a TrialId,
     pub(super) settings: &'a Settings,
     pub(super) stage: &'a Stage,
@@ -30,7 +30,7 @@ pub(super) struct Trial<'a> {
     pub(super) meter: SharedMeter,
 }
 
-impl Trial<'_> {
+impl VirtualTrial<'_> {
     /// A simulation at time zero, in which nothing is loaded.
     pub(super) fn simulation(&self) -> Result<Simulation, String> {
         let store = self.stage.build(random::derive(self.id.seed, "store", 0));

@@ -4,7 +4,7 @@ use model::Duration;
 use model::store::Full;
 
 use super::Session;
-use crate::virtual_time::tape::Act as Taped;
+use crate::virtual_time::tape::TapedAct;
 use crate::virtual_time::trace::{Act, Key, Trace};
 
 impl Session {
@@ -18,7 +18,7 @@ impl Session {
         }
         if self.tapes() {
             self.forget_reads();
-            self.taped(|_| Taped::Trace);
+            self.taped(|_| TapedAct::Trace);
             self.tape_transaction(true);
         } else if self.in_time() {
             self.forget_reads();
@@ -38,7 +38,7 @@ impl Session {
         if !self.traces() {
             return Ok(());
         }
-        if self.taped(|_| Taped::Replay) {
+        if self.taped(|_| TapedAct::Replay) {
             self.tape_transaction(false);
             return Ok(());
         }
@@ -49,7 +49,8 @@ impl Session {
                 Ok(()) => break Ok(()),
                 Err(Stopped::Full(full)) => break Err(full),
                 Err(Stopped::Deadlock(key)) => {
-                    self.world.count_deadlock();
+                    let deadlocks = &self.world.deadlocks;
+                    deadlocks.set(deadlocks.get() + 1);
                     self.release_rows();
                     // Without its own rows, or the same sessions could block each other for ever.
                     self.wait_for(key);

@@ -6,7 +6,7 @@ use model::store::{FileId, Full, Role};
 
 use super::{Session, enter, file_name, leave};
 use crate::virtual_time::scheduler::Simulation;
-use crate::virtual_time::tape::{Act, Numbers, Recorder, Tape, TapeFiles, Work};
+use crate::virtual_time::tape::{Numbers, Recorder, Tape, TapeFiles, TapedAct, Work};
 use crate::virtual_time::trace::Freed;
 
 /// The name under which a database was opened.
@@ -88,21 +88,21 @@ impl Session {
             }
             self.put_back(work);
             match act {
-                Act::Read(file, page) => self.read_page(files.at(file), page),
-                Act::Write(file, page) => self.write_page(files.at(file), page)?,
-                Act::Commit(rows) => self.commit(rows)?,
-                Act::RollBack => self.roll_back(),
-                Act::Settle => self.settle(),
-                Act::Sleep(span) => self.sleep(span),
-                Act::Lock(key) => self.lock(key),
-                Act::Unlock(key) => self.unlock(key),
-                Act::UnlockAll => self.unlock_all(),
-                Act::Create(file, role) => files.create(file, self.world().create(role)),
-                Act::Free(file) => self.free(Freed::File(files.free(file))),
-                Act::FreeFrom(file, first) => self.free(Freed::From(files.at(file), first)),
-                Act::Trace => self.trace(),
-                Act::Replay => self.replay()?,
-                Act::Change(row) => self.change(|| Some(row)),
+                TapedAct::Read(file, page) => self.read_page(files.at(file), page),
+                TapedAct::Write(file, page) => self.write_page(files.at(file), page)?,
+                TapedAct::Commit(rows) => self.commit(rows)?,
+                TapedAct::RollBack => self.roll_back(),
+                TapedAct::Settle => self.settle(),
+                TapedAct::Sleep(span) => self.sleep(span),
+                TapedAct::Lock(key) => self.lock(key),
+                TapedAct::Unlock(key) => self.unlock(key),
+                TapedAct::UnlockAll => self.unlock_all(),
+                TapedAct::Create(file, role) => files.create(file, self.world().create(role)),
+                TapedAct::Free(file) => self.free(Freed::File(files.free(file))),
+                TapedAct::FreeFrom(file, first) => self.free(Freed::From(files.at(file), first)),
+                TapedAct::Trace => self.trace(),
+                TapedAct::Replay => self.replay()?,
+                TapedAct::Change(row) => self.change(|| Some(row)),
             }
         }
         Ok(())
@@ -113,7 +113,7 @@ impl Session {
     }
 
     /// Tapes an act and the work before it, if it tapes; returns whether it did.
-    pub(super) fn taped(&self, act: impl FnOnce(&Numbers) -> Act) -> bool {
+    pub(super) fn taped(&self, act: impl FnOnce(&Numbers) -> TapedAct) -> bool {
         if !self.tapes() {
             return false;
         }
@@ -140,7 +140,7 @@ impl Session {
             let number = recorder.numbers.create(file);
             recorder
                 .acts
-                .push(Work::default(), Act::Create(number, role));
+                .push(Work::default(), TapedAct::Create(number, role));
         }
     }
 

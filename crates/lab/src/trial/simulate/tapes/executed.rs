@@ -18,7 +18,7 @@ use super::super::super::sessions::{self, Outcome, SessionContext};
 use super::super::super::{Cancel, Stage, TrialId};
 use super::super::meter::SharedMeter;
 use super::super::session::{self, VirtualSession};
-use super::super::trial::{Trial, tables};
+use super::super::trial::{VirtualTrial, tables};
 use experiment::spec::Settings;
 use workload::{Database, Variables, Workload};
 
@@ -77,7 +77,7 @@ impl Drop for Executed {
 
 impl Executed {
     /// Starts the thread that executes. `None` if the system has no thread left.
-    pub(super) fn begin(trial: &Trial<'_>, images: Vec<Arc<Image>>) -> Option<Executed> {
+    pub(super) fn begin(trial: &VirtualTrial<'_>, images: Vec<Arc<Image>>) -> Option<Executed> {
         let shared = Arc::new(Shared::default());
         let sessions = trial.settings.workload.sessions as usize;
         shared
@@ -150,7 +150,7 @@ impl Executor {
         let Ok(first) = asked.recv() else { return };
         let dropped = Arc::clone(&self.shared.is_dropped);
         let cancelled: Cancel = Rc::new(move || dropped.load(Ordering::Relaxed));
-        let trial = Trial {
+        let trial = VirtualTrial {
             id: &self.id,
             settings: &self.settings,
             stage: &self.stage,
