@@ -347,6 +347,10 @@ fn in_parallel<T: Send, E: Send>(
 ) -> Result<Vec<T>, E> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = threads.min(parts.len());
+    // A browser has no threads to spawn.
+    if threads == 1 {
+        return parts.iter().map(one).collect();
+    }
     let of_thread = |thread: usize| -> Vec<Result<T, E>> {
         parts
             .iter()
