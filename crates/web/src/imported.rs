@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Refused, command};
 
-/// Largest total size of dropped files, in bytes: with texts and tables of them, the page stays below 1 GB.
-const BYTES_MAX: u64 = 256 << 20;
+/// Largest total size of dropped files, in bytes: with texts and tables of them, which take up to nine times as much, the page stays
+/// below 1 GB.
+const BYTES_MAX: u64 = 96 << 20;
 
 /// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
