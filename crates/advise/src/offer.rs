@@ -144,8 +144,8 @@ pub(crate) fn requests_usd(
 /// rates follow from these.
 fn provisions(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Vec<Provision> {
     let limits = &disk.limits;
-    let is_asked = matches!(limits.iops, Some(Limit::Asked { .. }))
-        || matches!(limits.throughput, Some(Limit::Asked { .. }));
+    let is_asked = matches!(limits.iops, Some(Limit::Provisioned { .. }))
+        || matches!(limits.throughput, Some(Limit::Provisioned { .. }));
     if !is_asked {
         let sizes = sizes(disk, each).into_iter();
         return sizes
@@ -220,7 +220,7 @@ fn rate<Q: LimitValue>(
     wanted: f64,
     step: u64,
 ) -> Option<(Q, bool)> {
-    let Some(Limit::Asked { least, most, .. }) = limit else {
+    let Some(Limit::Provisioned { least, most, .. }) = limit else {
         return None;
     };
     let units = |rule: &Rule<Q>| rule.amount(size, iops).units();

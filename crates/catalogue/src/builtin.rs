@@ -6,87 +6,52 @@ use super::catalogue::Catalogue;
 use super::error::CatalogueError;
 use super::{own_prices, read, tables};
 
+/// An embedded file: its name in messages, and its text.
+macro_rules! embedded {
+    ($name:literal) => {
+        (
+            concat!("catalogue/", $name),
+            include_str!(concat!("../entries/", $name)),
+        )
+    };
+}
+
 /// The embedded files, ordered so that references resolve.
 pub(super) const BUILTIN: [(&str, &str); 6] = [
-    (
-        "catalogue/machines.toml",
-        include_str!("../entries/machines.toml"),
-    ),
-    (
-        "catalogue/measured.toml",
-        include_str!("../entries/measured.toml"),
-    ),
-    (
-        "catalogue/azure.toml",
-        include_str!("../entries/azure.toml"),
-    ),
-    ("catalogue/aws.toml", include_str!("../entries/aws.toml")),
-    ("catalogue/gcp.toml", include_str!("../entries/gcp.toml")),
-    (
-        "catalogue/managed.toml",
-        include_str!("../entries/managed.toml"),
-    ),
+    embedded!("machines.toml"),
+    embedded!("measured.toml"),
+    embedded!("azure.toml"),
+    embedded!("aws.toml"),
+    embedded!("gcp.toml"),
+    embedded!("managed.toml"),
 ];
 
 /// Machines, one per row.
-pub(super) const MACHINES: (&str, &str) = (
-    "catalogue/machines.csv",
-    include_str!("../entries/machines.csv"),
-);
+pub(super) const MACHINES: (&str, &str) = embedded!("machines.csv");
 
-/// Host caching, one series per row.
-const HOST_CACHES: (&str, &str) = (
-    "catalogue/host_caches.csv",
-    include_str!("../entries/host_caches.csv"),
-);
+/// Adds the rows of a table: its text, and its name in messages.
+type Add = fn(&mut Catalogue, &str, &str) -> Result<(), CatalogueError>;
 
-/// Sizes with fewer processors than the size that they are made of, one per row.
-const CONSTRAINED: (&str, &str) = (
-    "catalogue/constrained.csv",
-    include_str!("../entries/constrained.csv"),
-);
-
-/// Processors that can be left off, one machine per row.
-const CPU_OPTIONS: (&str, &str) = (
-    "catalogue/cpu_options.csv",
-    include_str!("../entries/cpu_options.csv"),
-);
-
-/// Processors of series, one per row.
-const PROCESSORS: (&str, &str) = (
-    "catalogue/processors.csv",
-    include_str!("../entries/processors.csv"),
-);
-
-/// What burstable machines may use of their processors in the long run, one machine per row.
-const BURSTABLE: (&str, &str) = (
-    "catalogue/burstable.csv",
-    include_str!("../entries/burstable.csv"),
-);
-
-/// Prices of licences, one per row.
-const LICENCES: (&str, &str) = (
-    "catalogue/licences.csv",
-    include_str!("../entries/licences.csv"),
-);
-
-/// What commitments make of prices, one cloud and term per row.
-const COMMITMENTS: (&str, &str) = (
-    "catalogue/commitments.csv",
-    include_str!("../entries/commitments.csv"),
-);
-
-/// Prices of snapshots, one cloud per row.
-const BACKUPS: (&str, &str) = (
-    "catalogue/backups.csv",
-    include_str!("../entries/backups.csv"),
-);
-
-/// What editions can use, one per row.
-const EDITIONS: (&str, &str) = (
-    "catalogue/editions.csv",
-    include_str!("../entries/editions.csv"),
-);
+/// The embedded tables, ordered likewise: what reads a row, and what has the rows.
+const TABLES: [(Add, (&str, &str)); 10] = [
+    (read::table, MACHINES),
+    // A series' host caching.
+    (read::host_caches, embedded!("host_caches.csv")),
+    // Sizes with fewer processors than the size that they are made of.
+    (tables::constrained, embedded!("constrained.csv")),
+    // Processors of a machine that can be left off.
+    (tables::cpu_options, embedded!("cpu_options.csv")),
+    // Processors of series.
+    (tables::processors, embedded!("processors.csv")),
+    // What a burstable machine may use of its processors in the long run.
+    (tables::burstable, embedded!("burstable.csv")),
+    // Prices of licences, and what editions can use.
+    (tables::licences, embedded!("licences.csv")),
+    (tables::editions, embedded!("editions.csv")),
+    // What a commitment for a term makes of the prices of a cloud, and its price of snapshots.
+    (tables::commitments, embedded!("commitments.csv")),
+    (tables::backups, embedded!("backups.csv")),
+];
 
 impl Catalogue {
     /// What ships with the program.
@@ -95,24 +60,11 @@ impl Catalogue {
     /// When an embedded file does not parse; a test reads them all.
     pub fn builtin() -> Catalogue {
         let mut catalogue = Catalogue::default();
-        for (file, text) in BUILTIN {
-            if let Err(error) = catalogue.add(text, file) {
+        let files = BUILTIN.map(|embedded| (read::file as Add, embedded));
+        for (add, (file, text)) in files.into_iter().chain(TABLES) {
+            if let Err(error) = add(&mut catalogue, text, file) {
                 panic!("the embedded catalogue is broken: {error}");
             }
-        }
-        let (file, text) = MACHINES;
-        let tables = read::table(&mut catalogue, text, file)
-            .and_then(|()| read::host_caches(&mut catalogue, HOST_CACHES.1, HOST_CACHES.0))
-            .and_then(|()| tables::constrained(&mut catalogue, CONSTRAINED.1, CONSTRAINED.0))
-            .and_then(|()| tables::cpu_options(&mut catalogue, CPU_OPTIONS.1, CPU_OPTIONS.0))
-            .and_then(|()| tables::processors(&mut catalogue, PROCESSORS.1, PROCESSORS.0))
-            .and_then(|()| tables::burstable(&mut catalogue, BURSTABLE.1, BURSTABLE.0))
-            .and_then(|()| tables::licences(&mut catalogue, LICENCES.1, LICENCES.0))
-            .and_then(|()| tables::editions(&mut catalogue, EDITIONS.1, EDITIONS.0))
-            .and_then(|()| tables::commitments(&mut catalogue, COMMITMENTS.1, COMMITMENTS.0))
-            .and_then(|()| tables::backups(&mut catalogue, BACKUPS.1, BACKUPS.0));
-        if let Err(error) = tables {
-            panic!("the embedded catalogue is broken: {error}");
         }
         catalogue.shipped_sources = std::mem::take(&mut catalogue.sources);
         catalogue

@@ -175,7 +175,7 @@ impl DiskEntry {
         iops: u64,
         otherwise: impl Fn(Q, &super::rule::Rule<Q>) -> Option<String>,
     ) -> Result<Option<Chosen<Q>>, CatalogueError> {
-        let Some(Limit::Asked { least, most, .. }) = limit else {
+        let Some(Limit::Provisioned { least, most, .. }) = limit else {
             return match asked {
                 None => Ok(limit.and_then(|limit| limit.unasked(size, iops))),
                 Some(asked) => Err(self.refused(
@@ -217,7 +217,7 @@ impl DiskEntry {
 
     fn iops_most(&self, size: Bytes) -> Option<u64> {
         match self.limits.iops.as_ref()? {
-            Limit::Asked { most, .. } => Some(most.amount(size, 0).0),
+            Limit::Provisioned { most, .. } => Some(most.amount(size, 0).0),
             Limit::Shared(_) | Limit::Split { .. } => None,
         }
     }

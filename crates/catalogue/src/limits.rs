@@ -30,7 +30,7 @@ pub enum Limit<Q> {
         write: Rule<Q>,
     },
     /// What the user provisions, reads and writes together.
-    Asked {
+    Provisioned {
         /// The default; without one, a rate must be requested.
         default: Option<Rule<Q>>,
         /// The minimum that can be provisioned.
@@ -84,7 +84,7 @@ impl<Q: LimitValue> Limit<Q> {
         match self {
             Limit::Shared(rule) => rule.shown(),
             Limit::Split { read, write } => format!("{} r, {} w", read.shown(), write.shown()),
-            Limit::Asked { least, most, .. } => {
+            Limit::Provisioned { least, most, .. } => {
                 format!("asked: from {}; to {}", least.shown(), most.shown())
             }
         }
@@ -97,7 +97,7 @@ impl<Q: LimitValue> Limit<Q> {
             Limit::Split { read, write } => {
                 format!("r {}\nw {}", read.shown(), write.shown())
             }
-            Limit::Asked { least, most, .. } => match most.ceiling() {
+            Limit::Provisioned { least, most, .. } => match most.ceiling() {
                 Some(ceiling) => format!("asked, up to {}", ceiling.shown()),
                 None => format!("asked, from {}", least.shown()),
             },
@@ -112,7 +112,7 @@ impl<Q: LimitValue> Limit<Q> {
                 read: read.amount(size, iops),
                 write: write.amount(size, iops),
             }),
-            Limit::Asked { default, .. } => {
+            Limit::Provisioned { default, .. } => {
                 let default = default.as_ref()?;
                 Some(Chosen::Shared(default.amount(size, iops)))
             }
@@ -128,7 +128,7 @@ impl<Q: LimitValue> Limit<Q> {
         };
         match (&table.asked, &table.read, &table.write) {
             (None, None, None) => Rule::read(wire).map(Limit::Shared),
-            (Some(asked), None, None) => Ok(Limit::Asked {
+            (Some(asked), None, None) => Ok(Limit::Provisioned {
                 default: asked.default.as_ref().map(Rule::read).transpose()?,
                 least: Rule::read(&asked.least)?,
                 most: Rule::read(&asked.most)?,
@@ -163,8 +163,8 @@ impl Limits {
 
     /// Whether these limits have nothing to configure; a machine's never do.
     pub(super) fn is_fixed(&self) -> bool {
-        !matches!(self.iops, Some(Limit::Asked { .. }))
-            && !matches!(self.throughput, Some(Limit::Asked { .. }))
+        !matches!(self.iops, Some(Limit::Provisioned { .. }))
+            && !matches!(self.throughput, Some(Limit::Provisioned { .. }))
     }
 
     /// Whether bursting can be requested.

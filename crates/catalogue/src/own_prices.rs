@@ -327,8 +327,8 @@ fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Res
 
 /// Whether a disk has nothing to configure, so that it can have one price.
 fn is_one_thing(disk: &DiskEntry) -> bool {
-    let is_asked = matches!(disk.limits.iops, Some(Limit::Asked { .. }))
-        || matches!(disk.limits.throughput, Some(Limit::Asked { .. }));
+    let is_asked = matches!(disk.limits.iops, Some(Limit::Provisioned { .. }))
+        || matches!(disk.limits.throughput, Some(Limit::Provisioned { .. }));
     matches!(disk.size, SizeRule::Fixed(_)) && !is_asked
 }
 
@@ -338,11 +338,13 @@ fn parts(disk: &DiskEntry, prices: &BTreeMap<Per, f64>) -> Result<Price, String>
     if !prices.contains_key(&Per::Gib) {
         missing.push("GiB");
     }
-    if matches!(disk.limits.iops, Some(Limit::Asked { .. })) && !prices.contains_key(&Per::Iops) {
+    if matches!(disk.limits.iops, Some(Limit::Provisioned { .. }))
+        && !prices.contains_key(&Per::Iops)
+    {
         missing.push("IOPS");
     }
     let has_throughput = prices.contains_key(&Per::MbPerS) || prices.contains_key(&Per::MibPerS);
-    if matches!(disk.limits.throughput, Some(Limit::Asked { .. })) && !has_throughput {
+    if matches!(disk.limits.throughput, Some(Limit::Provisioned { .. })) && !has_throughput {
         missing.push("MB/s");
     }
     if !missing.is_empty() {

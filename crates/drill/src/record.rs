@@ -82,7 +82,7 @@ impl Recorded {
         // The backing disk may be full: what clients saw follows from that.
         volumes.site.reading().map_err(DrillError::volumes)?;
         volumes.stop().map_err(DrillError::volumes)?;
-        let Written {
+        let ClientWrites {
             ledger,
             from,
             until,
@@ -112,7 +112,7 @@ impl Recorded {
 }
 
 /// What clients wrote.
-struct Written {
+struct ClientWrites {
     ledger: Ledger,
     from: Instant,
     until: Instant,
@@ -126,7 +126,7 @@ fn write(
     site: &dyn Site,
     spec: &DrillSpec,
     interrupted: &AtomicBool,
-) -> Result<Written, DrillError> {
+) -> Result<ClientWrites, DrillError> {
     let times = Times::of(site)?;
     let ended = AtomicBool::new(false);
     let failed: Mutex<Option<EngineError>> = Mutex::new(None);
@@ -174,7 +174,7 @@ fn write(
     if interrupted.load(Ordering::Relaxed) {
         return Err(DrillError::Interrupted);
     }
-    Ok(Written {
+    Ok(ClientWrites {
         ledger: Ledger { sessions },
         from,
         until,

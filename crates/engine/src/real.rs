@@ -35,7 +35,7 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// When the engine refuses.
-    fn spread(&self, _session: u32) -> Result<(), EngineError> {
+    fn distribute_tables(&self, _session: u32) -> Result<(), EngineError> {
         Ok(())
     }
 

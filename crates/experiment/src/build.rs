@@ -19,7 +19,7 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, Value};
 
-use crate::spec::{Spec, SpecError, Variant};
+use crate::spec::{ExperimentText, Spec, SpecError, Variant};
 
 /// An experiment under construction. FORMAT.md lists all keys; [`set`] sets those that have no method.
 ///
@@ -99,11 +99,6 @@ impl Experiment {
         let (last, sections) = path.split_last().expect("a split has at least one part");
         section(self.document.as_table_mut(), sections).insert(last, Item::Value(value.into()));
         self
-    }
-
-    /// Its name.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
     }
 
     /// The experiment in its file format.
@@ -248,6 +243,12 @@ fn section<'a>(root: &'a mut Table, path: &[&str]) -> &'a mut Table {
         }
         item.as_table_mut().expect("it was just made one")
     })
+}
+
+impl From<&Experiment> for ExperimentText {
+    fn from(experiment: &Experiment) -> ExperimentText {
+        ExperimentText::of_code(&experiment.name, experiment.text())
+    }
 }
 
 #[cfg(test)]

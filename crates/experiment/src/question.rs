@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::spec::arm::{Published, Sweep, SweepValue};
+
 use crate::plan::{self, Plan};
 use crate::spec::bounds::TWIN_SUFFIX;
 use crate::spec::{self, Arm};
@@ -103,26 +105,6 @@ impl Variation {
     }
 }
 
-/// Arms that differ in a single key, whose values were requested together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sweep {
-    /// The arm's name in the experiment, with the values of other swept keys if any.
-    pub of: String,
-    /// The key.
-    pub key: String,
-    /// Its values, in ascending order.
-    pub values: Vec<SweepValue>,
-}
-
-/// A value of a key, and the arm that has it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SweepValue {
-    /// The value, as requested.
-    pub value: String,
-    /// The arm's name.
-    pub arm: String,
-}
-
 /// One arm of the question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArmQuestion {
@@ -170,26 +152,6 @@ impl ArmQuestion {
 /// The arm name under which records of `baseline`'s identical twin are written (`--aa`).
 pub fn twin_of(baseline: &str) -> String {
     format!("{baseline}{TWIN_SUFFIX}")
-}
-
-/// A published figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Published {
-    /// A number in the metric's unit.
-    Number(f64),
-    /// Text instead of a number: `"<1"`, `"over a minute"`.
-    Words(String),
-}
-
-impl Published {
-    /// Deviation of `ours`, as a share of the published number; `None` for text or a published 0.
-    pub fn deviation(&self, ours: f64) -> Option<f64> {
-        match self {
-            Published::Number(published) if *published != 0.0 => Some(ours / published - 1.0),
-            Published::Number(_) | Published::Words(_) => None,
-        }
-    }
 }
 
 /// A parameter that was fitted.

@@ -73,7 +73,7 @@ struct Head<'a> {
 /// `dbstow.json` as read, untrusted.
 #[derive(Deserialize)]
 struct Found {
-    question: unchecked::Unchecked,
+    question: unchecked::UncheckedQuestion,
     plan: serde_json::Value,
 }
 

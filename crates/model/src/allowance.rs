@@ -196,14 +196,14 @@ impl Limit {
             Rate::Throughput(_) => unit.bytes(request.length),
         };
         self.used = self.used.saturating_add(units);
-        let paced = self.pace.take(now, units);
-        let refilled = self
+        let pace_wait = self.pace.take(now, units);
+        let credits_wait = self
             .credits
             .as_mut()
             .map_or(Duration::ZERO, |credits| credits.take(now, units));
         Held {
-            wait: paced.max(refilled),
-            credits: refilled > paced,
+            wait: pace_wait.max(credits_wait),
+            credits: credits_wait > pace_wait,
         }
     }
 }

@@ -41,5 +41,5 @@ pub use definition::{
 pub use draft::{Draft, INTERVALS_MIN, Span, add, between, later};
 pub use jiff::Timestamp;
 pub use observed::{Latency, Observed};
-pub use summary::{Rates, RequestRates, RoleSummary, Spread, Summary, summary};
+pub use summary::{MeanAndHighest, Rates, RequestRates, RoleSummary, Summary, summary};
 pub use wire::{FORMAT, read, write};

@@ -13,24 +13,24 @@ pub struct Summary {
     /// Requests to the files of each recorded role, in the order of reports.
     pub roles: Vec<RoleSummary>,
     /// Operations per second.
-    pub operations: Option<Spread>,
+    pub operations: Option<MeanAndHighest>,
     /// Committed transactions per second.
-    pub commits: Option<Spread>,
+    pub commits: Option<MeanAndHighest>,
     /// Processors in use.
-    pub processors: Option<Spread>,
+    pub processors: Option<MeanAndHighest>,
     /// Sessions that had something to do in an interval.
-    pub sessions: Option<Spread>,
+    pub sessions: Option<MeanAndHighest>,
     /// Running sessions.
-    pub running: Option<Spread>,
+    pub running: Option<MeanAndHighest>,
     /// Waiting sessions, by cause.
-    pub waiting: BTreeMap<Wait, Spread>,
+    pub waiting: BTreeMap<Wait, MeanAndHighest>,
     /// Length of an interval; the median if there are several.
     pub interval: Duration,
 }
 
 /// A figure over all intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct MeanAndHighest {
     /// The mean over time.
     pub mean: f64,
     /// The highest value of an interval.
@@ -75,7 +75,7 @@ pub struct RequestRates {
 /// Summary of a profile.
 pub fn summary(profile: &Profile) -> Summary {
     let per_second = |figure: fn(&Interval) -> Option<f64>| {
-        spread(profile, |interval| {
+        mean_and_highest(profile, |interval| {
             Some(figure(interval)? / interval.length.as_secs_f64())
         })
     };
@@ -86,7 +86,7 @@ pub fn summary(profile: &Profile) -> Summary {
         .flat_map(|interval| interval.waiting.keys().copied())
         .collect();
     let waiting = |wait: Wait| {
-        let spread = spread(profile, |interval| interval.waiting.get(&wait).copied());
+        let spread = mean_and_highest(profile, |interval| interval.waiting.get(&wait).copied());
         Some((wait, spread?))
     };
     let mut lengths: Vec<Duration> = profile
@@ -105,21 +105,24 @@ pub fn summary(profile: &Profile) -> Summary {
         operations: per_second(|interval| interval.operations),
         commits: per_second(|interval| interval.commits),
         processors: per_second(|interval| interval.processor.map(Duration::as_secs_f64)),
-        sessions: spread(profile, |interval| interval.sessions),
-        running: spread(profile, |interval| interval.running),
+        sessions: mean_and_highest(profile, |interval| interval.sessions),
+        running: mean_and_highest(profile, |interval| interval.running),
         waiting: waits.into_iter().filter_map(waiting).collect(),
         interval: lengths.get(lengths.len() / 2).copied().unwrap_or_default(),
     }
 }
 
-fn spread(profile: &Profile, figure: impl Fn(&Interval) -> Option<f64>) -> Option<Spread> {
+fn mean_and_highest(
+    profile: &Profile,
+    figure: impl Fn(&Interval) -> Option<f64>,
+) -> Option<MeanAndHighest> {
     let weighted = |interval: &Interval| Some(figure(interval)? * interval.length.as_secs_f64());
     let highest = profile
         .intervals
         .iter()
         .filter_map(&figure)
         .fold(0.0, f64::max);
-    Some(Spread {
+    Some(MeanAndHighest {
         mean: profile.total(weighted)? / profile.covered().as_secs_f64(),
         highest,
     })
@@ -211,7 +214,7 @@ read_wait_s = [0.1, 0.6, 0.1]
         let profile = crate::read("a.toml", TEXT).expect("a profile");
         let summary = summary(&profile);
         // 800 operations in 40 s; 300 in 10 s.
-        let operations = Spread {
+        let operations = MeanAndHighest {
             mean: 20.0,
             highest: 30.0,
         };
@@ -219,7 +222,7 @@ read_wait_s = [0.1, 0.6, 0.1]
         // (1 x 10 + 2 x 10 + 4 x 20) / 40.
         assert_eq!(
             summary.running,
-            Some(Spread {
+            Some(MeanAndHighest {
                 mean: 2.75,
                 highest: 4.0
             })

@@ -45,7 +45,7 @@ pub struct Reading {
 }
 
 /// Counters of one disk.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskReading {
     /// Index of its volume in the site.
     pub volume: usize,

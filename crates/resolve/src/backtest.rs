@@ -13,7 +13,7 @@ use crate::work::{Cancel, Recording};
 const STEPS: f64 = 500.0;
 
 impl Resolved {
-    /// Replays the profile of the plan's only arm once per block, and compares the result with the profile. `tell`
+    /// Replays the profile of the plan's only arm once per block, and compares the result with the profile. `report`
     /// receives the progress, from 0 to 1.
     ///
     /// # Errors
@@ -24,7 +24,7 @@ impl Resolved {
     pub fn backtest(
         &self,
         cancelled: &Cancel,
-        tell: &dyn Fn(f64),
+        report: &dyn Fn(f64),
     ) -> Result<BackTest, ReplayError> {
         let (arm, stage, recording) = self.first();
         let recording = recording.expect("the arm replays a profile");
@@ -41,7 +41,7 @@ impl Resolved {
             false => start_with_recorded_credits(&recording.profile, &places, &mut volumes),
         };
         let declared =
-            self.backtest_on(&volumes, recording, cancelled, &|done| tell(done / 2.0))?;
+            self.backtest_on(&volumes, recording, cancelled, &|done| report(done / 2.0))?;
         let latencies = declared.latencies_of_disks(&places);
         let of_disks = |backtest: BackTest| {
             let mut all = settings.volumes.iter();
@@ -57,7 +57,7 @@ impl Resolved {
             latency.apply(&mut volumes);
         }
         let own = self.backtest_on(&volumes, recording, cancelled, &|done| {
-            tell((1.0 + done) / 2.0)
+            report((1.0 + done) / 2.0)
         })?;
         Ok(of_disks(own.with_own_disks(latencies, credits)))
     }
@@ -68,7 +68,7 @@ impl Resolved {
         volumes: &[VolumeSpec],
         recording: &Recording,
         cancelled: &Cancel,
-        tell: &dyn Fn(f64),
+        report: &dyn Fn(f64),
     ) -> Result<BackTest, ReplayError> {
         let all = self.plan().trials().len() as f64;
         let of_trial = |(number, trial): (usize, &Trial)| {
@@ -79,12 +79,12 @@ impl Resolved {
                 demand: recording.demand(),
                 seed: trial.seed,
             };
-            let tell = |done| tell((number as f64 + done) / all);
-            tell(0.0);
+            let report = |done| report((number as f64 + done) / all);
+            report(0.0);
             let mut follower = Follower {
                 length: replayed.end().since(Instant::ZERO),
                 told: 0.0,
-                tell: &tell,
+                report: &report,
                 cancelled,
             };
             let outcome = replayed.run(volumes, Box::new(()), &mut follower)?;
@@ -105,7 +105,7 @@ impl Resolved {
 struct Follower<'a> {
     length: Duration,
     told: f64,
-    tell: &'a dyn Fn(f64),
+    report: &'a dyn Fn(f64),
     cancelled: &'a Cancel,
 }
 
@@ -115,7 +115,7 @@ impl Follow for Follower<'_> {
         let step = (done * STEPS).floor();
         if step > self.told {
             self.told = step;
-            (self.tell)(done.min(1.0));
+            (self.report)(done.min(1.0));
         }
     }
 

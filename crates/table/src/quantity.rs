@@ -47,7 +47,7 @@ impl<'a> Quantity<'a> {
     }
 }
 
-/// `157.3 ± 1.2 s`, `3,991,000 ± 36,000`: two digits of the error, and the value to the same place.
+/// `157.3 ± 1.2 s`, `3,991,000 ± 36,000`: two digits of the error, and the value to the same place, but at least its first digit.
 impl fmt::Display for Quantity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.unit.is_empty() {
@@ -218,15 +218,18 @@ pub fn duration(time: Duration) -> String {
 
 fn with_error(value: f64, error: f64) -> String {
     let of_error = decimals(error, DIGITS_OF_ERROR);
-    let decimals = match value {
-        0.0 => of_error,
-        _ => of_error.min(decimals(value, DIGITS_MAX)),
+    let (of_value, of_error) = match value {
+        0.0 => (of_error, of_error),
+        _ => {
+            let both = of_error.min(decimals(value, DIGITS_MAX));
+            (both.max(decimals(value, 1)), both)
+        }
     };
-    let error = rounded(error, decimals);
+    let (value, error) = (rounded(value, of_value), rounded(error, of_error));
     if error.chars().any(|digit| ('1'..='9').contains(&digit)) {
-        format!("{} ± {error}", rounded(value, decimals))
+        format!("{value} ± {error}")
     } else {
-        rounded(value, decimals)
+        value
     }
 }
 
@@ -376,6 +379,8 @@ mod tests {
         assert_eq!(shown(3_991_268.0, 3.0), "3,991,000 s");
         assert_eq!(shown(15.73, 0.099_6), "15.73 ± 0.10 s");
         assert_eq!(shown(0.0, 0.34), "0.00 ± 0.34 s");
+        assert_eq!(shown(1_023.0, 491_000.0), "1,000 ± 490,000 s");
+        assert_eq!(shown(42.4, 121.0), "40 ± 120 s");
     }
 
     #[test]

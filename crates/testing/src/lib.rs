@@ -22,6 +22,7 @@ mod other_servers;
 pub mod other_user;
 #[cfg(target_os = "linux")]
 pub mod place;
+pub mod postgres;
 pub mod private;
 #[cfg(target_os = "linux")]
 pub mod prometheus;

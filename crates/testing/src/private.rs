@@ -213,7 +213,7 @@ pub fn tables_that_would_not_outlive_the_load_are_refused<P: Private>() {
     let Some((_site, server)) = started::<P>(&settings, &workload) else {
         return;
     };
-    let error = server.spread(0).unwrap_err().to_string();
+    let error = server.distribute_tables(0).unwrap_err().to_string();
     assert!(error.contains("without TEMP"), "{error}");
 }
 

@@ -18,8 +18,6 @@ use reading::Reading;
 use tempfile::TempDir;
 use workload::{Database, Dialect, Driver, Names, Script, Statement, Value, Variables, Workload};
 
-use crate::private::Private;
-
 /// The programs; `None`, with a message, on a machine without them.
 pub fn binaries() -> Option<Binaries> {
     crate::or_skip(Binaries::find(None))
@@ -189,7 +187,7 @@ pub fn start_with(
     made.unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn private(
+pub(crate) fn private(
     binaries: &Binaries,
     site: &Folders,
     settings: &Settings,
@@ -198,30 +196,6 @@ fn private(
     let owner = postgres::owner().expect("a user for PostgreSQL");
     let asked = (site as &dyn Site, settings, workload);
     Postgres::private(binaries, owner, &site.registration, asked)
-}
-
-/// PostgreSQL's private server.
-pub struct PrivatePostgres;
-
-impl Private for PrivatePostgres {
-    const ENGINE: &'static str = "postgres";
-    const PRODUCT: &'static str = "PostgreSQL";
-    const READY: &'static str = "database system is ready";
-    const DIALECT: Dialect = Dialect::POSTGRES;
-
-    type Server = Postgres;
-
-    fn start(
-        site: &Folders,
-        settings: &Settings,
-        workload: &Workload,
-    ) -> Option<Result<Postgres, EngineError>> {
-        Some(private(&binaries()?, site, settings, workload))
-    }
-
-    fn process(server: &Postgres) -> Option<u32> {
-        server.postmaster()
-    }
 }
 
 /// A session that scripts can drive.
@@ -281,7 +255,9 @@ pub fn load_in(
     let mut random = stream(1, "load");
     for (number, script) in workload.load.all().enumerate() {
         if number == workload.load.schema.len() {
-            engine.spread(session).expect("tables that can be spread");
+            engine
+                .distribute_tables(session)
+                .expect("tables that can be spread");
         }
         seat.0.enter(number);
         script

@@ -2,17 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use analysis::report::advice::document::{Advice, BackTest, Layout, NotAdvice, Volume};
 use model::number::Counted;
 use reading::Role;
 use replay::TimePart;
-use serde::Deserialize;
 use thiserror::Error;
 
 /// Less than this, of milliseconds or operations a second, is nothing: quotients stay finite.
 const LEAST: f64 = 1e-9;
-
-/// The version of the document that is read.
-const SCHEMA: &str = analysis::report::advice::document::SCHEMA;
 
 /// An advised layout: what was predicted for it, and what was recorded before.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,16 +50,9 @@ pub struct Before {
 /// Why advice cannot be compared with what was recorded after it.
 #[derive(Debug, Error)]
 pub enum PromiseError {
-    /// The file is another one.
-    #[error(
-        "{file}: this is not advice from this version of dbstow ({why}); give the folder or the advice.json that `dbstow advise` wrote"
-    )]
-    NotAdvice {
-        /// The file.
-        file: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    /// The file is another one, or damaged.
+    #[error(transparent)]
+    NotAdvice(#[from] NotAdvice),
     /// It has no such layout.
     #[error("{file}: the advice has no layout `{name}`; it has {known}")]
     Layout {
@@ -94,181 +84,110 @@ pub enum PromiseError {
     },
 }
 
-/// The parts of the document that are needed; the rest is left unread.
-#[derive(Deserialize)]
-struct Document {
-    schema: String,
-    server: Option<String>,
-    decision: Decision,
-    asked: Asked,
-    backtest: BackTest,
-    today: Option<Layout>,
-    cheapest: Option<Layout>,
-    runner_up: Option<Layout>,
-    best_value: Option<Layout>,
-    fastest: Option<Layout>,
-    above_budget: Option<Layout>,
-}
-
-#[derive(Deserialize)]
-struct Decision {
-    layout: Option<String>,
-    model_error: Counted,
-}
-
-#[derive(Deserialize)]
-struct Asked {
-    growth: Counted,
-}
-
-#[derive(Deserialize)]
-struct BackTest {
-    figures: Vec<Figure>,
-    parts: Vec<Part>,
-}
-
-#[derive(Deserialize)]
-struct Figure {
-    role: Option<Role>,
-    figure: String,
-    recorded: Counted,
-}
-
-#[derive(Deserialize)]
-struct Part {
-    part: TimePart,
-    recorded_s: Counted,
-}
-
-#[derive(Deserialize)]
-struct Layout {
-    machine: Option<String>,
-    volumes: Vec<Volume>,
-    time: Counted,
-    time_half: Counted,
-    time_range: Option<[Counted; 2]>,
-    #[serde(default)]
-    parts_ms: BTreeMap<TimePart, Counted>,
-}
-
-#[derive(Deserialize)]
-struct Volume {
-    roles: Vec<Role>,
-    disk: String,
-    count: u32,
-}
-
 impl Promise {
     /// What the advice `text` of `file` promised of its layout `name`; of the one that it decided for, where none is named.
     ///
     /// # Errors
     /// When it is another file, has no such layout, or was made from a profile without the time of an operation.
     pub fn read(file: &str, text: &str, name: Option<&str>) -> Result<Promise, PromiseError> {
-        let not_advice = |why: String| PromiseError::NotAdvice {
+        let advice = Advice::read(file, text)?;
+        let damaged = |why: String| NotAdvice {
             file: file.to_owned(),
             why,
         };
-        let document: Document =
-            serde_json::from_str(text).map_err(|error| not_advice(error.to_string()))?;
-        if document.schema != SCHEMA {
-            let other: String = document.schema.chars().take(40).collect();
-            return Err(not_advice(format!("its schema is `{other}`, not {SCHEMA}")));
-        }
-        let before = Before::of(&document.backtest);
+        let before = Before::of(&advice.backtest).map_err(damaged)?;
         if before.operation_ms < LEAST || before.operations_per_s < LEAST {
             return Err(PromiseError::NoTime {
                 file: file.to_owned(),
             });
         }
-        let layouts = [
-            ("today", document.today),
-            ("cheapest", document.cheapest),
-            ("runner-up", document.runner_up),
-            ("best-value", document.best_value),
-            ("fastest", document.fastest),
-            ("above-budget", document.above_budget),
-        ];
-        let mut layouts: Vec<(&str, Layout)> = layouts
-            .into_iter()
-            .filter_map(|(name, layout)| Some((name, layout?)))
-            .collect();
-        let known: Vec<&str> = layouts.iter().map(|(name, _)| *name).collect();
-        let known = known.join(", ");
-        let decided = document.decision.layout.as_deref();
-        let Some(wanted) = name.or(decided) else {
+        let answers = advice.answers().into_iter();
+        let layouts = answers.map(|(name, layout)| (name.replace(' ', "-"), layout));
+        let (names, layouts): (Vec<String>, Vec<&Layout>) = layouts.unzip();
+        let Some(wanted) = name.or(advice.decision.layout.as_deref()) else {
             return Err(PromiseError::NoLayout {
                 file: file.to_owned(),
-                known: known.replace(", ", "|"),
+                known: names.join("|"),
             });
         };
-        let Some(at) = layouts.iter().position(|(name, _)| *name == wanted) else {
+        let Some(at) = names.iter().position(|name| name == wanted) else {
             return Err(PromiseError::Layout {
                 file: file.to_owned(),
                 name: wanted.chars().take(40).collect(),
-                known,
+                known: names.join(", "),
             });
         };
-        let (name, layout) = layouts.swap_remove(at);
-        Ok(Promise {
-            server: document.server,
-            layout: name.to_owned(),
-            time: layout.time(),
-            machine: layout.machine,
-            volumes: layout.volumes.iter().map(Volume::shown).collect(),
-            model_error: document.decision.model_error.get(),
-            growth: document.asked.growth.get(),
-            parts_ms: values(layout.parts_ms),
-            before,
+        let layout = layouts[at];
+        let read = || -> Result<Promise, String> {
+            let parts = layout.parts_ms.iter();
+            Ok(Promise {
+                server: advice.server.clone(),
+                layout: wanted.to_owned(),
+                machine: layout.machine.clone(),
+                volumes: layout.volumes.iter().map(shown).collect(),
+                time: time(layout)?,
+                model_error: counted(advice.decision.model_error)?,
+                growth: counted(advice.asked.growth)?,
+                parts_ms: parts
+                    .map(|(name, ms)| part(name, *ms))
+                    .collect::<Result<_, _>>()?,
+                before,
+            })
+        };
+        Ok(read().map_err(damaged)?)
+    }
+}
+
+impl Before {
+    fn of(backtest: &BackTest) -> Result<Before, String> {
+        let of_all = |name: &str| {
+            let mut figures = backtest.figures.iter();
+            let figure = figures.find(|figure| figure.role.is_none() && figure.figure == name);
+            figure.map_or(Ok(0.0), |figure| counted(figure.recorded))
+        };
+        let of_role = backtest.figures.iter().filter_map(|figure| {
+            let name = (figure.role?, figure.figure.clone());
+            Some(counted(figure.recorded).map(|recorded| (name, recorded)))
+        });
+        let parts = backtest.parts.iter();
+        let parts = parts.map(|of| part(&of.part, of.recorded_s * 1e3));
+        Ok(Before {
+            operation_ms: of_all("operation ms")?,
+            operations_per_s: of_all("operations/s")?,
+            parts_ms: parts.collect::<Result<_, _>>()?,
+            figures: of_role.collect::<Result<_, _>>()?,
         })
     }
 }
 
-fn values(parts: BTreeMap<TimePart, Counted>) -> BTreeMap<TimePart, f64> {
-    let values = parts.into_iter();
-    values.map(|(part, value)| (part, value.get())).collect()
+/// From and to how much of the time before an operation takes.
+fn time(layout: &Layout) -> Result<[f64; 2], String> {
+    let (time, half) = (counted(layout.time)?, counted(layout.time_half)?);
+    let [from, to] = layout
+        .time_range
+        .unwrap_or([(time - half).max(0.0), time + half]);
+    Ok([counted(from)?, counted(to)?])
 }
 
-impl Before {
-    fn of(backtest: &BackTest) -> Before {
-        let of_all = |name: &str| {
-            let mut figures = backtest.figures.iter();
-            let figure = figures.find(|figure| figure.role.is_none() && figure.figure == name);
-            figure.map_or(0.0, |figure| figure.recorded.get())
-        };
-        let parts = backtest.parts.iter();
-        let of_role = backtest.figures.iter().filter_map(|figure| {
-            Some(((figure.role?, figure.figure.clone()), figure.recorded.get()))
-        });
-        Before {
-            operation_ms: of_all("operation ms"),
-            operations_per_s: of_all("operations/s"),
-            parts_ms: parts
-                .map(|part| (part.part, part.recorded_s.get() * 1e3))
-                .collect(),
-            figures: of_role.collect(),
-        }
-    }
+/// A part of an operation by its name, with its milliseconds.
+fn part(name: &str, ms: f64) -> Result<(TimePart, f64), String> {
+    let mut parts = TimePart::ALL.into_iter();
+    let part = parts.find(|part| part.name() == name);
+    let part = part.ok_or_else(|| format!("there is no part `{name}` of an operation"))?;
+    Ok((part, counted(ms)?))
 }
 
-impl Layout {
-    fn time(&self) -> [f64; 2] {
-        match self.time_range {
-            Some(range) => range.map(Counted::get),
-            None => {
-                let (time, half) = (self.time.get(), self.time_half.get());
-                [(time - half).max(0.0), time + half]
-            }
-        }
-    }
+fn counted(value: f64) -> Result<f64, String> {
+    let counted = Counted::try_from(value).map_err(|error| error.to_string())?;
+    Ok(counted.get())
 }
 
-impl Volume {
-    fn shown(&self) -> String {
-        let roles: Vec<&str> = self.roles.iter().map(|role| role.name()).collect();
-        let count = match self.count {
-            1 => String::new(),
-            count => format!("{count} x "),
-        };
-        format!("{}: {count}{}", roles.join(", "), self.disk)
-    }
+/// A volume, by the files on it: `data, temp: 2 x aws.gp3`.
+fn shown(volume: &Volume) -> String {
+    let roles: Vec<&str> = volume.roles.iter().map(|role| role.name()).collect();
+    let count = match volume.count {
+        1 => String::new(),
+        count => format!("{count} x "),
+    };
+    format!("{}: {count}{}", roles.join(", "), volume.disk)
 }

@@ -1,22 +1,6 @@
 use super::*;
 
-const ADVICE: &str = r#"{
-    "schema": "dbstow.advice/1", "server": "PostgreSQL 15.18",
-    "decision": {"layout": "cheapest", "model_error": 0.2}, "asked": {"growth": 1.0},
-    "backtest": {
-        "figures": [
-            {"role": null, "figure": "operations/s", "recorded": 100.0},
-            {"role": null, "figure": "operation ms", "recorded": 80.0},
-            {"role": "data", "figure": "reads/s", "recorded": 200.0},
-            {"role": "data", "figure": "read ms", "recorded": 10.0}
-        ],
-        "parts": [{"part": "read", "recorded_s": 0.06}, {"part": "log", "recorded_s": 0.02}]
-    },
-    "cheapest": {
-        "machine": "aws.m6i.large", "volumes": [{"roles": ["data", "log"], "disk": "aws.gp3", "count": 2}],
-        "time": 0.5, "time_half": 0.1, "time_range": null, "parts_ms": {"read": 30.0, "log": 10.0}
-    }
-}"#;
+const ADVICE: &str = include_str!("../../../../fuzz/corpus/advice/moved.json");
 
 /// A profile of 10 s, in which 8 sessions run, and `reading` of them wait for reads.
 fn after(operations: f64, reading: f64, reads: f64) -> Profile {
@@ -99,15 +83,15 @@ fn a_load_that_changed_is_reported() {
 #[test]
 fn hostile_documents_are_refused() {
     for (from, to) in [
-        ("80.0", "-80.0"),
-        ("0.5", "1e999"),
+        ("\"recorded\": 80.0", "\"recorded\": -80.0"),
+        ("\"time\": 0.5", "\"time\": 1e999"),
         ("\"read\": 30.0", "\"rad\": 30.0"),
         ("dbstow.advice/1", "dbstow.advice/2"),
         ("\"count\": 2", "\"count\": -2"),
     ] {
         let text = ADVICE.replace(from, to);
         let error = Promise::read("advice.json", &text, None).expect_err(to);
-        assert!(matches!(error, PromiseError::NotAdvice { .. }), "{error}");
+        assert!(matches!(error, PromiseError::NotAdvice(_)), "{error}");
     }
     let text = ADVICE.replace("\"operation ms\"", "\"operation\"");
     let error = Promise::read("advice.json", &text, None).expect_err("no time");

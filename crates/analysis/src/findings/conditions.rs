@@ -60,14 +60,14 @@ fn other_activity(trials: &Trials, findings: &Findings) -> Option<Warning> {
 
 /// Bytes transferred by disks.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct Transferred {
     all: f64,
     other: f64,
 }
 
 /// Bytes transferred by the disks of each group of volumes, and how much of it for others, over all of `trials`.
-fn others(trials: &[&Record]) -> BTreeMap<String, Seen> {
-    let mut groups: BTreeMap<String, Seen> = BTreeMap::new();
+fn others(trials: &[&Record]) -> BTreeMap<String, Transferred> {
+    let mut groups: BTreeMap<String, Transferred> = BTreeMap::new();
     for counters in trials.iter().map(|record| &record.counters) {
         for (name, other) in counters {
             let Some(volumes) = name.strip_prefix("other_bytes.") else {

@@ -18,7 +18,7 @@ const BYTES_LEAST: f64 = REQUESTS_LEAST * 65_536.0;
 /// Warns of such comparisons, with a remedy.
 pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> {
     let arms = list(findings.comparisons.iter().filter_map(|comparison| {
-        let Seen { roles, requests } = seen(trials, comparison)?;
+        let FileIo { roles, requests } = seen(trials, comparison)?;
         Some(format!(
             "{} ({} requests of {} files in a trial)",
             comparison.candidate,
@@ -43,14 +43,14 @@ pub(super) fn warnings(trials: &Trials, findings: &Findings) -> Option<Warning> 
 }
 
 /// I/O of the files in question.
-pub(super) struct Seen {
+pub(super) struct FileIo {
     roles: Vec<Role>,
     /// In the trial with the fewest.
     requests: f64,
 }
 
 /// `None` where it is enough, is not counted, or where no file is placed differently.
-pub(super) fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
+pub(super) fn seen(trials: &Trials, comparison: &Comparison) -> Option<FileIo> {
     let baseline = trials.finished(&comparison.baseline);
     let candidate = trials.finished(&comparison.candidate);
     let roles = in_question::roles(baseline.first()?, candidate.first()?);
@@ -62,7 +62,7 @@ pub(super) fn seen(trials: &Trials, comparison: &Comparison) -> Option<Seen> {
         .chain(candidate)
         .filter_map(|record| requests(record, &roles))
         .reduce(f64::min)?;
-    (least < REQUESTS_LEAST).then_some(Seen {
+    (least < REQUESTS_LEAST).then_some(FileIo {
         roles,
         requests: least,
     })

@@ -73,7 +73,7 @@ pub fn compare(
     if logs.is_empty() {
         return None;
     }
-    let seen = Seen {
+    let seen = LogRatios {
         mean: mean(&logs),
         deviation: deviation(&logs),
         margin: margin.ln_1p(),
@@ -104,14 +104,14 @@ fn usable(sample: f64) -> bool {
 }
 
 /// Summary of the logarithms of ratios.
-struct Seen {
+struct LogRatios {
     mean: f64,
     deviation: f64,
     margin: f64,
     within: Within,
 }
 
-impl Seen {
+impl LogRatios {
     fn half(&self, blocks: usize) -> Option<f64> {
         half_width(self.deviation, blocks, self.within)
     }

@@ -134,13 +134,13 @@ pub(super) fn prepared(layout: &ResolvedRun, today: Option<&str>) -> Result<Prep
 pub(super) fn of(prepared: &Prepared) -> Result<BackTest> {
     let progress = Progress::new(STEPS, "back-test {wide_bar}");
     let shown = Cell::new(0);
-    let tell = |done: f64| {
+    let report = |done: f64| {
         let now = (done * STEPS as f64) as u64;
         progress.step(now.saturating_sub(shown.replace(now)));
     };
     // There is nothing to clean up: Ctrl-C ends the program.
     let never = Rc::new(|| false) as Cancel;
-    let backtest = prepared.backtest(&never, &tell);
+    let backtest = prepared.backtest(&never, &report);
     progress.end();
     let backtest = backtest.map_err(|error| UsageError(format!("the back-test: {error}")))?;
     Ok(backtest)

@@ -1,50 +1,26 @@
 //! No files of a crate need each other in a circle: each file can be read before those that need it.
 //!
 //! A file needs another where its own code mentions what the other defines. A re-export needs nothing by itself: what is taken
-//! through it is needed of the file that defines it. Methods are not followed, nor names that macros make, nor tests.
+//! through it is needed of the file that defines it. Methods are not followed, nor names that macros make or take as other than
+//! expressions, nor tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
-
-/// Crates whose circles are not open yet, each with the reason.
-const NOT_YET: [(&str, &str); 5] = [
-    (
-        "experiment",
-        "specification and plan hold the parts of an arm, and resolve them in the same files",
-    ),
-    (
-        "lab",
-        "trials in real and in virtual time share types with what runs them",
-    ),
-    (
-        "sqlite-vfs",
-        "sessions, files and scheduler in virtual time reach each other through the current session",
-    ),
-    ("tds-double", "for tests only"),
-    ("testing", "for tests only"),
-];
+use syn::punctuated::Punctuated;
+use syn::visit::{self, Visit};
+use syn::{
+    Attribute, Expr, ExprCall, ExprLit, Ident, Item, ItemMod, ItemUse, Lit, Macro, Meta,
+    MetaNameValue, Token, UseTree, Visibility,
+};
 
 #[test]
 fn no_files_of_a_crate_need_each_other_in_a_circle() {
-    let (mut found, mut open) = (Vec::new(), BTreeSet::new());
-    for root in roots() {
-        let arrows = Modules::read(&root).arrows();
-        let circles = circles(&arrows);
-        let circles = circles.iter().map(|circle| described(circle, &arrows));
-        match NOT_YET.iter().find(|(name, _)| *name == crate_of(&root)) {
-            Some((name, _)) => open.extend(circles.map(|_| *name)),
-            None => found.extend(circles),
-        }
-    }
+    let roots = roots();
+    let arrows = roots.iter().map(|root| Modules::read(root).arrows());
+    let found: Vec<String> = arrows.flat_map(|arrows| circles(&arrows)).collect();
     assert_eq!(found, [""; 0], "{}", found.join("\n"));
-    assert_eq!(
-        open,
-        NOT_YET.map(|(name, _)| name).into(),
-        "a crate without a circle leaves the list"
-    );
 }
 
 #[test]
@@ -67,20 +43,14 @@ fn a_circle_is_found_through_re_exports_and_named_with_what_ties_it() {
         "c.rs",
         "pub fn made() {} #[cfg(test)] mod tests { use crate::a::A; }",
     );
-    let arrows = |root: &str| Modules::read(&folder.path().join(root)).arrows();
-    assert_eq!(circles(&arrows("lib.rs")), BTreeSet::new());
+    let found = || circles(&Modules::read(&folder.path().join("lib.rs")).arrows());
+    assert_eq!(found(), [""; 0]);
 
     write("c.rs", "use super::a; pub fn made(from: a::A) {}");
-    let arrows = arrows("lib.rs");
-    let found = circles(&arrows);
-    let found: Vec<String> = found
-        .iter()
-        .map(|circle| described(circle, &arrows))
-        .collect();
     let file = |name: &str| folder.path().join(name).display().to_string();
     let [a, b, c] = ["a.rs", "b.rs", "c.rs"].map(file);
     let ties = format!("\n  {a} -> {b}: B\n  {b} -> {c}: made\n  {c} -> {a}: A");
-    assert_eq!(found, [format!("a circle of 3 files:{ties}")]);
+    assert_eq!(found(), [format!("a circle of 3 files:{ties}")]);
 }
 
 /// The root file of each crate, of its program too.
@@ -100,40 +70,11 @@ fn roots() -> Vec<PathBuf> {
     roots
 }
 
-/// The folder of a crate, by its root file.
-fn crate_of(root: &Path) -> String {
-    let folder = root.ancestors().nth(2).and_then(Path::file_name);
-    folder
-        .expect("a root is in the sources of a crate")
-        .to_string_lossy()
-        .into_owned()
-}
-
-/// A circle, with the names that tie it.
-fn described(circle: &[&PathBuf], arrows: &Arrows) -> String {
-    let within = arrows
-        .iter()
-        .filter(|((from, to), _)| circle.contains(&from) && circle.contains(&to));
-    let ties = within.map(|((from, to), names)| {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        format!(
-            "\n  {} -> {}: {}",
-            from.display(),
-            to.display(),
-            names.join(", ")
-        )
-    });
-    format!(
-        "a circle of {} files:{}",
-        circle.len(),
-        ties.collect::<String>()
-    )
-}
-
 /// What files take from each other: the file that needs, the file that defines, the names.
-type Arrows = BTreeMap<(PathBuf, PathBuf), BTreeSet<String>>;
+type Arrows = BTreeMap<PathBuf, BTreeMap<PathBuf, BTreeSet<String>>>;
 
 /// A module, and what its own text declares and mentions.
+#[derive(Default)]
 struct Module {
     file: PathBuf,
     /// Folder of the files of its child modules.
@@ -155,190 +96,139 @@ struct Import {
     is_public: bool,
 }
 
+impl Module {
+    /// Notes what a `use` binds, below the names of `path`.
+    fn import(&mut self, tree: &UseTree, mut path: Vec<String>, is_public: bool) {
+        let (last, name) = match tree {
+            UseTree::Path(inner) => {
+                path.push(inner.ident.to_string());
+                return self.import(&inner.tree, path, is_public);
+            }
+            UseTree::Group(group) => {
+                let trees = group.items.iter();
+                return trees.for_each(|tree| self.import(tree, path.clone(), is_public));
+            }
+            UseTree::Name(name) => (name.ident.to_string(), name.ident.to_string()),
+            UseTree::Rename(renamed) => (renamed.ident.to_string(), renamed.rename.to_string()),
+            UseTree::Glob(_) => ("*".to_owned(), "*".to_owned()),
+        };
+        let name = match last.as_str() {
+            "self" if name == "self" => path.last().cloned().unwrap_or_default(),
+            _ => name,
+        };
+        if last != "self" {
+            path.push(last);
+        }
+        self.imports.push(Import {
+            name,
+            path,
+            is_public,
+        });
+    }
+}
+
+impl<'ast> Visit<'ast> for Module {
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        let is_public = !matches!(item.vis, Visibility::Inherited);
+        self.import(&item.tree, Vec::new(), is_public);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names = names_of(path);
+        // A word alone is a variable, unless it is a type or is called.
+        if names.len() > 1 || names[0].starts_with(char::is_uppercase) {
+            self.mentions.insert(names);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast ExprCall) {
+        if let Expr::Path(called) = call.func.as_ref() {
+            self.mentions.insert(names_of(&called.path));
+        }
+        visit::visit_expr_call(self, call);
+    }
+
+    /// Most macros take expressions.
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        visit::visit_path(self, &call.path);
+        let arguments = call.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
+        let Ok(arguments) = arguments else { return };
+        arguments
+            .iter()
+            .for_each(|argument| self.visit_expr(argument));
+    }
+}
+
 /// The modules of one crate, its root first; tests are left out.
 struct Modules(Vec<Module>);
 
 impl Modules {
     fn read(root: &Path) -> Self {
-        let folder = root.parent().expect("a file is in a folder");
         let mut modules = Self(Vec::new());
-        modules.read_file(root, folder, 0);
+        modules.read_file(root, 0);
         modules
     }
 
-    fn read_file(&mut self, file: &Path, folder: &Path, parent: usize) -> usize {
+    fn read_file(&mut self, file: &Path, parent: usize) -> usize {
         let text =
             fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        let tokens = text
-            .parse::<TokenStream>()
-            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        self.read_module(file, folder, parent, tokens)
+        let parsed = syn::parse_file(&text);
+        let parsed = parsed.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let is_map = ["lib.rs", "main.rs", "mod.rs"]
+            .iter()
+            .any(|name| file.ends_with(name));
+        let folder = file.with_extension("");
+        let folder = if is_map {
+            file.with_file_name("")
+        } else {
+            folder
+        };
+        self.read_module(file, &folder, parent, &parsed.items)
     }
 
-    fn read_module(
-        &mut self,
-        file: &Path,
-        folder: &Path,
-        parent: usize,
-        tokens: TokenStream,
-    ) -> usize {
+    fn read_module(&mut self, file: &Path, folder: &Path, parent: usize, items: &[Item]) -> usize {
         let index = self.0.len();
         self.0.push(Module {
             file: file.to_owned(),
             folder: folder.to_owned(),
             parent,
-            children: BTreeMap::new(),
-            items: BTreeSet::new(),
-            imports: Vec::new(),
-            mentions: BTreeSet::new(),
+            ..Module::default()
         });
-        let tokens = tokens.into_iter().collect::<Vec<_>>();
-        let mut rest = tokens.as_slice();
-        while !rest.is_empty() {
-            rest = self.read_item(index, rest);
+        for item in items {
+            let (attributes, name) = declared(item);
+            if attributes.iter().any(is_of_tests) {
+                continue;
+            }
+            match item {
+                Item::Mod(child) => {
+                    let at = self.read_child(index, child);
+                    self.0[index]
+                        .children
+                        .entry(child.ident.to_string())
+                        .or_insert(at);
+                }
+                item => {
+                    self.0[index].items.extend(name.map(ToString::to_string));
+                    self.0[index].visit_item(item);
+                }
+            }
         }
         index
     }
 
-    /// Reads the next item of a module, and returns what follows it.
-    fn read_item<'a>(&mut self, module: usize, tokens: &'a [TokenTree]) -> &'a [TokenTree] {
-        let length = 1 + tokens
-            .iter()
-            .position(|token| is_punct(token, ';') || is_group(token, Delimiter::Brace))
-            .unwrap_or(tokens.len() - 1);
-        let declared = tokens.iter().position(
-            |token| matches!(token, TokenTree::Ident(ident) if DECLARES.contains(&ident.to_string().as_str())),
-        );
-        let keyword = declared.filter(|at| *at < length);
-        let is_use = keyword.is_some_and(|at| tokens[at].to_string() == "use");
-        let length = match is_use {
-            true => {
-                1 + tokens
-                    .iter()
-                    .position(|token| is_punct(token, ';'))
-                    .expect("a use ends")
-            }
-            false => length,
-        };
-        let (item, rest) = tokens.split_at(length);
-        if is_of_tests(item) {
-            return rest;
+    fn read_child(&mut self, module: usize, child: &ItemMod) -> usize {
+        let Module { file, folder, .. } = &self.0[module];
+        let (file, folder) = (file.clone(), folder.join(child.ident.to_string()));
+        if let Some((_, items)) = &child.content {
+            return self.read_module(&file, &folder, module, items);
         }
-        let Some(at) = keyword else {
-            self.mention(module, item);
-            return rest;
-        };
-        let name = item
-            .get(at + 1)
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        match item[at].to_string().as_str() {
-            "use" => {
-                let is_public = item[..at].iter().any(|token| token.to_string() == "pub");
-                self.import(module, &item[at + 1..], is_public);
-            }
-            "mod" => self.read_child(module, &name, item),
-            "impl" => self.mention(module, item),
-            "macro_rules" => {
-                let name = item
-                    .get(at + 2)
-                    .map(ToString::to_string)
-                    .unwrap_or_default();
-                self.0[module].items.insert(name);
-                self.mention(module, item);
-            }
-            _ => {
-                self.0[module].items.insert(name);
-                self.mention(module, item);
-            }
-        }
-        rest
-    }
-
-    fn read_child(&mut self, module: usize, name: &str, item: &[TokenTree]) {
-        let (file, folder) = (
-            self.0[module].file.clone(),
-            self.0[module].folder.join(name),
-        );
-        let child = match item.last() {
-            Some(TokenTree::Group(body)) => self.read_module(&file, &folder, module, body.stream()),
-            _ => {
-                let beside = file.parent().expect("a file is in a folder");
-                let candidates = [
-                    path_attribute(item).map(|path| beside.join(path)),
-                    Some(folder.with_extension("rs")),
-                    Some(folder.join("mod.rs")),
-                ];
-                let found = candidates.into_iter().flatten().find(|path| path.exists());
-                let found = found.unwrap_or_else(|| panic!("{}: no {name}", file.display()));
-                let folder = match found.ends_with("mod.rs") {
-                    true => found.parent().expect("a file is in a folder").to_owned(),
-                    false => found.with_extension(""),
-                };
-                self.read_file(&found, &folder, module)
-            }
-        };
-        self.0[module]
-            .children
-            .entry(name.to_owned())
-            .or_insert(child);
-    }
-
-    /// Notes each path in some code, and what a `use` in it binds.
-    fn mention(&mut self, module: usize, tokens: &[TokenTree]) {
-        let mut at = 0;
-        while at < tokens.len() {
-            match &tokens[at] {
-                TokenTree::Group(group) => {
-                    let inner = group.stream().into_iter().collect::<Vec<_>>();
-                    self.mention(module, &inner);
-                }
-                TokenTree::Ident(ident) if *ident == "use" => {
-                    let end = tokens[at..].iter().position(|token| is_punct(token, ';'));
-                    let end = end.map_or(tokens.len(), |end| at + end);
-                    self.import(module, &tokens[at + 1..end], false);
-                    at = end;
-                }
-                TokenTree::Ident(ident) if at == 0 || !is_punct(&tokens[at - 1], '.') => {
-                    let mut path = vec![ident.to_string()];
-                    while let Some(TokenTree::Ident(next)) = tokens.get(at + 3)
-                        && is_punct(&tokens[at + 1], ':')
-                        && is_punct(&tokens[at + 2], ':')
-                    {
-                        path.push(next.to_string());
-                        at += 3;
-                    }
-                    // A word alone is a variable, a field or a method, unless it is a type or is called.
-                    let is_called = tokens
-                        .get(at + 1)
-                        .is_some_and(|token| is_group(token, Delimiter::Parenthesis));
-                    let is_type = path[0].starts_with(char::is_uppercase);
-                    let is_defined = at > 0 && tokens[at - 1].to_string() == "fn";
-                    if path.len() > 1 || is_type || is_called && !is_defined {
-                        self.0[module].mentions.insert(path);
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
-        }
-    }
-
-    /// Notes what a `use` binds: `a::b as c`, `a::*`, `a::{b, c::d}`.
-    fn import(&mut self, module: usize, tokens: &[TokenTree], is_public: bool) {
-        for path in paths_of(tokens) {
-            let (path, name) = match path.as_slice() {
-                [path @ .., word, name] if word == "as" => (path.to_vec(), name.clone()),
-                [path @ .., last] if last == "self" => {
-                    (path.to_vec(), path.last().cloned().unwrap_or_default())
-                }
-                path => (path.to_vec(), path.last().cloned().unwrap_or_default()),
-            };
-            self.0[module].imports.push(Import {
-                name,
-                path,
-                is_public,
-            });
+        let named = child.attrs.iter().find_map(path_of);
+        let named = named.map(|path| file.with_file_name(path));
+        let found = named.unwrap_or_else(|| folder.with_extension("rs"));
+        match found.exists() {
+            true => self.read_file(&found, module),
+            false => self.read_file(&folder.join("mod.rs"), module),
         }
     }
 
@@ -394,8 +284,9 @@ impl Modules {
                 };
                 let to = &self.0[definer].file;
                 if *to != module.file {
-                    let names = arrows.entry((module.file.clone(), to.clone())).or_default();
-                    names.insert(path.last().expect("a path has a name").clone());
+                    let of_file = arrows.entry(module.file.clone()).or_default();
+                    let names = of_file.entry(to.clone()).or_default();
+                    names.extend(path.last().cloned());
                 }
             }
         }
@@ -410,97 +301,92 @@ enum Found {
     Item(usize),
 }
 
-/// Words that begin an item.
-const DECLARES: [&str; 13] = [
-    "use",
-    "mod",
-    "fn",
-    "struct",
-    "enum",
-    "union",
-    "trait",
-    "type",
-    "const",
-    "static",
-    "impl",
-    "macro_rules",
-    "extern",
-];
-
-fn is_punct(token: &TokenTree, punct: char) -> bool {
-    matches!(token, TokenTree::Punct(found) if found.as_char() == punct)
+fn names_of(path: &syn::Path) -> Vec<String> {
+    let parts = path.segments.iter();
+    parts.map(|part| part.ident.to_string()).collect()
 }
 
-fn is_group(token: &TokenTree, delimiter: Delimiter) -> bool {
-    matches!(token, TokenTree::Group(found) if found.delimiter() == delimiter)
+/// The attributes of an item, and the name that it declares.
+fn declared(item: &Item) -> (&[Attribute], Option<&Ident>) {
+    match item {
+        Item::Const(item) => (&item.attrs, Some(&item.ident)),
+        Item::Enum(item) => (&item.attrs, Some(&item.ident)),
+        Item::Fn(item) => (&item.attrs, Some(&item.sig.ident)),
+        Item::Impl(item) => (&item.attrs, None),
+        Item::Macro(item) => (&item.attrs, item.ident.as_ref()),
+        Item::Mod(item) => (&item.attrs, Some(&item.ident)),
+        Item::Static(item) => (&item.attrs, Some(&item.ident)),
+        Item::Struct(item) => (&item.attrs, Some(&item.ident)),
+        Item::Trait(item) => (&item.attrs, Some(&item.ident)),
+        Item::Type(item) => (&item.attrs, Some(&item.ident)),
+        Item::Union(item) => (&item.attrs, Some(&item.ident)),
+        Item::Use(item) => (&item.attrs, None),
+        _ => (&[], None),
+    }
 }
 
-/// Whether an item is compiled for tests only.
-fn is_of_tests(item: &[TokenTree]) -> bool {
-    let mut pairs = item
-        .windows(2)
-        .take_while(|pair| is_punct(&pair[0], '#') || is_group(&pair[0], Delimiter::Bracket));
-    pairs.any(|pair| {
-        is_punct(&pair[0], '#') && {
-            let text = pair[1].to_string().replace(' ', "");
-            text == "[test]" || text == "[cfg(test)]" || text.starts_with("[cfg(all(test")
+/// Whether an attribute has its item compiled for tests only.
+fn is_of_tests(attribute: &Attribute) -> bool {
+    match &attribute.meta {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("cfg") => {
+            let condition = list.tokens.to_string().replace(' ', "");
+            condition == "test" || condition.starts_with("all(test")
         }
-    })
+        Meta::List(_) | Meta::NameValue(_) => false,
+    }
 }
 
 /// The value of `#[path = ".."]`.
-fn path_attribute(item: &[TokenTree]) -> Option<String> {
-    item.iter().find_map(|token| {
-        let text = token.to_string().replace(' ', "");
-        let path = text.strip_prefix("[path=\"")?.strip_suffix("\"]")?;
-        Some(path.to_owned())
-    })
+fn path_of(attribute: &Attribute) -> Option<String> {
+    match &attribute.meta {
+        Meta::NameValue(MetaNameValue {
+            path,
+            value:
+                Expr::Lit(ExprLit {
+                    lit: Lit::Str(file),
+                    ..
+                }),
+            ..
+        }) if path.is_ident("path") => Some(file.value()),
+        _ => None,
+    }
 }
 
-/// Each path of a tree of imports, word by word.
-fn paths_of(tokens: &[TokenTree]) -> Vec<Vec<String>> {
-    tokens
-        .split(|token| is_punct(token, ','))
-        .flat_map(|tree| {
-            let words = tree
-                .iter()
-                .filter(|token| !is_punct(token, ':') && !is_punct(token, ';'));
-            let mut prefix = Vec::new();
-            for word in words {
-                if let TokenTree::Group(group) = word {
-                    let inner = group.stream().into_iter().collect::<Vec<_>>();
-                    let inner = paths_of(&inner).into_iter();
-                    return inner
-                        .map(|path| [prefix.clone(), path].concat())
-                        .collect::<Vec<_>>();
-                }
-                prefix.push(word.to_string());
-            }
-            Vec::from_iter((!prefix.is_empty()).then_some(prefix))
-        })
-        .collect()
-}
-
-/// Files that reach each other by arrows, each circle sorted.
-fn circles(arrows: &Arrows) -> BTreeSet<Vec<&PathBuf>> {
+/// The files that reach each other by arrows: each circle, with the names that tie it.
+fn circles(arrows: &Arrows) -> Vec<String> {
     let reached = |from| {
         let mut reached = BTreeSet::new();
         let mut next = vec![from];
         while let Some(file) = next.pop() {
-            let arrows = arrows.keys().filter(|(from, _)| from == file);
-            next.extend(arrows.map(|(_, to)| to).filter(|to| reached.insert(*to)));
+            let to = arrows.get(file).into_iter().flat_map(BTreeMap::keys);
+            next.extend(to.filter(|to| reached.insert(*to)));
         }
         reached
     };
-    let files = arrows.keys().map(|(from, _)| from);
-    let reached = files
-        .map(|file| (file, reached(file)))
-        .collect::<BTreeMap<_, _>>();
-    let is_mutual =
-        |a, b| reached[a].contains(b) && reached.get(b).is_some_and(|all| all.contains(a));
-    let circles = reached.keys().map(|file| {
-        let circle = reached.keys().filter(|other| is_mutual(*file, **other));
-        circle.copied().collect::<Vec<_>>()
+    let reached: BTreeMap<_, _> = arrows.keys().map(|file| (file, reached(file))).collect();
+    let mut circles = BTreeSet::new();
+    for (file, of_file) in &reached {
+        let mut circle = of_file.clone();
+        circle.retain(|other| {
+            reached
+                .get(other)
+                .is_some_and(|of_other| of_other.contains(file))
+        });
+        if !circle.is_empty() {
+            circles.insert(circle);
+        }
+    }
+    let described = circles.into_iter().map(|circle| {
+        let mut text = format!("a circle of {} files:", circle.len());
+        for from in &circle {
+            for (to, names) in arrows[*from].iter().filter(|(to, _)| circle.contains(*to)) {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let names = names.join(", ");
+                text += &format!("\n  {} -> {}: {names}", from.display(), to.display());
+            }
+        }
+        text
     });
-    circles.filter(|circle| circle.len() > 1).collect()
+    described.collect()
 }

@@ -350,7 +350,7 @@ impl Engine for Tiny {
         }))
     }
 
-    fn spread(&self, session: u32) -> Result<(), EngineError> {
+    fn distribute_tables(&self, session: u32) -> Result<(), EngineError> {
         note(&self.events, &format!("spread {session}"));
         Ok(())
     }

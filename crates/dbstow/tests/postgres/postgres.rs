@@ -5,10 +5,11 @@
 use std::path::Path;
 
 use engine::{Engine, WaitKind, Waiting};
+use testing::postgres::PrivatePostgres;
 use testing::private;
 use testing::rows::{self, Sqlite, psql};
 use testing::server::{
-    self, Folders, PrivatePostgres, SessionContext, binaries, experiment, load, load_in, run, start,
+    self, Folders, SessionContext, binaries, experiment, load, load_in, run, start,
 };
 use workload::{Database, Dialect, Workload};
 

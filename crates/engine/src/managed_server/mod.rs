@@ -14,6 +14,6 @@ pub use directories::Owner;
 pub use directories::least_owner;
 pub use directories::{Directories, owner, owner_of_files};
 pub use memory::check as check_memory;
-pub use process::{ManagedServer, Task, cleared};
+pub use process::{ManagedServer, Purpose, cleared};
 pub use product::Product;
 pub use run_directory::{RunDirectory, own_name};

@@ -54,7 +54,7 @@ struct Running {
 
 /// The purpose of running a product's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum Purpose {
     /// It initialises a data directory, and ends.
     Initialise,
     /// It serves.
@@ -120,7 +120,7 @@ impl ManagedServer {
 
     /// A program of the product, run as the server's user. It ends with this thread: trials run on
     /// the main one, and those of a killed one are ended by [`host::orphans`].
-    pub fn command(&self, program: &Path, task: Task) -> Command {
+    pub fn command(&self, program: &Path, purpose: Purpose) -> Command {
         // It must not see the user's environment, least of all a password.
         let mut command = child::command(program);
         command
@@ -130,7 +130,7 @@ impl ManagedServer {
         if let Some((user, group)) = self.owner {
             command.uid(user).gid(group);
         }
-        end_with_parent(&mut command, self.product, task);
+        end_with_parent(&mut command, self.product, purpose);
         command
     }
 
@@ -317,20 +317,20 @@ pub fn cleared(
 
 /// Detaches from the terminal's Ctrl-C and, on Linux, ends with this process.
 #[cfg(target_os = "linux")]
-fn end_with_parent(command: &mut Command, product: &Product, task: Task) {
+fn end_with_parent(command: &mut Command, product: &Product, purpose: Purpose) {
     use host::child::{ParentDeath, ends_with_parent};
-    let signal = match task {
-        Task::Serve if product.quit == Signal::SIGQUIT => ParentDeath::Quit,
+    let signal = match purpose {
+        Purpose::Serve if product.quit == Signal::SIGQUIT => ParentDeath::Quit,
         // On a quit signal, it would first remove its data directory, which may belong to another
         // run by then.
-        Task::Initialise | Task::Serve => ParentDeath::Kill,
+        Purpose::Initialise | Purpose::Serve => ParentDeath::Kill,
     };
     ends_with_parent(command, signal);
 }
 
 /// Detaches from the terminal's Ctrl-C.
 #[cfg(not(target_os = "linux"))]
-fn end_with_parent(command: &mut Command, _product: &Product, _task: Task) {
+fn end_with_parent(command: &mut Command, _product: &Product, _purpose: Purpose) {
     command.process_group(0);
 }
 
@@ -380,7 +380,7 @@ mod tests {
 
         /// Runs `script` in the data directory.
         fn command(&self, script: &str) -> Command {
-            let mut command = self.server.command(Path::new("sh"), Task::Serve);
+            let mut command = self.server.command(Path::new("sh"), Purpose::Serve);
             command
                 .arg("-c")
                 .arg(script)

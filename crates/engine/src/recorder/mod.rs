@@ -203,7 +203,7 @@ fn record<R: Recorded>(
     })?;
     let mut draft = Draft::of("dbstow record");
     let start = server.describe(&mut session, &mut first, &mut draft);
-    let mut watch = Watch {
+    let mut watch = RecordingUnderWay {
         server,
         recording,
         watcher,
@@ -218,7 +218,7 @@ fn record<R: Recorded>(
     watch.profile()
 }
 
-struct Watch<'a, R: Recorded> {
+struct RecordingUnderWay<'a, R: Recorded> {
     server: R,
     recording: Recording,
     watcher: &'a dyn Watcher,
@@ -231,7 +231,7 @@ struct Watch<'a, R: Recorded> {
     report_next: Duration,
 }
 
-impl<R: Recorded> Watch<'_, R> {
+impl<R: Recorded> RecordingUnderWay<'_, R> {
     fn elapsed(&self) -> Duration {
         Duration::from_nanos(self.clock.now().as_nanos())
     }

@@ -209,7 +209,7 @@ impl Engine for SqliteEngine {
     }
 
     /// Extents are spread over the files as they are written.
-    fn spread(&self, _: u32) -> Result<(), EngineError> {
+    fn distribute_tables(&self, _: u32) -> Result<(), EngineError> {
         Ok(())
     }
 

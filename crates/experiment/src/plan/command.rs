@@ -29,46 +29,47 @@ impl Plan {
         let set = set.map(|(key, value)| format!("{key} = {value}"));
         quick.into_iter().chain(set).collect()
     }
-}
 
-/// `dbstow run` with all options that determine what runs, quoted for a shell.
-pub(super) fn text(plan: &Plan) -> String {
-    let mut words = vec!["dbstow".to_owned(), "run".to_owned(), experiment(plan)];
-    let Variant {
-        mode,
-        engine,
-        quick,
-    } = &plan.variant;
-    let default = Variant {
-        engine: builtin_text(&plan.experiment)
-            .map_or_else(|_| EngineName::default(), EngineName::meant_by),
-        ..Variant::default()
-    };
-    words.extend(quick.then(|| "--quick".to_owned()));
-    if *mode != default.mode {
-        words.extend(["--mode".to_owned(), mode.to_string()]);
-    }
-    if *engine != default.engine {
-        words.extend(["--engine".to_owned(), engine.to_string()]);
-    }
-    words.extend(plan.twin.is_some().then(|| "--aa".to_owned()));
-    for file in &plan.catalogues {
-        words.extend(["--catalogue".to_owned(), file.clone()]);
-    }
-    for (key, value) in &plan.overrides {
-        match SHORT.iter().find(|(long, _)| long == key) {
-            Some((_, option)) => words.extend([(*option).to_owned(), value.clone()]),
-            None if key == NOMINAL && value == "true" => words.push("--nominal".to_owned()),
-            None => words.extend(["--set".to_owned(), format!("{key}={value}")]),
+    /// The command that recreates it, quoted for a shell; an experiment that is not built in is assumed to be in a file of its
+    /// name.
+    pub fn command(&self) -> String {
+        let mut words = vec!["dbstow".to_owned(), "run".to_owned(), experiment(self)];
+        let Variant {
+            mode,
+            engine,
+            quick,
+        } = &self.variant;
+        let default = Variant {
+            engine: builtin_text(&self.experiment)
+                .map_or_else(|_| EngineName::default(), EngineName::meant_by),
+            ..Variant::default()
+        };
+        words.extend(quick.then(|| "--quick".to_owned()));
+        if *mode != default.mode {
+            words.extend(["--mode".to_owned(), mode.to_string()]);
         }
-    }
-    for (name, value) in &plan.place {
-        match name.strip_prefix("volume ") {
-            Some(volume) => words.extend(["--volume".to_owned(), format!("{volume}={value}")]),
-            None => words.extend([format!("--{name}"), value.clone()]),
+        if *engine != default.engine {
+            words.extend(["--engine".to_owned(), engine.to_string()]);
         }
+        words.extend(self.twin.is_some().then(|| "--aa".to_owned()));
+        for file in &self.catalogues {
+            words.extend(["--catalogue".to_owned(), file.clone()]);
+        }
+        for (key, value) in &self.overrides {
+            match SHORT.iter().find(|(long, _)| long == key) {
+                Some((_, option)) => words.extend([(*option).to_owned(), value.clone()]),
+                None if key == NOMINAL && value == "true" => words.push("--nominal".to_owned()),
+                None => words.extend(["--set".to_owned(), format!("{key}={value}")]),
+            }
+        }
+        for (name, value) in &self.place {
+            match name.strip_prefix("volume ") {
+                Some(volume) => words.extend(["--volume".to_owned(), format!("{volume}={value}")]),
+                None => words.extend([format!("--{name}"), value.clone()]),
+            }
+        }
+        shell::line(words)
     }
-    shell::line(words)
 }
 
 /// Its name, or that of its file.

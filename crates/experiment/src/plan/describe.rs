@@ -5,16 +5,10 @@ use std::fmt::{self, Write};
 use model::{Duration, HostCacheMode};
 
 use super::Plan;
+use crate::spec::error::counted;
 use crate::spec::{
     Amount, Arm, Arrival, Engine, File, Machine, Mode, Role, Script, Variant, Volume, Workload,
 };
-
-/// The whole text, ending in a line feed.
-pub(super) fn text(plan: &Plan) -> String {
-    let mut text = String::new();
-    write(&mut text, plan).expect("writing to a string does not fail");
-    text
-}
 
 fn write(out: &mut String, plan: &Plan) -> fmt::Result {
     let protocol = &plan.protocol;
@@ -68,6 +62,13 @@ fn write(out: &mut String, plan: &Plan) -> fmt::Result {
 }
 
 impl Plan {
+    /// Human-readable description of what would run.
+    pub fn describe(&self) -> String {
+        let mut text = String::new();
+        write(&mut text, self).expect("writing to a string does not fail");
+        text
+    }
+
     /// `2 arms x 5 blocks = 10 trials`, and the variations.
     pub fn size(&self) -> String {
         let varied = match self.variations.len() {
@@ -106,13 +107,6 @@ fn write_arm(out: &mut String, plan: &Plan, arm: &Arm) -> fmt::Result {
             writeln!(out, "  engine    {}", engine(&settings.engine))
         }
     }
-}
-
-/// `1 file`, `8 files`.
-pub fn counted(count: impl fmt::Display, thing: &str) -> String {
-    let count = count.to_string();
-    let plural = if count == "1" { "" } else { "s" };
-    format!("{count} {thing}{plural}")
 }
 
 fn machine(machine: &Machine) -> String {

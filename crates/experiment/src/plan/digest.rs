@@ -4,43 +4,29 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Plan;
 use crate::spec::protocol::is_yes;
 use crate::spec::{EngineName, Mode, Settings};
 
-/// Only what determines the outcome of a trial.
+/// What determines the outcome of a trial.
 #[derive(Serialize)]
-struct Decisive<'a> {
-    version: &'a str,
-    experiment: &'a str,
-    mode: Mode,
-    engine: &'a EngineName,
-    seed: u64,
+pub(super) struct Decisive<'a> {
+    pub(super) version: &'a str,
+    pub(super) experiment: &'a str,
+    pub(super) mode: Mode,
+    pub(super) engine: &'a EngineName,
+    pub(super) seed: u64,
     #[serde(skip_serializing_if = "is_yes")]
-    nominal: bool,
-    arms: Vec<(&'a str, &'a Settings)>,
+    pub(super) nominal: bool,
+    pub(super) arms: Vec<(&'a str, &'a Settings)>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    place: &'a BTreeMap<String, String>,
+    pub(super) place: &'a BTreeMap<String, String>,
 }
 
-/// Computes the digest of `plan`, which may lack one.
-pub(super) fn of(plan: &Plan) -> String {
-    let decisive = Decisive {
-        version: &plan.version,
-        experiment: &plan.experiment,
-        mode: plan.variant.mode,
-        engine: &plan.variant.engine,
-        seed: plan.protocol.seed,
-        nominal: plan.protocol.nominal,
-        arms: plan
-            .arms
-            .iter()
-            .map(|arm| (arm.name.as_str(), &arm.settings))
-            .collect(),
-        place: &plan.place,
-    };
-    let bytes = serde_json::to_vec(&decisive).expect("settings have text keys");
-    fnv_1a_text(&bytes)
+impl Decisive<'_> {
+    /// Its digest: 16 hexadecimal digits.
+    pub(super) fn digest(&self) -> String {
+        fnv_1a_text(&serde_json::to_vec(self).expect("settings have text keys"))
+    }
 }
 
 /// The hash of `bytes` as text.

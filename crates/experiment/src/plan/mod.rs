@@ -11,7 +11,7 @@ mod estimate;
 mod unchecked;
 mod variation;
 
-pub use describe::counted;
+pub use crate::spec::error::counted;
 pub use digest::fnv_1a_text as digest_of;
 pub use estimate::Estimate;
 pub use unchecked::Unchecked;
@@ -24,9 +24,10 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::question::Sweep;
+use crate::spec::arm::Sweep;
 use crate::spec::bounds::TWIN_SUFFIX;
 use crate::spec::{Arm, Fitted, Protocol, Source, Spec, Variant};
+use digest::Decisive;
 
 /// The name and version of the format.
 pub const SCHEMA: &str = "dbstow.plan/1";
@@ -148,14 +149,14 @@ impl Plan {
             let trials = plan.block(block);
             plan.trials.extend(trials);
         }
-        plan.digest = digest::of(&plan);
+        plan.digest = plan.digest_of_content();
         plan
     }
 
     /// The plan, run at `place`: a different place makes a different plan.
     pub fn at(mut self, place: BTreeMap<String, String>) -> Plan {
         self.place = place;
-        self.digest = digest::of(&self);
+        self.digest = self.digest_of_content();
         self
     }
 
@@ -231,28 +232,25 @@ impl Plan {
         &self.digest
     }
 
-    /// Human-readable description of what would run.
-    pub fn describe(&self) -> String {
-        describe::text(self)
-    }
-
-    /// The command that recreates it, quoted for a shell; an experiment that is not built in is assumed to be in a file of its
-    /// name.
-    pub fn command(&self) -> String {
-        command::text(self)
+    /// The digest of its content, whatever it carries.
+    fn digest_of_content(&self) -> String {
+        let arms = self.arms.iter();
+        let decisive = Decisive {
+            version: &self.version,
+            experiment: &self.experiment,
+            mode: self.variant.mode,
+            engine: &self.variant.engine,
+            seed: self.protocol.seed,
+            nominal: self.protocol.nominal,
+            arms: arms.map(|arm| (&*arm.name, &arm.settings)).collect(),
+            place: &self.place,
+        };
+        decisive.digest()
     }
 
     /// The plan in its storage format.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("a plan has text keys and finite numbers only")
-    }
-
-    /// [Reads](Unchecked::read) and [checks](Unchecked::check) a stored plan.
-    ///
-    /// # Errors
-    /// When the text is not a complete plan of this format, was modified, or breaks a rule of experiments.
-    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
-        Unchecked::read(text)?.check()
     }
 }
 

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 
-use super::{Plan, PlanError, SCHEMA, Trial, Variation, check, digest};
-use crate::question::Sweep;
+use super::{Plan, PlanError, SCHEMA, Trial, Variation, check};
 use crate::record::strict;
+use crate::spec::arm::Sweep;
 use crate::spec::{Arm, Fitted, Protocol, Source, Variant};
 
 /// Content of a file before validation.
@@ -57,6 +57,16 @@ impl<'de> Deserialize<'de> for Unchecked<Plan> {
     }
 }
 
+impl Plan {
+    /// [Reads](Unchecked::read) and [checks](Unchecked::check) a stored plan.
+    ///
+    /// # Errors
+    /// When the text is not a complete plan of this format, was modified, or breaks a rule of experiments.
+    pub fn from_json(text: &str) -> Result<Plan, PlanError> {
+        Unchecked::read(text)?.check()
+    }
+}
+
 impl Unchecked<Plan> {
     /// Reads the document of a plan; other keys are ignored.
     ///
@@ -80,7 +90,7 @@ impl Unchecked<Plan> {
     /// When it was modified, or breaks a rule of experiments.
     pub fn check(self) -> Result<Plan, PlanError> {
         let Unchecked(plan) = self;
-        let actual = digest::of(&plan);
+        let actual = plan.digest_of_content();
         if plan.digest != actual {
             return Err(PlanError::Changed {
                 stored: plan.digest,
@@ -98,7 +108,7 @@ impl Unchecked<Plan> {
     #[cfg(any(test, feature = "examples"))]
     pub fn forged(self) -> Unchecked<Plan> {
         let Unchecked(mut plan) = self;
-        plan.digest = digest::of(&plan);
+        plan.digest = plan.digest_of_content();
         let trials = plan
             .arms
             .len()

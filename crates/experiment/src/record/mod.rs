@@ -37,7 +37,7 @@ pub const PAGE_CACHE: &str = "page_cache";
 pub const NOT_LIMITED: &str = "not limited";
 
 /// The full record of one trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// [`SCHEMA`].
     pub schema: String,
@@ -134,10 +134,11 @@ pub struct Drawn {
 }
 
 /// How a trial ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 pub enum Outcome {
     /// It completed.
+    #[default]
     Finished,
     /// It did not complete; this is a result too.
     Failed {

@@ -15,7 +15,7 @@ use crate::spec::errors_max_default;
 const USD_MAX: f64 = 1e30;
 
 /// A question not yet checked against its plan.
-pub(super) struct Unchecked(Question);
+pub(super) struct UncheckedQuestion(Question);
 
 /// The wire form of a [`Question`] for deserialization: the same fields.
 #[derive(Deserialize)]
@@ -45,19 +45,19 @@ struct Shape {
     aa: bool,
 }
 
-impl<'de> Deserialize<'de> for Unchecked {
+impl<'de> Deserialize<'de> for UncheckedQuestion {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Shape::deserialize(deserializer).map(Unchecked)
+        Shape::deserialize(deserializer).map(UncheckedQuestion)
     }
 }
 
-impl Unchecked {
+impl UncheckedQuestion {
     /// The question, if it matches `plan`.
     ///
     /// # Errors
     /// The first key that differs, with both values, or an invalid price.
     pub(super) fn check(self, plan: &Plan) -> Result<Question, String> {
-        let Unchecked(asked) = self;
+        let UncheckedQuestion(asked) = self;
         check(&asked, plan).map_err(|fault| fault.message())?;
         Ok(asked)
     }

@@ -2,20 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use toml_edit::Value;
-
+use super::arm::SETTABLE;
 use super::bounds::{arm_named, named};
 use super::document::Text;
 use super::error::{Fault, listed, remedy, touches};
-use super::idle::Given;
+use super::given::{Given, Idle};
+use super::mode::PLAIN_IO;
+use super::origin::{Origin, with_all};
 use super::settings::{Settings, Volume};
-use super::{Arm, Origin, Source, Spec, Variant};
-use super::{distribute, idle, own, protocol, resolve, rules, wire};
+use super::{Arm, Source, Spec, Variant};
+use super::{distribute, own, protocol, resolve, rules, wire};
 
-/// Sections whose keys an arm may set; the others are common to all arms.
-pub(super) const SETTABLE: [&str; 5] = ["machine", "volume", "placement", "workload", "engine"];
-
-/// The experiment described by `text`; `origin` is the text before `--quick` and `--set`.
+/// The experiment that `text` describes, in which the variant and overrides are applied; `origin` has the text before that.
 pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
     let asked = text.wire();
     check_whole(text, &asked, &origin.variant)?;
@@ -43,7 +41,7 @@ pub(super) fn spec(text: &Text, origin: &Origin) -> Result<Spec, Fault> {
         given.insert(arm.name.clone(), keys);
         arms.push(arm);
     }
-    let unused = idle::unused(&asked, &asked_arms, &arms);
+    let unused = unused(&asked, &asked_arms, &arms);
     let layouts = arms.iter().map(|arm| &arm.settings);
     rules::check_host_cache_is_used(layouts.map(|of| (&of.machine, of.volumes.as_slice())))?;
     let fitted = protocol::fitted(text, &asked.fitted, &arms)?;
@@ -78,32 +76,12 @@ fn host_cache_start_given(asked: &wire::Experiment) -> bool {
     asked.engine.host_cache_start.is_some() || asked.arm.values().any(by_arm)
 }
 
-/// `text` with `keys` set; faults are attributed to the entries under `blamed`.
-pub(super) fn with_all(
-    text: &Text,
-    keys: &BTreeMap<String, toml::Value>,
-    blamed: &[&str],
-) -> Result<Text, Fault> {
-    let fault = |key: &str, message: String| {
-        let path = [blamed, &[key]].concat();
-        Fault::at(&path, format!("{key}: {message}"))
-    };
-    let edits = keys.iter().map(|(key, value)| {
-        let value = value.to_string().parse::<Value>();
-        let value = value.map_err(|error| fault(key, error.message().to_owned()))?;
-        Ok((key.as_str(), value))
-    });
-    let edits = edits.collect::<Result<Vec<_>, Fault>>()?;
-    let edited = text.edited(&edits);
-    edited.map_err(|(at, message)| fault(edits[at].0, message))
-}
-
 /// An arm from the file, or implied by a placement.
-pub(super) struct AskedArm {
-    pub(super) name: String,
-    pub(super) placement: String,
+struct ArmEntry {
+    name: String,
+    placement: String,
     baseline: Option<String>,
-    pub(super) set: BTreeMap<String, toml::Value>,
+    set: BTreeMap<String, toml::Value>,
 }
 
 /// Checks everything except arms, whether or not an arm uses it.
@@ -153,7 +131,7 @@ fn settings(
         .filter(|name| used.contains(name.as_str()))
         .map(|name| resolve::volume(name, &asked.volume[*name]))
         .collect::<Result<Vec<Volume>, Fault>>()?;
-    let has_memory = asked.workload.profile.is_none() && variant.engine.as_str() != idle::PLAIN_IO;
+    let has_memory = asked.workload.profile.is_none() && variant.engine.as_str() != PLAIN_IO;
     let settings = Settings {
         machine: resolve::machine(&asked.machine)?,
         volumes,
@@ -166,10 +144,10 @@ fn settings(
     Ok(settings)
 }
 
-fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<AskedArm>, Fault> {
+fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<ArmEntry>, Fault> {
     if asked.arm.is_empty() {
         let placements = text.in_order("placement", asked.placement.keys());
-        let arm = |name: &String| AskedArm {
+        let arm = |name: &String| ArmEntry {
             name: name.clone(),
             placement: name.clone(),
             baseline: None,
@@ -181,7 +159,7 @@ fn asked_arms(text: &Text, asked: &wire::Experiment) -> Result<Vec<AskedArm>, Fa
         .into_iter()
         .map(|name| {
             let arm = &asked.arm[name];
-            Ok(AskedArm {
+            Ok(ArmEntry {
                 name: name.clone(),
                 placement: placement_of(name, arm, asked)?,
                 baseline: baseline_of(name, arm, asked)?,
@@ -238,11 +216,31 @@ fn placement_of(name: &str, arm: &wire::Arm, asked: &wire::Experiment) -> Result
     }
 }
 
+/// Volumes and placements of the whole file that no arm uses.
+fn unused(asked: &wire::Experiment, asked_arms: &[ArmEntry], arms: &[Arm]) -> Vec<Idle> {
+    let is_placed = |name: &String| {
+        let mut arms = arms.iter();
+        arms.any(|arm| arm.settings.volume(name).is_some())
+    };
+    let is_used = |name: &String| asked_arms.iter().any(|arm| arm.placement == *name);
+    let volumes = asked.volume.keys().filter(|name| !is_placed(name));
+    let volumes = volumes.map(|name| Idle {
+        key: format!("volume.{name}"),
+        why: "no arm has files there".to_owned(),
+    });
+    let placements = asked.placement.keys().filter(|name| !is_used(name));
+    let placements = placements.map(|name| Idle {
+        key: format!("placement.{name}"),
+        why: "no arm uses it".to_owned(),
+    });
+    volumes.chain(placements).collect()
+}
+
 /// The arm with its own settings applied, and the keys given for it.
 fn resolved(
     text: &Text,
     whole: &wire::Experiment,
-    arm: &AskedArm,
+    arm: &ArmEntry,
     origin: &Origin,
 ) -> Result<(Arm, Given), Fault> {
     let set_path = ["arm", arm.name.as_str(), "set"];
@@ -260,7 +258,7 @@ fn resolved(
     let own = with_all(text, &arm.set, &set_path).map_err(|fault| in_arm(&arm.name, fault))?;
     let settings = settings(&own, &own.wire(), &arm.placement, &origin.variant)
         .map_err(|fault| blamed(&arm.name, &arm.set, fault))?;
-    let given = Given::of(own.source(), arm, &settings);
+    let given = Given::of(own.source(), &arm.name, &arm.set, &settings);
     let arm = Arm {
         name: arm.name.clone(),
         baseline: arm.baseline.clone(),
@@ -299,7 +297,7 @@ fn check_counted(key: &str) -> Result<(), String> {
 
 /// Rejects a key that arms cannot set, and one that is also overridden from outside: one of the two would silently have no
 /// effect.
-fn check_settable(arm: &AskedArm, key: &str, origin: &Origin) -> Result<(), Fault> {
+fn check_settable(arm: &ArmEntry, key: &str, origin: &Origin) -> Result<(), Fault> {
     let section = key.split('.').next().unwrap_or_default();
     if !SETTABLE.contains(&section) {
         let message = format!(

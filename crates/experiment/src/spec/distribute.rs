@@ -2,11 +2,10 @@
 
 use model::Bytes;
 
-use super::error::{Fault, listed};
+use super::error::{Fault, counted, listed};
 use super::placement::{File, Placement, Role};
 use super::rules::{file_count, file_size, undefined};
 use super::wire;
-use crate::plan::counted;
 
 /// Resolves a placement as written, given the existing volumes.
 pub(crate) fn placement(

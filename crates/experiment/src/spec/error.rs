@@ -103,6 +103,13 @@ pub(crate) fn listed<S: fmt::Display>(names: impl IntoIterator<Item = S>) -> Str
     }
 }
 
+/// `1 file`, `8 files`.
+pub fn counted(count: impl fmt::Display, thing: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 /// `; did you mean "x"?` when known names are near, otherwise all the known names.
 pub fn remedy<'a>(
     given: &str,

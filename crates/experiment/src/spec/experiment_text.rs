@@ -5,7 +5,6 @@ use toml_edit::{DocumentMut, Item};
 use super::builtin::builtin_text;
 use super::document::{Text, typed};
 use super::error::SpecError;
-use crate::build::Experiment;
 
 /// An experiment in the file format: from a file, built in, or built by code. Nothing of it is read or checked yet.
 ///
@@ -38,6 +37,14 @@ impl ExperimentText {
         ExperimentText {
             source: TextSource::File(file.into()),
             text: text.into(),
+        }
+    }
+
+    /// `text` of the experiment `name`, which code built: its errors name keys, not lines.
+    pub(crate) fn of_code(name: &str, text: String) -> ExperimentText {
+        ExperimentText {
+            source: TextSource::Code(name.to_owned()),
+            text,
         }
     }
 
@@ -104,16 +111,6 @@ impl ExperimentText {
         ExperimentText {
             text: document.to_string(),
             ..self
-        }
-    }
-}
-
-impl From<&Experiment> for ExperimentText {
-    /// An experiment built by code: its errors name keys, not lines.
-    fn from(experiment: &Experiment) -> ExperimentText {
-        ExperimentText {
-            source: TextSource::Code(experiment.name().to_owned()),
-            text: experiment.text(),
         }
     }
 }

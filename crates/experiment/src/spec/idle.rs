@@ -7,30 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{HostCacheMode, Operation};
 
-use super::arms::AskedArm;
+use super::given::Idle;
 use super::known::{Decides, Known};
-use super::mode::{Mode, Variant};
+use super::mode::{Mode, PLAIN_IO, Variant};
 use super::placement::Role;
-use super::settings::{Commit, Disk, Machine, Script, Settings, Volume};
-use super::{Arm, Spec, Volumes, requests, wire};
-
-/// A key without effect.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Idle {
-    /// The key, dotted.
-    pub key: String,
-    /// Why; lower case, without a full stop.
-    pub why: String,
-}
-
-impl Idle {
-    /// The section that the key is in, whether the file or an arm sets it.
-    pub fn section(&self) -> &str {
-        let key = self.key.split_once(".set.\"");
-        let key = key.map_or(self.key.as_str(), |(_, own)| own);
-        key.split('.').next().unwrap_or_default()
-    }
-}
+use super::settings::{Commit, Disk, Machine, Script, Volume};
+use super::{Arm, Spec, Volumes, requests};
 
 impl Spec {
     /// Keys without effect in any arm that has them, in order.
@@ -64,102 +46,6 @@ impl Spec {
             .into_iter()
             .filter_map(|(key, why)| Some(Idle { key, why: why? }));
         self.unused.iter().cloned().chain(idle).collect()
-    }
-}
-
-/// Volumes and placements of the whole file that no arm uses.
-pub(super) fn unused(asked: &wire::Experiment, asked_arms: &[AskedArm], arms: &[Arm]) -> Vec<Idle> {
-    let is_placed = |name: &String| {
-        let mut arms = arms.iter();
-        arms.any(|arm| arm.settings.volume(name).is_some())
-    };
-    let is_used = |name: &String| asked_arms.iter().any(|arm| arm.placement == *name);
-    let volumes = asked.volume.keys().filter(|name| !is_placed(name));
-    let volumes = volumes.map(|name| Idle {
-        key: format!("volume.{name}"),
-        why: "no arm has files there".to_owned(),
-    });
-    let placements = asked.placement.keys().filter(|name| !is_used(name));
-    let placements = placements.map(|name| Idle {
-        key: format!("placement.{name}"),
-        why: "no arm uses it".to_owned(),
-    });
-    volumes.chain(placements).collect()
-}
-
-/// The keys given for an arm, dotted.
-#[derive(Clone, Debug)]
-pub(super) struct Given {
-    keys: Vec<String>,
-    /// The arm's name in the file.
-    arm: String,
-    /// What the arm sets itself: keys, or whole sections of them.
-    own: Vec<String>,
-}
-
-impl Given {
-    /// The keys of `text`, TOML, in the sections that make up an arm and its comparison. Those of parts that its placement does
-    /// not use are for other arms, unless the arm itself sets them.
-    pub(super) fn of(text: &str, asked: &AskedArm, settings: &Settings) -> Given {
-        let sections = super::arms::SETTABLE.into_iter().chain(["protocol"]);
-        let mut given = Given {
-            keys: Vec::new(),
-            arm: asked.name.clone(),
-            own: asked.set.keys().cloned().collect(),
-        };
-        let mut keys = leaves_of(text, sections);
-        keys.retain(|key| given.set_by_arm(key).is_some() || is_of(settings, key));
-        given.keys = keys;
-        given
-    }
-
-    /// The key of the arm's own settings that sets `key`.
-    fn set_by_arm(&self, key: &str) -> Option<&str> {
-        let is_in = |own: &&String| {
-            let rest = key.strip_prefix(own.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        self.own.iter().find(is_in).map(String::as_str)
-    }
-
-    /// `key` as the file has it: other arms may set it, too, or use what this one does not.
-    fn named(&self, key: &str) -> String {
-        match self.set_by_arm(key) {
-            None => key.to_owned(),
-            Some(own) => format!("arm.{}.set.\"{own}\"{}", self.arm, &key[own.len()..]),
-        }
-    }
-}
-
-/// Whether the arm has the volume or the placement that `key` is about.
-fn is_of(settings: &Settings, key: &str) -> bool {
-    match key.split('.').collect::<Vec<_>>()[..] {
-        ["volume", volume, ..] => settings.volume(volume).is_some(),
-        ["placement", placement, ..] => placement == settings.placement.name,
-        _ => true,
-    }
-}
-
-/// The dotted keys of `text`, TOML, in `sections`.
-fn leaves_of<'a>(text: &str, sections: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let table: toml::Table = toml::from_str(text).unwrap_or_default();
-    let mut keys = Vec::new();
-    for section in sections {
-        if let Some(value) = table.get(section) {
-            leaves(section, value, &mut keys);
-        }
-    }
-    keys
-}
-
-fn leaves(path: &str, value: &toml::Value, keys: &mut Vec<String>) {
-    match value.as_table() {
-        None => keys.push(path.to_owned()),
-        Some(table) => {
-            for (key, value) in table {
-                leaves(&format!("{path}.{key}"), value, keys);
-            }
-        }
     }
 }
 
@@ -243,16 +129,6 @@ fn idle_of_volume(
         _ => return None,
     };
     Some(why.to_owned())
-}
-
-/// The dotted keys of standalone volumes.
-pub(super) fn given_alone(text: &str) -> Vec<String> {
-    let table: toml::Table = toml::from_str(text).unwrap_or_default();
-    let mut keys = Vec::new();
-    for (section, value) in &table {
-        leaves(section, value, &mut keys);
-    }
-    keys
 }
 
 /// An arm in the context of its run.
@@ -495,6 +371,3 @@ const REAL: &str = "in measure, machine and disks are real";
 
 /// Reason if only disks are modelled.
 const OF_THIS_MACHINE: &str = "processors and memory are those of the machine that runs it";
-
-/// The engine without statements.
-pub(super) const PLAIN_IO: &str = "raw";

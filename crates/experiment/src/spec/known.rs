@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use model::{Bytes, Duration, Operation};
 
-use super::Arm;
+use super::arm::Arm;
 use super::mode::{EngineName, Mode};
 use super::placement::Role;
 use super::settings::{Amount, Machine, Parameter, Script, Volume, Workload};

@@ -96,3 +96,6 @@ impl fmt::Display for EngineName {
         f.write_str(&self.0)
     }
 }
+
+/// The engine without statements.
+pub(super) const PLAIN_IO: &str = "raw";

@@ -49,7 +49,7 @@ fn located_from(here: &Path, file: &str, text: String) -> Result<Located, SpecEr
         let Some(path) = value.as_str().map(str::to_owned) else {
             continue;
         };
-        let at = || (line_of(&located.text, &key), key_of(&key), &path);
+        let at = || (line_of(&located.text, &key), key.join("."), &path);
         match from(here, folder, &path) {
             Seen::AsItIs => {}
             Seen::Beside(seen) => {
@@ -166,10 +166,6 @@ fn is_path(key: &[String]) -> bool {
     let key = key.join(".");
     let before = KEYS.iter().find_map(|path| key.strip_suffix(*path));
     before.is_some_and(|before| before.is_empty() || before.ends_with('.'))
-}
-
-fn key_of(key: &[String]) -> String {
-    key.join(".")
 }
 
 #[cfg(test)]

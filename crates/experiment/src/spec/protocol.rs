@@ -6,11 +6,11 @@ use std::fmt;
 use model::number::Counted;
 use serde::{Deserialize, Serialize};
 
+use super::arm::{Arm, Published};
 use super::bounds::TRIALS_MAX;
 use super::document::Text;
 use super::error::{Fault, listed, remedy};
-use super::{Arm, Mode, Variant, metric, wire};
-use crate::question::Published;
+use super::{Mode, Variant, metric, wire};
 
 /// How trials are repeated and compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use model::Operation;
 
-use super::idle::PLAIN_IO;
 use super::known::Known;
-use super::mode::EngineName;
+use super::mode::{EngineName, PLAIN_IO};
 use super::placement::Role;
 use super::settings::{Commit, Engine, Parameter, Script, Settings};
 

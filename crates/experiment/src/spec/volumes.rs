@@ -4,7 +4,7 @@
 use super::document::{line_at, line_of};
 use super::error::{Fault, plain_words};
 use super::settings::{Machine, Volume};
-use super::{SpecError, distribute, idle, resolve, rules, wire};
+use super::{SpecError, distribute, given, resolve, rules, wire};
 
 /// Volumes that share a machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ impl Volumes {
         Ok(Volumes {
             machine,
             volumes,
-            given: idle::given_alone(text),
+            given: given::given_alone(text),
         })
     }
 }

@@ -11,8 +11,8 @@ use model::{Bytes, HostCacheMode, Throughput};
 use serde::Deserialize;
 
 use super::amount::{Latency, OneOrMany, Seed, Share, Span};
+use super::arm::Published;
 use super::settings::{Parameter, System};
-use crate::question::Published;
 
 pub(crate) use engine::{Engine, Versions};
 

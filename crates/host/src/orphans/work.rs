@@ -95,7 +95,7 @@ pub(super) fn remove_group(group: &Path) -> io::Result<bool> {
     Err(survived(&left, group))
 }
 
-fn survived(left: &[Left], place: &Path) -> io::Error {
+fn survived(left: &[LeftProcess], place: &Path) -> io::Error {
     let names: Vec<String> = left.iter().map(ToString::to_string).collect();
     io::Error::other(format!(
         "in {}, these do not end, not even when killed: {}",
@@ -105,7 +105,7 @@ fn survived(left: &[Left], place: &Path) -> io::Error {
 }
 
 /// A leftover process, held so that a later one with its id is not mistaken for it.
-struct Left {
+struct LeftProcess {
     pid: i32,
     name: String,
     /// Not available on kernels before 5.3.
@@ -113,13 +113,13 @@ struct Left {
 }
 
 /// Human-readable.
-impl std::fmt::Display for Left {
+impl std::fmt::Display for LeftProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.name, self.pid)
     }
 }
 
-impl Left {
+impl LeftProcess {
     fn signal(&self, signal: Signal) {
         // One that has ended in the meantime needs no signal; one that may not be signalled is reported as left.
         let _ = match (&self.held, Pid::from_raw(self.pid)) {
@@ -131,14 +131,14 @@ impl Left {
 }
 
 /// Running processes for which `wanted` holds.
-fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<Left> {
+fn processes(wanted: impl Fn(&Process) -> bool) -> Vec<LeftProcess> {
     let all = all_processes().into_iter().flatten().flatten();
     all.filter(|process| wanted(process))
         .filter_map(|process| {
             let held = pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok();
             // Check again: what was read before may belong to a process that has ended since.
             let stat = process.stat().ok().filter(|_| wanted(&process))?;
-            Some(Left {
+            Some(LeftProcess {
                 pid: process.pid,
                 name: stat.comm,
                 held,

@@ -61,18 +61,9 @@ impl MountedOn {
         Ok(Some(DiskReading {
             volume,
             name: name.into(),
-            reads: 0,
-            writes: 0,
-            flushes: 0,
-            cache_hits: 0,
             read_bytes: usage.total_read_bytes,
             write_bytes: usage.total_written_bytes,
-            read_ns: 0,
-            write_ns: 0,
-            busy_ns: None,
-            in_flight: 0,
-            spent_ns: BTreeMap::new(),
-            latency: None,
+            ..DiskReading::default()
         }))
     }
 
@@ -140,12 +131,6 @@ pub(super) fn forget(_directory: &Path) -> io::Result<Vec<String>> {
     Ok(vec![
         "this system cannot be asked to let go what it caches of files".into(),
     ])
-}
-
-/// # Errors
-/// Always: this system does not support it.
-pub(super) fn drop_caches() -> io::Result<()> {
-    Err(io::Error::other("there is no such thing on this system"))
 }
 
 /// Empty: this system does not count which process's bytes reach a disk.

@@ -25,7 +25,6 @@ pub struct PlainSite {
     clock: Clock,
     volumes: Vec<(PlainVolume, MountedOn)>,
     activity: Activity,
-    drop_caches: bool,
 }
 
 impl PlainSite {
@@ -46,15 +45,7 @@ impl PlainSite {
             clock: Clock::start(),
             activity: Activity::of(places),
             volumes,
-            drop_caches: false,
         })
-    }
-
-    /// Makes [`Site::go_cold`] also drop the page cache of the whole machine, which slows down everything
-    /// else on it for a while and needs root.
-    pub fn with_dropped_caches(mut self) -> PlainSite {
-        self.drop_caches = true;
-        self
     }
 
     /// The volume before `volume` that is on the same device, and has its counters.
@@ -144,15 +135,6 @@ impl Site for PlainSite {
                 left.into_iter()
                     .map(|left| format!("volume {}: {left}", volume.name)),
             );
-        }
-        if self.drop_caches {
-            match platform::drop_caches() {
-                // What single files could not drop is gone now too.
-                Ok(()) => undone.clear(),
-                Err(why) => undone.push(format!(
-                    "the page cache of the whole machine was not dropped: {why}"
-                )),
-            }
         }
         if host_cache {
             undone.push(

@@ -13,7 +13,7 @@ use resolve::{PrepareError, Ready, Recording, Resolved};
 use crate::inventory::Inventory;
 use crate::trial::real::{VolumesError, preflight};
 use crate::trial::{
-    self, Cancel, Cancelled, Forecast, Images, Loads, RehearsalError, Replayed, Subject, Tell,
+    self, Cancel, Cancelled, Forecast, Images, Loads, RehearsalError, Replayed, Reporter, Subject,
     TrialId, Work, rehearse,
 };
 use engine::Options;
@@ -128,7 +128,7 @@ impl Prepared {
         &self,
         id: &TrialId,
         cancelled: &Cancel,
-        tell: &Tell<'_>,
+        report: &Reporter<'_>,
     ) -> Result<Record, Cancelled> {
         let (arm, ready) = self.of(id);
         let (stage, drawn) = match self.plan().unknowns_seed(id.block) {
@@ -144,14 +144,14 @@ impl Prepared {
                     stage: &stage,
                     ..self.subject(id)
                 };
-                trial::simulate(&subject, &self.images, cancelled, tell)
+                trial::simulate(&subject, &self.images, cancelled, report)
             }
             Work::Recording(recording) => {
                 let replayed = Replayed {
                     stage: &stage,
                     ..replayed(id, arm, ready, recording)
                 };
-                trial::replay(&replayed, cancelled, tell)
+                trial::replay(&replayed, cancelled, report)
             }
         }?;
         let mut record = self.noted(id, Record { drawn, ..record });

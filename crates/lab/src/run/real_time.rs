@@ -69,7 +69,7 @@ impl Run<'_> {
     /// Its record, unless the run was interrupted.
     fn real_trial(&self, trial: &Trial, supply: &dyn Supply) -> Option<Record> {
         let id = self.prepared.id(trial);
-        let tell = |event| {
+        let report = |event| {
             self.observer.on(match &event {
                 real::Event::Phase(phase) => Event::PhaseBegan { trial, phase },
                 real::Event::Second(second) => Event::SecondPassed { trial, second },
@@ -80,7 +80,7 @@ impl Run<'_> {
             });
         };
         let stop = || self.is_interrupted();
-        let record = real::run_trial(&self.prepared.subject(&id), supply, &tell, &stop).ok()?;
+        let record = real::run_trial(&self.prepared.subject(&id), supply, &report, &stop).ok()?;
         Some(self.prepared.noted(&id, record))
     }
 }

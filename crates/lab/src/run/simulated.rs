@@ -93,8 +93,8 @@ impl Run<'_> {
     fn simulated_trial(&self, trial: &Trial, stop: &Cancel) -> Result<bool, RunError> {
         self.observer.on(Event::TrialBegan { trial, left: None });
         let id = self.prepared.id(trial);
-        let tell = |moment| self.observer.on(Event::Simulated { trial, moment });
-        let Ok(record) = self.prepared.simulate(&id, stop, &tell) else {
+        let report = |moment| self.observer.on(Event::Simulated { trial, moment });
+        let Ok(record) = self.prepared.simulate(&id, stop, &report) else {
             return Ok(false);
         };
         self.store.keep(&record).map_err(RunError::Store)?;

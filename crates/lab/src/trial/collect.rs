@@ -8,9 +8,7 @@ use reading::{DiskReading, Latencies, Reading, histogram};
 
 use super::sessions::{Tally, Timeless};
 use super::{Stage, TrialId};
-use experiment::record::{
-    self, DiskRecord, Errors, LimitRecord, Outcome, Phase, Record, Series, VolumeRecord,
-};
+use experiment::record::{self, DiskRecord, LimitRecord, Outcome, Phase, Record, VolumeRecord};
 use experiment::spec::{Mode, Role};
 use workload::OperationKind;
 
@@ -26,22 +24,7 @@ pub(super) fn blank(id: &TrialId, mode: Mode) -> Record {
         block: id.block,
         position: id.position,
         seed: id.seed,
-        drawn: BTreeMap::new(),
-        outcome: Outcome::Finished,
-        metrics: BTreeMap::new(),
-        phases: Vec::new(),
-        time_split_ns: BTreeMap::new(),
-        volumes: Vec::new(),
-        limits: Vec::new(),
-        operations: None,
-        series: Series::default(),
-        errors: Errors::default(),
-        engine: None,
-        counters: BTreeMap::new(),
-        environment: BTreeMap::new(),
-        pacing: None,
-        client: None,
-        notes: Vec::new(),
+        ..Record::default()
     }
 }
 

@@ -16,7 +16,7 @@ pub use resolve::{
     memory::{memory, memory_needed},
 };
 pub use simulate::{
-    Forecast, Images, Loads, Moment, RehearsalError, Replayed, Size, Tell, rehearse, replay,
+    Forecast, Images, Loads, Moment, RehearsalError, Replayed, Reporter, Size, rehearse, replay,
     run_trial as simulate,
 };
 

@@ -9,7 +9,7 @@ use rand_distr::{Distribution, Exp1};
 use super::parameters::ParameterRows;
 use experiment::record::series::Points;
 use experiment::record::{Errors, histogram};
-use experiment::spec::{Amount, Arrival, Workload as Asked};
+use experiment::spec::{Amount, Arrival, Workload as WorkloadSettings};
 use workload::{Driver, LOOP_COUNT, LOOP_FIRST, Run as Mix, Script, Value, Variables, Workload};
 
 /// How many consecutive operations of a session may take no time before a duration that should end them is considered
@@ -97,7 +97,7 @@ pub(super) struct Task<'a> {
 impl<'a> Task<'a> {
     /// The task of a run that begins at `start`.
     pub(super) fn new(
-        asked: &Asked,
+        asked: &WorkloadSettings,
         workload: &'a Workload,
         seed: u64,
         start: Instant,

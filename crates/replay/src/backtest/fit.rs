@@ -202,7 +202,8 @@ impl BackTest {
         Some([figure.recorded, figure.simulated])
     }
 
-    /// Which of the figures for a part are latencies that sessions wait for, the furthest off first.
+    /// The latency that a detail is about: a figure itself if it is one; for a share, of the figures of its files that sessions wait
+    /// for the one that is furthest off. `None`: no latency was recorded for it.
     pub(super) fn latency_of(&self, detail: &Detail) -> Option<Figure> {
         match detail {
             Detail::Figure(figure) => figure.measure.is_latency().then_some(*figure),

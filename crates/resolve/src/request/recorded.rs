@@ -33,7 +33,7 @@ pub struct RecordedLayout {
 }
 
 /// A profile, and which part of it is replayed.
-struct Recording<'a> {
+struct ReplayedPart<'a> {
     file: &'a str,
     profile: Profile,
     window: Duration,
@@ -50,7 +50,7 @@ pub fn recorded_layout(
     window: Option<Duration>,
     set: &[(String, String)],
 ) -> Result<RecordedLayout, RequestError> {
-    let recording = Recording::read(file, window)?;
+    let recording = ReplayedPart::read(file, window)?;
     let profile = &recording.profile;
     let mut layout = build::Experiment::new("today", "Does the profile fit its server's disks?");
     let of_machine: Vec<(String, String)> =
@@ -129,7 +129,7 @@ pub fn with_recorded_disks(
     if open.is_empty() {
         return Ok(text);
     }
-    let recording = Recording::read(file, window)?;
+    let recording = ReplayedPart::read(file, window)?;
     for (name, roles) in open {
         if let Some(role) = roles.iter().find(|role| {
             let volumes = volumes_of(document.as_table(), **role);
@@ -204,9 +204,9 @@ fn volumes_of(layout: &dyn TableLike, role: Role) -> Vec<String> {
     named.flatten().collect()
 }
 
-impl<'a> Recording<'a> {
-    fn read(file: &'a str, window: Option<Duration>) -> Result<Recording<'a>, RequestError> {
-        Ok(Recording {
+impl<'a> ReplayedPart<'a> {
+    fn read(file: &'a str, window: Option<Duration>) -> Result<ReplayedPart<'a>, RequestError> {
+        Ok(ReplayedPart {
             file,
             profile: inputs::profile(Path::new(file))?.in_common_roles(),
             window: window.unwrap_or(profile_window(Mode::Simulate)),

@@ -12,7 +12,7 @@ use super::activity::{Activity, Status};
 use super::pool::PoolError;
 use super::shared::Shared;
 use super::spaces::{Group, Key, PAGE_SIZE, Space};
-use crate::vfs::shared::{Change, Held, LOCKS, Memory, SharedLocks};
+use crate::vfs::shared::{Change, HeldLocks, LOCKS, Memory, SharedLocks};
 use crate::vfs::{Code, File, FileSystem, Level, Locks, Purpose};
 use host::clock::Clock;
 
@@ -184,7 +184,7 @@ impl FileSystem for SessionFiles {
             inode,
             session: Arc::clone(&self.session),
             level: Level::Unlocked,
-            held: Held::default(),
+            held: HeldLocks::default(),
         })
     }
 
@@ -212,7 +212,7 @@ pub(super) struct Open {
     inode: Arc<Inode>,
     session: Arc<SessionState>,
     level: Level,
-    held: Held,
+    held: HeldLocks,
 }
 
 impl Drop for Open {

@@ -75,7 +75,7 @@ impl Change {
 
 /// The locks held by one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct HeldLocks {
     shared: u8,
     exclusive: u8,
 }
@@ -89,7 +89,7 @@ pub(crate) struct SharedLocks {
 
 impl SharedLocks {
     /// Executes a change for the connection that holds `held`; returns whether that was possible.
-    pub(crate) fn change(&mut self, held: &mut Held, change: Change) -> bool {
+    pub(crate) fn change(&mut self, held: &mut HeldLocks, change: Change) -> bool {
         let mask = change.mask();
         match (change.take, change.exclusive) {
             (true, true) => {
@@ -139,8 +139,11 @@ mod tests {
 
     #[test]
     fn one_connection_alone_holds_an_exclusive_lock() {
-        let (mut locks, mut one, mut other) =
-            (SharedLocks::default(), Held::default(), Held::default());
+        let (mut locks, mut one, mut other) = (
+            SharedLocks::default(),
+            HeldLocks::default(),
+            HeldLocks::default(),
+        );
         assert!(locks.change(&mut one, change(true, true)));
         assert!(!locks.change(&mut other, change(true, true)));
         assert!(!locks.change(&mut other, change(true, false)));
@@ -150,8 +153,11 @@ mod tests {
 
     #[test]
     fn a_shared_lock_keeps_out_only_those_who_want_to_be_alone() {
-        let (mut locks, mut one, mut other) =
-            (SharedLocks::default(), Held::default(), Held::default());
+        let (mut locks, mut one, mut other) = (
+            SharedLocks::default(),
+            HeldLocks::default(),
+            HeldLocks::default(),
+        );
         assert!(locks.change(&mut one, change(true, false)));
         assert!(locks.change(&mut other, change(true, false)));
         assert!(!locks.change(&mut other, change(true, true)));

@@ -4,6 +4,7 @@
 //! Every file is routed by the purpose that SQLite states: a main database to the role it was opened
 //! with, everything temporary to temp space; a journal costs nothing, since the modelled log replaces it.
 
+use std::ffi::CStr;
 use std::rc::Rc;
 use std::sync::Once;
 
@@ -12,8 +13,14 @@ use model::{Duration, Instant};
 use rusqlite::ffi;
 
 use super::inode::Inode;
-use super::session::{VFS, current};
+use super::session::{current, with_current};
+use super::spool::Bytes;
+use super::trace::Freed;
+use super::world::World;
 use crate::vfs::{Code, File, FileSystem, Level, Purpose, Registered};
+
+/// The VFS name under which databases are opened.
+pub(super) const VFS: &CStr = c"dbstow";
 
 /// Registers the file system with SQLite, once per process.
 pub(super) fn register() {
@@ -37,13 +44,56 @@ fn role(name: Option<&str>, purpose: Purpose) -> Option<Role> {
     }
 }
 
+/// A new file of this role; `None`: its requests cost nothing.
+fn created(world: &Rc<World>, role: Option<Role>) -> Inode {
+    let place = role.map(|role| {
+        let place = world.create(role);
+        with_current(|session| session.created(place, role));
+        place
+    });
+    Inode::of(world, place, Bytes::default())
+}
+
+impl Inode {
+    /// Truncates it to `length`, and releases the place of the rest.
+    fn truncate(&self, length: u64) {
+        self.world
+            .spool
+            .borrow_mut()
+            .truncate(&mut self.bytes.borrow_mut(), length);
+        if let Some(place) = self.place() {
+            let pages = length.div_ceil(self.page_size.bytes().0);
+            self.free(Freed::From(place, pages));
+        }
+    }
+
+    fn free(&self, pages: Freed) {
+        match current() {
+            Some(session) => session.free(pages),
+            None => self.world.free(pages),
+        }
+    }
+}
+
+impl Drop for Inode {
+    fn drop(&mut self) {
+        self.world
+            .spool
+            .borrow_mut()
+            .truncate(self.bytes.get_mut(), 0);
+        if let Some(place) = self.place() {
+            self.free(Freed::File(place));
+        }
+    }
+}
+
 impl FileSystem for Files {
     type File = Open;
 
     fn open(&self, name: Option<&str>, purpose: Purpose, create: bool) -> Result<Open, Code> {
         let session = current().ok_or(Code(ffi::SQLITE_CANTOPEN))?;
         let world = session.world();
-        let new = || Rc::new(Inode::new(world, role(name, purpose)));
+        let new = || Rc::new(created(world, role(name, purpose)));
         let Some(name) = name else {
             return Ok(Open::new(new()));
         };

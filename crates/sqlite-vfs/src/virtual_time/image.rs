@@ -5,7 +5,6 @@
 //! shared between copies until one writes to them; the pages are touched again, in the same order, in the store of each
 //! simulation.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,11 +14,9 @@ use super::inode::Inode;
 use super::scheduler::Simulation;
 use super::session::{Session, file_name};
 use super::spool::{Bytes, Frozen, Spool};
+use super::touches::{ALL, Kind, Touch};
 use super::trace::Freed;
 use super::world::Loading;
-
-/// Most touches of pages that an image keeps, of 8 bytes each.
-const TOUCHES_MAX: usize = 8 << 20;
 
 /// A loaded database. Threads may share it.
 pub struct Image {
@@ -40,96 +37,6 @@ impl Image {
     /// The rowid of the last row that loading inserted.
     pub fn last_row(&self) -> i64 {
         self.last_row
-    }
-}
-
-/// What loading does with a page or a file, in 8 bytes: two bits for the kind, 22 for the file, 40 for the page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Touch(u64);
-
-/// The same, legible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// The page is read.
-    Read = 0,
-    /// The page is written.
-    Write = 1,
-    /// The file is created: in data files (page 0) or in temporary ones (1).
-    Create = 2,
-    /// Pages from this one on are freed.
-    Free = 3,
-}
-
-const KINDS: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Create, Kind::Free];
-const FILE_BITS: u32 = 22;
-const PAGE_BITS: u32 = 40;
-
-impl Touch {
-    /// `None` for a file or page whose number has too many bits.
-    fn new(kind: Kind, file: u32, page: u64) -> Option<Touch> {
-        let fits = file < 1 << FILE_BITS && page < 1 << PAGE_BITS;
-        let number = u64::from(file) << PAGE_BITS | page;
-        fits.then_some(Touch((kind as u64) << (FILE_BITS + PAGE_BITS) | number))
-    }
-
-    fn parts(self) -> (Kind, u32, u64) {
-        let kind = KINDS[(self.0 >> (FILE_BITS + PAGE_BITS)) as usize];
-        let file = self.0 >> PAGE_BITS & ((1 << FILE_BITS) - 1);
-        (kind, file as u32, self.0 & ((1 << PAGE_BITS) - 1))
-    }
-}
-
-/// The page number of a drop of a whole file.
-const ALL: u64 = (1 << PAGE_BITS) - 1;
-
-/// Records what loading does.
-#[derive(Default)]
-pub(super) struct Recorder {
-    touches: Vec<Touch>,
-    /// Number of each file, in the order in which they were created.
-    numbers: HashMap<FileId, u32>,
-    created: u32,
-    /// Whether there was more than an image keeps.
-    overflowed: bool,
-}
-
-impl Recorder {
-    /// A file is created.
-    pub(super) fn create(&mut self, file: FileId, role: Role) {
-        self.numbers.insert(file, self.created);
-        self.created += 1;
-        self.push(Kind::Create, file, u64::from(role == Role::Temp));
-    }
-
-    /// A page is read.
-    pub(super) fn read(&mut self, file: FileId, page: u64) {
-        self.push(Kind::Read, file, page);
-    }
-
-    /// A page is written.
-    pub(super) fn write(&mut self, file: FileId, page: u64) {
-        self.push(Kind::Write, file, page);
-    }
-
-    /// Pages are freed.
-    pub(super) fn free(&mut self, pages: Freed) {
-        match pages {
-            Freed::File(file) => self.push(Kind::Free, file, ALL),
-            Freed::From(file, first) => self.push(Kind::Free, file, first),
-        }
-    }
-
-    fn push(&mut self, kind: Kind, file: FileId, page: u64) {
-        let touch = Touch::new(kind, self.numbers[&file], page);
-        match touch.filter(|_| self.touches.len() < TOUCHES_MAX) {
-            Some(touch) => self.touches.push(touch),
-            None => self.overflowed = true,
-        }
-    }
-
-    /// Whether there was more than an image keeps.
-    pub(super) fn has_overflowed(&self) -> bool {
-        self.overflowed
     }
 }
 
@@ -154,9 +61,10 @@ impl Simulation {
         };
         let spool = self.world.spool.replace(Spool::new());
         let frozen = Arc::new(spool.freeze(inode.bytes.take()).ok()?);
+        let is_whole = !recorder.has_overflowed();
         let mut touches = recorder.touches;
         touches.shrink_to_fit();
-        (!recorder.overflowed).then_some(Image {
+        is_whole.then_some(Image {
             frozen,
             file,
             touches,
@@ -200,7 +108,7 @@ impl Session {
             image,
             parts,
             tables,
-            file_name(&self.shared_name(name), tables),
+            file_name(&self.world().shared_name(name), tables),
         )
     }
 
@@ -219,7 +127,7 @@ impl Session {
             Parts::All | Parts::Bytes => image.frozen.copy(),
             Parts::Pages => Bytes::default(),
         };
-        let inode = Inode::placed(self.world(), place, bytes);
+        let inode = Inode::of(self.world(), Some(place), bytes);
         self.files().borrow_mut().insert(name, Rc::new(inode));
         Ok(())
     }
@@ -256,25 +164,5 @@ impl Session {
         let result = work();
         world.loading.set(Loading::Plain);
         (!world.is_disturbed.take()).then_some(result)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_touch_keeps_its_kind_file_and_page() {
-        for (kind, file, page) in [
-            (Kind::Read, 0, 0),
-            (Kind::Write, 1, 7),
-            (Kind::Create, (1 << 22) - 1, 1),
-            (Kind::Free, 3, ALL),
-        ] {
-            let touch = Touch::new(kind, file, page);
-            assert_eq!(touch.map(Touch::parts), Some((kind, file, page)));
-        }
-        assert_eq!(Touch::new(Kind::Read, 1 << 22, 0), None);
-        assert_eq!(Touch::new(Kind::Read, 0, 1 << 40), None);
     }
 }

@@ -27,12 +27,13 @@ mod scheduler;
 mod session;
 mod spool;
 mod tape;
+mod touches;
 mod trace;
 mod world;
 
 pub use image::{Image, Parts};
 pub use model::CpuCosts;
 pub use scheduler::{Body, RunError, Simulation, check_stacks};
-pub use session::{Session, TapingSession, set_last_row};
+pub use session::{DatabaseName, Session, TapingSession, set_last_row};
 pub use spool::{Held, temporary_space};
 pub use tape::{Tape, TapeFiles};

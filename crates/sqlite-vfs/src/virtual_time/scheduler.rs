@@ -1,6 +1,5 @@
 //! The simulation: the loop that resumes the session whose time is earliest.
 
-use std::fmt;
 use std::io;
 use std::rc::Rc;
 
@@ -8,6 +7,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use model::store::Store;
 use model::{Duration, Instant};
+use thiserror::Error;
 
 use super::files;
 use super::inode::Inodes;
@@ -31,14 +31,19 @@ pub struct Simulation {
 }
 
 /// Why sessions did not run to completion.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RunError {
     /// Every session waits for another one.
+    #[error("{sessions} sessions wait for each other's locks for ever")]
     Stalled {
         /// How many sessions wait.
         sessions: usize,
     },
     /// Not enough memory for the sessions' stacks.
+    #[error(
+        "no memory for the stacks of {sessions} sessions ({why}); use fewer sessions, or run fewer trials at the same time (--jobs \
+         1)"
+    )]
     Stack {
         /// The number of sessions.
         sessions: usize,
@@ -46,26 +51,6 @@ pub enum RunError {
         why: String,
     },
 }
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Stalled { sessions } => {
-                write!(
-                    f,
-                    "{sessions} sessions wait for each other's locks for ever"
-                )
-            }
-            RunError::Stack { sessions, why } => write!(
-                f,
-                "no memory for the stacks of {sessions} sessions ({why}); use fewer sessions, or run fewer trials \
-                 at the same time (--jobs 1)"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
 
 impl RunError {
     fn no_stacks(sessions: usize, error: &io::Error) -> RunError {

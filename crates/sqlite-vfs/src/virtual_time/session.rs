@@ -16,13 +16,13 @@ use model::{Duration, Instant};
 use rusqlite::ffi;
 
 use super::inode::Inodes;
-use super::tape::{Act as Taped, Recorder};
+use super::tape::{Recorder, TapedAct};
 use super::trace::{Act, Freed, Key, Row, Trace};
 use super::world::World;
 
+pub(super) use database::file_name;
 pub use database::set_last_row;
-pub(super) use database::{VFS, file_name};
-pub use taping::TapingSession;
+pub use taping::{DatabaseName, TapingSession};
 
 /// Bytes of log that an open transaction writes at once: a block.
 const STREAMED: u64 = LOG_BLOCK.0;
@@ -39,6 +39,8 @@ pub struct Session {
     steps: Cell<u64>,
     statements: Cell<u64>,
     logical_reads_seen: Cell<u64>,
+    /// Logical reads of a tape that is replayed, not yet counted.
+    replayed_reads: Cell<u64>,
     /// Whether the attached connection shares its cache with those of other sessions.
     shares_cache: Cell<bool>,
     /// Bytes of log per changed row.
@@ -93,6 +95,7 @@ impl Session {
             steps: Cell::new(0),
             statements: Cell::new(0),
             logical_reads_seen: Cell::new(0),
+            replayed_reads: Cell::new(0),
             shares_cache: Cell::new(false),
             log_bytes_per_row: Cell::new(0),
             unlogged_rows: Cell::new(0),
@@ -153,7 +156,7 @@ impl Session {
 
     /// Spends the CPU time counted so far, and waits for its turn: afterwards `now` is exact, unless it traces.
     pub fn settle(&self) {
-        if self.traces() || self.taped(|_| Taped::Settle) {
+        if self.traces() || self.taped(|_| TapedAct::Settle) {
             return;
         }
         self.owe(self.take_work());
@@ -172,7 +175,7 @@ impl Session {
 
     /// Sleeps for `span`, as think time.
     pub fn sleep(&self, span: Duration) {
-        if self.traced(Act::Sleep(span)) || self.taped(|_| Taped::Sleep(span)) {
+        if self.traced(Act::Sleep(span)) || self.taped(|_| TapedAct::Sleep(span)) {
             return;
         }
         self.settle();
@@ -184,7 +187,8 @@ impl Session {
 
     /// Ends a transaction that failed or was rolled back: its traced acts still take their time.
     pub fn roll_back(&self) {
-        if self.taped(|_| Taped::RollBack) {
+        if self.taped(|_| TapedAct::RollBack) {
+            self.tape_transaction(false);
             return;
         }
         self.unlogged_rows.set(0);
@@ -196,7 +200,7 @@ impl Session {
 
     /// Releases all application locks of the session.
     pub fn unlock_all(&self) {
-        if self.taped(|_| Taped::UnlockAll) {
+        if self.taped(|_| TapedAct::UnlockAll) {
             return;
         }
         self.world.release_all(self.id, self.now.get(), |_| true);
@@ -207,7 +211,7 @@ impl Session {
     /// # Errors
     /// When the temp files are full of versions.
     pub fn commit(&self, rows: u64) -> Result<(), Full> {
-        if self.taped(|_| Taped::Commit(rows)) {
+        if self.taped(|_| TapedAct::Commit(rows)) {
             return Ok(());
         }
         self.unlogged_rows.set(0);
@@ -233,7 +237,7 @@ impl Session {
 
     /// Takes an application lock, waiting for it in order of arrival.
     pub fn lock(&self, key: i64) {
-        if self.traced(Act::Lock(key)) || self.taped(|_| Taped::Lock(key)) {
+        if self.traced(Act::Lock(key)) || self.taped(|_| TapedAct::Lock(key)) {
             return;
         }
         self.settle();
@@ -244,7 +248,7 @@ impl Session {
 
     /// Releases an application lock.
     pub fn unlock(&self, key: i64) {
-        if self.traced(Act::Unlock(key)) || self.taped(|_| Taped::Unlock(key)) {
+        if self.traced(Act::Unlock(key)) || self.taped(|_| TapedAct::Unlock(key)) {
             return;
         }
         self.settle();
@@ -270,7 +274,7 @@ impl Session {
             return;
         }
         let is_kept = self.traced(Act::Read(file, page))
-            || self.taped(|files| Taped::Read(files.of(file), page));
+            || self.taped(|files| TapedAct::Read(files.of(file), page));
         if !is_kept {
             self.world.record(|recorder| recorder.read(file, page));
             self.work_until_now();
@@ -284,7 +288,7 @@ impl Session {
             self.world.is_disturbed.set(true);
             return Ok(());
         }
-        if self.taped(|files| Taped::Write(files.of(file), page)) {
+        if self.taped(|files| TapedAct::Write(files.of(file), page)) {
             return Ok(());
         }
         let written = match self.traced(Act::Write(file, page)) {
@@ -309,7 +313,7 @@ impl Session {
         if self.traces()
             && let Some(row) = row()
         {
-            self.traced(Act::Change(row));
+            let _ = self.traced(Act::Change(row)) || self.taped(|_| TapedAct::Change(row));
         }
     }
 

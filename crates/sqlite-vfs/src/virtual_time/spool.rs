@@ -27,24 +27,21 @@ use lz4_flex::block::{
     CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
 };
 
-use slots::Slots;
 pub(crate) use slots::failure;
 pub use slots::temporary_space;
-
-/// Size of a block: a page of the database, so that SQLite writes and reads whole ones.
-const BLOCK: usize = 8 << 10;
+use slots::{BLOCK, Slots};
 
 /// A block that compresses to this or more is spooled: it would save too little memory.
 const PACKED_LIMIT: usize = BLOCK / 4;
 
 /// Blocks of a file that stay plain.
-const PLAIN_MAX: usize = 16;
+const PLAIN_MAX: usize = 256;
 
 /// Blocks of a file that stay plain even if there are more than [`MANY`] in all files.
-const PLAIN_OF_MANY: usize = 2;
+const PLAIN_OF_MANY: usize = 8;
 
-/// Plain blocks of all files above which no file gets more: 1 MiB.
-const MANY: u64 = 128;
+/// Plain blocks of all files above which no file gets more: 16 MiB.
+const MANY: u64 = 2048;
 
 static ZEROS: [u8; BLOCK] = [0; BLOCK];
 
@@ -228,7 +225,7 @@ impl Spool {
         for block in bytes.blocks.drain(keep..) {
             self.packed -= block.memory();
             self.plain_count -= u64::from(matches!(block, Block::Plain(_)));
-            self.slots.release(block);
+            block.release(&mut self.slots);
         }
         bytes.length = bytes.length.min(length);
     }
@@ -267,10 +264,10 @@ impl Spool {
         let block = &mut bytes.blocks[number];
         self.packed -= block.memory();
         if whole == ZEROS {
-            self.slots.release(mem::take(block));
+            mem::take(block).release(&mut self.slots);
             return Ok(());
         }
-        self.slots.release(mem::replace(block, Block::plain(whole)));
+        mem::replace(block, Block::plain(whole)).release(&mut self.slots);
         self.packed += block.memory();
         let number = u32::try_from(number).expect("a file has fewer than 2^32 blocks");
         bytes.plain.push_back(number);
@@ -335,6 +332,14 @@ struct Plain {
 }
 
 impl Block {
+    /// Gives back its slot, if it has one.
+    fn release(self, slots: &mut Slots) {
+        match self {
+            Block::Spooled(slot) => slots.free.push(slot),
+            Block::Empty | Block::Plain(_) | Block::Packed(_) | Block::Shared => {}
+        }
+    }
+
     fn plain(whole: &[u8]) -> Block {
         let mut plain = Box::new(Plain {
             bytes: ZEROS,

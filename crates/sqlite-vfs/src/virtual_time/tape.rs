@@ -1,10 +1,13 @@
 //! What a session's operation does, whatever time it takes: taped once, and replayed in the time of any simulation.
 //!
-//! A session with a database of its own executes the same statements with the same results on any disks. Which pages SQLite
-//! touches, and the work that it counts, follow from the database and the arguments alone. So a session that tapes
-//! executes an operation without time and keeps its acts; sessions of other simulations replay them without SQLite.
+//! Which pages SQLite touches, and the work that it counts, follow from the database and the arguments alone. So a session that
+//! tapes executes an operation without time and keeps its acts; sessions of other simulations replay them without SQLite.
 //!
-//! A replay makes the same requests to its store, at the same instants, as an execution in its place would: a tape counts changed
+//! A session with a database of its own executes the same statements with the same results on any disks: its replay makes the
+//! same requests to its store, at the same instants, as an execution in its place would. Sessions that share a database are taped
+//! together, in one order for all simulations: each transaction is marked, and is replayed as a whole, with its locks.
+//!
+//! A tape counts changed
 //! rows, of which each session makes log bytes of its own. It cannot where a statement asks for the time, or where files are full:
 //! SQLite would have undone the statement.
 
@@ -13,7 +16,7 @@ use std::collections::HashMap;
 use model::Duration;
 use model::store::{FileId, Role};
 
-use super::trace::Freed;
+use super::trace::{Freed, Row};
 
 /// Work that SQLite counted before an act, in units of [`super::CpuCosts`], and the rows that it changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +29,7 @@ pub(super) struct Work {
 
 /// One act. Files are numbered by [`Numbers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum TapedAct {
     /// Reads a page of a file.
     Read(u32, u64),
     /// Writes a page of a file.
@@ -51,6 +54,12 @@ pub(super) enum Act {
     Free(u32),
     /// Frees the pages of a file from this one on.
     FreeFrom(u32, u64),
+    /// Begins a transaction on a shared database: what follows takes its time when the transaction ends.
+    Trace,
+    /// Ends it.
+    Replay,
+    /// Changes a row of a shared database.
+    Change(Row),
 }
 
 /// The acts of an operation, packed: most take four bytes.
@@ -66,6 +75,33 @@ impl Tape {
         self.0.len()
     }
 
+    /// How long it takes where a page takes 10 µs, a commit 1 ms, a statement 50 µs and a step of SQLite's virtual machine 20 ns:
+    /// a measure of no machine, by which sessions that share a database are taped in turn.
+    pub fn nominal(&self) -> Duration {
+        let span = |(work, act): (Work, TapedAct)| {
+            let spent = match act {
+                TapedAct::Read(..) | TapedAct::Write(..) => PAGE,
+                TapedAct::Commit(_) => COMMIT,
+                TapedAct::Sleep(span) => span,
+                TapedAct::RollBack
+                | TapedAct::Settle
+                | TapedAct::Lock(_)
+                | TapedAct::Unlock(_)
+                | TapedAct::UnlockAll
+                | TapedAct::Create(..)
+                | TapedAct::Free(_)
+                | TapedAct::FreeFrom(..)
+                | TapedAct::Trace
+                | TapedAct::Replay
+                | TapedAct::Change(_) => Duration::ZERO,
+            };
+            spent + STATEMENT * work.statements + STEP * work.steps
+        };
+        self.acts()
+            .map(span)
+            .fold(Duration::ZERO, |sum, span| sum + span)
+    }
+
     /// Its acts, each with the work before it.
     pub(super) fn acts(&self) -> Acts<'_> {
         Acts {
@@ -74,6 +110,11 @@ impl Tape {
         }
     }
 }
+
+const PAGE: Duration = Duration::from_micros(10);
+const COMMIT: Duration = Duration::from_millis(1);
+const STATEMENT: Duration = Duration::from_micros(50);
+const STEP: Duration = Duration::from_nanos(20);
 
 /// Set in an act's first byte if work comes before it.
 const WORKED: u8 = 0x80;
@@ -86,21 +127,26 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    pub(super) fn push(&mut self, work: Work, act: Act) {
+    pub(super) fn push(&mut self, work: Work, act: TapedAct) {
         let (kind, numbers) = match act {
-            Act::Read(file, page) => (0, [Some(file.into()), Some(self.distance(page))]),
-            Act::Write(file, page) => (1, [Some(file.into()), Some(self.distance(page))]),
-            Act::Commit(rows) => (2, [Some(rows), None]),
-            Act::RollBack => (3, [None; 2]),
-            Act::Settle => (4, [None; 2]),
-            Act::Sleep(span) => (5, [Some(span.as_nanos()), None]),
-            Act::Lock(key) => (6, [Some(zigzag(key)), None]),
-            Act::Unlock(key) => (7, [Some(zigzag(key)), None]),
-            Act::UnlockAll => (8, [None; 2]),
-            Act::Create(file, Role::Data) => (9, [Some(file.into()), None]),
-            Act::Create(file, Role::Temp) => (10, [Some(file.into()), None]),
-            Act::Free(file) => (11, [Some(file.into()), None]),
-            Act::FreeFrom(file, first) => (12, [Some(file.into()), Some(self.distance(first))]),
+            TapedAct::Read(file, page) => (0, [Some(file.into()), Some(self.distance(page))]),
+            TapedAct::Write(file, page) => (1, [Some(file.into()), Some(self.distance(page))]),
+            TapedAct::Commit(rows) => (2, [Some(rows), None]),
+            TapedAct::RollBack => (3, [None; 2]),
+            TapedAct::Settle => (4, [None; 2]),
+            TapedAct::Sleep(span) => (5, [Some(span.as_nanos()), None]),
+            TapedAct::Lock(key) => (6, [Some(zigzag(key)), None]),
+            TapedAct::Unlock(key) => (7, [Some(zigzag(key)), None]),
+            TapedAct::UnlockAll => (8, [None; 2]),
+            TapedAct::Create(file, Role::Data) => (9, [Some(file.into()), None]),
+            TapedAct::Create(file, Role::Temp) => (10, [Some(file.into()), None]),
+            TapedAct::Free(file) => (11, [Some(file.into()), None]),
+            TapedAct::FreeFrom(file, first) => {
+                (12, [Some(file.into()), Some(self.distance(first))])
+            }
+            TapedAct::Trace => (13, [None; 2]),
+            TapedAct::Replay => (14, [None; 2]),
+            TapedAct::Change(row) => (15, [Some(row.table), Some(zigzag(row.row))]),
         };
         if work == Work::default() {
             self.bytes.push(kind);
@@ -154,9 +200,9 @@ pub(super) struct Acts<'a> {
 }
 
 impl Iterator for Acts<'_> {
-    type Item = (Work, Act);
+    type Item = (Work, TapedAct);
 
-    fn next(&mut self) -> Option<(Work, Act)> {
+    fn next(&mut self) -> Option<(Work, TapedAct)> {
         let first = self.byte()?;
         let mut work = Work::default();
         if first & WORKED != 0 {
@@ -168,19 +214,25 @@ impl Iterator for Acts<'_> {
             };
         }
         let act = match first & !WORKED {
-            0 => Act::Read(self.file(), self.page()),
-            1 => Act::Write(self.file(), self.page()),
-            2 => Act::Commit(self.number()),
-            3 => Act::RollBack,
-            4 => Act::Settle,
-            5 => Act::Sleep(Duration::from_nanos(self.number())),
-            6 => Act::Lock(unzigzag(self.number())),
-            7 => Act::Unlock(unzigzag(self.number())),
-            8 => Act::UnlockAll,
-            9 => Act::Create(self.file(), Role::Data),
-            10 => Act::Create(self.file(), Role::Temp),
-            11 => Act::Free(self.file()),
-            12 => Act::FreeFrom(self.file(), self.page()),
+            0 => TapedAct::Read(self.file(), self.page()),
+            1 => TapedAct::Write(self.file(), self.page()),
+            2 => TapedAct::Commit(self.number()),
+            3 => TapedAct::RollBack,
+            4 => TapedAct::Settle,
+            5 => TapedAct::Sleep(Duration::from_nanos(self.number())),
+            6 => TapedAct::Lock(unzigzag(self.number())),
+            7 => TapedAct::Unlock(unzigzag(self.number())),
+            8 => TapedAct::UnlockAll,
+            9 => TapedAct::Create(self.file(), Role::Data),
+            10 => TapedAct::Create(self.file(), Role::Temp),
+            11 => TapedAct::Free(self.file()),
+            12 => TapedAct::FreeFrom(self.file(), self.page()),
+            13 => TapedAct::Trace,
+            14 => TapedAct::Replay,
+            15 => TapedAct::Change(Row {
+                table: self.number(),
+                row: unzigzag(self.number()),
+            }),
             kind => unreachable!("no act has kind {kind}"),
         };
         Some((work, act))
@@ -242,13 +294,13 @@ impl Numbers {
     }
 
     /// The act that frees pages.
-    pub(super) fn freed(&mut self, pages: Freed) -> Act {
+    pub(super) fn freed(&mut self, pages: Freed) -> TapedAct {
         match pages {
-            Freed::From(file, first) => Act::FreeFrom(self.of(file), first),
+            Freed::From(file, first) => TapedAct::FreeFrom(self.of(file), first),
             Freed::File(file) => {
                 let number = self.known.remove(&file).expect("a file is created once");
                 self.free.push(number);
-                Act::Free(number)
+                TapedAct::Free(number)
             }
         }
     }
@@ -292,6 +344,8 @@ pub(super) struct Recorder {
     pub(super) numbers: Numbers,
     /// Whether a statement asked for the time.
     pub(super) asked_time: bool,
+    /// Whether a transaction on a shared database has begun.
+    pub(super) is_tracing: bool,
 }
 
 #[cfg(test)]
@@ -300,21 +354,21 @@ mod tests {
 
     use super::*;
 
-    fn act() -> impl Strategy<Value = Act> {
+    fn act() -> impl Strategy<Value = TapedAct> {
         let role = prop_oneof![Just(Role::Data), Just(Role::Temp)];
         prop_oneof![
-            any::<(u32, u64)>().prop_map(|(file, page)| Act::Read(file, page)),
-            any::<(u32, u64)>().prop_map(|(file, page)| Act::Write(file, page)),
-            any::<u64>().prop_map(Act::Commit),
-            Just(Act::RollBack),
-            Just(Act::Settle),
-            any::<u64>().prop_map(|span| Act::Sleep(Duration::from_nanos(span))),
-            any::<i64>().prop_map(Act::Lock),
-            any::<i64>().prop_map(Act::Unlock),
-            Just(Act::UnlockAll),
-            (any::<u32>(), role).prop_map(|(file, role)| Act::Create(file, role)),
-            any::<u32>().prop_map(Act::Free),
-            any::<(u32, u64)>().prop_map(|(file, first)| Act::FreeFrom(file, first)),
+            any::<(u32, u64)>().prop_map(|(file, page)| TapedAct::Read(file, page)),
+            any::<(u32, u64)>().prop_map(|(file, page)| TapedAct::Write(file, page)),
+            any::<u64>().prop_map(TapedAct::Commit),
+            Just(TapedAct::RollBack),
+            Just(TapedAct::Settle),
+            any::<u64>().prop_map(|span| TapedAct::Sleep(Duration::from_nanos(span))),
+            any::<i64>().prop_map(TapedAct::Lock),
+            any::<i64>().prop_map(TapedAct::Unlock),
+            Just(TapedAct::UnlockAll),
+            (any::<u32>(), role).prop_map(|(file, role)| TapedAct::Create(file, role)),
+            any::<u32>().prop_map(TapedAct::Free),
+            any::<(u32, u64)>().prop_map(|(file, first)| TapedAct::FreeFrom(file, first)),
         ]
     }
 
@@ -344,10 +398,10 @@ mod tests {
     #[test]
     fn a_page_near_the_one_before_takes_three_bytes() {
         let mut packer = Packer::default();
-        packer.push(Work::default(), Act::Read(0, 1_000_000));
+        packer.push(Work::default(), TapedAct::Read(0, 1_000_000));
         let first = packer.bytes.len();
         // Kind, file, and 2 x 40 in seven bits.
-        packer.push(Work::default(), Act::Read(0, 1_000_040));
+        packer.push(Work::default(), TapedAct::Read(0, 1_000_040));
         assert_eq!(packer.bytes.len() - first, 3);
     }
 }

@@ -13,8 +13,8 @@ use model::cores::Cores;
 use model::locks::Locks;
 use model::store::{FileId, Role, Store};
 
-use super::image::Recorder;
 use super::spool::{Spool, failure};
+use super::touches::TouchRecorder;
 use super::trace::{Freed, Key};
 use crate::vfs::Code;
 use model::CpuCosts;
@@ -43,7 +43,7 @@ pub(super) struct World {
     pub(super) lock_waits: Cell<u64>,
     pub(super) deadlocks: Cell<u64>,
     pub(super) loading: Cell<Loading>,
-    pub(super) recorder: RefCell<Recorder>,
+    pub(super) recorder: RefCell<TouchRecorder>,
     /// Whether a file was written or created while nothing was observed.
     pub(super) is_disturbed: Cell<bool>,
 }
@@ -85,6 +85,11 @@ impl World {
         }
     }
 
+    /// The name of a shared database: SQLite finds its cache by it, across the whole process.
+    pub(super) fn shared_name(&self, name: &str) -> String {
+        format!("{name} of simulation {}", self.number)
+    }
+
     /// Creates a file in the store.
     pub(super) fn create(&self, role: Role) -> FileId {
         let file = self.store.borrow_mut().create(role);
@@ -95,7 +100,7 @@ impl World {
     }
 
     /// Records what is loaded, if it is to be an image. Stops once it is more than an image keeps.
-    pub(super) fn record(&self, record: impl FnOnce(&mut Recorder)) {
+    pub(super) fn record(&self, record: impl FnOnce(&mut TouchRecorder)) {
         if self.loading.get() == Loading::Recorded {
             let mut recorder = self.recorder.borrow_mut();
             record(&mut recorder);
@@ -151,11 +156,6 @@ impl World {
     pub(super) fn release_all(&self, id: u32, now: Instant, is_released: impl Fn(&Key) -> bool) {
         let next = self.locks.borrow_mut().release_all(id, is_released);
         next.into_iter().for_each(|next| self.wake(next, now));
-    }
-
-    /// Counts a transaction that starts over.
-    pub(super) fn count_deadlock(&self) {
-        self.deadlocks.set(self.deadlocks.get() + 1);
     }
 
     /// Frees pages that are not in use any more.

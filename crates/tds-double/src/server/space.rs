@@ -5,51 +5,12 @@ use super::state::{
     COMMITS, COMMITS_OF_TEMPDB, Database, File, FileState, Io, TEMPDB, Volume, Work, counters,
 };
 use super::text::PAGE;
-use super::{NotStarted, START_MS, SqlServer};
+use super::{START_MS, SqlServer};
 use crate::reply::Message;
 
-/// Applies a text's work.
-pub(super) fn work(server: &mut SqlServer, work: &Work) -> Result<(), Message> {
-    for (is_log, ios) in [(false, &work.data), (true, &work.log)] {
-        for (name, io) in ios {
-            for file in server
-                .named(name)
-                .files
-                .values_mut()
-                .filter(|file| file.log == is_log)
-            {
-                file.io.add(*io);
-            }
-        }
-    }
-    for (kind, wait) in &work.waits {
-        let all = server.waits.entry(kind.clone()).or_default();
-        all.tasks += wait.tasks;
-        all.wait_ms += wait.wait_ms;
-        all.signal_ms += wait.signal_ms;
-    }
-    for (name, commits) in &work.commits {
-        server.count(COMMITS, *commits);
-        if server.id_of(name) == Some(TEMPDB) {
-            server.count(COMMITS_OF_TEMPDB, *commits);
-        }
-    }
-    server.processor_ms += work.session_reads[3];
-    let read = server.session_reads.get_or_insert_default();
-    for (sum, more) in read.iter_mut().zip(work.session_reads) {
-        *sum += more;
-    }
-    for (name, pages) in &work.cached_pages {
-        server.named(name).clean_pages += pages;
-    }
-    for (name, pages) in &work.dirty_pages {
-        server.named(name).dirty_pages += pages;
-    }
-    for (name, pages) in &work.filled_pages {
-        fill(server, name, *pages)?;
-    }
-    Ok(())
-}
+/// Why a server did not start: the message in its error log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotStarted(pub Vec<Message>);
 
 /// Pages go to the file with the most free space; where none has any, files grow in turn.
 fn fill(server: &mut SqlServer, name: &str, mut pages: u64) -> Result<(), Message> {
@@ -98,57 +59,104 @@ fn fill(server: &mut SqlServer, name: &str, mut pages: u64) -> Result<(), Messag
     Ok(())
 }
 
-pub(super) fn restart(server: &mut SqlServer) -> Result<(), NotStarted> {
-    let tempdb = server.databases.remove(&TEMPDB).expect("tempdb");
-    let mut made = Database {
-        files: Default::default(),
-        clean_pages: 0,
-        dirty_pages: 0,
-        ..tempdb.clone()
-    };
-    let mut errors = Vec::new();
-    server.databases.insert(TEMPDB, made.clone());
-    for (id, file) in &tempdb.files {
-        let FileState { name, path, pages } = &file.next;
-        match server.check_new(path, *pages) {
-            Ok(()) => {
-                let mut fresh = File::new(file.log, name, path, *pages);
-                (fresh.max, fresh.growth) = (file.max, file.growth);
-                made.files.insert(*id, fresh);
-                server.databases.insert(TEMPDB, made.clone());
-            }
-            Err(error) => errors.push(error),
-        }
-    }
-    if !errors.is_empty() {
-        server.databases.insert(TEMPDB, tempdb);
-        errors.push(error::no_tempdb());
-        return Err(NotStarted(errors));
-    }
-    server.starts += 1;
-    server.recovering = server.tempdb_recovers;
-    if std::mem::take(&mut server.refused_in_use) {
-        server.tempdb_in_use = false;
-    }
-    server.waits.clear();
-    server.plan_cache.clear();
-    server.session_reads = None;
-    server.processor_ms = START_MS;
-    server.performance.extend(counters());
-    for database in server.databases.values_mut() {
-        (database.clean_pages, database.dirty_pages) = (0, 0);
-        for file in database.files.values_mut() {
-            file.io = Io::default();
-            // The file was not copied to its new location: the database cannot be opened.
-            if file.now.path != file.next.path {
-                database.options.insert("RECOVERY_PENDING".to_owned());
-            }
-        }
-    }
-    Ok(())
-}
-
 impl SqlServer {
+    /// Applies a text's work.
+    pub(super) fn work(&mut self, work: &Work) -> Result<(), Message> {
+        for (is_log, ios) in [(false, &work.data), (true, &work.log)] {
+            for (name, io) in ios {
+                for file in self
+                    .named(name)
+                    .files
+                    .values_mut()
+                    .filter(|file| file.log == is_log)
+                {
+                    file.io.add(*io);
+                }
+            }
+        }
+        for (kind, wait) in &work.waits {
+            let all = self.waits.entry(kind.clone()).or_default();
+            all.tasks += wait.tasks;
+            all.wait_ms += wait.wait_ms;
+            all.signal_ms += wait.signal_ms;
+        }
+        for (name, commits) in &work.commits {
+            self.count(COMMITS, *commits);
+            if self.id_of(name) == Some(TEMPDB) {
+                self.count(COMMITS_OF_TEMPDB, *commits);
+            }
+        }
+        self.processor_ms += work.session_reads[3];
+        let read = self.session_reads.get_or_insert_default();
+        for (sum, more) in read.iter_mut().zip(work.session_reads) {
+            *sum += more;
+        }
+        for (name, pages) in &work.cached_pages {
+            self.named(name).clean_pages += pages;
+        }
+        for (name, pages) in &work.dirty_pages {
+            self.named(name).dirty_pages += pages;
+        }
+        for (name, pages) in &work.filled_pages {
+            fill(self, name, *pages)?;
+        }
+        Ok(())
+    }
+
+    /// Stops and starts. Pending changes take effect, tempdb is recreated, and counters are reset.
+    ///
+    /// # Errors
+    /// Where a file of tempdb cannot be created: the server stays down, as SQL Server does.
+    pub fn restart(&mut self) -> Result<(), NotStarted> {
+        let tempdb = self.databases.remove(&TEMPDB).expect("tempdb");
+        let mut made = Database {
+            files: Default::default(),
+            clean_pages: 0,
+            dirty_pages: 0,
+            ..tempdb.clone()
+        };
+        let mut errors = Vec::new();
+        self.databases.insert(TEMPDB, made.clone());
+        for (id, file) in &tempdb.files {
+            let FileState { name, path, pages } = &file.next;
+            match self.check_new(path, *pages) {
+                Ok(()) => {
+                    let mut fresh = File::new(file.log, name, path, *pages);
+                    (fresh.max, fresh.growth) = (file.max, file.growth);
+                    made.files.insert(*id, fresh);
+                    self.databases.insert(TEMPDB, made.clone());
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        if !errors.is_empty() {
+            self.databases.insert(TEMPDB, tempdb);
+            errors.push(error::no_tempdb());
+            return Err(NotStarted(errors));
+        }
+        self.starts += 1;
+        self.recovering = self.tempdb_recovers;
+        if std::mem::take(&mut self.refused_in_use) {
+            self.tempdb_in_use = false;
+        }
+        self.waits.clear();
+        self.plan_cache.clear();
+        self.session_reads = None;
+        self.processor_ms = START_MS;
+        self.performance.extend(counters());
+        for database in self.databases.values_mut() {
+            (database.clean_pages, database.dirty_pages) = (0, 0);
+            for file in database.files.values_mut() {
+                file.io = Io::default();
+                // The file was not copied to its new location: the database cannot be opened.
+                if file.now.path != file.next.path {
+                    database.options.insert("RECOVERY_PENDING".to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The volume of a path: the longest mount point that is a prefix of it.
     pub fn volume_of(&self, path: &str) -> Option<&Volume> {
         let windows = self.is_windows();

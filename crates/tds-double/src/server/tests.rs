@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sqlserver::tsql::question::{self, QUESTIONS};
 
 use super::*;
-use crate::model::Form;
+use crate::model::{Form, Model, Session};
 use crate::reply::{Item, Rows};
 use crate::value::Value;
 

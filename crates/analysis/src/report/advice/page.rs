@@ -41,7 +41,6 @@ th[aria-sort="descending"] button::before { content: "▼ "; }
 #[template(path = "advice.html")]
 struct Page<'a> {
     report: Report,
-    version: &'static str,
     cards: Vec<Card>,
     /// Next steps: purpose and command.
     next: Vec<(&'a str, String)>,
@@ -50,13 +49,6 @@ struct Page<'a> {
     has_chart: bool,
     data: String,
     policy: String,
-    uplot_style: &'static str,
-    sort_style: &'static str,
-    card_style: &'static str,
-    uplot: &'static str,
-    charts: &'static str,
-    style: &'static str,
-    script: &'static str,
 }
 
 /// The script's data for drawing and sorting.
@@ -99,7 +91,6 @@ pub fn page(advice: &Advice) -> String {
     let values = serde_json::to_value(&data).expect("lists, texts and numbers are JSON");
     let next = advice.next.iter();
     let page = Page {
-        version: env!("CARGO_PKG_VERSION"),
         cards: cards(advice),
         next: next
             .map(|next| (&*next.what, without_folders(&next.command)))
@@ -109,13 +100,6 @@ pub fn page(advice: &Advice) -> String {
         has_chart: !data.chart.x.is_empty(),
         data: embedded(&values),
         policy: policy::of(&STYLES, &SCRIPTS),
-        uplot_style: UPLOT_STYLE,
-        sort_style: SORT_STYLE,
-        card_style: CARD_STYLE,
-        uplot: UPLOT,
-        charts: CHARTS,
-        style: STYLE,
-        script: SCRIPT,
     };
     page.render()
         .expect("the template asks for nothing that can fail")

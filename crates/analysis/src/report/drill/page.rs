@@ -12,22 +12,18 @@ use crate::report::section::Report;
 #[template(path = "drill.html")]
 struct Page {
     report: Report,
-    version: &'static str,
     diagrams: Vec<Diagram>,
     fates: [(&'static str, &'static str, &'static str); 5],
     policy: String,
-    style: &'static str,
 }
 
 /// The whole page.
 pub fn page(drill: &Drill) -> String {
     let page = Page {
         report: report(drill),
-        version: env!("CARGO_PKG_VERSION"),
         diagrams: all_diagrams(drill),
         fates: FATES,
         policy: policy::of(&[STYLE], &[]),
-        style: STYLE,
     };
     page.render()
         .expect("the template asks for nothing that can fail")

@@ -26,6 +26,8 @@ use table::Table;
 
 pub(super) const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.min.css");
 pub(super) const UPLOT: &str = include_str!("../../../vendor/uplot/uPlot.iife.min.js");
+/// Version of dbstow that makes a page.
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The style that all pages share.
 pub const STYLE: &str = include_str!("../../../templates/page.css");
 /// Script code shared by all pages with charts.
@@ -61,7 +63,6 @@ pub struct Parts<'a> {
 #[template(path = "page.html")]
 struct Page<'a> {
     findings: &'a Findings,
-    version: &'static str,
     /// Version of dbstow that made the plan.
     planned_by: &'a str,
     mode: String,
@@ -86,11 +87,6 @@ struct Page<'a> {
     environment: Vec<(&'a String, &'a String)>,
     data: String,
     policy: String,
-    uplot_style: &'static str,
-    uplot: &'static str,
-    charts: &'static str,
-    style: &'static str,
-    script: &'static str,
 }
 
 /// The rows at these indices.
@@ -117,7 +113,6 @@ pub fn render(parts: Parts) -> String {
     ran.extend(when.map(|when| ("finished", when.to_owned())));
     let page = Page {
         findings,
-        version: env!("CARGO_PKG_VERSION"),
         planned_by: &plan.version,
         mode: run::mode(findings),
         ran,
@@ -143,11 +138,6 @@ pub fn render(parts: Parts) -> String {
         data: data(findings, curves, &ranked.order()),
         ranked: ranked.note,
         policy: policy::of(&[UPLOT_STYLE, STYLE], &[UPLOT, CHARTS, SCRIPT]),
-        uplot_style: UPLOT_STYLE,
-        uplot: UPLOT,
-        charts: CHARTS,
-        style: STYLE,
-        script: SCRIPT,
     };
     page.render()
         .expect("the template asks for nothing that can fail")

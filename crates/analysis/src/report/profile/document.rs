@@ -1,7 +1,7 @@
 //! A profile's figures and what it can answer, as JSON.
 
 use model::Duration;
-use profile::{Profile, Rates, RequestRates, RoleSummary, Spread, summary};
+use profile::{MeanAndHighest, Profile, Rates, RequestRates, RoleSummary, summary};
 use replay::answers;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub fn json(profile: &Profile) -> String {
             json!({ "mean": rates(&role.mean), "busiest": busiest }),
         )
     };
-    let spread = |spread: Option<Spread>| {
+    let spread = |spread: Option<MeanAndHighest>| {
         spread.map(|spread| json!({ "mean": spread.mean, "highest": spread.highest }))
     };
     let waiting = summary.waiting.iter();

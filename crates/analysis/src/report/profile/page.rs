@@ -18,18 +18,12 @@ pub(in crate::report) const SCRIPTS: [&str; 3] = [UPLOT, CHARTS, SCRIPT];
 #[template(path = "profile.html")]
 struct Page {
     report: Report,
-    version: &'static str,
     has_charts: bool,
     /// Whether role names are shown for clicking.
     has_legend: bool,
     is_thinned: bool,
     data: String,
     policy: String,
-    uplot_style: &'static str,
-    uplot: &'static str,
-    charts: &'static str,
-    style: &'static str,
-    script: &'static str,
 }
 
 /// The whole page.
@@ -38,17 +32,11 @@ pub fn page(profile: &Profile) -> String {
     let data = serde_json::to_value(&series).expect("lists, texts and numbers are JSON");
     let page = Page {
         report: report(profile),
-        version: env!("CARGO_PKG_VERSION"),
         has_charts: !series.charts.is_empty(),
         has_legend: series.groups.len() > 1,
         is_thinned: Series::is_thinned(profile),
         data: embedded(&data),
         policy: policy::of(&STYLES, &SCRIPTS),
-        uplot_style: UPLOT_STYLE,
-        uplot: UPLOT,
-        charts: CHARTS,
-        style: STYLE,
-        script: SCRIPT,
     };
     page.render()
         .expect("the template asks for nothing that can fail")

@@ -2,8 +2,8 @@
 
 use model::{Bytes, Duration};
 use profile::{
-    Interruption, Lost, Profile, Rates, RequestRates, ServerVolume, Spread, Summary, Timestamp,
-    Wait, summary,
+    Interruption, Lost, MeanAndHighest, Profile, Rates, RequestRates, ServerVolume, Summary,
+    Timestamp, Wait, summary,
 };
 use reading::Role;
 use replay::{Answer, DemandSeries, answers};
@@ -305,7 +305,7 @@ fn milliseconds(rates: &RequestRates) -> Option<f64> {
 }
 
 fn sessions(summary: &Summary) -> Table {
-    type Row = (&'static str, Spread);
+    type Row = (&'static str, MeanAndHighest);
     let whole = [
         ("operations/s", summary.operations),
         ("commits/s", summary.commits),

@@ -10,14 +10,12 @@ use askama::Template;
 use crate::findings::{Findings, Verdict};
 use crate::report::cell;
 use crate::report::markdown;
-use crate::report::page::policy;
+use crate::report::page::{STYLE, policy};
 use crate::report::sentence;
 use both::Both;
 pub use both::NothingInCommon;
 pub use document::{Bounds, Document, Intervals, Pair, Said, Side, Verdicts};
 use table::{Cell, Column, Table, Width};
-
-const STYLE: &str = include_str!("../../../templates/page.css");
 
 /// Two results, reduced to what can be compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,9 +29,7 @@ pub struct SideBySide {
 #[template(path = "side_by_side.html")]
 struct Page<'a> {
     both: &'a SideBySide,
-    version: &'static str,
     policy: String,
-    style: &'static str,
 }
 
 impl SideBySide {
@@ -117,9 +113,7 @@ impl SideBySide {
     pub fn page(&self) -> String {
         let page = Page {
             both: self,
-            version: env!("CARGO_PKG_VERSION"),
             policy: policy::of(&[STYLE], &[]),
-            style: STYLE,
         };
         page.render()
             .expect("the template asks for nothing that can fail")

@@ -32,8 +32,8 @@ pub(super) fn publish(
         state: Mutex::new((None, Totals::new(ClockKind::Real))),
     };
     let source = Box::new(move || watched.samples());
-    let tell = Box::new(|text: &str| note(&format!("dbstow: {text}")));
-    outlet.start(source, tell).map(Some)
+    let report = Box::new(|text: &str| note(&format!("dbstow: {text}")));
+    outlet.start(source, report).map(Some)
 }
 
 struct Watched {

@@ -79,7 +79,7 @@ impl LayoutProvider for Layout {
         let placement = &Placement::new(request)?;
         let mut scripts = vec![
             Script::new(README, &Readme { placement }),
-            Script::new("places.sh", &Places { placement }),
+            Script::new("places.sh", &PlacesScript { placement }),
             Script::new("system.sh", &System),
             Script::new("1-check.sh", &Check),
             Script::new("2-apply.sh", &Apply),
@@ -121,7 +121,7 @@ struct Readme<'a> {
 /// <https://dev.mysql.com/doc/en/temporary-files.html>.
 #[derive(Template)]
 #[template(path = "layout/places.sh", escape = "none")]
-struct Places<'a> {
+struct PlacesScript<'a> {
     placement: &'a Placement<'a>,
 }
 

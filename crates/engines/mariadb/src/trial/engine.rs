@@ -56,7 +56,7 @@ impl Engine for MariaDb {
         Ok(Box::new(opened))
     }
 
-    fn spread(&self, session: u32) -> Result<(), EngineError> {
+    fn distribute_tables(&self, session: u32) -> Result<(), EngineError> {
         let database = self.database(session);
         let (directories, in_data_directory) = match self.tables {
             Tables::Data => (&self.places.data, matches!(self.host, Host::Private(_))),
@@ -64,7 +64,7 @@ impl Engine for MariaDb {
         };
         let placed = self.observe("place the tables", |connection| {
             connection.enter(&database)?;
-            tables::spread(
+            tables::distribute(
                 connection,
                 &database,
                 session as usize,

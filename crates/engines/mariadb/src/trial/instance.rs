@@ -13,7 +13,7 @@ use crate::trial::places::Places;
 use crate::trial::product::MARIADB;
 use crate::trial::settings;
 use engine::EngineError;
-use engine::managed_server::{Directories, ManagedServer, Owner, RunDirectory, Task, own_name};
+use engine::managed_server::{Directories, ManagedServer, Owner, Purpose, RunDirectory, own_name};
 use experiment::spec::Settings;
 
 /// The socket's name in the run directory.
@@ -81,7 +81,7 @@ impl Instance {
     /// # Errors
     /// When it exits or is not ready in time; with the end of its log.
     pub(crate) fn start(&self) -> Result<(), EngineError> {
-        let mut command = self.server.command(&self.programs.server, Task::Serve);
+        let mut command = self.server.command(&self.programs.server, Purpose::Serve);
         command.arg("--no-defaults").args(&self.arguments);
         let target = self.target();
         let ready = || target.open(None).map(|_| ());
@@ -103,7 +103,7 @@ impl Instance {
         );
         let mut child = self
             .server
-            .command(&self.programs.server, Task::Initialise)
+            .command(&self.programs.server, Purpose::Initialise)
             .args(["--no-defaults", "--bootstrap"])
             .args(arguments)
             .stdin(Stdio::piped())

@@ -13,7 +13,7 @@ use engine::row::{Row, Unexpected};
 /// in turn, beginning with number `first`. The tables are empty, so recreating them moves no data. Returns their number.
 ///
 /// `directories[0]` is the data directory if `in_data_directory`.
-pub(crate) fn spread(
+pub(crate) fn distribute(
     connection: &mut Connection,
     database: &str,
     first: usize,

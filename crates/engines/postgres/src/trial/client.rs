@@ -64,7 +64,7 @@ impl<'a> TrialSession<'a> {
         let made_table = self.connection.execute(name, arguments, put)?;
         if made_table {
             let tablespaces = &self.engine.tablespaces;
-            tablespaces::spread(
+            tablespaces::distribute(
                 &mut self.connection,
                 tablespaces,
                 Tables::Temp,

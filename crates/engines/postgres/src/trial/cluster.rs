@@ -15,7 +15,7 @@ use crate::trial::product::POSTGRESQL;
 use crate::trial::settings;
 use engine::EngineError;
 use engine::Patience;
-use engine::managed_server::{Directories, ManagedServer, Owner, Task};
+use engine::managed_server::{Directories, ManagedServer, Owner, Purpose};
 use experiment::spec::Settings;
 
 /// A private server.
@@ -118,7 +118,7 @@ impl Cluster {
     pub(crate) fn start(&self) -> Result<(), EngineError> {
         let mut command = self
             .server
-            .command(&self.binaries.program("postgres"), Task::Serve);
+            .command(&self.binaries.program("postgres"), Purpose::Serve);
         let settings = self.settings.iter();
         command
             .arg("-D")
@@ -132,7 +132,7 @@ impl Cluster {
     fn initialise(&self, log: &Path, options: &[&str]) -> Result<(), EngineError> {
         let output = self
             .server
-            .command(&self.binaries.program("initdb"), Task::Initialise)
+            .command(&self.binaries.program("initdb"), Purpose::Initialise)
             // Access rules are outside the data directory, whose own rules reject all logins.
             .args(["--auth=reject", "--encoding=UTF8", "--no-locale"])
             // What a trial requires on disk is written by the checkpoint after its load.

@@ -48,11 +48,11 @@ impl Engine for Postgres {
         Ok(Box::new(client::TrialSession::new(self, connection, watch)))
     }
 
-    fn spread(&self, session: u32) -> Result<(), EngineError> {
+    fn distribute_tables(&self, session: u32) -> Result<(), EngineError> {
         let schema = self.schema(session);
         let which = Which::Schema(&schema, session);
         let placed = self.observe(|connection| {
-            tablespaces::spread(connection, &self.tablespaces, self.tables, which)
+            tablespaces::distribute(connection, &self.tablespaces, self.tables, which)
                 .map_err(|error| EngineError::failed("place the tables", error))
         })?;
         if placed == 0 && self.tables == Tables::Temp && !self.load_is_measured {

@@ -82,7 +82,7 @@ pub(crate) enum Which<'a> {
 
 /// Gives each table that is declared `PARTITION BY HASH` one part in each tablespace, and distributes the others
 /// to the tablespaces in turn. The tables are empty, so this moves no data. Returns their number.
-pub(crate) fn spread(
+pub(crate) fn distribute(
     connection: &mut Connection,
     tablespaces: &Tablespaces,
     kind: Tables,

@@ -28,15 +28,6 @@ impl Scripted {
         Scripted::default()
     }
 
-    /// Refuses every query of [`QUESTIONS`].
-    pub fn refusing(number: u32, text: &str) -> Scripted {
-        let mut session = Scripted::new();
-        for question in QUESTIONS {
-            session.answer(question.text, refusal(number, text));
-        }
-        session
-    }
-
     /// Reads results of [`QUESTIONS`] from text tables:
     ///
     /// ```text

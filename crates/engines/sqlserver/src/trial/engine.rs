@@ -40,7 +40,7 @@ impl Engine for SqlServer {
     }
 
     /// SQL Server fills the files of a database in proportion to what is free in them: there is nothing to do.
-    fn spread(&self, _session: u32) -> Result<(), EngineError> {
+    fn distribute_tables(&self, _session: u32) -> Result<(), EngineError> {
         Ok(())
     }
 

@@ -111,17 +111,6 @@ fn blank(volume: usize, name: &str) -> DiskReading {
     DiskReading {
         volume,
         name: format!("{name}.1"),
-        reads: 0,
-        writes: 0,
-        flushes: 0,
-        cache_hits: 0,
-        read_bytes: 0,
-        write_bytes: 0,
-        read_ns: 0,
-        write_ns: 0,
-        busy_ns: None,
-        in_flight: 0,
-        spent_ns: Default::default(),
-        latency: None,
+        ..DiskReading::default()
     }
 }

@@ -56,6 +56,15 @@ impl Needs {
     }
 }
 
+/// What most queries have: they look at the state of any server.
+const STATE: Question = Question {
+    name: "",
+    text: "",
+    needs: Needs::ServerState,
+    since: 11,
+    azure_database: true,
+};
+
 /// The server's identity, and the clock. `Babelfish` is 1 there, and NULL on SQL Server, as is every property that it does not
 /// have.
 ///
@@ -78,8 +87,7 @@ pub const IDENTITY: Question = Question {
         CASE WHEN CAST(SERVERPROPERTY('Babelfish') AS bigint) = 1 \
         THEN CAST(SERVERPROPERTY('BabelfishVersion') AS nvarchar(64)) END AS babelfish;",
     needs: Needs::Nothing,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// The login's permissions on the server, and whether it is an administrator: before 2022 some statements require the role
@@ -92,8 +100,7 @@ pub const PERMISSIONS: Question = Question {
         (N'CONTROL SERVER')) AS asked (permission) \
         UNION ALL SELECT N'sysadmin', CAST(IS_SRVROLEMEMBER(N'sysadmin') AS bigint);",
     needs: Needs::Nothing,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// The operating system.
@@ -114,18 +121,15 @@ pub const MACHINE: Question = Question {
         CAST(committed_target_kb AS bigint) AS target_kb, \
         CONVERT(nvarchar(40), sqlserver_start_time, 126) AS started, \
         CAST(virtual_machine_type_desc AS nvarchar(60)) AS virtual_machine FROM sys.dm_os_sys_info;",
-    needs: Needs::ServerState,
-    since: 11,
     azure_database: false,
+    ..STATE
 };
 
 /// When the service started: a different value means that it was restarted.
 pub const STARTED: Question = Question {
     name: "start time",
     text: "SELECT CONVERT(nvarchar(40), sqlserver_start_time, 126) AS started FROM sys.dm_os_sys_info;",
-    needs: Needs::ServerState,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Services on the machine. Permission: Microsoft, "sys.dm_server_services" (read 2026-11).
@@ -159,8 +163,7 @@ pub const DATABASES: Question = Question {
         CAST(is_read_committed_snapshot_on AS bigint) AS read_committed_snapshot, \
         CAST(is_encrypted AS bigint) AS encrypted FROM sys.databases ORDER BY database_id;",
     needs: Needs::Nothing,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Files of all databases; tempdb's as of the next start.
@@ -184,8 +187,7 @@ pub const TEMPDB_IN_USE: Question = Question {
         CAST(name AS nvarchar(128)) AS name, CAST(physical_name AS nvarchar(260)) AS path, \
         CAST(size AS bigint) AS size_pages FROM tempdb.sys.database_files ORDER BY file_id;",
     needs: Needs::Nothing,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Whether tempdb is available: a server accepts logins and queries about itself before it has recovered tempdb, and refuses what
@@ -196,8 +198,7 @@ pub const READY: Question = Question {
     text: "CREATE TABLE #dbstow_ready (one int NOT NULL); DROP TABLE #dbstow_ready; \
         SELECT CAST(1 AS bigint) AS ready;",
     needs: Needs::Nothing,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Volumes, a row for each file on them.
@@ -210,9 +211,8 @@ pub const VOLUMES: Question = Question {
         CAST(vs.available_bytes AS bigint) AS available_bytes FROM sys.master_files AS mf \
         CROSS APPLY sys.dm_os_volume_stats(mf.database_id, mf.file_id) AS vs \
         ORDER BY mf.database_id, mf.file_id;",
-    needs: Needs::ServerState,
-    since: 11,
     azure_database: false,
+    ..STATE
 };
 
 /// I/O of each file since the service started.
@@ -227,9 +227,8 @@ pub const FILE_IO: Question = Question {
         CAST(io_stall_queued_write_ms AS bigint) AS write_governed_ms, \
         CAST(size_on_disk_bytes AS bigint) AS size_bytes \
         FROM sys.dm_io_virtual_file_stats(NULL, NULL) ORDER BY database_id, file_id;",
-    needs: Needs::ServerState,
     since: 12,
-    azure_database: true,
+    ..STATE
 };
 
 /// Waits since the service started that concern files, logs and clients.
@@ -243,9 +242,7 @@ pub const WAITS: Question = Question {
         N'RESOURCE_SEMAPHORE', N'CXPACKET', N'CXCONSUMER', N'THREADPOOL', N'PREEMPTIVE_OS_WRITEFILEGATHER', \
         N'LOG_RATE_GOVERNOR', N'POOL_LOG_RATE_GOVERNOR', N'INSTANCE_LOG_RATE_GOVERNOR', N'IO_QUEUE_LIMIT')) \
         ORDER BY wait_type;",
-    needs: Needs::ServerState,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Contents of the buffer pool, by database. It visits every page in memory: seconds on a large server.
@@ -254,9 +251,7 @@ pub const CACHED: Question = Question {
     text: "SELECT CAST(database_id AS bigint) AS database_id, COUNT_BIG(*) AS pages, \
         SUM(CASE WHEN is_modified = 1 THEN CAST(1 AS bigint) ELSE CAST(0 AS bigint) END) AS dirty_pages \
         FROM sys.dm_os_buffer_descriptors GROUP BY database_id ORDER BY database_id;",
-    needs: Needs::ServerState,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Space in tempdb by use.
@@ -268,9 +263,7 @@ pub const TEMPDB_SPACE: Question = Question {
         CAST(SUM(internal_object_reserved_page_count) AS bigint) AS internal_pages, \
         CAST(SUM(version_store_reserved_page_count) AS bigint) AS version_pages \
         FROM tempdb.sys.dm_db_file_space_usage;",
-    needs: Needs::ServerState,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Trace flags on for all sessions. The result has fixed columns.
@@ -297,9 +290,7 @@ pub const PERFORMANCE: Question = Question {
         N'Worktables Created/sec')) \
         OR (object_name LIKE N'%:Databases%' AND instance_name IN (N'tempdb', N'_Total') \
         AND counter_name IN (N'Transactions/sec', N'Log Flushes/sec', N'Log Bytes Flushed/sec'));",
-    needs: Needs::ServerState,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Current waits of a run's sessions. A session that computes has no wait; one without a request waits for its client; one that
@@ -314,9 +305,7 @@ pub const WAITING: Question = Question {
         WHERE r.wait_type LIKE N'CX%' AND t.session_id = s.session_id AND t.wait_type NOT LIKE N'CX%' \
         ORDER BY t.wait_duration_ms DESC) AS w \
         WHERE s.program_name = N'dbstow session' ORDER BY s.session_id;",
-    needs: Needs::ServerState,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Logical and physical reads of a run's sessions, in pages; counted when a request ends.
@@ -325,9 +314,7 @@ pub const SESSION_READS: Question = Question {
     text: "SELECT CAST(SUM(logical_reads) AS bigint) AS logical_reads, CAST(SUM(reads) AS bigint) AS reads, \
         CAST(SUM(writes) AS bigint) AS writes, CAST(SUM(CAST(cpu_time AS bigint)) AS bigint) AS cpu_ms \
         FROM sys.dm_exec_sessions WHERE program_name = N'dbstow session';",
-    needs: Needs::ServerState,
-    since: 11,
-    azure_database: true,
+    ..STATE
 };
 
 /// Statements of the current database in the plan cache: maximum threads of each, and the pages that it spilled into tempdb.
@@ -339,9 +326,8 @@ pub const STATEMENTS: Question = Question {
         CROSS APPLY sys.dm_exec_sql_text(s.sql_handle) AS t \
         CROSS APPLY sys.dm_exec_plan_attributes(s.plan_handle) AS a \
         WHERE a.attribute = N'dbid' AND CAST(a.value AS int) = DB_ID();",
-    needs: Needs::ServerState,
     since: 13,
-    azure_database: true,
+    ..STATE
 };
 
 /// When the service started, the processor time of its process over all processors, and the clock.
@@ -353,9 +339,8 @@ pub const PROCESS: Question = Question {
     text: "SELECT CONVERT(nvarchar(40), sqlserver_start_time, 126) AS started, \
         CAST(process_kernel_time_ms + process_user_time_ms AS bigint) AS processor_ms, \
         CONVERT(nvarchar(40), SYSUTCDATETIME(), 126) AS now_utc FROM sys.dm_os_sys_info;",
-    needs: Needs::ServerState,
-    since: 11,
     azure_database: false,
+    ..STATE
 };
 
 /// I/O of each file since its database was opened, and its type. `sys.master_files` omits files that the login may not see: their
@@ -369,9 +354,8 @@ pub const FILE_REQUESTS: Question = Question {
         CAST(vfs.io_stall_write_ms AS bigint) AS write_stall_ms \
         FROM sys.dm_io_virtual_file_stats(NULL, NULL) AS vfs LEFT JOIN sys.master_files AS mf \
         ON mf.database_id = vfs.database_id AND mf.file_id = vfs.file_id ORDER BY vfs.database_id, vfs.file_id;",
-    needs: Needs::ServerState,
-    since: 11,
     azure_database: false,
+    ..STATE
 };
 
 /// Batches sent by clients, and committed writing transactions: of all databases, and of tempdb.
@@ -385,9 +369,8 @@ pub const BATCHES: Question = Question {
         WHERE (object_name LIKE N'%:SQL Statistics%' AND counter_name = N'Batch Requests/sec') \
         OR (object_name LIKE N'%:Databases%' AND counter_name = N'Write Transactions/sec' \
         AND instance_name IN (N'tempdb', N'_Total'));",
-    needs: Needs::ServerState,
-    since: 11,
     azure_database: false,
+    ..STATE
 };
 
 /// User sessions, and when each began its last request: a different time means that it was active. Excludes the querying session.
@@ -396,9 +379,8 @@ pub const LAST_REQUESTS: Question = Question {
     text: "SELECT CAST(session_id AS bigint) AS session_id, \
         CONVERT(nvarchar(40), last_request_start_time, 126) AS last_request FROM sys.dm_exec_sessions \
         WHERE is_user_process = 1 AND session_id <> @@SPID ORDER BY session_id;",
-    needs: Needs::ServerState,
-    since: 11,
     azure_database: false,
+    ..STATE
 };
 
 /// Running user requests, and what each waits for; one that waits for its own workers is assigned the wait of the worker that has
@@ -413,9 +395,8 @@ pub const REQUESTS: Question = Question {
         WHERE r.wait_type LIKE N'CX%' AND t.session_id = r.session_id AND t.wait_type NOT LIKE N'CX%' \
         ORDER BY t.wait_duration_ms DESC) AS w \
         WHERE s.is_user_process = 1 AND r.session_id <> @@SPID ORDER BY r.session_id;",
-    needs: Needs::ServerState,
-    since: 11,
     azure_database: false,
+    ..STATE
 };
 
 /// All of them.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::keys::Key;
-use crate::question::{Sweep, SweepValue};
+use crate::spec::arm::{Sweep, SweepValue};
 use crate::spec::bounds::{NAME_MAX, arm_named};
 use crate::spec::{Arm, Fitted, Spec, SpecError};
 
@@ -20,7 +20,8 @@ pub(super) struct Combinations {
 }
 
 impl Combinations {
-    /// Reads each combination with `read`, which takes positions of overrides and their values.
+    /// Reads the experiment once for each combination of values, by `read`. It is given, for each override that has several values,
+    /// the position among the overrides and the value that it has this time.
     ///
     /// # Errors
     /// The first error of `read`.

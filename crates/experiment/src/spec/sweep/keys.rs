@@ -4,7 +4,7 @@ use model::{Bytes, Throughput};
 use toml_edit::Value;
 
 use crate::spec::SpecError;
-use crate::spec::arms::SETTABLE;
+use crate::spec::arm::SETTABLE;
 
 /// Maximum number of values of a key: all pairs are compared.
 const VALUES_MAX: usize = 32;

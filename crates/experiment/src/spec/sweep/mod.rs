@@ -14,7 +14,8 @@ use keys::Key;
 
 use super::bounds::TRIALS_MAX;
 use super::known::Known;
-use super::{ExperimentText, Mode, Origin, Spec, SpecError, Variant};
+use super::origin::Origin;
+use super::{ExperimentText, Mode, Spec, SpecError, Variant};
 
 /// Maximum number of combinations of values.
 const COMBINATIONS_MAX: usize = 1_000;

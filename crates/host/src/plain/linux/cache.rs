@@ -34,7 +34,7 @@ pub(crate) fn forget(directory: &Path) -> io::Result<Vec<String>> {
             "its files are in memory (tmpfs): there is nothing to go cold".into(),
         ]);
     }
-    let mut left = Left::default();
+    let mut left = LeftInCache::default();
     let mut folders = vec![directory.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder)? {
@@ -51,18 +51,9 @@ pub(crate) fn forget(directory: &Path) -> io::Result<Vec<String>> {
     Ok(left.words().into_iter().chain(own_cache).collect())
 }
 
-/// Drops the page cache of the whole machine.
-///
-/// # Errors
-/// When this program is not root.
-pub(crate) fn drop_caches() -> io::Result<()> {
-    // 1: the page cache, but not directories and inodes.
-    fs::write("/proc/sys/vm/drop_caches", "1")
-}
-
 /// What remained in the page cache.
 #[derive(Default)]
-struct Left {
+struct LeftInCache {
     files: usize,
     cached: u64,
     size: u64,
@@ -70,7 +61,7 @@ struct Left {
     refused: Vec<(PathBuf, io::Error)>,
 }
 
-impl Left {
+impl LeftInCache {
     fn add(&mut self, file: &Path) {
         match forget_file(file) {
             Ok((0, _)) => {}

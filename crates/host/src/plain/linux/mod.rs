@@ -17,7 +17,7 @@ use std::path::Path;
 use procfs::process::MountInfo;
 
 pub(super) use activity::Activity;
-pub(super) use cache::{drop_caches, forget};
+pub(super) use cache::forget;
 pub(super) use counted::{disk_counters, processor_time, watched};
 use device::{Device, Disk};
 pub(super) use device_info::device_info;

@@ -10,11 +10,20 @@ use reading::{Reading, fact};
 use super::super::collect::{self, Counted, Transfers};
 use super::super::parameters;
 use super::run::Ran;
+use super::series::SecondBySecond;
 use super::waits::Samples;
-use super::{Observed, Subject};
+use crate::trial::Subject;
 use engine::{Engine, FrontKind, Modelled};
-use experiment::record::{ClientRecord, Note, Record, histogram};
+use experiment::record::{ClientRecord, Note, Phase, Record, histogram};
 use experiment::spec::Mode;
+
+/// All observations of a finished trial.
+pub(super) struct Observed {
+    pub(super) ran: Ran,
+    pub(super) phases: Vec<Phase>,
+    pub(super) series: SecondBySecond,
+    pub(super) notes: Vec<Note>,
+}
 
 /// The record of a trial that did not complete.
 pub(super) fn failed(subject: &Subject<'_>, error: String) -> Record {

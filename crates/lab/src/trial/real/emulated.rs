@@ -1,17 +1,10 @@
 //! Modelled volumes under real files, through FUSE.
 
 use super::Subject;
+#[cfg(not(all(target_os = "linux", feature = "emulator")))]
+use super::preflight::MISSING;
 use super::run_volumes::{RunVolumes, Sited};
 use engine::FrontKind;
-
-/// Why this build mounts no modelled disks, and the remedy.
-#[cfg(not(target_os = "linux"))]
-pub(super) const MISSING: &str = "modelled disks under real files need Linux (FUSE)";
-
-/// Why this build mounts no modelled disks, and the remedy.
-#[cfg(all(target_os = "linux", not(feature = "emulator")))]
-pub(super) const MISSING: &str = "this dbstow was built without the emulator (cargo feature `emulator`), which puts modelled disks \
-                                  under real files; take --engine sqlite, or a build with it";
 
 #[cfg(not(all(target_os = "linux", feature = "emulator")))]
 impl RunVolumes {
@@ -37,7 +30,6 @@ mod linux {
         Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
     };
     use model::{Bytes, VolumeSpec, random};
-    use parking_lot::Mutex;
 
     use host::orphans;
 
@@ -97,7 +89,7 @@ mod linux {
             let trial = format!("block {}, {}", subject.id.block + 1, subject.id.arm);
             let site = RemoteSite::start(command, &spec).map_err(|error| {
                 if error.kind() == std::io::ErrorKind::UnexpectedEof {
-                    self.note_lost(&format!("{trial}: {error}"));
+                    self.lost.lock().push(format!("{trial}: {error}"));
                 }
                 format!("mounting the volumes: {error}")
             })?;
@@ -121,16 +113,12 @@ mod linux {
                         None => stopped,
                         // What it leaves is cleaned up afterwards.
                         Some(how) => {
-                            note(&lost, format!("{trial}: {how}"));
+                            lost.lock().push(format!("{trial}: {how}"));
                             Ok(())
                         }
                     }
                 }),
             })
-        }
-
-        fn note_lost(&self, what: &str) {
-            note(&self.lost, what.to_owned());
         }
 
         /// Cleans up after emulators that ended before they were stopped: of this run, or of any that no longer runs.
@@ -161,10 +149,6 @@ mod linux {
                 FrontKind::File => Front::File,
             }
         }
-    }
-
-    fn note(lost: &Mutex<Vec<String>>, what: String) {
-        lost.lock().push(what);
     }
 
     /// User and group id of a system user; only root can give files to another user.

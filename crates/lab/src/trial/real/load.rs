@@ -8,11 +8,11 @@ use super::super::parameters::{self, ParameterRows};
 use super::super::sessions::{self, Window};
 use super::gate::Gate;
 use super::session::RealSession;
-use super::{Trial, joined};
+use super::trial::{RealTrial, joined};
 use engine::Engine;
 use workload::Database;
 
-impl Trial<'_> {
+impl RealTrial<'_> {
     /// Loads all databases. The first that fails ends the others.
     pub(super) fn load(&self, engine: &dyn Engine) -> Result<(), String> {
         let sessions = match self.subject.workload().database {
@@ -64,8 +64,12 @@ impl Trial<'_> {
             let count = self.subject.settings.workload.sessions;
             let mut variables = workload.variables(session, count);
             let seed = random::derive(self.subject.id.seed, "load", u64::from(session));
-            let spread = || engine.spread(session).map_err(|error| error.to_string());
-            sessions::load(&mut seat, workload, &mut variables, seed, spread)
+            let distribute = || {
+                engine
+                    .distribute_tables(session)
+                    .map_err(|error| error.to_string())
+            };
+            sessions::load(&mut seat, workload, &mut variables, seed, distribute)
         });
         result.map_err(|error| {
             let error = format!("loading the database of session {session}: {error}");

@@ -9,6 +9,7 @@
 mod collect;
 mod emulated;
 mod error;
+mod event;
 mod gate;
 mod load;
 mod pauses;
@@ -21,31 +22,31 @@ mod series;
 mod session;
 mod snapshot;
 mod stop;
+mod trial;
 mod waits;
 mod work_dir;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use host::clock::Clock;
 use host::site::Site;
-use model::{Duration, Instant};
-use reading::Reading;
+use model::Instant;
 
 use super::sessions::Window;
 use super::{Cancelled, Subject};
+use collect::Observed;
 use engine::{Engine, EngineError, Started};
 pub use error::VolumesError;
+pub use event::{Event, Second, VolumeRate};
 use experiment::record::{Note, Phase, Record};
 use experiment::spec::{Mode, Temperature};
-use gate::Gate;
 pub use preflight::check as preflight;
 use run::Ran;
 pub use run_volumes::{Orphans, RunVolumes};
 use series::SecondBySecond;
-use session::Common;
 use stop::{Stop, StopOnDrop};
+use trial::{RealTrial, joined};
 pub use work_dir::WorkDirError;
 
 /// Provides a trial's files, and the engine on them.
@@ -72,42 +73,6 @@ pub struct Placed<'a> {
     pub keep: bool,
 }
 
-/// Progress of a trial.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// A phase begins: `place`, `load`, `quiesce`, `warm-up`, `run` or `clean up`.
-    Phase(&'static str),
-    /// Activity of the volumes in the last second.
-    Second(Box<Second>),
-    /// Something could not be cleaned up.
-    Left(String),
-}
-
-/// Activity of all volumes in one second.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Second {
-    /// Its length: the last one of a trial is shorter, and others are slightly longer.
-    pub span: Duration,
-    /// What was counted in it.
-    pub done: Reading,
-    /// The same as rates, by volume.
-    pub volumes: Vec<VolumeRate>,
-}
-
-/// Current activity of a volume.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VolumeRate {
-    /// Its name.
-    pub volume: String,
-    /// Reads and writes per second.
-    pub iops: f64,
-    /// Megabytes (10⁶) read and written per second.
-    pub mb_per_s: f64,
-}
-
-/// Polling interval for the end of a trial.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-
 /// Runs a trial. A failed trial has a record too.
 ///
 /// # Errors
@@ -115,13 +80,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 pub fn run_trial(
     subject: &Subject<'_>,
     supply: &dyn Supply,
-    tell: &(dyn Fn(Event) + Sync),
+    report: &(dyn Fn(Event) + Sync),
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<Record, Cancelled> {
     let clock = Clock::start();
-    tell(Event::Phase("place"));
+    report(Event::Phase("place"));
     let record = match supply.place(subject) {
-        Ok(placed) => on(placed, subject, clock, tell, cancelled),
+        Ok(placed) => on(placed, subject, clock, report, cancelled),
         Err(error) => collect::failed(subject, error),
     };
     if cancelled() {
@@ -135,7 +100,7 @@ fn on(
     placed: Placed<'_>,
     subject: &Subject<'_>,
     clock: Clock,
-    tell: &(dyn Fn(Event) + Sync),
+    report: &(dyn Fn(Event) + Sync),
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Record {
     let Placed {
@@ -145,7 +110,7 @@ fn on(
         close,
         keep,
     } = placed;
-    let trial = Trial::new(subject, clock, tell, cancelled);
+    let trial = RealTrial::new(subject, clock, report, cancelled);
     let mut left = Vec::new();
     let result = match engine() {
         Err(error) => Err(error.to_string()),
@@ -157,7 +122,7 @@ fn on(
             let result = trial.run_phases(&*site, &*engine);
             let record = result
                 .and_then(|observed| collect::record(subject, &disks, &*site, &*engine, observed));
-            tell(Event::Phase("clean up"));
+            report(Event::Phase("clean up"));
             if keep {
                 engine.keep();
             }
@@ -169,54 +134,19 @@ fn on(
     drop(site);
     left.extend(close());
     for left in left {
-        tell(Event::Left(left.clone()));
+        report(Event::Left(left.clone()));
         record.notes.push(Note::NotCleanedUp(left));
     }
     record
 }
 
-/// A trial in progress.
-struct Trial<'a> {
-    subject: &'a Subject<'a>,
-    common: Common,
-    tell: &'a (dyn Fn(Event) + Sync),
-    cancelled: &'a (dyn Fn() -> bool + Sync),
-}
-
-/// All observations of a finished trial.
-struct Observed {
-    ran: Ran,
-    phases: Vec<Phase>,
-    series: SecondBySecond,
-    notes: Vec<Note>,
-}
-
-impl<'a> Trial<'a> {
-    fn new(
-        subject: &'a Subject<'a>,
-        clock: Clock,
-        tell: &'a (dyn Fn(Event) + Sync),
-        cancelled: &'a (dyn Fn() -> bool + Sync),
-    ) -> Trial<'a> {
-        let common = Common {
-            clock,
-            stop: Stop::new(clock),
-            failures: AtomicU64::new(0),
-        };
-        Trial {
-            subject,
-            common,
-            tell,
-            cancelled,
-        }
-    }
-
+impl RealTrial<'_> {
     fn run_phases(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Observed, String> {
         let over = Stop::new(self.common.clock);
         thread::scope(|scope| {
             let (clock, over, stop) = (self.common.clock, &over, &self.common.stop);
-            let tell = self.tell;
-            let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop, tell));
+            let report = self.report;
+            let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop, report));
             let ended = StopOnDrop(over);
             let result = self.phases(site, engine);
             drop(ended);
@@ -243,12 +173,12 @@ impl<'a> Trial<'a> {
         let now = || self.common.clock.now();
         let mut phases = Phases(vec![phase("place", Instant::ZERO, now(), false)]);
         if !self.subject.workload().load.measured {
-            (self.tell)(Event::Phase("load"));
+            (self.report)(Event::Phase("load"));
             self.load(engine)?;
             phases.until("load", now(), false);
         }
         let rows = self.parameters(engine)?;
-        (self.tell)(Event::Phase("quiesce"));
+        (self.report)(Event::Phase("quiesce"));
         let notes = self.quiesce(site, engine)?;
         phases.until("quiesce", now(), false);
         let ran = self.run(site, engine, rows.as_ref())?;
@@ -280,54 +210,6 @@ impl<'a> Trial<'a> {
             notes.push(Note::NotCold(warm.to_owned()));
         }
         Ok(notes)
-    }
-
-    /// Runs `work`, which the engine abandons if the trial is cancelled.
-    fn abandoned_if_cancelled<T>(&self, engine: &dyn Engine, work: impl FnOnce() -> T) -> T {
-        let over = Stop::new(self.common.clock);
-        thread::scope(|scope| {
-            let ended = StopOnDrop(&over);
-            let watch = || {
-                while over.sleep_until(self.common.clock.now() + LOOK_EVERY) {
-                    if (self.cancelled)() {
-                        engine.abandon();
-                    }
-                }
-            };
-            scope.spawn(watch);
-            let done = work();
-            drop(ended);
-            done
-        })
-    }
-
-    /// Waits until all of the gate's sessions have ended, and ends them on cancellation. `look` is called
-    /// repeatedly, and returns when it must be called next.
-    fn wait_until_done(
-        &self,
-        gate: &Gate,
-        engine: &dyn Engine,
-        mut look: impl FnMut(Instant) -> Option<Instant>,
-    ) {
-        loop {
-            let now = self.common.clock.now();
-            let next = look(now);
-            self.check_cancelled(engine);
-            let soon = now + LOOK_EVERY;
-            if gate.all_ended(next.map_or(soon, |next| next.min(soon))) {
-                return;
-            }
-        }
-    }
-
-    /// Interrupts current statements if the trial must end.
-    fn check_cancelled(&self, engine: &dyn Engine) {
-        if (self.cancelled)() {
-            self.common.stop.set(None);
-        }
-        if self.common.stop.is_set() {
-            engine.interrupt();
-        }
     }
 }
 
@@ -368,10 +250,4 @@ fn phase(name: &str, start: Instant, end: Instant, measured: bool) -> Phase {
         end_ns: end.as_nanos(),
         measured,
     }
-}
-
-/// The result of a thread, or its panic.
-fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
-    let result = thread.join();
-    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

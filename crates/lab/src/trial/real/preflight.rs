@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use host::plain::free_space;
 use model::Bytes;
 
-#[cfg(not(all(target_os = "linux", feature = "emulator")))]
-use super::emulated::MISSING;
 use super::error::VolumesError;
 use super::work_dir::WorkDirError;
 use crate::trial::memory;
@@ -18,6 +16,15 @@ use engine::FrontKind;
 use engine::{EngineError, EngineProvider, Measured, Modelled, Options};
 use experiment::plan::Plan;
 use experiment::spec::{Arm, Mode};
+
+/// Why this build mounts no modelled disks, and the remedy.
+#[cfg(not(target_os = "linux"))]
+pub(super) const MISSING: &str = "modelled disks under real files need Linux (FUSE)";
+
+/// Why this build mounts no modelled disks, and the remedy.
+#[cfg(all(target_os = "linux", not(feature = "emulator")))]
+pub(super) const MISSING: &str = "this dbstow was built without the emulator (cargo feature `emulator`), which puts modelled disks \
+                                  under real files; take --engine sqlite, or a build with it";
 
 /// Minimum free space for a run, if the experiment does not specify the size of its files.
 const SPACE_LEAST: Bytes = Bytes::gib(1);

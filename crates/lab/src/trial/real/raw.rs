@@ -8,10 +8,11 @@ use host::site::Site;
 use model::Bytes;
 
 use super::super::collect;
+use super::event::Event;
 use super::pauses::Pauses;
 use super::stop::{Stop, StopOnDrop};
+use super::trial::{RealTrial, joined};
 use super::waits::divided;
-use super::{Event, Trial, joined};
 use crate::trial::{Subject, Work};
 use experiment::record::{NO_OPERATIONS, Note, Record};
 use experiment::spec::{Mode, Role, Temperature};
@@ -76,7 +77,7 @@ fn numbered(roles: &[(Role, Vec<usize>)]) -> RoleFiles {
     roles.iter().map(files).collect()
 }
 
-impl Trial<'_> {
+impl RealTrial<'_> {
     /// Plain I/O on the volumes' directories.
     pub(super) fn plain_io(&self, site: &dyn Site, disks: &[String]) -> Result<Record, String> {
         let subject = self.subject;
@@ -90,14 +91,14 @@ impl Trial<'_> {
         let directories: Vec<(usize, PathBuf)> = places
             .map(|volume| (*volume, site.directory(*volume).to_owned()))
             .collect();
-        (self.tell)(Event::Phase("load"));
+        (self.report)(Event::Phase("load"));
         let files = raw::Files::lay_out(&fio, &directories, load.span(), &stop).map_err(words)?;
-        (self.tell)(Event::Phase("quiesce"));
+        (self.report)(Event::Phase("quiesce"));
         let host_cache = subject.settings.engine.host_cache_start == Temperature::Cold;
         let cold = site.go_cold(host_cache);
         let cold = cold.map_err(|error| format!("emptying the volumes' caches: {error}"))?;
         let before = site.reading().map_err(|error| error.to_string())?;
-        (self.tell)(Event::Phase("run"));
+        (self.report)(Event::Phase("run"));
         let names: Vec<String> = subject
             .stage
             .volumes

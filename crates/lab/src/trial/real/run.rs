@@ -9,13 +9,14 @@ use model::{Duration, Instant};
 
 use super::super::parameters::ParameterRows;
 use super::super::sessions::{self, Run, SessionContext, Tally, Task, Window};
+use super::event::Event;
 use super::gate::Gate;
 use super::series::{EngineSeries, end_if_gone};
 use super::session::RealSession;
 use super::snapshot::{Counters, Snapshot};
 use super::stop::{Stop, StopOnDrop};
+use super::trial::{LOOK_EVERY, RealTrial, joined};
 use super::waits::{Samples, SessionTime};
-use super::{Event, LOOK_EVERY, Trial, joined};
 use engine::Engine;
 use experiment::record::Note;
 use workload::{Database, Variables};
@@ -60,7 +61,7 @@ struct Start<'a> {
 /// How long after the end of the measured time a session may take for its last operation, which no longer counts.
 const GRACE: Duration = Duration::SECOND;
 
-impl Trial<'_> {
+impl RealTrial<'_> {
     /// Runs the sessions, with parameters from `rows`, if any.
     pub(super) fn run(
         &self,
@@ -170,8 +171,12 @@ impl Trial<'_> {
         }
         let mut load = || {
             let seed = self.subject.id.seed;
-            let spread = || engine.spread(number).map_err(|error| error.to_string());
-            sessions::load(seat, workload, variables, seed, spread)
+            let distribute = || {
+                engine
+                    .distribute_tables(number)
+                    .map_err(|error| error.to_string())
+            };
+            sessions::load(seat, workload, variables, seed, distribute)
         };
         match workload.database {
             Database::PerSession => load(),
@@ -197,7 +202,7 @@ impl Trial<'_> {
         }
         let mut counters = Counters::new(site, engine);
         let warm_up = self.subject.settings.workload.warm_up > Duration::ZERO;
-        (self.tell)(Event::Phase(if warm_up { "warm-up" } else { "run" }));
+        (self.report)(Event::Phase(if warm_up { "warm-up" } else { "run" }));
         let mut snapshots = Vec::new();
         if !warm_up {
             snapshots.push(counters.snapshot()?);
@@ -221,7 +226,7 @@ impl Trial<'_> {
                         broken = Some(error);
                     }
                 }
-                (self.tell)(Event::Phase("run"));
+                (self.report)(Event::Phase("run"));
             }
             if window.until.is_some_and(|until| now >= until + GRACE) {
                 engine.interrupt();
@@ -267,7 +272,7 @@ struct Alive {
 
 impl Alive {
     /// Ends the trial if operations have failed since the last check, and the engine does not answer.
-    fn look(&mut self, trial: &Trial<'_>, engine: &dyn Engine, now: Instant) {
+    fn look(&mut self, trial: &RealTrial<'_>, engine: &dyn Engine, now: Instant) {
         let failures = trial.common.failures.load(Ordering::Relaxed);
         if now < self.next || failures == self.failures || trial.common.stop.is_set() {
             return;

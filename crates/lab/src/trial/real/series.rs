@@ -8,11 +8,11 @@ use model::{Duration, Instant};
 use reading::{DiskReading, Reading};
 
 use super::super::sessions::Window;
+use super::event::{Event, Second, VolumeRate};
 use super::gate::Gate;
 use super::pauses::Pauses;
 use super::session::Common;
 use super::stop::Stop;
-use super::{Event, Second, VolumeRate};
 use engine::{CounterSample, CounterSampler, Engine, EngineError};
 use experiment::record::Series;
 use experiment::record::series::{self, COUNTED, INTERVAL, Points};
@@ -34,13 +34,13 @@ impl SecondBySecond {
         clock: Clock,
         over: &Stop,
         trial: &Stop,
-        tell: &(dyn Fn(Event) + Sync),
+        report: &(dyn Fn(Event) + Sync),
     ) -> SecondBySecond {
         let mut series = SecondBySecond {
             values: Values::new(),
             pauses: Pauses::new(clock),
         };
-        if let Err(error) = series.read_on(site, clock, over, tell) {
+        if let Err(error) = series.read_on(site, clock, over, report) {
             trial.set(Some(format!("the volumes' counters: {error}")));
         }
         series
@@ -51,7 +51,7 @@ impl SecondBySecond {
         site: &dyn Site,
         clock: Clock,
         over: &Stop,
-        tell: &(dyn Fn(Event) + Sync),
+        report: &(dyn Fn(Event) + Sync),
     ) -> std::io::Result<()> {
         let mut last = site.reading()?;
         let mut end = next_end(clock.now());
@@ -63,7 +63,7 @@ impl SecondBySecond {
             let done = reading.since(&last).unwrap_or_else(|_| reading.clone());
             self.add(&done, end);
             let span = reading.at.since(last.at);
-            tell(Event::Second(Box::new(Second {
+            report(Event::Second(Box::new(Second {
                 span,
                 volumes: rates(&done, span),
                 done,

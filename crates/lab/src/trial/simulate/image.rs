@@ -6,17 +6,16 @@
 use std::sync::Arc;
 
 use model::store::{PageSize, Role};
-use model::{Duration, Instant, random};
+use model::{Duration, Instant};
 use parking_lot::Mutex;
-use rusqlite::Connection;
-use sqlite_vfs::virtual_time::{Image, Parts, Session, set_last_row};
+use sqlite_vfs::virtual_time::Image;
 
 use super::super::TrialId;
 use super::super::sessions::{self, SessionContext};
 use super::tapes::{Executed, Tapes};
-use super::{Trial, session};
+use super::trial::{VirtualTrial, cache_kib, load_seed, tables};
 use experiment::spec::Settings;
-use workload::{Database, Driver, Statement, Tables, Value, Workload};
+use workload::{Database, Driver, Statement, Value, Workload};
 
 /// Most memory for images that no trial uses at present, in bytes.
 const IDLE_MAX: u64 = 64 << 20;
@@ -55,7 +54,7 @@ impl Images {
     /// What the sessions of `trial` execute on these images, if trials may share it.
     pub(super) fn executed(
         &self,
-        trial: &Trial<'_>,
+        trial: &VirtualTrial<'_>,
         images: &[Arc<Image>],
     ) -> Option<Arc<Executed>> {
         self.tapes.of(trial, images)
@@ -63,7 +62,7 @@ impl Images {
 
     /// An image for each database of `trial`, in the order of the sessions; `None` if it has to load them itself. If the load is
     /// measured, a trial begins with none.
-    pub(super) fn of(&self, trial: &Trial<'_>) -> Option<Vec<Arc<Image>>> {
+    pub(super) fn of(&self, trial: &VirtualTrial<'_>) -> Option<Vec<Arc<Image>>> {
         if trial.workload.load.measured {
             return Some(Vec::new());
         }
@@ -145,7 +144,7 @@ impl Load {
             return None;
         }
         let sessions = settings.workload.sessions;
-        let mut asked = Asked {
+        let mut asked = LoadStatements {
             statements: Vec::new(),
         };
         let mut variables = workload.variables(number, sessions);
@@ -161,25 +160,7 @@ impl Load {
     }
 }
 
-/// What a workload's tables are in.
-pub(super) fn tables(workload: &Workload) -> Role {
-    match workload.tables {
-        Tables::Data => Role::Data,
-        Tables::Temp => Role::Temp,
-    }
-}
-
-/// The seed of the load of database `number`.
-pub(super) fn load_seed(id: &TrialId, number: u32) -> u64 {
-    random::derive(id.seed, "load", u64::from(number))
-}
-
-/// Size of the cache of a connection while it runs.
-pub(super) fn cache_kib(settings: &Settings) -> u64 {
-    (settings.engine.sort_memory.0 >> 10).max(512)
-}
-
-impl Trial<'_> {
+impl VirtualTrial<'_> {
     /// Loads database `number` in a simulation of its own. `None` if that fails, which the trial then reports when it loads
     /// itself, or if its effect is not all in its file.
     fn load_image(&self, number: u32) -> Option<Image> {
@@ -194,78 +175,14 @@ impl Trial<'_> {
             first.is_autocommit().then_some((connections, row))
         })
     }
-
-    /// Places `parts` of copies of `images`. `None` if they have no room.
-    pub(super) fn place_images(
-        &self,
-        session: &Session,
-        images: &[Arc<Image>],
-        parts: Parts,
-    ) -> Option<()> {
-        let tables = tables(self.workload);
-        let is_shared = self.workload.database == Database::Shared;
-        images.iter().enumerate().try_for_each(|(number, image)| {
-            let placed = match is_shared {
-                true => session.place_shared(image, parts, session::SHARED, tables),
-                false => {
-                    let name = session::database(number as u32);
-                    session.place(image, parts, &name, tables)
-                }
-            };
-            placed.ok()
-        })
-    }
-
-    /// Opens every session's connection, to `parts` of copies of `images` unless the load is measured. `None` if that does not work here;
-    /// the trial has to load itself then, in a simulation without them.
-    pub(super) fn open_on(
-        &self,
-        session: &Session,
-        images: &[Arc<Image>],
-        parts: Parts,
-    ) -> Option<Vec<Connection>> {
-        match self.workload.load.measured {
-            true => self.prepare(session).ok(),
-            false => self.place(session, images, parts),
-        }
-    }
-
-    fn place(
-        &self,
-        session: &Session,
-        images: &[Arc<Image>],
-        parts: Parts,
-    ) -> Option<Vec<Connection>> {
-        self.place_images(session, images, parts)?;
-        let connections = session.unobserved(|| self.open_all(session))?.ok()?;
-        for (connection, image) in connections.iter().zip(images) {
-            set_last_row(connection, image.last_row());
-        }
-        Some(connections)
-    }
-
-    fn open_all(&self, session: &Session) -> Result<Vec<Connection>, String> {
-        let connections: Vec<Connection> = (0..self.settings.workload.sessions)
-            .map(|number| {
-                let connection = self.open(session, number, cache_kib(self.settings))?;
-                // SQLite reads the schema when it is first needed.
-                let text = |error: rusqlite::Error| error.to_string();
-                let schema = "SELECT count(*) FROM sqlite_schema";
-                connection.query_row(schema, [], |_| Ok(())).map_err(text)?;
-                Ok(connection)
-            })
-            .collect::<Result<_, String>>()?;
-        self.watch_keys(session, &connections)?;
-        Ok(connections)
-    }
 }
 
 /// Keeps the statements of a load instead of executing them.
-struct Asked {
+struct LoadStatements {
     statements: Vec<(String, Vec<Value>)>,
 }
 
-impl Driver for Asked {
+impl Driver for LoadStatements {
     type Error = String;
 
     fn statement(
@@ -288,7 +205,7 @@ impl Driver for Asked {
     }
 }
 
-impl SessionContext for Asked {
+impl SessionContext for LoadStatements {
     fn now(&self) -> Instant {
         Instant::ZERO
     }

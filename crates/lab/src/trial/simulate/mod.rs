@@ -9,37 +9,35 @@ mod rehearsal;
 mod replay;
 mod session;
 mod tapes;
+mod trial;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use model::Instant;
-use model::random;
 use model::split::TimeSplit;
 use rusqlite::Connection;
-use sqlite_vfs::virtual_time::{self, Image, Parts, Session, Simulation, TapeFiles, check_stacks};
+use sqlite_vfs::virtual_time::{self, Image, Parts, Simulation, TapeFiles};
 
 pub use image::{Images, Loads};
-pub use progress::{Moment, Tell};
+pub use progress::{Moment, Reporter};
 pub use rehearsal::{Forecast, RehearsalError, Size, rehearse};
 pub use replay::{Replayed, replay};
 
 use collect::{Collected, Snapshot, record};
-use image::{cache_kib, load_seed};
 use meter::SharedMeter;
 use progress::Progress;
 use session::{Body, Sums};
 use tapes::{Executed, ReplayingSession};
+use trial::VirtualTrial;
 
-use super::parameters::{self, ParameterRows};
+use super::parameters;
 use super::sessions::{Tally, Task, Window};
-use super::{Cancel, Cancelled, Stage, Subject, TrialId};
+use super::{Cancel, Cancelled, Stage, Subject};
 use engine::Simulated;
 use experiment::record::{Phase, Record};
-use experiment::spec::{Settings, Temperature};
-use sqlite::SqliteDriver;
-use workload::{Database, Workload};
+use workload::Workload;
 
 /// Runs a trial, which begins with copies of `images` where it loads the same, and reports progress. A failed trial has a
 /// record too.
@@ -50,11 +48,11 @@ pub fn run_trial(
     subject: &Subject<'_>,
     images: &Images,
     cancelled: &Cancel,
-    tell: &Tell<'_>,
+    report: &Reporter<'_>,
 ) -> Result<Record, Cancelled> {
     let record = match subject.engine.simulated() {
         Some(Simulated::PlainIo) => raw::record(subject, &**cancelled),
-        Some(Simulated::Statements) | None => sql(subject, images, cancelled, tell),
+        Some(Simulated::Statements) | None => sql(subject, images, cancelled, report),
     };
     if cancelled() {
         return Err(Cancelled);
@@ -62,7 +60,12 @@ pub fn run_trial(
     Ok(record)
 }
 
-fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'_>) -> Record {
+fn sql(
+    subject: &Subject<'_>,
+    images: &Images,
+    cancelled: &Cancel,
+    report: &Reporter<'_>,
+) -> Record {
     let Subject {
         id,
         settings,
@@ -71,7 +74,7 @@ fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'
         ..
     } = *subject;
     let workload = &logging(work.workload(), stage.log_bytes_factor);
-    let trial = Trial {
+    let trial = VirtualTrial {
         id,
         settings,
         stage,
@@ -79,22 +82,22 @@ fn sql(subject: &Subject<'_>, images: &Images, cancelled: &Cancel, tell: &Tell<'
         cancelled,
         meter: SharedMeter::of(stage),
     };
-    tell(Moment::Loading);
+    report(Moment::Loading);
     let loaded = images.of(&trial);
     let loaded = loaded.as_deref();
     let executed = loaded.and_then(|loaded| images.executed(&trial, loaded));
     let replayed = loaded.zip(executed);
     if let Some(collected) =
-        replayed.and_then(|(loaded, executed)| trial.replay(loaded, &executed, tell))
+        replayed.and_then(|(loaded, executed)| trial.replay(loaded, &executed, report))
     {
         return trial.record(Ok(collected));
     }
     // The other meter has counted what was replayed until it could not be any further.
-    let trial = Trial {
+    let trial = VirtualTrial {
         meter: SharedMeter::of(stage),
         ..trial
     };
-    trial.record(trial.execute(loaded, tell))
+    trial.record(trial.execute(loaded, report))
 }
 
 /// The workload, whose changed rows log `factor` times as many bytes as it says.
@@ -103,19 +106,6 @@ fn logging(workload: &Workload, factor: f64) -> Workload {
     let bytes = &mut workload.run.log_bytes_per_row;
     *bytes = (*bytes as f64 * factor).round() as u64;
     workload
-}
-
-/// SQLite's own cache while a shared database is loaded; otherwise rows in random order would write each page of an
-/// index many times.
-const LOADING_KIB: u64 = 64 << 10;
-
-struct Trial<'a> {
-    id: &'a TrialId,
-    settings: &'a Settings,
-    stage: &'a Stage,
-    workload: &'a Workload,
-    cancelled: &'a Cancel,
-    meter: SharedMeter,
 }
 
 /// How the sessions of a trial do their operations.
@@ -151,7 +141,7 @@ impl Sessions<'_> {
                 files,
                 is_abandoned,
                 ..
-            } => body.replay_session(ReplayingSession {
+            } => ReplayingSession {
                 session: body.session,
                 simulation,
                 executed,
@@ -161,7 +151,8 @@ impl Sessions<'_> {
                 before: None,
                 progress: body.progress,
                 is_abandoned,
-            }),
+            }
+            .run(body),
         }
     }
 
@@ -180,7 +171,7 @@ impl Sessions<'_> {
     }
 }
 
-impl Trial<'_> {
+impl VirtualTrial<'_> {
     fn record(&self, result: Result<Collected, String>) -> Record {
         let ended = result.is_ok();
         let mut record = record(self.id, self.stage, self.workload, &self.meter, result);
@@ -196,7 +187,7 @@ impl Trial<'_> {
         &self,
         images: &[Arc<Image>],
         executed: &Executed,
-        tell: &Tell<'_>,
+        report: &Reporter<'_>,
     ) -> Option<Collected> {
         let simulation = self.simulation().ok()?;
         let connections = match self.workload.load.measured {
@@ -206,8 +197,12 @@ impl Trial<'_> {
                 Vec::new()
             }
         };
-        let tables = image::tables(self.workload);
-        let files = |number| simulation.tape_files(&session::database(number), tables);
+        let tables = trial::tables(self.workload);
+        let files = |number| {
+            session::with_database(self.workload, number, |database| {
+                simulation.tape_files(database, tables)
+            })
+        };
         let sessions = 0..self.settings.workload.sessions;
         let files = sessions.map(|number| files(number).map(RefCell::new));
         let files: Vec<RefCell<TapeFiles>> = files.collect::<Option<_>>()?;
@@ -218,24 +213,28 @@ impl Trial<'_> {
             files,
             is_abandoned: &is_abandoned,
         };
-        let collected = self.run(&simulation, replaying, tell);
+        let collected = self.run(&simulation, replaying, report);
         collected.ok().filter(|_| !is_abandoned.get())
     }
 
     /// Executes the statements of its sessions, on `images` of its databases if there are any.
-    fn execute(&self, images: Option<&[Arc<Image>]>, tell: &Tell<'_>) -> Result<Collected, String> {
+    fn execute(
+        &self,
+        images: Option<&[Arc<Image>]>,
+        report: &Reporter<'_>,
+    ) -> Result<Collected, String> {
         if (self.cancelled)() {
             return Err(Cancelled.to_string());
         }
         let (simulation, connections) = self.loaded(images)?;
-        self.run(&simulation, Sessions::Executing(connections), tell)
+        self.run(&simulation, Sessions::Executing(connections), report)
     }
 
     fn run(
         &self,
         simulation: &Simulation,
         sessions: Sessions<'_>,
-        tell: &Tell<'_>,
+        report: &Reporter<'_>,
     ) -> Result<Collected, String> {
         simulation.with_store(|store| store.observe(Box::new(self.meter.clone())));
         let connections = sessions.connections();
@@ -245,7 +244,7 @@ impl Trial<'_> {
         let asked = &self.settings.workload;
         let task = Task::new(asked, self.workload, self.id.seed, Instant::ZERO);
         let task = task.with_rows(rows.as_ref());
-        let progress = &Progress::of(&task, tell);
+        let progress = &Progress::of(&task, report);
         let sums = Rc::new(RefCell::new(Sums {
             tally: Tally::new(),
             split: TimeSplit::default(),
@@ -300,127 +299,6 @@ impl Trial<'_> {
             cores: self.stage.machine.cores,
         })
     }
-
-    /// A simulation at time zero, in which nothing is loaded.
-    fn simulation(&self) -> Result<Simulation, String> {
-        let store = self.stage.build(random::derive(self.id.seed, "store", 0));
-        let simulation = Simulation::new(store, self.stage.machine.cores, self.stage.costs)
-            .map_err(|error| format!("a temporary file for the database's pages: {error}"))?;
-        simulation.stop_when(Rc::clone(self.cancelled));
-        Ok(simulation)
-    }
-
-    /// A simulation whose databases are loaded, and every session's connection.
-    fn loaded(
-        &self,
-        images: Option<&[Arc<Image>]>,
-    ) -> Result<(Simulation, Vec<Connection>), String> {
-        let sessions = self.settings.workload.sessions as usize;
-        check_stacks(sessions).map_err(|error| error.to_string())?;
-        if let Some(images) = images {
-            let simulation = self.simulation()?;
-            let placed = simulation.timeless(|session| self.open_on(session, images, Parts::All));
-            if let Some(connections) = placed {
-                return Ok((simulation, connections));
-            }
-        }
-        let simulation = self.simulation()?;
-        let connections = simulation.timeless(|session| self.prepare(session))?;
-        Ok((simulation, connections))
-    }
-
-    /// Opens every session's connection, and loads what is not measured.
-    fn prepare(&self, session: &Session) -> Result<Vec<Connection>, String> {
-        let connections = (0..self.settings.workload.sessions)
-            .map(|number| self.prepare_one(session, number))
-            .collect::<Result<Vec<_>, _>>()?;
-        self.watch_keys(session, &connections)?;
-        Ok(connections)
-    }
-
-    /// Opens the connection of session `number`, and loads its database if that is not measured and not loaded yet.
-    fn prepare_one(&self, session: &Session, number: u32) -> Result<Connection, String> {
-        if session.stopping() {
-            return Err(Cancelled.to_string());
-        }
-        let shared = self.workload.database == Database::Shared;
-        let loads = (number == 0 || !shared) && !self.workload.load.measured;
-        let loading_kib = match shared && loads {
-            true => LOADING_KIB,
-            false => cache_kib(self.settings),
-        };
-        let connection = self.open(session, number, loading_kib)?;
-        if loads {
-            let count = self.settings.workload.sessions;
-            let mut variables = self.workload.variables(number, count);
-            let seed = load_seed(self.id, number);
-            session::load(session, &connection, self.workload, &mut variables, seed)?;
-            set_cache(&connection, cache_kib(self.settings))?;
-        }
-        Ok(connection)
-    }
-
-    /// Opens the connection of session `number`, with a cache of its own of this size.
-    fn open(&self, session: &Session, number: u32, kib: u64) -> Result<Connection, String> {
-        let tables = image::tables(self.workload);
-        let opened = match self.workload.database {
-            Database::PerSession => session.open(&session::database(number), tables),
-            Database::Shared => session.open_shared(session::SHARED, tables),
-        };
-        let connection = opened.map_err(|error| error.to_string())?;
-        set_cache(&connection, kib)?;
-        Ok(connection)
-    }
-
-    /// Lets sessions of a shared database lock the rows that they change.
-    fn watch_keys(&self, session: &Session, connections: &[Connection]) -> Result<(), String> {
-        match self.workload.database {
-            Database::PerSession => Ok(()),
-            Database::Shared => connections
-                .iter()
-                .try_for_each(|connection| session.watch_keys(connection))
-                .map_err(|error| error.to_string()),
-        }
-    }
-
-    /// Runs the query whose rows are parameters, if the workload has one; like loading, it takes no time.
-    fn parameters(
-        &self,
-        session: &Session,
-        connections: &[Connection],
-    ) -> Result<Option<ParameterRows>, String> {
-        let Some(query) = parameters::query(self.workload) else {
-            return Ok(None);
-        };
-        let connection = connections.first().expect("there is a session");
-        let answer = SqliteDriver::new(session, connection, self.workload).table(&query.text);
-        ParameterRows::of(query, answer).map(Some)
-    }
-
-    /// After loading: SQLite's own caches are dropped, the store's and the host's kept or dropped.
-    fn quiesce(&self, simulation: &Simulation, connections: &[Connection]) {
-        for connection in connections {
-            // Best effort: what stays is at most the few pages of SQLite's own cache.
-            let _ = connection.release_memory();
-        }
-        let engine = &self.settings.engine;
-        simulation.with_store(|store| {
-            if engine.start == Temperature::Cold {
-                store.empty_pool();
-            }
-            if engine.host_cache_start == Temperature::Cold {
-                store.empty_host_cache();
-            }
-        });
-    }
-}
-
-/// Sets the size of a connection's own cache.
-fn set_cache(connection: &Connection, kib: u64) -> Result<(), String> {
-    let sql = format!("PRAGMA cache_size = -{kib}");
-    connection
-        .execute_batch(&sql)
-        .map_err(|error| error.to_string())
 }
 
 /// A session that only observes when the measured time begins and ends.

@@ -24,37 +24,37 @@ pub enum Moment {
 }
 
 /// Receives progress.
-pub type Tell<'a> = dyn Fn(Moment) + 'a;
+pub type Reporter<'a> = dyn Fn(Moment) + 'a;
 
 /// Counts operations, and reports from time to time.
 pub(super) struct Progress<'a> {
-    tell: &'a Tell<'a>,
+    report: &'a Reporter<'a>,
     operations: Option<u64>,
     until: Option<Instant>,
     ended: Cell<u64>,
-    told: Cell<u64>,
+    reported: Cell<u64>,
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn of(task: &Task<'_>, tell: &'a Tell<'a>) -> Progress<'a> {
+    pub(super) fn of(task: &Task<'_>, report: &'a Reporter<'a>) -> Progress<'a> {
         Progress {
             operations: task.operations,
-            ..Progress::to(task.window.until, tell)
+            ..Progress::to(task.window.until, report)
         }
     }
 
     /// For operations that continue until this instant.
-    pub(super) fn until(end: Instant, tell: &'a Tell<'a>) -> Progress<'a> {
-        Progress::to(Some(end), tell)
+    pub(super) fn until(end: Instant, report: &'a Reporter<'a>) -> Progress<'a> {
+        Progress::to(Some(end), report)
     }
 
-    fn to(until: Option<Instant>, tell: &'a Tell<'a>) -> Progress<'a> {
+    fn to(until: Option<Instant>, report: &'a Reporter<'a>) -> Progress<'a> {
         Progress {
-            tell,
+            report,
             operations: None,
             until,
             ended: Cell::new(0),
-            told: Cell::new(0),
+            reported: Cell::new(0),
         }
     }
 
@@ -69,9 +69,9 @@ impl<'a> Progress<'a> {
             (None, None) => return,
         };
         let step = (done * STEPS as f64) as u64;
-        if step > self.told.replace(step.max(self.told.get())) {
+        if step > self.reported.replace(step.max(self.reported.get())) {
             let done = done.min(1.0);
-            (self.tell)(Moment::Running { done, now: at });
+            (self.report)(Moment::Running { done, now: at });
         }
     }
 }
@@ -84,23 +84,23 @@ mod tests {
 
     #[test]
     fn a_trial_tells_how_much_of_its_operations_is_done_and_no_more_often_than_is_of_use() {
-        let told = RefCell::new(Vec::new());
-        let tell = |moment| told.borrow_mut().push(moment);
+        let reported = RefCell::new(Vec::new());
+        let report = |moment| reported.borrow_mut().push(moment);
         let progress = Progress {
-            tell: &tell,
+            report: &report,
             operations: Some(1_000_000),
             until: None,
             ended: Cell::new(0),
-            told: Cell::new(0),
+            reported: Cell::new(0),
         };
 
         for number in 0..1_000_000_u64 {
             progress.ended(Instant::from_nanos(number));
         }
 
-        let told = told.into_inner();
-        assert_eq!(told.len() as u64, STEPS);
-        let last = told.last().copied();
+        let reported = reported.into_inner();
+        assert_eq!(reported.len() as u64, STEPS);
+        let last = reported.last().copied();
         assert!(
             matches!(last, Some(Moment::Running { done: 1.0, .. })),
             "{last:?}"

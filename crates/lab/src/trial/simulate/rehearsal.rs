@@ -12,8 +12,9 @@ use sqlite_vfs::virtual_time::{Held, Session, Simulation, temporary_space};
 
 use super::super::parameters::ParameterRows;
 use super::super::sessions::SessionContext;
+use super::meter;
 use super::session::{self, VirtualSession};
-use super::{Trial, meter};
+use super::trial::VirtualTrial;
 use crate::trial::{Cancel, Subject, memory};
 use engine::Simulated;
 use experiment::spec::{Amount, Settings};
@@ -260,7 +261,7 @@ fn rehearsed(
     budget: &Rc<Budget>,
 ) -> Result<Taken, String> {
     let never: Cancel = Rc::new(|| false);
-    let trial = Trial {
+    let trial = VirtualTrial {
         id: subject.id,
         settings,
         stage: subject.stage,

@@ -10,7 +10,7 @@ use super::super::{Cancel, Cancelled, Stage, TrialId};
 use super::collect::{done, limits, split};
 use super::meter::SharedMeter;
 use super::progress::Progress;
-use super::{Moment, Tell};
+use super::{Moment, Reporter};
 use experiment::record::{Note, Phase, Record, histogram};
 use experiment::spec::{Mode, Role, Settings};
 use workload::OperationKind;
@@ -47,9 +47,9 @@ impl<'a> Replayed<'a> {
 pub fn replay(
     replayed: &Replayed<'_>,
     cancelled: &Cancel,
-    tell: &Tell<'_>,
+    report: &Reporter<'_>,
 ) -> Result<Record, Cancelled> {
-    tell(Moment::Loading);
+    report(Moment::Loading);
     let Replayed {
         id,
         settings,
@@ -62,7 +62,7 @@ pub fn replay(
     let mut follower = Follower {
         window,
         tally: Tally::new(),
-        progress: Progress::until(until, tell),
+        progress: Progress::until(until, report),
         cancelled,
     };
     let meter = SharedMeter::of(stage);

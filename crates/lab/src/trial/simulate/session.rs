@@ -6,13 +6,12 @@ use std::rc::Rc;
 use model::split::TimeSplit;
 use model::{Duration, Instant};
 use rusqlite::Connection;
-use sqlite_vfs::virtual_time::Session;
+use sqlite_vfs::virtual_time::{DatabaseName, Session};
 
 use super::super::sessions::{self, Run, SessionContext, Tally, Task};
 use super::progress::Progress;
-use super::tapes::ReplayingSession;
 use sqlite::SqliteDriver;
-use workload::{Driver, Statement, Value, Variables, Workload};
+use workload::{Database, Driver, Statement, Value, Variables, Workload};
 
 /// Name of the database that all sessions share.
 pub(super) const SHARED: &str = "shared";
@@ -20,6 +19,18 @@ pub(super) const SHARED: &str = "shared";
 /// Name of the database that session `number` has to itself.
 pub(super) fn database(number: u32) -> String {
     format!("session-{number}")
+}
+
+/// Calls `work` with the name of the database that session `number` of `workload` has.
+pub(super) fn with_database<T>(
+    workload: &Workload,
+    number: u32,
+    work: impl FnOnce(DatabaseName<'_>) -> T,
+) -> T {
+    match workload.database {
+        Database::PerSession => work(DatabaseName::Own(&database(number))),
+        Database::Shared => work(DatabaseName::Shared(SHARED)),
+    }
 }
 
 /// Results of all sessions of a run.
@@ -63,20 +74,8 @@ impl Body<'_> {
         self.add(tally, seat.before.as_ref());
     }
 
-    /// Replays this session's share.
-    pub(super) fn replay_session(&self, mut seat: ReplayingSession<'_>) {
-        let (task, session) = (self.task, self.session);
-        let mut variables = task.workload.variables(session.id(), task.sessions);
-        session.log_per_row(task.workload.run.log_bytes_per_row);
-        if task.workload.load.measured && !self.loaded(seat.load()) {
-            return;
-        }
-        let tally = Run::new(task, session.id(), &mut seat).run_to_end(&mut variables);
-        self.add(tally, seat.before.as_ref());
-    }
-
     /// Ends the session, and adds its results; `before`: how its time had been spent when the measured time began.
-    fn add(&self, tally: Tally, before: Option<&TimeSplit>) {
+    pub(super) fn add(&self, tally: Tally, before: Option<&TimeSplit>) {
         self.session.settle();
         let mut sums = self.sums.borrow_mut();
         sums.tally.merge(tally);
@@ -86,7 +85,7 @@ impl Body<'_> {
     }
 
     /// Adds a load that was measured; returns whether it succeeded.
-    fn loaded(&self, result: Result<(), String>) -> bool {
+    pub(super) fn loaded(&self, result: Result<(), String>) -> bool {
         let mut sums = self.sums.borrow_mut();
         sums.loaded = sums.loaded.max(self.session.now());
         sums.split.merge(&self.session.split());

@@ -1,12 +1,17 @@
 //! Executes the statements of sessions once for all arms of a block, and for all blocks if they draw nothing.
 //!
 //! Arms of a block share its seed: where they load the same, their sessions execute the same statements, and wait for
-//! different disks. If every session has a database of its own, what SQLite does is the same in all these trials. A thread then
-//! executes it, operation by operation and as far as the fastest trial gets, and the trials replay it
+//! different disks. A thread executes them, operation by operation and as far as the fastest trial gets, and the trials replay them
 //! ([`sqlite_vfs::virtual_time::Tape`]). It executes while a trial waits for it: both together use one processor.
 //! A load that is measured is the first operation of its session.
 //!
-//! Figures do not depend on it: a trial that cannot replay to its end executes all its statements itself, from the start.
+//! If every session has a database of its own, what SQLite does is the same in all these trials. Figures do not
+//! depend on the tape: a trial that cannot replay to its end executes all its statements itself, from the start.
+//!
+//! If sessions share a database, what a transaction finds there depends on those before it, and their order on the disks. On a tape they
+//! take effect in one order, which follows from the seed alone; each trial replays them in its own time, with their locks. A trial
+//! whose sessions overtake each other then finds rows as they were in that order. So the tape belongs to what is simulated: a trial replays
+//! it even if no other does, and how far it reaches depends on nothing but the seed.
 
 mod executed;
 mod replaying;
@@ -22,13 +27,13 @@ pub(super) use executed::Executed;
 pub(super) use replaying::ReplayingSession;
 
 use super::super::parameters;
-use super::{Trial, cache_kib};
+use super::trial::{VirtualTrial, cache_kib};
 use workload::{Command, Database, Load, Script, Tables, Value, Weighted, Workload};
 
 /// Tapes that no trial uses at present and that are kept for arms that follow. Each also keeps its databases.
 const IDLE_MAX: usize = 1;
 
-/// Words of statements whose results do not follow from the session's own database: the generator of `random` and what is
+/// Words of statements whose results do not follow from the session's database: the generator of `random` and what is
 /// attached are shared.
 const SHARED: [&str; 4] = ["random", "pragma", "attach", "vacuum"];
 
@@ -59,13 +64,14 @@ struct Key {
     parameters: BTreeMap<String, Value>,
     sessions: u32,
     page_size: PageSize,
+    database: Database,
     tables: Tables,
     cache_kib: u64,
 }
 
 impl Key {
-    fn of(trial: &Trial<'_>, images: &[Arc<Image>]) -> Key {
-        let Trial {
+    fn of(trial: &VirtualTrial<'_>, images: &[Arc<Image>]) -> Key {
+        let VirtualTrial {
             workload, settings, ..
         } = trial;
         let load = &workload.load;
@@ -77,6 +83,7 @@ impl Key {
             parameters: workload.parameters().clone(),
             sessions: settings.workload.sessions,
             page_size: settings.engine.page_size,
+            database: workload.database,
             tables: workload.tables,
             cache_kib: cache_kib(settings),
         }
@@ -94,6 +101,7 @@ impl Key {
                 key.seed,
                 key.sessions,
                 key.page_size,
+                key.database,
                 key.tables,
                 key.cache_kib,
             )
@@ -120,10 +128,15 @@ impl Tapes {
     }
 
     /// What the sessions of `trial` execute, if that can be known without its disks.
-    pub(super) fn of(&self, trial: &Trial<'_>, images: &[Arc<Image>]) -> Option<Arc<Executed>> {
+    pub(super) fn of(
+        &self,
+        trial: &VirtualTrial<'_>,
+        images: &[Arc<Image>],
+    ) -> Option<Arc<Executed>> {
         let key = Key::of(trial, images);
         let trials = self.sharing(trial.id.seed, &key);
-        if trials <= 1 || !is_own(trial.workload) {
+        let is_shared = key.database == Database::Shared;
+        if !is_known(trial.workload) || !is_shared && trials <= 1 {
             return None;
         }
         let mut kept = self.kept.lock();
@@ -133,10 +146,10 @@ impl Tapes {
             None => Kept {
                 key,
                 executed: Arc::new(Executed::begin(trial, images.to_vec())?),
-                left: trials,
+                left: trials.max(1),
             },
         };
-        if known.executed.has_ended() {
+        if known.executed.has_ended() && !is_shared {
             // Most trials would replay it in vain.
             let is_given_up = |seed: &u64| known.key.seed.is_none_or(|drawn| drawn == *seed);
             self.trials.lock().retain(|seed, _| !is_given_up(seed));
@@ -174,12 +187,13 @@ fn forget_idle(kept: &mut Vec<Kept>) {
     });
 }
 
-/// Whether what sessions execute follows from their own databases.
-fn is_own(workload: &Workload) -> bool {
-    workload.database == Database::PerSession
+/// Whether what sessions execute follows from their databases.
+fn is_known(workload: &Workload) -> bool {
+    let is_placed = workload.database == Database::PerSession || !workload.load.measured;
+    is_placed
         && workload.run.per_turn == 1
         && parameters::query(workload).is_none()
-        && executed_scripts(workload).all(|script| are_own(&script.commands))
+        && executed_scripts(workload).all(|script| are_known(&script.commands))
 }
 
 /// Whether what sessions execute is drawn: which script comes next, or a number in one.
@@ -197,7 +211,7 @@ fn executed_scripts(workload: &Workload) -> impl Iterator<Item = &Script> {
     load.chain(run)
 }
 
-fn are_own(commands: &[Command]) -> bool {
+fn are_known(commands: &[Command]) -> bool {
     commands.iter().all(|command| match command {
         Command::Sql(statement) => {
             let text = statement.text.to_ascii_lowercase();
@@ -206,7 +220,7 @@ fn are_own(commands: &[Command]) -> bool {
         Command::If {
             branches,
             otherwise,
-        } => are_own(otherwise) && branches.iter().all(|branch| are_own(&branch.commands)),
+        } => are_known(otherwise) && branches.iter().all(|branch| are_known(&branch.commands)),
         Command::Set { .. } | Command::Sleep { .. } => true,
     })
 }

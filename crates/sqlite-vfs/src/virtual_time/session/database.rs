@@ -1,16 +1,12 @@
 //! A session's databases: SQLite, set up as a front end to the modelled store.
 
-use std::ffi::CStr;
-
 use model::store::Role;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags, ffi};
 
 use super::{Session, current};
+use crate::virtual_time::files::VFS;
 use crate::virtual_time::rows;
-
-/// The VFS name under which databases are opened.
-pub(in crate::virtual_time) const VFS: &CStr = c"dbstow";
 
 /// VM steps between two calls of the progress handler.
 const STEPS: i32 = 100;
@@ -35,13 +31,8 @@ impl Session {
     /// SQLite's error.
     pub fn open_shared(&self, name: &str, tables: Role) -> rusqlite::Result<Connection> {
         // One cache for all: with one each, every commit would invalidate all others.
-        let name = self.shared_name(name);
+        let name = self.world.shared_name(name);
         self.open_with(&name, tables, OpenFlags::SQLITE_OPEN_SHARED_CACHE)
-    }
-
-    /// The name of a shared database: SQLite finds its cache by it, across the whole process.
-    pub(in crate::virtual_time) fn shared_name(&self, name: &str) -> String {
-        format!("{name} of simulation {}", self.world.number)
     }
 
     fn open_with(&self, name: &str, tables: Role, also: OpenFlags) -> rusqlite::Result<Connection> {

@@ -4,6 +4,7 @@ use model::Duration;
 use model::store::Full;
 
 use super::Session;
+use crate::virtual_time::tape::TapedAct;
 use crate::virtual_time::trace::{Act, Key, Trace};
 
 impl Session {
@@ -12,7 +13,14 @@ impl Session {
     /// For transactions on a database that other sessions write to as well: SQLite has one writer, and a transaction
     /// that takes no time blocks no other. Outside of a run nothing takes time, and nothing is traced.
     pub fn trace(&self) {
-        if self.in_time() && !self.traces() {
+        if self.traces() {
+            return;
+        }
+        if self.tapes() {
+            self.forget_reads();
+            self.taped(|_| TapedAct::Trace);
+            self.tape_transaction(true);
+        } else if self.in_time() {
             self.forget_reads();
             self.trace.replace(Some(Trace::default()));
         }
@@ -30,6 +38,10 @@ impl Session {
         if !self.traces() {
             return Ok(());
         }
+        if self.taped(|_| TapedAct::Replay) {
+            self.tape_transaction(false);
+            return Ok(());
+        }
         let last = self.take_work();
         let trace = self.trace.take().unwrap_or_default();
         let result = loop {
@@ -37,7 +49,8 @@ impl Session {
                 Ok(()) => break Ok(()),
                 Err(Stopped::Full(full)) => break Err(full),
                 Err(Stopped::Deadlock(key)) => {
-                    self.world.count_deadlock();
+                    let deadlocks = &self.world.deadlocks;
+                    deadlocks.set(deadlocks.get() + 1);
                     self.release_rows();
                     // Without its own rows, or the same sessions could block each other for ever.
                     self.wait_for(key);
@@ -54,13 +67,15 @@ impl Session {
         result
     }
 
+    /// Whether it traces a transaction, for itself or for a tape.
     pub(super) fn traces(&self) -> bool {
-        self.trace.borrow().is_some()
+        let tape = self.tape.borrow();
+        self.trace.borrow().is_some() || tape.as_ref().is_some_and(|tape| tape.is_tracing)
     }
 
     /// Records an act, if it traces; returns whether it did.
     pub(super) fn traced(&self, act: Act) -> bool {
-        if !self.traces() {
+        if self.trace.borrow().is_none() {
             return false;
         }
         let work = self.take_work();

@@ -6,8 +6,17 @@ use model::store::{FileId, Full, Role};
 
 use super::{Session, enter, file_name, leave};
 use crate::virtual_time::scheduler::Simulation;
-use crate::virtual_time::tape::{Act, Numbers, Recorder, Tape, TapeFiles, Work};
+use crate::virtual_time::tape::{Numbers, Recorder, Tape, TapeFiles, TapedAct, Work};
 use crate::virtual_time::trace::Freed;
+
+/// The name under which a database was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseName<'a> {
+    /// By [`Session::open`].
+    Own(&'a str),
+    /// By [`Session::open_shared`].
+    Shared(&'a str),
+}
 
 /// A session outside of a run that executes operations without time, and tapes what they do.
 pub struct TapingSession(Rc<Session>);
@@ -31,18 +40,23 @@ impl TapingSession {
 }
 
 impl Simulation {
-    /// Session `id`, which tapes what it does in its database `name`; `None` if that was not opened.
-    pub fn taping_session(&self, id: u32, name: &str, tables: Role) -> Option<TapingSession> {
+    /// Session `id`, which tapes what it does in its database; `None` if that was not opened.
+    pub fn taping_session(
+        &self,
+        id: u32,
+        database: DatabaseName<'_>,
+        tables: Role,
+    ) -> Option<TapingSession> {
         let mut recorder = Recorder::default();
-        recorder.numbers.create(self.database(name, tables)?);
+        recorder.numbers.create(self.database(database, tables)?);
         let session = self.session(id, self.now());
         session.tape.replace(Some(recorder));
         Some(TapingSession(Rc::new(session)))
     }
 
-    /// The files of a session that replays what was taped in its database `name`; `None` if there is none of that name.
-    pub fn tape_files(&self, name: &str, tables: Role) -> Option<TapeFiles> {
-        self.database(name, tables).map(TapeFiles::of)
+    /// The files of a session that replays what was taped in its database; `None` if there is none of that name.
+    pub fn tape_files(&self, database: DatabaseName<'_>, tables: Role) -> Option<TapeFiles> {
+        self.database(database, tables).map(TapeFiles::of)
     }
 
     /// Frees what a session that replayed has left besides its database.
@@ -53,9 +67,12 @@ impl Simulation {
     }
 
     /// The place of a database.
-    fn database(&self, name: &str, tables: Role) -> Option<FileId> {
-        let files = self.files.borrow();
-        files.get(&file_name(name, tables))?.place()
+    fn database(&self, name: DatabaseName<'_>, tables: Role) -> Option<FileId> {
+        let name = match name {
+            DatabaseName::Own(name) => file_name(name, tables),
+            DatabaseName::Shared(name) => file_name(&self.world.shared_name(name), tables),
+        };
+        self.files.borrow().get(&name)?.place()
     }
 }
 
@@ -69,31 +86,23 @@ impl Session {
             if self.stopping() {
                 return Ok(());
             }
-            if work != Work::default() {
-                self.owe(self.cost(work));
-                self.unlogged_rows.set(self.unlogged_rows.get() + work.rows);
-            }
+            self.put_back(work);
             match act {
-                Act::Read(file, page) => {
-                    self.log_until_now();
-                    self.read(files.at(file), page);
-                }
-                Act::Write(file, page) => {
-                    self.log_until_now();
-                    self.write(files.at(file), page)?;
-                }
-                Act::Commit(rows) => self.commit(rows)?,
-                Act::RollBack => self.roll_back(),
-                Act::Settle => self.settle(),
-                Act::Sleep(span) => self.sleep(span),
-                Act::Lock(key) => self.lock(key),
-                Act::Unlock(key) => self.unlock(key),
-                Act::UnlockAll => self.unlock_all(),
-                Act::Create(file, role) => files.create(file, self.world().create(role)),
-                Act::Free(file) => self.world().free(Freed::File(files.free(file))),
-                Act::FreeFrom(file, first) => {
-                    self.world().free(Freed::From(files.at(file), first));
-                }
+                TapedAct::Read(file, page) => self.read_page(files.at(file), page),
+                TapedAct::Write(file, page) => self.write_page(files.at(file), page)?,
+                TapedAct::Commit(rows) => self.commit(rows)?,
+                TapedAct::RollBack => self.roll_back(),
+                TapedAct::Settle => self.settle(),
+                TapedAct::Sleep(span) => self.sleep(span),
+                TapedAct::Lock(key) => self.lock(key),
+                TapedAct::Unlock(key) => self.unlock(key),
+                TapedAct::UnlockAll => self.unlock_all(),
+                TapedAct::Create(file, role) => files.create(file, self.world().create(role)),
+                TapedAct::Free(file) => self.free(Freed::File(files.free(file))),
+                TapedAct::FreeFrom(file, first) => self.free(Freed::From(files.at(file), first)),
+                TapedAct::Trace => self.trace(),
+                TapedAct::Replay => self.replay()?,
+                TapedAct::Change(row) => self.change(|| Some(row)),
             }
         }
         Ok(())
@@ -104,7 +113,7 @@ impl Session {
     }
 
     /// Tapes an act and the work before it, if it tapes; returns whether it did.
-    pub(super) fn taped(&self, act: impl FnOnce(&Numbers) -> Act) -> bool {
+    pub(super) fn taped(&self, act: impl FnOnce(&Numbers) -> TapedAct) -> bool {
         if !self.tapes() {
             return false;
         }
@@ -118,13 +127,20 @@ impl Session {
         true
     }
 
+    /// A transaction on a shared database begins on the tape, or ends.
+    pub(super) fn tape_transaction(&self, begins: bool) {
+        if let Some(recorder) = self.tape.borrow_mut().as_mut() {
+            recorder.is_tracing = begins;
+        }
+    }
+
     /// SQLite created a file.
     pub(in crate::virtual_time) fn created(&self, file: FileId, role: Role) {
         if let Some(recorder) = self.tape.borrow_mut().as_mut() {
             let number = recorder.numbers.create(file);
             recorder
                 .acts
-                .push(Work::default(), Act::Create(number, role));
+                .push(Work::default(), TapedAct::Create(number, role));
         }
     }
 

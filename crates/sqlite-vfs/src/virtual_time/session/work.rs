@@ -1,5 +1,6 @@
 //! What a session executes, as CPU time: counted on its connection, never measured.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use model::Duration;
@@ -36,8 +37,12 @@ impl Session {
 
     /// Logical reads since the last call.
     fn take_reads(&self) -> u64 {
+        if self.database.get().is_null() {
+            return self.replayed_reads.take();
+        }
         // A shared cache counts the reads of all sessions; only those during a trace belong to this one.
-        if self.shares_cache.get() && self.in_time() && !self.traces() {
+        let is_observed = self.in_time() || self.tapes();
+        if self.shares_cache.get() && is_observed && !self.traces() {
             return 0;
         }
         let seen = logical_reads(self.database.get());
@@ -66,6 +71,15 @@ impl Session {
             reads: self.take_reads(),
             rows: 0,
         }
+    }
+
+    /// Counts work that another session did, as if this one had done it.
+    pub(super) fn put_back(&self, work: Work) {
+        let add = |to: &Cell<u64>, count| to.set(to.get() + count);
+        add(&self.steps, work.steps);
+        add(&self.statements, work.statements);
+        add(&self.replayed_reads, work.reads);
+        add(&self.unlogged_rows, work.rows);
     }
 
     /// Counts `work` in the simulation, and returns its CPU time.

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use super::{BLOCK, Block};
+/// Size of a block: a page of the database, so that SQLite writes and reads whole ones.
+pub(super) const BLOCK: usize = 8 << 10;
 
 /// Why the temporary file could not be used, human-readable.
 pub(crate) fn failure(error: &io::Error) -> String {
@@ -51,13 +52,6 @@ impl Slots {
             self.count += 1;
         }
         Ok(slot)
-    }
-
-    pub(super) fn release(&mut self, block: Block) {
-        match block {
-            Block::Spooled(slot) => self.free.push(slot),
-            Block::Empty | Block::Plain(_) | Block::Packed(_) | Block::Shared => {}
-        }
     }
 }
 

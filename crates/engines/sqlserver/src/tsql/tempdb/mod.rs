@@ -70,15 +70,15 @@ impl TempdbMove {
         self.check()?;
         let data = Pairs::of(&self.from, &self.data, Kind::Data)?;
         let log = Pairs::of(&self.from, &self.log, Kind::Log)?;
-        let plans = [Steps(&data, Kind::Data), Steps(&log, Kind::Log)];
-        type Part = for<'a, 'b> fn(&'a Steps<'b>) -> Vec<Statement>;
-        let of = |part: Part| plans.iter().flat_map(|steps| part(steps)).collect();
+        let kinds = [FilesOfKind(&data, Kind::Data), FilesOfKind(&log, Kind::Log)];
+        type Part = for<'a, 'b> fn(&'a FilesOfKind<'b>) -> Vec<Statement>;
+        let of = |part: Part| kinds.iter().flat_map(|files| part(files)).collect();
         Ok(TempdbPlan {
-            apply: placed(of(|steps| steps.apply())),
-            after_restart: placed(of(|steps| steps.after_restart())),
-            undo: placed(of(|steps| steps.undo())),
-            after_undo: placed(of(|steps| steps.after_undo())),
-            rescue: rescue(&plans),
+            apply: in_tempdb(of(|files| files.apply())),
+            after_restart: in_tempdb(of(|files| files.after_restart())),
+            undo: in_tempdb(of(|files| files.undo())),
+            after_undo: in_tempdb(of(|files| files.after_undo())),
+            rescue: rescue(&kinds),
         })
     }
 
@@ -123,8 +123,8 @@ pub fn tempdb() -> Name {
     Name::new("tempdb").expect("a name of six letters")
 }
 
-/// Switches databases: shrinking applies to the current one.
-fn placed(statements: Vec<Statement>) -> Vec<Statement> {
+/// The statements, executed in tempdb: shrinking applies to the current database.
+fn in_tempdb(statements: Vec<Statement>) -> Vec<Statement> {
     if statements.is_empty() {
         return statements;
     }
@@ -132,21 +132,21 @@ fn placed(statements: Vec<Statement>) -> Vec<Statement> {
     start.into_iter().chain(statements).collect()
 }
 
-fn rescue(plans: &[Steps<'_>]) -> Vec<Statement> {
-    let (first, others): (Vec<_>, Vec<_>) = plans
+fn rescue(kinds: &[FilesOfKind<'_>]) -> Vec<Statement> {
+    let (first, others): (Vec<_>, Vec<_>) = kinds
         .iter()
-        .flat_map(Steps::rescue)
+        .flat_map(FilesOfKind::rescue)
         .partition(|(is_first, _)| *is_first);
     let all = first.into_iter().chain(others);
     all.map(|(_, statement)| statement).collect()
 }
 
-/// The steps of the files of one kind.
-struct Steps<'a>(&'a Pairs<'a>, Kind);
+/// The files of one kind, as they are and as they are asked for: what moves them.
+struct FilesOfKind<'a>(&'a Pairs<'a>, Kind);
 
-impl Steps<'_> {
+impl FilesOfKind<'_> {
     fn apply(&self) -> Vec<Statement> {
-        let Steps(pairs, kind) = self;
+        let FilesOfKind(pairs, kind) = self;
         let mut steps = Vec::new();
         for (present, asked) in &pairs.kept {
             let smaller = asked.size.filter(|size| *size < present.size);
@@ -175,7 +175,7 @@ impl Steps<'_> {
     }
 
     fn after_restart(&self) -> Vec<Statement> {
-        let Steps(pairs, kind) = self;
+        let FilesOfKind(pairs, kind) = self;
         let mut steps = Vec::new();
         for (present, asked) in &pairs.kept {
             let name = pairs.name_of(present, asked);
@@ -198,7 +198,7 @@ impl Steps<'_> {
 
     /// Files that the move removed are recreated at once; those that it added are removed after the restart.
     fn undo(&self) -> Vec<Statement> {
-        let Steps(pairs, kind) = self;
+        let FilesOfKind(pairs, kind) = self;
         let mut steps = Vec::new();
         for (present, asked) in &pairs.kept {
             let name = pairs.name_of(present, asked);
@@ -217,7 +217,7 @@ impl Steps<'_> {
     }
 
     fn after_undo(&self) -> Vec<Statement> {
-        let Steps(pairs, kind) = self;
+        let FilesOfKind(pairs, kind) = self;
         let added = pairs.added.iter();
         let mut steps: Vec<Statement> =
             added.flat_map(|asked| remove(&asked.name, *kind)).collect();
@@ -237,7 +237,7 @@ impl Steps<'_> {
     /// Statements, each with whether it concerns the first file. Unconditional: what a server without its tempdb reports about
     /// tempdb's files is unknown.
     fn rescue(&self) -> Vec<(bool, Statement)> {
-        let Steps(pairs, kind) = self;
+        let FilesOfKind(pairs, kind) = self;
         let kept = pairs.kept.iter().filter_map(|(present, asked)| {
             let moved = asked.path.as_ref() != present.path.as_ref() && asked.path.is_some();
             let path = present.path.clone().filter(|_| moved)?;

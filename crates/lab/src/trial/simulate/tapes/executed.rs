@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration as RealDuration;
 
+use model::Duration;
 use model::random::Stream;
 use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
@@ -15,12 +16,11 @@ use sqlite_vfs::virtual_time::{Image, Parts, Session, Tape, TapingSession};
 
 use super::super::super::sessions::{self, Outcome, SessionContext};
 use super::super::super::{Cancel, Stage, TrialId};
-use super::super::Trial;
-use super::super::image::tables;
 use super::super::meter::SharedMeter;
-use super::super::session::{self, VirtualSession, database};
+use super::super::session::{self, VirtualSession};
+use super::super::trial::{VirtualTrial, tables};
 use experiment::spec::Settings;
-use workload::{Variables, Workload};
+use workload::{Database, Variables, Workload};
 
 /// Most memory of the operations on a tape, in bytes. Longer trials execute their statements themselves.
 const MEMORY_MAX: usize = 64 << 20;
@@ -77,7 +77,7 @@ impl Drop for Executed {
 
 impl Executed {
     /// Starts the thread that executes. `None` if the system has no thread left.
-    pub(super) fn begin(trial: &Trial<'_>, images: Vec<Arc<Image>>) -> Option<Executed> {
+    pub(super) fn begin(trial: &VirtualTrial<'_>, images: Vec<Arc<Image>>) -> Option<Executed> {
         let shared = Arc::new(Shared::default());
         let sessions = trial.settings.workload.sessions as usize;
         shared
@@ -150,7 +150,7 @@ impl Executor {
         let Ok(first) = asked.recv() else { return };
         let dropped = Arc::clone(&self.shared.is_dropped);
         let cancelled: Cancel = Rc::new(move || dropped.load(Ordering::Relaxed));
-        let trial = Trial {
+        let trial = VirtualTrial {
             id: &self.id,
             settings: &self.settings,
             stage: &self.stage,
@@ -166,8 +166,11 @@ impl Executor {
             return;
         };
         trial.quiesce(&simulation, &connections);
-        let taping =
-            |number| simulation.taping_session(number, &database(number), tables(&self.workload));
+        let taping = |number| {
+            session::with_database(&self.workload, number, |database| {
+                simulation.taping_session(number, database, tables(&self.workload))
+            })
+        };
         let taping: Option<Vec<TapingSession>> =
             (0..).map(taping).take(connections.len()).collect();
         let Some(taping) = taping else { return };
@@ -175,16 +178,51 @@ impl Executor {
         let mut sessions: Vec<Executing<'_>> = sessions
             .map(|(taping, connection)| Executing::new(taping, connection, self))
             .collect();
+        let execute = match self.workload.database {
+            Database::PerSession => Executor::execute_own,
+            Database::Shared => Executor::execute_in_turn,
+        };
         for (session, number) in iter::once(first).chain(asked) {
-            let executing = &mut sessions[session as usize];
-            let count = (number + number / AHEAD + 1).saturating_sub(executing.taped);
-            let next = || executing.next().filter(|_| !cancelled());
-            let operations: Vec<Operation> = iter::from_fn(next).take(count as usize).collect();
-            let is_cut_short = operations.len() as u64 != count;
-            if !self.shared.add(session, operations) || is_cut_short {
+            let may_go_on = execute(self, &mut sessions, session as usize, number, &cancelled);
+            if may_go_on.is_none() {
                 return;
             }
         }
+    }
+
+    /// Executes the operations of one session up to `number`. `None` if there can be no more.
+    fn execute_own(
+        &self,
+        sessions: &mut [Executing<'_>],
+        session: usize,
+        number: u64,
+        cancelled: &Cancel,
+    ) -> Option<()> {
+        let executing = &mut sessions[session];
+        let count = (number + number / AHEAD + 1).saturating_sub(executing.taped);
+        let next = || executing.next().filter(|_| !cancelled());
+        let operations: Vec<Operation> = iter::from_fn(next).take(count as usize).collect();
+        let is_cut_short = operations.len() as u64 != count;
+        let has_room = self.shared.add(session, operations);
+        (has_room && !is_cut_short).then_some(())
+    }
+
+    /// Executes operations of all sessions, one after the other, up to `number` of this session. Whose turn it is follows from what they
+    /// have executed, and not from who asks: the next is always that session's whose operations take the least time on a nominal machine.
+    fn execute_in_turn(
+        &self,
+        sessions: &mut [Executing<'_>],
+        session: usize,
+        number: u64,
+        cancelled: &Cancel,
+    ) -> Option<()> {
+        while sessions[session].taped <= number + number / AHEAD {
+            let turn = (0..sessions.len()).min_by_key(|other| sessions[*other].nominal)?;
+            let operation = sessions[turn].next().filter(|_| !cancelled())?;
+            sessions[turn].nominal += operation.tape.nominal();
+            self.shared.add(turn, vec![operation]).then_some(())?;
+        }
+        Some(())
     }
 }
 
@@ -200,11 +238,11 @@ impl Drop for Ending<'_> {
 
 impl Shared {
     /// Adds the next operations of a session; returns whether there may be more.
-    fn add(&self, session: u32, operations: Vec<Operation>) -> bool {
+    fn add(&self, session: usize, operations: Vec<Operation>) -> bool {
         let mut done = self.done.lock();
         let memory = |operation: &Operation| size_of::<Operation>() + operation.tape.memory();
         done.memory += operations.iter().map(memory).sum::<usize>();
-        done.operations[session as usize].extend(operations.into_iter().map(Arc::new));
+        done.operations[session].extend(operations.into_iter().map(Arc::new));
         self.grown.notify_all();
         done.memory < MEMORY_MAX
     }
@@ -223,6 +261,8 @@ struct Executing<'a> {
     taped: u64,
     /// Its next operation, without the load.
     number: u64,
+    /// How long they take on a nominal machine.
+    nominal: Duration,
 }
 
 impl<'a> Executing<'a> {
@@ -241,6 +281,7 @@ impl<'a> Executing<'a> {
             keys: sessions::keys(executor.id.seed, number),
             taped: 0,
             number: 0,
+            nominal: Duration::ZERO,
         };
         if !executor.workload.load.measured {
             executing.begin();

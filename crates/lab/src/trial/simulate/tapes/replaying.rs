@@ -6,8 +6,9 @@ use model::split::TimeSplit;
 use model::{Duration, Instant};
 use sqlite_vfs::virtual_time::{Session, Simulation, TapeFiles};
 
-use super::super::super::sessions::{Outcome, SessionContext};
+use super::super::super::sessions::{Outcome, Run, SessionContext};
 use super::super::progress::Progress;
+use super::super::session::Body;
 use super::executed::Executed;
 use workload::{Driver, Statement, Value};
 
@@ -28,8 +29,20 @@ pub(in super::super) struct ReplayingSession<'a> {
 }
 
 impl ReplayingSession<'_> {
+    /// Replays its share of a run.
+    pub(in super::super) fn run(mut self, body: &Body<'_>) {
+        let (task, session) = (body.task, body.session);
+        let mut variables = task.workload.variables(session.id(), task.sessions);
+        session.log_per_row(task.workload.run.log_bytes_per_row);
+        if task.workload.load.measured && !body.loaded(self.load()) {
+            return;
+        }
+        let tally = Run::new(task, session.id(), &mut self).run_to_end(&mut variables);
+        body.add(tally, self.before.as_ref());
+    }
+
     /// Replays the load, which is measured.
-    pub(in super::super) fn load(&mut self) -> Result<(), String> {
+    fn load(&mut self) -> Result<(), String> {
         self.replay_taped(0).result
     }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use experiment::build;
 use experiment::plan::Plan;
-use experiment::record::Record;
+use experiment::record::{Cause, Record};
 use experiment::spec::Variant;
 use tempfile::TempDir;
 use toml_edit::Value;
@@ -52,9 +52,20 @@ fn prepared(run: &str, workload: &[(&str, Value)]) -> (TempDir, Prepared) {
 
 /// The same, with these keys of its load.
 fn prepared_with(load: &str, run: &str, workload: &[(&str, Value)]) -> (TempDir, Prepared) {
+    prepared_on("per-session", 3, load, run, workload)
+}
+
+/// The same, of so many sessions with this database.
+fn prepared_on(
+    database: &str,
+    sessions: u32,
+    load: &str,
+    run: &str,
+    workload: &[(&str, Value)],
+) -> (TempDir, Prepared) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let definition = format!(
-        "name = \"mine\"\ndatabase = \"per-session\"\ntables = \"data\"\n[load]\n{load}\nschema = [\"schema.sql\"]\n\
+        "name = \"mine\"\ndatabase = \"{database}\"\ntables = \"data\"\n[load]\n{load}\nschema = [\"schema.sql\"]\n\
          scripts = [\"load.sql\"]\n[run]\noperations = 60\nlog_bytes_per_row = 300\n\
          scripts = [{{ file = \"run.sql\" }}]\n"
     );
@@ -67,7 +78,7 @@ fn prepared_with(load: &str, run: &str, workload: &[(&str, Value)]) -> (TempDir,
         fs::write(folder.path().join(name), text).expect("the folder is ours");
     }
     let path = folder.path().display().to_string();
-    let asked = build::Workload::folder(&path).sessions(3);
+    let asked = build::Workload::folder(&path).sessions(sessions);
     let set = |asked: build::Workload, (key, value): &(&str, Value)| asked.set(key, value.clone());
     let experiment = build::Experiment::new("mine", "How fast?")
         .machine_of(2, "8 GiB")
@@ -113,12 +124,16 @@ fn executed(run: &str, workload: &[(&str, Value)]) -> (usize, Vec<Record>) {
 /// The same, with these keys of its load.
 fn executed_with(load: &str, run: &str, workload: &[(&str, Value)]) -> (usize, Vec<Record>) {
     let (_folder, prepared) = prepared_with(load, run, workload);
-    let own = records(&prepared, &Images::default());
+    executed_for(&prepared)
+}
+
+fn executed_for(prepared: &Prepared) -> (usize, Vec<Record>) {
+    let own = records(prepared, &Images::default());
     // As if there were a trial more, so that what was executed stays.
-    let images = images(&prepared, 5);
-    assert_eq!(records(&prepared, &images), own);
+    let images = images(prepared, 5);
+    assert_eq!(records(prepared, &images), own);
     // Again, when all operations are there.
-    assert_eq!(records(&prepared, &images), own);
+    assert_eq!(records(prepared, &images), own);
     let kept = images.tapes.kept.into_inner();
     let executed = kept.iter().map(|known| {
         let done = known.executed.shared.done.lock();
@@ -262,4 +277,65 @@ fn a_trial_whose_files_are_full_executes_its_own_statements() {
     let full = |record: &Record| record.errors.first.iter().any(|text| text.contains("full"));
     let full: Vec<bool> = records.iter().map(full).collect();
     assert!(full.contains(&true) && full.contains(&false), "{full:?}");
+}
+
+/// Transactions on a shared database that lock rows in any order, grow it, log while they are open, spill and fail.
+const SHARED: &str = "\\set a random(1, 6)
+    \\set b random(1, 6)
+    BEGIN;
+    UPDATE t SET x = x + 1 WHERE id = :a;
+    \\sleep 1 ms
+    UPDATE t SET x = x + 1 WHERE id = :b;
+    UPDATE t SET y = printf('%-700s', 'other.') WHERE id BETWEEN :a * 60 AND :a * 60 + 40;
+    INSERT INTO t (x, y) VALUES (:a, printf('%-400s', 'new'));
+    COMMIT;
+    SELECT sum(length(y)) FROM t WHERE x = :a;
+    SELECT y || id FROM t ORDER BY y || x, id DESC;
+    \\if :a < 3
+        BEGIN;
+        DELETE FROM t WHERE id = 1000 + :b;
+        INSERT INTO t (id) VALUES (:b);
+    \\endif";
+
+#[test]
+fn one_session_on_a_shared_database_replays_what_it_would_execute() {
+    let measured = |run: &str| {
+        let (_folder, prepared) = prepared_on("shared", 1, "", run, &[("operations", 60.into())]);
+        let images = images(&prepared, 5);
+        let records = records(&prepared, &images);
+        (images.tapes.kept.into_inner().len(), records)
+    };
+    let (kept, replayed) = measured(SHARED);
+    assert_eq!(kept, 1);
+    // A word for which every trial executes its own statements.
+    let (kept, executed) = measured(&SHARED.replace("'other.'", "'random'"));
+    assert_eq!(kept, 0);
+    for (replayed, executed) in replayed.iter().zip(&executed) {
+        assert!(replayed.errors.count > 0 && replayed.metrics["physical_reads"] > 0.0);
+        assert_eq!(replayed.metrics, executed.metrics);
+        assert_eq!(replayed.time_split_ns, executed.time_split_ns);
+        assert_eq!(replayed.volumes, executed.volumes);
+        assert_eq!(replayed.operations, executed.operations);
+        assert_eq!(replayed.errors.count, executed.errors.count);
+    }
+}
+
+#[test]
+fn transactions_on_a_shared_database_take_effect_in_one_order_whoever_asks_first() {
+    let workload = [("duration", "30 s".into())];
+    let (_folder, prepared) = prepared_on("shared", 4, "", SHARED, &workload);
+    let (count, records) = executed_for(&prepared);
+    assert!(count > 0);
+    assert_ne!(records[0].metrics, records[1].metrics);
+    let waits = |record: &Record| record.time_split_ns.get(&Cause::Lock).copied().unwrap_or(0);
+    assert!(records.iter().all(|record| waits(record) > 0));
+    let images = images(&prepared, 5);
+    let never: Cancel = Rc::new(|| false);
+    let trials = prepared.plan().trials();
+    let first = trials.iter().filter(|trial| trial.block == 0);
+    for (trial, record) in first.zip(&records).collect::<Vec<_>>().into_iter().rev() {
+        let id = prepared.id(trial);
+        let again = simulate(&prepared.subject(&id), &images, &never, &|_: Moment| {});
+        assert_eq!(again.expect("nothing cancels it"), *record);
+    }
 }
