@@ -29,7 +29,7 @@ DBSTOW := cargo run --quiet $(LEAN) --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo demo-all test test-platforms check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots reference format dist distcheck distcheck-release packages fmt clippy unit suite docs crates cross foreign clean
+.PHONY: help demo demo-all test test-platforms check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots reference format dist distcheck distcheck-release packages fmt clippy unit suite docs crates cross foreign web clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -47,7 +47,7 @@ run_each = set -e; for name in $(1); do $(DBSTOW) run $$name --out target/demo/$
 test: packages fmt clippy suite docs crates ## Pass all tests that this machine can pass
 
 # Apart from `test`, since few changes touch them; CI runs both.
-test-platforms: cross foreign distcheck ## Check that other platforms compile, run for Windows and Arm, and that the wheel installs in a bare Debian
+test-platforms: cross foreign web distcheck ## Check that other platforms compile, run for Windows and Arm, that the page answers in a browser, and that the wheel installs in a bare Debian
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 
@@ -155,6 +155,9 @@ cross:
 # Needs root and Debian, for Wine and qemu.
 foreign:
 	@for target in $(RUN_TARGETS); do scripts/run-foreign $$target || exit 1; done
+
+web: packages
+	scripts/check-web
 
 # Needs root, and a Debian system for its release.
 distcheck: packages

@@ -381,6 +381,10 @@ fn in_parallel<P: Sync, T: Send, E: Send>(
     one: impl Fn(&P) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
     let threads = threads().min(parts.len());
+    // A browser has no threads to spawn.
+    if threads == 1 {
+        return parts.iter().map(one).collect();
+    }
     let of_thread = |thread: usize| -> Vec<Result<T, E>> {
         parts
             .iter()

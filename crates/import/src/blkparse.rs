@@ -154,8 +154,8 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
         })
         .collect();
     let is_same = |asked: &str, found: &str| asked == found;
-    let roles =
-        devices::assign_roles(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
+    let roles = devices::assign_roles(&options.devices, &found, is_same, &mut draft);
+    let roles = roles.map_err(|mistake| mistake.of(first))?;
     devices::assume_shared(&options.devices, None, &mut draft);
     let counted = counted_at(&events, &mut draft);
     let mut buckets = Buckets::new(options, counted == 'C').map_err(wrong)?;

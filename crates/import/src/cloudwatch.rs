@@ -133,7 +133,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
         is_active: true,
     }];
     let roles = devices::assign_roles(&options.devices, &found, |a, b| a == b, &mut draft);
-    let role = roles.map_err(wrong)?[0].unwrap_or(Role::Data);
+    let role = roles.map_err(|mistake| mistake.of(sources[0].file))?[0].unwrap_or(Role::Data);
     devices::assume_shared(&options.devices, None, &mut draft);
     let period = period(&metrics).map_err(wrong)?;
     draft.assume(format!(

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use reading::Role;
 use thiserror::Error;
 
+use super::error::{Choice, Mistake};
 use profile::{Draft, ServerVolume};
 
 /// Files of a role are on this device: `data=vda`, `log=E:`.
@@ -61,13 +62,13 @@ pub(super) struct Found<'a> {
 /// the draft.
 ///
 /// # Errors
-/// As text, when a device that the user named is missing, or none was named and the choice is ambiguous.
+/// When a device that the user named is missing, or none was named and the choice is ambiguous.
 pub(super) fn assign_roles(
     asked: &[Device],
     found: &[Found],
     is_same: fn(asked: &str, found: &str) -> bool,
     draft: &mut Draft,
-) -> Result<Vec<Option<Role>>, String> {
+) -> Result<Vec<Option<Role>>, Mistake> {
     let roles = match asked {
         [] => only_one(found)?,
         asked => named(asked, found, is_same)?,
@@ -122,10 +123,12 @@ pub(super) fn assume_shared(asked: &[Device], known: Option<Role>, draft: &mut D
     }
 }
 
-fn only_one(found: &[Found]) -> Result<Vec<BTreeSet<Role>>, String> {
+fn only_one(found: &[Found]) -> Result<Vec<BTreeSet<Role>>, Mistake> {
     let active: Vec<&Found> = found.iter().filter(|device| device.is_active).collect();
     match active.as_slice() {
-        [] => Err("no device has any request: record while the server works".to_owned()),
+        [] => Err("no device has any request: record while the server works"
+            .to_owned()
+            .into()),
         [only] => {
             let all: BTreeSet<Role> = Role::COMMON.into_iter().collect();
             let one = |device: &Found| match device.name == only.name {
@@ -134,13 +137,17 @@ fn only_one(found: &[Found]) -> Result<Vec<BTreeSet<Role>>, String> {
             };
             Ok(found.iter().map(one).collect())
         }
-        several => Err(format!(
-            "it has {} devices with requests: {}; name those with the server's files, such as --device {} --device {}",
-            several.len(),
-            names(several.iter().map(|device| device.name)),
-            argument(&format!("data={}", several[0].name)),
-            argument(&format!("log={}", several[1].name))
-        )),
+        several => {
+            let message = format!(
+                "it has {} devices with requests: {}; name those with the server's files, such as --device {} --device {}",
+                several.len(),
+                names(several.iter().map(|device| device.name)),
+                argument(&format!("data={}", several[0].name)),
+                argument(&format!("log={}", several[1].name))
+            );
+            let all = several.iter().map(|device| device.name.to_owned());
+            Err(Mistake::open(message, Choice::Devices(all.collect())))
+        }
     }
 }
 
@@ -148,7 +155,7 @@ fn named(
     asked: &[Device],
     found: &[Found],
     is_same: fn(&str, &str) -> bool,
-) -> Result<Vec<BTreeSet<Role>>, String> {
+) -> Result<Vec<BTreeSet<Role>>, Mistake> {
     for device in asked {
         if !found.iter().any(|other| is_same(&device.name, other.name)) {
             // A drive is named with its colon.
@@ -158,11 +165,9 @@ fn named(
                 let given = format!("{}={drive}", device.role.name());
                 format!("; give --device {}", argument(&given))
             });
-            return Err(format!(
-                "it has no device `{}`; it has {}{meant}",
-                device.name,
-                names(found.iter().map(|other| other.name))
-            ));
+            let there = names(found.iter().map(|other| other.name));
+            let message = format!("it has no device `{}`; it has {there}{meant}", device.name);
+            return Err(message.into());
         }
     }
     let roles = |device: &Found| {

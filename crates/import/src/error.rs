@@ -23,6 +23,62 @@ pub enum ImportError {
         /// What is wrong, and the remedy.
         message: String,
     },
+    /// The file leaves open what only the user knows.
+    #[error("{file}: {message}")]
+    Open {
+        /// The file, as named by the caller.
+        file: String,
+        /// What is open, and the remedy.
+        message: String,
+        /// Between what to choose.
+        choice: Choice,
+    },
+}
+
+/// What a user chooses from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Devices with requests, as the file names them: those with the server's files, and what is on each ([`crate::Device`]).
+    Devices(Vec<String>),
+    /// SQL Servers whose counters are in the file: one, or several to add up.
+    Instances(Vec<String>),
+}
+
+/// What is wrong with options, or missing in them, before it is known of which file.
+pub(super) struct Mistake {
+    message: String,
+    choice: Option<Choice>,
+}
+
+impl Mistake {
+    pub(super) fn open(message: String, choice: Choice) -> Mistake {
+        Mistake {
+            message,
+            choice: Some(choice),
+        }
+    }
+
+    /// The error, for the file.
+    pub(super) fn of(self, file: &str) -> ImportError {
+        let Mistake { message, choice } = self;
+        match choice {
+            None => ImportError::file(file, message),
+            Some(choice) => ImportError::Open {
+                file: file.to_owned(),
+                message,
+                choice,
+            },
+        }
+    }
+}
+
+impl From<String> for Mistake {
+    fn from(message: String) -> Mistake {
+        Mistake {
+            message,
+            choice: None,
+        }
+    }
 }
 
 impl ImportError {

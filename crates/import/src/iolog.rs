@@ -52,8 +52,8 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
             is_active: true,
         })
         .collect();
-    let roles =
-        devices::assign_roles(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
+    let roles = devices::assign_roles(&options.devices, &found, is_same, &mut draft);
+    let roles = roles.map_err(|mistake| mistake.of(first))?;
     devices::assume_shared(&options.devices, None, &mut draft);
     // They are files, not disks.
     draft.volumes.clear();

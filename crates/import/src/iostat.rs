@@ -83,7 +83,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         |a, b| sysstat::base(a) == b,
         &mut draft,
     );
-    let roles = roles.map_err(wrong)?;
+    let roles = roles.map_err(|mistake| mistake.of(source.file))?;
     devices::assume_shared(&options.devices, None, &mut draft);
     let has_processors = host
         .statistics

@@ -47,7 +47,7 @@ mod twice;
 
 pub use date_order::{DateOrder, DateOrderError, UtcOffset, UtcOffsetError};
 pub use devices::{Device, DeviceError, argument};
-pub use error::ImportError;
+pub use error::{Choice, ImportError};
 pub use format::{Format, FormatError};
 pub use sniff::sniff;
 pub use source::{Options, Source};

@@ -55,7 +55,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         |a, b| sysstat::base(a) == b,
         &mut draft,
     );
-    let roles = roles.map_err(wrong)?;
+    let roles = roles.map_err(|mistake| mistake.of(source.file))?;
     devices::assume_shared(&options.devices, None, &mut draft);
     let roles = sysstat::by_name(&found, &roles).map_err(wrong)?;
     check(records, roles.keys(), &mut draft).map_err(wrong)?;

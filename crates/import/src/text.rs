@@ -25,6 +25,10 @@ pub fn decode(file: &str, bytes: &[u8]) -> Result<String, ImportError> {
         [0, second, ..] if *second != 0 => units(u16::from_be_bytes, bytes),
         _ => {
             let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+            if bytes.starts_with(b"PK\x03\x04") {
+                let message = "it is an archive; unpack it, and give the files in it (of a workbook, save a sheet as CSV)";
+                return Err(ImportError::file(file, message));
+            }
             if bytes.contains(&0) {
                 let message = "it is not text; export it first, with `relog -f csv`, `sadf -j` or `blkparse -i`";
                 return Err(ImportError::file(file, message));

@@ -34,6 +34,8 @@ pub struct Asked {
     pub own_licence: Option<f64>,
     /// The operating system that machines are priced with, `linux` or `windows`; `None`: as recorded.
     pub system: Option<String>,
+    /// Whether a first answer, of fewer simulations, is enough.
+    pub quick: bool,
     /// Whether to continue with a profile that does not fit.
     pub untested: bool,
 }
@@ -50,6 +52,7 @@ impl Default for Asked {
             edition: None,
             own_licence: None,
             system: None,
+            quick: false,
             untested: false,
         }
     }
@@ -114,7 +117,7 @@ impl Asked {
                 slower_max: within("not slower", self.not_slower, [-99.0, 900.0])? / 100.0,
                 budget: budget.transpose()?,
                 simulations_max: SIMULATIONS_MAX,
-                quick: false,
+                quick: self.quick,
             },
         })
     }

@@ -1,6 +1,9 @@
 //! The command line that repeats an answer.
 
+use import::Source;
+
 use crate::asked::Asked;
+use crate::imported::Given;
 use crate::today::PROFILE;
 
 /// The experiment of the finalists, as the program names it in the folder beside the profile.
@@ -32,13 +35,33 @@ pub(crate) fn repeating(asked: &Asked) -> String {
             .map(|usd| format!("own --licence-price {usd}")),
     );
     words.extend(asked.system.as_ref().map(|system| format!("--{system}")));
+    words.extend(asked.quick.then(|| "--quick".to_owned()));
     words.extend(asked.untested.then(|| "--untested".to_owned()));
+    words.join(" ")
+}
+
+/// The command that imports the same files.
+pub(crate) fn importing(sources: &[Source<'_>], given: &Given) -> String {
+    let mut words = vec!["dbstow import".to_owned()];
+    words.extend(sources.iter().map(|source| quoted(source.file)));
+    let options = [
+        ("--device", &given.devices),
+        ("--instance", &given.instances),
+    ];
+    for (option, values) in options {
+        words.extend(
+            values
+                .iter()
+                .map(|value| format!("{option} {}", quoted(value))),
+        );
+    }
+    words.push(format!("--out {PROFILE}"));
     words.join(" ")
 }
 
 /// `text` as one word of a shell; nothing that is asked has a quotation mark in it.
 fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "=._-".contains(c);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "=._-:".contains(c);
     match text.chars().all(is_plain) {
         true => text.to_owned(),
         false => format!("\"{}\"", text.replace(['"', '\\', '$', '`'], "")),

@@ -2,13 +2,14 @@
 
 use analysis::report::profile::page;
 use experiment::kind::Kind;
-use import::{Device, Options, Source};
+use import::{Choice, Device, ImportError, Options, Source};
 use serde::{Deserialize, Serialize};
 
-use crate::Refused;
+use crate::{Refused, command};
 
-/// Largest total size of dropped files, in bytes: with texts and tables of them, the page stays below 1 GB.
-const BYTES_MAX: usize = 256 << 20;
+/// Largest total size of dropped files, in bytes: with texts and tables of them, which take up to nine times as much, the page stays
+/// below 1 GB.
+const BYTES_MAX: u64 = 96 << 20;
 
 /// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,51 @@ pub struct Dropped {
     pub name: String,
     /// Its content.
     pub bytes: Vec<u8>,
+}
+
+/// What the user says of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Given {
+    /// What is on which device, such as `data=D:`.
+    pub devices: Vec<String>,
+    /// The SQL Servers whose counters are used, where a file has those of several.
+    pub instances: Vec<String>,
+}
+
+/// Why files are not imported, and between what to choose where that is all that is missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{why}")]
+pub struct NotImported {
+    /// The reason, with the remedy.
+    pub why: String,
+    /// Devices of which some have the server's files.
+    pub devices: Vec<String>,
+    /// SQL Servers of which one is meant.
+    pub instances: Vec<String>,
+}
+
+impl From<Refused> for NotImported {
+    fn from(Refused(why): Refused) -> NotImported {
+        NotImported {
+            why,
+            devices: Vec::new(),
+            instances: Vec::new(),
+        }
+    }
+}
+
+impl From<ImportError> for NotImported {
+    fn from(error: ImportError) -> NotImported {
+        let mut refused = NotImported::from(Refused::because(&error));
+        if let ImportError::Open { choice, .. } = error {
+            match choice {
+                Choice::Devices(names) => refused.devices = names,
+                Choice::Instances(names) => refused.instances = names,
+            }
+        }
+        refused
+    }
 }
 
 /// What the files became.
@@ -30,32 +76,39 @@ pub struct Imported {
     pub notes: Vec<String>,
     /// A page that shows the profile: its series, what it can answer, what is missing, what was assumed.
     pub page: String,
+    /// The command that makes the same profile of the files; `None`: it was one.
+    pub command: Option<String>,
 }
 
-/// The profile of `files`, with `devices` such as `data=D:` assigned.
+/// Refuses files of `bytes` in total, before they are read.
 ///
 /// # Errors
-/// When there is no file, a file is empty, binary, of no known tool, or too large, or files do not go together.
-pub fn import(files: &[Dropped], devices: &[String]) -> Result<Imported, Refused> {
-    if files.is_empty() {
-        return Err(Refused("there is no file; drop one or more".to_owned()));
-    }
-    let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
-    if bytes > BYTES_MAX {
-        return Err(Refused(format!(
+/// When they are too large.
+pub fn check_size(bytes: u64) -> Result<(), Refused> {
+    match bytes > BYTES_MAX {
+        true => Err(Refused(format!(
             "these files have {} MiB, and the page takes {}; use `dbstow import`, or drop fewer files",
             bytes >> 20,
             BYTES_MAX >> 20
-        )));
+        ))),
+        false => Ok(()),
     }
-    let texts = files.iter().map(|file| {
-        let text = import::decode(&file.name, &file.bytes);
-        Ok((
-            file.name.as_str(),
-            text.map_err(|error| Refused::because(&error))?,
-        ))
+}
+
+/// The profile of `files`, of which the user says what is `given`.
+///
+/// # Errors
+/// When there is no file, a file is empty, binary or of no known tool, or files do not go together; or when devices have no role yet.
+pub fn import(files: Vec<Dropped>, given: &Given) -> Result<Imported, NotImported> {
+    if files.is_empty() {
+        return Err(Refused("there is no file; drop one or more".to_owned()).into());
+    }
+    // Each file is dropped as soon as it is text: a page has little memory.
+    let texts = files.into_iter().map(|Dropped { name, bytes }| {
+        let text = import::decode(&name, &bytes)?;
+        Ok((name, text))
     });
-    let texts: Vec<(&str, String)> = texts.collect::<Result<_, Refused>>()?;
+    let texts: Vec<(String, String)> = texts.collect::<Result<_, ImportError>>()?;
     if let [(name, text)] = texts.as_slice()
         && Kind::of(text) == Some(Kind::Profile)
     {
@@ -65,24 +118,27 @@ pub fn import(files: &[Dropped], devices: &[String]) -> Result<Imported, Refused
             profile: text.clone(),
             notes: Vec::new(),
             page: page(&profile),
+            command: None,
         });
     }
     let sources: Vec<Source<'_>> = texts
         .iter()
         .map(|(file, text)| Source { file, text })
         .collect();
-    let devices = devices.iter().map(|device| device.parse());
+    let devices = given.devices.iter().map(|device| device.parse());
     let devices: Result<Vec<Device>, _> = devices.collect();
     let options = Options {
         devices: devices.map_err(|error| Refused::because(&error))?,
+        instances: given.instances.clone(),
         ..Options::default()
     };
-    let imported = import::read(&sources, &options).map_err(|error| Refused::because(&error))?;
+    let imported = import::read(&sources, &options)?;
     let text = profile::write("profile.toml", &imported.profile);
     Ok(Imported {
         from: imported.format.to_string(),
         profile: text.map_err(|error| Refused::because(&error))?,
         notes: imported.notes,
         page: page(&imported.profile),
+        command: Some(command::importing(&sources, given)),
     })
 }

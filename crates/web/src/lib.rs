@@ -13,17 +13,25 @@ mod asked;
 mod command;
 mod engines;
 mod imported;
+#[cfg(not(target_family = "wasm"))]
+mod known;
+#[cfg(not(target_family = "wasm"))]
+mod page;
 mod today;
 #[cfg(target_family = "wasm")]
 pub mod wasm;
 
+use serde::Serialize;
+
 pub use advice::{Answer, advise};
 pub use asked::Asked;
-pub use imported::{Dropped, Imported, import};
+pub use imported::{Dropped, Given, Imported, NotImported, check_size, import};
+#[cfg(not(target_family = "wasm"))]
+pub use page::{Example, Parts, page};
 pub use today::{Tested, back_test};
 
 /// Why there is no answer: one plain sentence, with the remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);
 

@@ -3,19 +3,48 @@
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::{Asked, Dropped, Refused};
+use crate::{Asked, Dropped, NotImported, Refused};
 
+/// JSON of the answer, or of [`NotImported`].
 type Answered = Result<String, String>;
 
 #[wasm_bindgen]
 extern "C" {
     /// A function of the worker: how much is done, from 0 to 1, and what is simulated and priced at the moment.
     fn progressed(done: f64, simulated: f64, usd_per_month: f64);
+    /// A function of the worker: why the module cannot be used any longer.
+    fn panicked(why: &str);
 }
 
-fn answered<T: Serialize>(answer: Result<T, Refused>) -> Answered {
-    let answer = answer.map_err(|refused| refused.to_string())?;
-    serde_json::to_string(&answer).map_err(|error| error.to_string())
+/// To be called once, before anything else.
+#[wasm_bindgen(start)]
+pub fn start() {
+    std::panic::set_hook(Box::new(|panic| panicked(&panic.to_string())));
+}
+
+fn answered<T: Serialize, E: Into<NotImported>>(answer: Result<T, E>) -> Answered {
+    match answer {
+        Ok(answer) => Ok(json(&answer)),
+        Err(refused) => Err(json(&refused.into())),
+    }
+}
+
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("texts and lists are JSON")
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, String> {
+    let parsed = serde_json::from_str(text);
+    parsed.map_err(|error| json(&NotImported::from(Refused(error.to_string()))))
+}
+
+/// See [`crate::check_size`].
+///
+/// # Errors
+/// As there.
+#[wasm_bindgen]
+pub fn check_size(bytes: f64) -> Answered {
+    answered(crate::check_size(bytes as u64))
 }
 
 /// The files of an import, which arrive one by one.
@@ -36,12 +65,12 @@ impl Files {
         self.0.push(Dropped { name, bytes });
     }
 
-    /// See [`crate::import`]: JSON of [`crate::Imported`].
+    /// See [`crate::import`]: JSON of [`crate::Imported`] for the JSON of [`crate::Given`]. The files are gone afterwards.
     ///
     /// # Errors
     /// As there.
-    pub fn import(&self, devices: Vec<String>) -> Answered {
-        answered(crate::import(&self.0, &devices))
+    pub fn import(self, given: &str) -> Answered {
+        answered(crate::import(self.0, &parsed(given)?))
     }
 }
 
@@ -62,7 +91,7 @@ pub fn back_test(profile: &str, today: &str) -> Answered {
 /// As there.
 #[wasm_bindgen]
 pub fn advise(profile: &str, today: &str, asked: &str) -> Answered {
-    let asked: Asked = serde_json::from_str(asked).map_err(|error| error.to_string())?;
+    let asked: Asked = parsed(asked)?;
     answered(crate::advise(profile, today, &asked, &mut |step| {
         progressed(step.done, step.simulated as f64, step.usd_per_month);
         true

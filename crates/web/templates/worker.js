@@ -1,32 +1,34 @@
-// Behind the bindings: unpacks the module once, and answers one message after another.
+// Behind the bindings: answers one message after another. What is answered is computed by the module.
 let ready = null;
+let why = "";
 function progressed(...progress) {
   postMessage({ progress });
 }
-async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const module = await WebAssembly.compile(await new Response(stream).arrayBuffer());
-  await wasm_bindgen({ module_or_path: module });
+function panicked(text) {
+  why = text;
 }
 const calls = {
-  import({ files, devices }) {
+  import({ files, given }) {
+    wasm_bindgen.check_size(files.reduce((bytes, file) => bytes + file.size, 0));
     const all = new wasm_bindgen.Files();
-    for (const { name, bytes } of files) all.add(name, bytes);
-    return all.import(devices);
+    const reader = new FileReaderSync();
+    for (const file of files) all.add(file.name, new Uint8Array(reader.readAsArrayBuffer(file)));
+    return all.import(JSON.stringify(given));
   },
   back_test: ({ profile, today }) => wasm_bindgen.back_test(profile, today),
   advise: ({ profile, today, asked }) => wasm_bindgen.advise(profile, today, JSON.stringify(asked)),
 };
 onmessage = async ({ data }) => {
-  if (data.wasm) {
-    ready = unpack(data.wasm);
+  if (data.module) {
+    ready = wasm_bindgen({ module_or_path: data.module });
     return;
   }
   try {
     await ready;
     postMessage({ answer: calls[data.call](data) });
   } catch (error) {
-    postMessage({ error: error instanceof Error ? error.message : String(error) });
+    // The module gives its reasons as JSON; anything else is a mistake in it, or a lack of memory, after which it is of no use.
+    if (typeof error === "string") postMessage({ refused: error });
+    else postMessage({ broken: why || String(error) });
   }
 };

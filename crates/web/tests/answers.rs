@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use web::{Dropped, back_test, import};
+use web::{Dropped, Given, NotImported, back_test, check_size, import};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -23,14 +23,25 @@ fn dropped(name: &str, bytes: &[u8]) -> Dropped {
 }
 
 fn refused(name: &str, bytes: &[u8]) -> String {
-    let error = import(&[dropped(name, bytes)], &[]);
+    let error = import(vec![dropped(name, bytes)], &Given::default());
     error.expect_err("it is no recording").to_string()
+}
+
+/// A file that the crate `import` is tested with.
+fn perfmon(name: &str) -> Vec<Dropped> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../import/tests/files/perfmon");
+    let bytes = fs::read(folder.join(name)).expect("it is there");
+    vec![dropped(name, &bytes)]
 }
 
 #[test]
 fn a_profile_is_taken_as_it_is() {
     let shop = text("shop.toml");
-    let imported = import(&[dropped("shop.toml", shop.as_bytes())], &[]).expect("a profile");
+    let imported = import(
+        vec![dropped("shop.toml", shop.as_bytes())],
+        &Given::default(),
+    );
+    let imported = imported.expect("a profile");
     assert_eq!(imported.profile, shop);
     assert!(imported.page.contains("<!DOCTYPE html>"));
 }
@@ -46,7 +57,39 @@ fn what_is_no_recording_is_refused_with_its_name() {
         assert!(error.contains(name), "{error}");
         assert!(!error.trim_end().contains('\n'), "{error}");
     }
-    assert!(import(&[], &[]).is_err());
+    assert!(import(Vec::new(), &Given::default()).is_err());
+}
+
+#[test]
+fn devices_and_instances_are_given_to_choose_from() {
+    let open = |name: &str, given: &Given| -> NotImported {
+        import(perfmon(name), given).expect_err("it leaves something open")
+    };
+    let of_devices = open("relog.csv", &Given::default());
+    assert_eq!(of_devices.instances, [""; 0]);
+    assert_eq!(of_devices.devices, ["d:", "t:"]);
+    let of_instances = open("two-instances.csv", &Given::default());
+    assert_eq!(of_instances.devices, [""; 0]);
+    assert_eq!(of_instances.instances, ["A", "B"]);
+
+    let given = Given {
+        devices: vec!["data=d:".to_owned(), "temp=t:".to_owned()],
+        ..Given::default()
+    };
+    let imported = import(perfmon("relog.csv"), &given).expect("devices have roles");
+    let command = imported.command.expect("it was no profile");
+    assert_eq!(
+        command,
+        "dbstow import relog.csv --device data=d: --device temp=t: --out profile.toml"
+    );
+}
+
+#[test]
+fn files_that_are_too_large_are_refused_before_they_are_read() {
+    assert!(check_size(96 << 20).is_ok());
+    let refused = check_size(300 << 20).expect_err("300 MiB");
+    assert!(refused.to_string().contains("300 MiB"), "{refused}");
+    assert!(refused.to_string().contains("dbstow import"), "{refused}");
 }
 
 #[test]

@@ -76,6 +76,24 @@ fn read_records_prints_what_a_run_found() {
 }
 
 #[test]
+fn page_prints_the_page_around_a_module() {
+    let folder = Folder::new();
+    folder.write("module.wasm.gz", "a module");
+    folder.write("web.js", "let wasm_bindgen;");
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let [module, bindings] = ["module.wasm.gz", "web.js"].map(|name| folder.text(name));
+
+    let page = printed("page", &[&module, &bindings, examples]);
+
+    assert!(page.starts_with("<!DOCTYPE html>"));
+    // The module in base64, the catalogue, both examples.
+    for part in ["YSBtb2R1bGU=", "azure.premium.p30", "Example: a shop"] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("class=\"example\"").count(), 2);
+}
+
+#[test]
 fn readmes_of_crates_have_no_code_that_is_not_compiled() {
     let crates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let folders = [crates.clone(), crates.join("engines")].map(|folder| {

@@ -46,13 +46,14 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
             is_active: disk.is_active(log.times.len()),
         })
         .collect();
-    let roles =
-        devices::assign_roles(&options.devices, &found, is_same, &mut draft).map_err(wrong)?;
+    let roles = devices::assign_roles(&options.devices, &found, is_same, &mut draft);
+    let roles = roles.map_err(|mistake| mistake.of(source.file))?;
     for (disk, _) in disks.iter().zip(&roles).filter(|(_, role)| role.is_some()) {
         disk.check(log.times.len(), &mut draft);
     }
     check::total(&disks, &log, &mut draft);
-    let chosen = Chosen::of(&log, &options.instances).map_err(wrong)?;
+    let chosen = Chosen::of(&log, &options.instances);
+    let chosen = chosen.map_err(|mistake| mistake.of(source.file))?;
     let sql = Sql::find(&log, &chosen);
     if sql.is_there() {
         draft.origin.product = Some("SQL Server".to_owned());

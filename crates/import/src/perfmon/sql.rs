@@ -7,6 +7,7 @@ use reading::Role;
 
 use super::contradiction::{excess, twice};
 use super::log::{Counter, Log};
+use crate::error::{Choice, Mistake};
 use profile::{Draft, Interval, Requests, Wait};
 
 /// The instance without a name, as its service is called.
@@ -45,7 +46,7 @@ impl Chosen {
     ///
     /// # Errors
     /// When there are several and none is named, or a named one is missing.
-    pub(super) fn of(log: &Log, asked: &[String]) -> Result<Chosen, String> {
+    pub(super) fn of(log: &Log, asked: &[String]) -> Result<Chosen, Mistake> {
         let all: BTreeSet<String> = log
             .counters
             .iter()
@@ -61,15 +62,20 @@ impl Chosen {
                 }),
                 Some(name) => Err(format!(
                     "it has no counters of a SQL Server, and none of `{name}`; leave --instance out"
-                )),
+                )
+                .into()),
             };
         };
         if asked.is_empty() && all.len() > 1 {
-            return Err(format!(
+            let message = format!(
                 "it has counters of {} SQL Servers ({}): choose with --instance {first}, or add them up with --instance for \
                  each; requests to a disk that several use cannot be divided among them",
                 all.len(),
                 listed(&all)
+            );
+            return Err(Mistake::open(
+                message,
+                Choice::Instances(all.into_iter().collect()),
             ));
         }
         let mut names = BTreeSet::new();
@@ -77,9 +83,9 @@ impl Chosen {
             let plain = plain(name);
             if !all.contains(&plain) {
                 let there = listed(&all);
-                return Err(format!(
-                    "it has no counters of a SQL Server `{name}`; it has {there}"
-                ));
+                return Err(
+                    format!("it has no counters of a SQL Server `{name}`; it has {there}").into(),
+                );
             }
             names.insert(plain);
         }

@@ -19,7 +19,6 @@ mod view;
 pub use decision::{Decision, Kind, Level, Trust};
 pub use document::Advice;
 pub use money::Currency;
-#[cfg(test)]
-pub(super) use page::SCRIPT;
 pub use page::page;
+pub(super) use page::{SCRIPTS, STYLES};
 pub use view::report;

@@ -11,7 +11,11 @@ use crate::report::section::{Kind, Report};
 use table::quantity::percent;
 use table::{Cell, Table};
 
-pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/advice.js");
+const SCRIPT: &str = include_str!("../../../templates/advice.js");
+
+/// All styles of the page, and all scripts.
+pub(in crate::report) const STYLES: [&str; 4] = [UPLOT_STYLE, SORT_STYLE, CARD_STYLE, STYLE];
+pub(in crate::report) const SCRIPTS: [&str; 3] = [UPLOT, CHARTS, SCRIPT];
 
 /// Style of the cards, and of what an answer that is untested is marked with.
 const CARD_STYLE: &str = r#".cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: .75rem; margin: 1rem 0; }
@@ -95,10 +99,7 @@ pub fn page(advice: &Advice) -> String {
         fit: fit(&advice.backtest),
         has_chart: !data.chart.x.is_empty(),
         data: embedded(&values),
-        policy: policy::of(
-            &[UPLOT_STYLE, SORT_STYLE, CARD_STYLE, STYLE],
-            &[UPLOT, CHARTS, SCRIPT],
-        ),
+        policy: policy::of(&STYLES, &SCRIPTS),
     };
     page.render()
         .expect("the template asks for nothing that can fail")

@@ -11,7 +11,7 @@
 //! they print, scale, and work with screen readers. The page's own policy forbids any request.
 
 mod layout;
-pub(super) mod policy;
+pub mod policy;
 mod tables;
 
 use askama::Template;
@@ -28,7 +28,8 @@ pub(super) const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.m
 pub(super) const UPLOT: &str = include_str!("../../../vendor/uplot/uPlot.iife.min.js");
 /// Version of dbstow that makes a page.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
-pub(super) const STYLE: &str = include_str!("../../../templates/page.css");
+/// The style that all pages share.
+pub const STYLE: &str = include_str!("../../../templates/page.css");
 /// Script code shared by all pages with charts.
 pub(super) const CHARTS: &str = include_str!("../../../templates/charts.js");
 const SCRIPT: &str = include_str!("../../../templates/page.js");

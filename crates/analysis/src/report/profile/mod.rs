@@ -13,7 +13,6 @@ mod series;
 mod view;
 
 pub use document::json;
-#[cfg(test)]
-pub(super) use page::SCRIPT;
 pub use page::page;
+pub(super) use page::{SCRIPTS, STYLES};
 pub use view::{imported, report, short};

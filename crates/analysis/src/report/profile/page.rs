@@ -8,7 +8,11 @@ use crate::report::page::{CHARTS, STYLE, UPLOT, UPLOT_STYLE, embedded, policy};
 use crate::report::section::Report;
 use profile::Profile;
 
-pub(in crate::report) const SCRIPT: &str = include_str!("../../../templates/profile.js");
+const SCRIPT: &str = include_str!("../../../templates/profile.js");
+
+/// All styles of the page, and all scripts.
+pub(in crate::report) const STYLES: [&str; 2] = [UPLOT_STYLE, STYLE];
+pub(in crate::report) const SCRIPTS: [&str; 3] = [UPLOT, CHARTS, SCRIPT];
 
 #[derive(Template)]
 #[template(path = "profile.html")]
@@ -32,7 +36,7 @@ pub fn page(profile: &Profile) -> String {
         has_legend: series.groups.len() > 1,
         is_thinned: Series::is_thinned(profile),
         data: embedded(&data),
-        policy: policy::of(&[UPLOT_STYLE, STYLE], &[UPLOT, CHARTS, SCRIPT]),
+        policy: policy::of(&STYLES, &SCRIPTS),
     };
     page.render()
         .expect("the template asks for nothing that can fail")
