@@ -95,7 +95,7 @@ fn dropped_counters_become_a_bill_by_clicks() {
     assert!(lines[1].starts_with("dbstow advise profile.toml --today today.toml"));
     let profile = page.download("to-profile");
     page.download("to-today");
-    page.folder.write("counters.csv", &counters());
+    page.folder.write("counters.csv", counters());
     let words = shell_words::split(lines[0]).unwrap();
     let mut program = Command::new(env!("CARGO_BIN_EXE_dbstow"));
     let words = words[1..].iter().map(String::as_str);
