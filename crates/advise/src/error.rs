@@ -11,6 +11,17 @@ use super::licence::LicenceError;
 /// Why there is no advice.
 #[derive(Debug, Error)]
 pub enum AdviseError {
+    /// Today's machine or a disk asked for is of a managed service.
+    #[error(
+        "{what} is of {title}, and advice on managed services is not there yet: name a machine (`dbstow machines`) and disks \
+         (`dbstow disks`)"
+    )]
+    Service {
+        /// The name, and where it stands.
+        what: String,
+        /// The service.
+        title: String,
+    },
     /// Neither the request nor today's layout names a cloud.
     #[error("it is not known which cloud; give --cloud ({known})")]
     NoCloud {

@@ -64,6 +64,7 @@ impl Wishes {
         today: &Today<'_>,
         catalogue: &Catalogue,
     ) -> Result<Need, AdviseError> {
+        self.check_services(today, catalogue)?;
         let cloud = self.cloud(today, catalogue)?;
         self.check_region(&cloud, catalogue)?;
         self.check_pattern(&cloud, catalogue)?;
@@ -134,6 +135,24 @@ impl Wishes {
                 backup,
             },
         })
+    }
+
+    /// Refuses managed services, whose rules no layout of the search follows.
+    fn check_services(&self, today: &Today<'_>, catalogue: &Catalogue) -> Result<(), AdviseError> {
+        let machine = today.machine();
+        let of_machine = machine.and_then(|name| Some((name, catalogue.service_of(name)?)));
+        let mut disks = self.disks.iter();
+        let of_disk = disks.find_map(|name| Some((name, catalogue.services_with(name).next()?)));
+        let of_machine =
+            of_machine.map(|(name, service)| (format!("today's machine {name}"), service));
+        let of_disk = of_disk.map(|(name, service)| (format!("--disk {name}"), service));
+        match of_machine.or(of_disk) {
+            None => Ok(()),
+            Some((what, service)) => Err(AdviseError::Service {
+                what,
+                title: service.title.clone(),
+            }),
+        }
     }
 
     /// The requested cloud, or else today's.

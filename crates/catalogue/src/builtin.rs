@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::catalogue::Catalogue;
 use super::error::CatalogueError;
-use super::{own_prices, read, tables};
+use super::{own_prices, read, service_rows, services, tables};
 
 /// An embedded file: its name in messages, and its text.
 macro_rules! embedded {
@@ -33,7 +33,7 @@ pub(super) const MACHINES: (&str, &str) = embedded!("machines.csv");
 type Add = fn(&mut Catalogue, &str, &str) -> Result<(), CatalogueError>;
 
 /// The embedded tables, ordered likewise: what reads a row, and what has the rows.
-const TABLES: [(Add, (&str, &str)); 10] = [
+const TABLES: [(Add, (&str, &str)); 12] = [
     (read::table, MACHINES),
     // A series' host caching.
     (read::host_caches, embedded!("host_caches.csv")),
@@ -51,6 +51,9 @@ const TABLES: [(Add, (&str, &str)); 10] = [
     // What a commitment for a term makes of the prices of a cloud, and its price of snapshots.
     (tables::commitments, embedded!("commitments.csv")),
     (tables::backups, embedded!("backups.csv")),
+    // Managed services and their storage types, and classes of them.
+    (services::file, embedded!("services.toml")),
+    (service_rows::table, embedded!("service_classes.csv")),
 ];
 
 impl Catalogue {

@@ -14,10 +14,8 @@ use super::latency::Latency;
 use super::licence::{Edition, LicenceRate};
 use super::machine::MachineEntry;
 use super::near::is_end;
+use super::service::{LOCAL, Service};
 use super::source::{Known, Source};
-
-/// Reserved name by which experiments refer to the machine's local disk.
-const LOCAL: &str = "local";
 
 /// All known disks and machines, by name.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +31,10 @@ pub struct Catalogue {
     pub(super) editions: Vec<Edition>,
     pub(super) commitments: Vec<Commitment>,
     pub(super) backups: Vec<BackupPrice>,
+    /// Managed services; their classes are no machines of the list.
+    pub(super) services: BTreeMap<String, Service>,
+    /// Storage types of services, which no machine can be given.
+    pub(super) storage: BTreeMap<String, DiskEntry>,
     /// Other names of disks and machines, such as `aws.gp3` for the current rules of gp3.
     pub(super) aliases: BTreeMap<String, String>,
 }
@@ -119,13 +121,17 @@ impl Catalogue {
         self.backups.iter().find(|one| one.cloud == cloud)
     }
 
-    /// The disk of this name or alias.
+    /// The disk of this name or alias, or the storage type of a managed service.
     ///
     /// # Errors
     /// When it does not exist; the error lists the nearest names.
     pub fn disk(&self, name: &str) -> Result<&DiskEntry, CatalogueError> {
         let found = self.disks.get(self.unaliased(name));
-        found.ok_or_else(|| CatalogueError::unknown("disk", name, self.names_of(&self.disks)))
+        let found = found.or_else(|| self.storage.get(name));
+        found.ok_or_else(|| {
+            let others = self.names_of(&self.disks).chain(self.storage.keys());
+            self.unknown("disk", name, others)
+        })
     }
 
     /// The disks that `name` may refer to: the one of this name or alias, or else those whose name or alias ends in it after a
@@ -134,13 +140,15 @@ impl Catalogue {
         self.meant(&self.disks, name)
     }
 
-    /// The machine of this name or alias.
+    /// The machine of this name or alias, or the class of a managed service.
     ///
     /// # Errors
     /// When it does not exist; the error lists the nearest names.
     pub fn machine(&self, name: &str) -> Result<&MachineEntry, CatalogueError> {
         let found = self.machines.get(self.unaliased(name));
-        found.ok_or_else(|| CatalogueError::unknown("machine", name, self.names_of(&self.machines)))
+        let of_service = || self.services.values().find_map(|one| one.classes.get(name));
+        let found = found.or_else(of_service);
+        found.ok_or_else(|| self.unknown("machine", name, self.names_of(&self.machines)))
     }
 
     /// The machines that `name` may refer to; see [`Catalogue::disks_meant`].
@@ -148,12 +156,12 @@ impl Catalogue {
         self.meant(&self.machines, name)
     }
 
-    /// All disks, by name.
+    /// All disks that machines can be given, by name.
     pub fn disks(&self) -> impl Iterator<Item = &DiskEntry> {
         self.disks.values()
     }
 
-    /// All machines, by name.
+    /// All machines, by name, without the classes of managed services.
     pub fn machines(&self) -> impl Iterator<Item = &MachineEntry> {
         self.machines.values()
     }
@@ -184,6 +192,34 @@ impl Catalogue {
         match machine.and_then(|machine| machine.local_disks_raw) {
             Some(true) => AfterStop::Raw,
             Some(false) | None => AfterStop::Empty,
+        }
+    }
+
+    /// Why `name`, which is in no list, is not known: it is of a service that is not modelled, or like a class or storage type of
+    /// one, or else like one of `others`.
+    fn unknown<'a>(
+        &'a self,
+        kind: &'static str,
+        name: &str,
+        others: impl Iterator<Item = &'a String> + Clone,
+    ) -> CatalogueError {
+        let Some(service) = self.services.values().find(|service| service.owns(name)) else {
+            return CatalogueError::unknown(kind, name, others);
+        };
+        match &service.not_modelled {
+            Some(why) => CatalogueError::NotModelled {
+                kind,
+                name: name.to_owned(),
+                title: service.title.clone(),
+                why: why.clone(),
+            },
+            None if kind == "machine" => {
+                CatalogueError::unknown(kind, name, service.classes.keys()).of_service(service)
+            }
+            None => {
+                let own = service.storage.iter().map(|storage| &storage.disk);
+                CatalogueError::unknown(kind, name, own).of_service(service)
+            }
         }
     }
 

@@ -24,8 +24,10 @@ pub struct DiskEntry {
     pub class: Class,
     /// Which sizes it comes in.
     pub size: SizeRule,
-    /// Its own limits.
+    /// Its own limits; of larger disks, those of [`DiskEntry::limits_from`].
     pub limits: Limits,
+    /// What larger disks have in place of these limits, smallest first.
+    pub limits_from: Vec<LimitsFrom>,
     /// On which machines it has these limits.
     pub on_machines: OnMachines,
     /// The entry with the current rules, if these are superseded.
@@ -44,6 +46,15 @@ pub struct DiskEntry {
     pub assumed: Vec<String>,
     /// Remarks for the user.
     pub notes: Vec<String>,
+}
+
+/// Limits of disks from a size on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LimitsFrom {
+    /// The smallest disk that has them.
+    pub size: Bytes,
+    /// They replace all those of smaller disks.
+    pub limits: Limits,
 }
 
 /// What a user can provision.
@@ -90,13 +101,14 @@ impl DiskEntry {
         let iops = self.choose_iops(asked, size)?;
         let iops_total = iops.map_or(0, Chosen::largest);
         let throughput = self.choose_throughput(asked, size, iops_total)?;
-        if asked.bursting && !self.limits.bursts_at_all() {
+        let own = self.limits_at(size);
+        if asked.bursting && !own.bursts_at_all() {
             return Err(self.refused(
                 "bursting asked, but it does not burst".into(),
                 "leave `bursting` out".into(),
             ));
         }
-        let limits = self.limits.specs(iops, throughput, size, asked.bursting);
+        let limits = own.specs(iops, throughput, size, asked.bursting);
         let throughput_total = throughput.map_or(0, Chosen::largest);
         let usd_per_month = self
             .price
@@ -106,6 +118,20 @@ impl DiskEntry {
             spec: self.class.spec(size, limits),
             usd_per_month,
         })
+    }
+
+    /// The limits of a disk of this size.
+    pub fn limits_at(&self, size: Bytes) -> &Limits {
+        let mut larger = self.limits_from.iter().rev();
+        let found = larger.find(|from| from.size <= size);
+        found.map_or(&self.limits, |from| &from.limits)
+    }
+
+    /// All its limits, each with the smallest size that has it.
+    pub fn limits_by_size(&self) -> impl Iterator<Item = (Bytes, &Limits)> {
+        let larger = self.limits_from.iter();
+        let larger = larger.map(|from| (from.size, &from.limits));
+        [(Bytes::ZERO, &self.limits)].into_iter().chain(larger)
     }
 
     /// Whose list price it has, of which region, and the date: `AWS us-east-1, 2026`; or the file of own prices. `None`
@@ -134,8 +160,8 @@ impl DiskEntry {
         asked: &Provision,
         size: Bytes,
     ) -> Result<Option<Chosen<Iops>>, CatalogueError> {
-        let limit = self.limits.iops.as_ref();
-        self.choose("iops", limit, asked.iops, size, 0, |wanted, most| {
+        let at = [size.0, 0];
+        self.choose("iops", Limits::iops, asked.iops, at, |wanted, most| {
             let enough = |size| most.amount(size, 0) >= wanted;
             let larger = self.size.smallest(size, enough)?;
             Some(format!("or for a size of {larger} or more"))
@@ -148,44 +174,59 @@ impl DiskEntry {
         size: Bytes,
         iops: u64,
     ) -> Result<Option<Chosen<Throughput>>, CatalogueError> {
-        let limit = self.limits.throughput.as_ref();
+        let at = [size.0, iops];
+        let otherwise = |wanted, most: &super::rule::Rule<Throughput>| {
+            let iops_most = self.iops_most(size)?;
+            let needed = smallest(iops, iops_most, |iops| most.amount(size, iops) >= wanted)?;
+            Some(format!("or for {needed} IOPS or more"))
+        };
         self.choose(
             "throughput",
-            limit,
+            Limits::throughput,
             asked.throughput,
-            size,
-            iops,
-            |wanted, most| {
-                let iops_most = self.iops_most(size)?;
-                let needed = smallest(iops, iops_most, |iops| most.amount(size, iops) >= wanted)?;
-                Some(format!("or for {needed} IOPS or more"))
-            },
+            at,
+            otherwise,
         )
     }
 
     /// The rate of one measure: the requested one if allowed, or the default if none was requested.
     ///
-    /// `otherwise` suggests what else to request so that a larger rate becomes possible.
+    /// `of` is the measure's limit, `at` the size and the IOPS of the disk; `otherwise` suggests what else to request so that a
+    /// larger rate becomes possible.
     fn choose<Q: LimitValue>(
         &self,
         key: &str,
-        limit: Option<&Limit<Q>>,
+        of: fn(&Limits) -> Option<&Limit<Q>>,
         asked: Option<Q>,
-        size: Bytes,
-        iops: u64,
+        at: [u64; 2],
         otherwise: impl Fn(Q, &super::rule::Rule<Q>) -> Option<String>,
     ) -> Result<Option<Chosen<Q>>, CatalogueError> {
+        let (size, iops) = (Bytes(at[0]), at[1]);
+        let limit = of(self.limits_at(size));
         let Some(Limit::Provisioned { least, most, .. }) = limit else {
-            return match asked {
-                None => Ok(limit.and_then(|limit| limit.unasked(size, iops))),
-                Some(asked) => Err(self.refused(
-                    format!(
-                        "{key} {} asked, but they are not provisioned",
-                        asked.shown()
-                    ),
-                    format!("leave `{key}` out, or choose another disk"),
-                )),
+            let Some(asked) = asked else {
+                return Ok(limit.and_then(|limit| limit.unasked(size, iops)));
             };
+            let is_asked =
+                |from: &&LimitsFrom| matches!(of(&from.limits), Some(Limit::Provisioned { .. }));
+            let mut larger = self.limits_from.iter().filter(|from| from.size > size);
+            let (shown, larger) = (asked.shown(), larger.find(is_asked));
+            return Err(match larger {
+                Some(from) => self.refused(
+                    format!(
+                        "{key} {shown} asked, but they are not provisioned below {}",
+                        from.size
+                    ),
+                    format!(
+                        "leave `{key}` out, or ask for a size of {} or more",
+                        from.size
+                    ),
+                ),
+                None => self.refused(
+                    format!("{key} {shown} asked, but they are not provisioned"),
+                    format!("leave `{key}` out, or choose another disk"),
+                ),
+            });
         };
         let (least, most_here) = (least.amount(size, iops), most.amount(size, iops));
         let allowed = format!("{} to {}", least.shown(), most_here.shown());
@@ -216,7 +257,7 @@ impl DiskEntry {
     }
 
     fn iops_most(&self, size: Bytes) -> Option<u64> {
-        match self.limits.iops.as_ref()? {
+        match self.limits_at(size).iops()? {
             Limit::Provisioned { most, .. } => Some(most.amount(size, 0).0),
             Limit::Shared(_) | Limit::Split { .. } => None,
         }

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::near::{families, listed, near, suggestion};
+use super::service::Service;
 
 /// An error in a catalogue file or in a request to the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -19,11 +20,11 @@ pub enum CatalogueError {
     },
     /// No entry has this name.
     #[error(
-        "there is no {kind} `{name}` in the catalogue{}; `dbstow {kind}s` lists what there is",
+        "there is no {kind} `{name}` in the catalogue{}; `dbstow {list}` lists what there is",
         nearest(near, families)
     )]
     Unknown {
-        /// `disk` or `machine`.
+        /// `disk`, `machine` or `service`.
         kind: &'static str,
         /// The requested name.
         name: String,
@@ -31,6 +32,23 @@ pub enum CatalogueError {
         near: Vec<String>,
         /// Prefixes of names, up to the first dot.
         families: Vec<String>,
+        /// Arguments of the command that lists what there is.
+        list: String,
+    },
+    /// It is of a managed service without published limits.
+    #[error(
+        "{kind} `{name}`: {title} is not modelled: {why}; name a class of another service (`dbstow services`), or a machine and \
+         disks (`dbstow machines`, `dbstow disks`)"
+    )]
+    NotModelled {
+        /// `disk` or `machine`.
+        kind: &'static str,
+        /// The requested name.
+        name: String,
+        /// The service.
+        title: String,
+        /// The reason.
+        why: String,
     },
     /// A disk is not available in this configuration.
     #[error("disk `{disk}`: {problem}; {remedy}")]
@@ -56,7 +74,17 @@ impl CatalogueError {
             name: name.to_owned(),
             near: near(name, names.clone()),
             families: families(names),
+            list: format!("{kind}s"),
         }
+    }
+
+    /// With the list of a service's own classes or storage types.
+    pub(super) fn of_service(mut self, service: &Service) -> CatalogueError {
+        if let CatalogueError::Unknown { kind, list, .. } = &mut self {
+            let classes = if *kind == "machine" { " --classes" } else { "" };
+            *list = format!("services {}{classes}", service.name);
+        }
+        self
     }
 }
 

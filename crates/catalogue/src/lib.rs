@@ -41,6 +41,10 @@ mod range;
 mod read;
 mod rows;
 mod rule;
+mod service;
+mod service_query;
+mod service_rows;
+mod services;
 mod size;
 mod source;
 mod tables;
@@ -51,6 +55,8 @@ mod published;
 #[cfg(test)]
 mod published_prices;
 #[cfg(test)]
+mod published_services;
+#[cfg(test)]
 mod tests;
 
 pub use after_stop::AfterStop;
@@ -58,7 +64,7 @@ pub use catalogue::Catalogue;
 pub use class::Class;
 pub use commitment::{BackupPrice, Commitment};
 pub use cpu_options::{CpuOption, CpuOptions};
-pub use disk::{DiskEntry, Provision, Provisioned};
+pub use disk::{DiskEntry, LimitsFrom, Provision, Provisioned};
 pub use error::CatalogueError;
 pub use host_caching::{CACHED_LIMIT, CacheLatencies, HostCaching};
 pub use hourly_price::{HOURS, HourlyPrice, PriceAssumed};
@@ -68,10 +74,11 @@ pub use limit_value::{Ios, LimitValue};
 pub use limits::{BurstRule, Bursts, Holds, Limit, Limits};
 pub use machine::{Generation, MachineEntry};
 pub use on_machines::{OnMachines, Published};
-pub use price::{Parts, PerRequest, Price, Step};
+pub use price::{IopsFree, Parts, PerRequest, Price, Step};
 pub use processor::Processor;
 pub use query::{MachineQuery, Order, QueryError};
 pub use range::Range;
 pub use rule::{Linear, Rule, Share, Tier};
+pub use service::{Lies, MultiZone, Service, ServiceStorage};
 pub use size::SizeRule;
 pub use source::{Confidence, Known, Source, Spreads, statement_spread};

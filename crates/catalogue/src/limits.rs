@@ -161,6 +161,16 @@ impl Limits {
         })
     }
 
+    /// The limit on requests per second.
+    pub(super) fn iops(&self) -> Option<&Limit<Iops>> {
+        self.iops.as_ref()
+    }
+
+    /// The limit on bytes per second.
+    pub(super) fn throughput(&self) -> Option<&Limit<Throughput>> {
+        self.throughput.as_ref()
+    }
+
     /// Whether these limits have nothing to configure; a machine's never do.
     pub(super) fn is_fixed(&self) -> bool {
         !matches!(self.iops, Some(Limit::Provisioned { .. }))

@@ -313,6 +313,7 @@ fn of_disk(disk: &mut DiskEntry, prices: &BTreeMap<Per, f64>, file: &str) -> Res
             Price::Parts(Parts {
                 per_gib: *prices.get(&Per::Gib).unwrap_or(&list.per_gib),
                 billed_size: list.billed_size.clone(),
+                iops_free: list.iops_free,
                 per_iops: steps(&list.per_iops, Per::Iops),
                 per_mib_per_s: steps(&list.per_mib_per_s, Per::MibPerS),
                 per_mb_per_s: steps(&list.per_mb_per_s, Per::MbPerS),
@@ -367,6 +368,7 @@ fn parts(disk: &DiskEntry, prices: &BTreeMap<Per, f64>) -> Result<Price, String>
     Ok(Price::Parts(Parts {
         per_gib: prices[&Per::Gib],
         billed_size: None,
+        iops_free: None,
         per_iops: step(Per::Iops),
         per_mib_per_s: step(Per::MibPerS),
         per_mb_per_s: step(Per::MbPerS),

@@ -27,12 +27,30 @@ pub struct Parts {
     /// Billed sizes, if not all: a disk is billed as the next larger one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub billed_size: Option<SizeRule>,
-    /// For each IOPS, in steps.
+    /// IOPS that are free, by the size; `None`: those below the first step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iops_free: Option<IopsFree>,
+    /// For each IOPS that is not free, in steps.
     pub per_iops: Vec<Step>,
     /// For each MiB/s, in steps.
     pub per_mib_per_s: Vec<Step>,
     /// For each MB/s (10⁶ bytes), as Azure counts, in steps.
     pub per_mb_per_s: Vec<Step>,
+}
+
+/// IOPS that come with the size, in proportion to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct IopsFree {
+    /// For each GiB.
+    pub per_gib: u64,
+    /// No fewer than this.
+    pub at_least: u64,
+}
+
+impl IopsFree {
+    fn of(self, gib: f64) -> f64 {
+        (gib * self.per_gib as f64).max(self.at_least as f64)
+    }
 }
 
 /// What requests to a disk cost, beside its price.
@@ -85,8 +103,10 @@ impl Price {
                 let gib = billed.0 as f64 / (1u64 << 30) as f64;
                 let mib_per_s = throughput.0 as f64 / (1u64 << 20) as f64;
                 let mb_per_s = throughput.0 as f64 / 1e6;
+                let free = parts.iops_free.map_or(0.0, |free| free.of(gib));
+                let charged = (iops.0 as f64 - free).max(0.0);
                 parts.per_gib * gib
-                    + steps(&parts.per_iops, iops.0 as f64)
+                    + steps(&parts.per_iops, charged)
                     + steps(&parts.per_mib_per_s, mib_per_s)
                     + steps(&parts.per_mb_per_s, mb_per_s)
             }
@@ -126,6 +146,10 @@ impl Price {
                 Ok(Some(Price::Parts(Parts {
                     per_gib: wire.per_gib,
                     billed_size: wire.billed_size.as_ref().map(SizeRule::read).transpose()?,
+                    iops_free: wire.iops_free.as_ref().map(|free| IopsFree {
+                        per_gib: free.per_gib,
+                        at_least: free.at_least,
+                    }),
                     per_iops: read_steps(&wire.per_iops)?,
                     per_mib_per_s: read_steps(&wire.per_mib_per_s)?,
                     per_mb_per_s: read_steps(&wire.per_mb_per_s)?,

@@ -69,13 +69,13 @@ impl Catalogue {
             _ => self.disks().filter(is_found).collect(),
         };
         if disks.is_empty() {
-            self.disk(pattern)?;
+            disks.push(self.disk(pattern)?);
         }
         disks.sort_by_cached_key(|disk| natural_key(&disk.name));
         Ok(disks)
     }
 
-    /// The machines that a query asks for; not empty.
+    /// The machines that a query asks for; not empty. A class of a service is found by its whole name alone.
     ///
     /// # Errors
     /// When there is none.
@@ -89,7 +89,7 @@ impl Catalogue {
             _ => self.machines().filter(is_found).collect(),
         };
         if machines.is_empty() {
-            self.machine(query.pattern)?;
+            machines.push(self.machine(query.pattern)?);
         }
         if let Some(cloud) = query.cloud {
             self.check_cloud(cloud)?;

@@ -5,11 +5,12 @@ use std::collections::btree_map::Entry;
 
 use model::cores::{CORES_MAX, Speed};
 use model::{Bytes, DiskSpec, HostCacheSpec, IoUnit, LimitSpec, MachineSpec};
+use serde::de::DeserializeOwned;
 use toml::Spanned;
 
 use super::Catalogue;
 use super::class::Class;
-use super::disk::{DiskEntry, Provision};
+use super::disk::{DiskEntry, LimitsFrom, Provision};
 use super::error::CatalogueError;
 use super::host_caching::{CacheLatencies, HostCaching, Series};
 use super::hourly_price::HourlyPrice;
@@ -23,8 +24,8 @@ use super::rows::{self, MachineRow};
 use super::size::SizeRule;
 use super::source::{Source, Spreads};
 use super::wire::{
-    ClassWire, DiskWire, FileWire, HostCacheWire, HourlyPriceWire, LatencyWire, LimitsWire,
-    LocalDiskWire, MachineWire, SourceWire,
+    ClassWire, DiskWire, FileWire, HostCacheWire, HourlyPriceWire, LatencyWire, LimitsFromWire,
+    LimitsWire, LocalDiskWire, MachineWire, SourceWire,
 };
 
 /// Reads `text` into `catalogue`: sources, classes, disks, machines, in the order of reference.
@@ -37,10 +38,7 @@ pub(super) fn file(
     file: &str,
 ) -> Result<(), CatalogueError> {
     let document = Document { text, file };
-    let wire: FileWire = toml::from_str(text).map_err(|e| {
-        let offset = e.span().map_or(0, |span| span.start);
-        document.error(offset, e.message().trim_end().replace('\n', ", "))
-    })?;
+    let wire: FileWire = document.parse()?;
     document.each(wire.source, |id, wire| {
         if catalogue.shipped_sources.contains_key(id) {
             return Err(DEFINED.into());
@@ -129,13 +127,20 @@ pub(super) fn at_line(file: &str, line: u64, message: String) -> CatalogueError 
 }
 
 /// A file's text and name, to locate errors.
-struct Document<'a> {
-    text: &'a str,
-    file: &'a str,
+pub(super) struct Document<'a> {
+    pub(super) text: &'a str,
+    pub(super) file: &'a str,
 }
 
 impl Document<'_> {
-    fn each<T>(
+    pub(super) fn parse<T: DeserializeOwned>(&self) -> Result<T, CatalogueError> {
+        toml::from_str(self.text).map_err(|e| {
+            let offset = e.span().map_or(0, |span| span.start);
+            self.error(offset, e.message().trim_end().replace('\n', ", "))
+        })
+    }
+
+    pub(super) fn each<T>(
         &self,
         entries: BTreeMap<String, Spanned<T>>,
         mut read: impl FnMut(&str, &T) -> Result<(), String>,
@@ -205,7 +210,7 @@ pub(super) fn sources(catalogue: &Catalogue, ids: &[String]) -> Result<Vec<Sourc
     found.collect()
 }
 
-fn source(id: &str, wire: &SourceWire) -> Source {
+pub(super) fn source(id: &str, wire: &SourceWire) -> Source {
     Source {
         id: id.to_owned(),
         title: wire.title.clone(),
@@ -216,7 +221,7 @@ fn source(id: &str, wire: &SourceWire) -> Source {
     }
 }
 
-fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, String> {
+pub(super) fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, String> {
     // Sources become shipped ones once all that ships is read.
     let shipped = catalogue.shipped_sources.is_empty();
     let latency = |key: &str, wire: &LatencyWire| {
@@ -261,7 +266,11 @@ fn class(catalogue: &Catalogue, name: &str, wire: &ClassWire) -> Result<Class, S
     })
 }
 
-fn disk(catalogue: &Catalogue, name: &str, wire: &DiskWire) -> Result<DiskEntry, String> {
+pub(super) fn disk(
+    catalogue: &Catalogue,
+    name: &str,
+    wire: &DiskWire,
+) -> Result<DiskEntry, String> {
     let mut class = lookup(&catalogue.classes, "class", &wire.class)?.clone();
     if let Some(host_cache) = wire.host_cache {
         class.host_cache = host_cache;
@@ -284,6 +293,7 @@ fn disk(catalogue: &Catalogue, name: &str, wire: &DiskWire) -> Result<DiskEntry,
             wire.throughput.as_ref(),
             wire.burst.as_ref(),
         )?,
+        limits_from: limits_from(&wire.limits_from)?,
         on_machines: OnMachines::read(
             &wire.machines,
             &wire.missed,
@@ -301,7 +311,26 @@ fn disk(catalogue: &Catalogue, name: &str, wire: &DiskWire) -> Result<DiskEntry,
     })
 }
 
-fn machine(catalogue: &Catalogue, name: &str, wire: &MachineWire) -> Result<MachineEntry, String> {
+fn limits_from(wires: &[LimitsFromWire]) -> Result<Vec<LimitsFrom>, String> {
+    if !wires.is_sorted_by(|a, b| a.size < b.size) {
+        return Err("in `limits_from`, `size` has to rise".into());
+    }
+    let read = |wire: &LimitsFromWire| {
+        let (iops, throughput) = (wire.iops.as_ref(), wire.throughput.as_ref());
+        let limits = Limits::read(iops, throughput, wire.burst.as_ref());
+        Ok(LimitsFrom {
+            size: wire.size,
+            limits: limits.map_err(|e| format!("`limits_from` {}: {e}", wire.size))?,
+        })
+    };
+    wires.iter().map(read).collect()
+}
+
+pub(super) fn machine(
+    catalogue: &Catalogue,
+    name: &str,
+    wire: &MachineWire,
+) -> Result<MachineEntry, String> {
     if wire.cores == 0 || wire.memory == Bytes::ZERO {
         return Err("`cores` and `memory` have to be above zero".into());
     }

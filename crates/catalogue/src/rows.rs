@@ -14,7 +14,7 @@ use super::wire::{
 };
 
 /// How long machines burst. Azure: "up to 30 minutes at a time"; AWS: "at least 30 minutes once every 24 hours".
-const BURST: Duration = Duration::from_secs(30 * 60);
+pub(super) const BURST: Duration = Duration::from_secs(30 * 60);
 
 /// Flag of machines that a buyer adds local disks to.
 const LOCAL_SSD_OPTIONAL: &str = "local-ssd-optional";
@@ -403,11 +403,11 @@ fn limit(unit: &str, rates: Rates, writes: Option<Rates>, burst: Rates) -> Limit
     }
 }
 
-fn gibibytes(gib: f64) -> Bytes {
+pub(super) fn gibibytes(gib: f64) -> Bytes {
     Bytes((gib * (1_u64 << 30) as f64).round() as u64)
 }
 
-fn yes(text: &str) -> Result<Option<bool>, String> {
+pub(super) fn yes(text: &str) -> Result<Option<bool>, String> {
     match text {
         "" => Ok(None),
         "yes" => Ok(Some(true)),

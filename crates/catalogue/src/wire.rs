@@ -125,6 +125,10 @@ pub(super) struct DiskWire {
     /// `{ optional, iops = { rate, lasts | credits }, throughput = .. }`: a higher rate, for a time from a full bucket, until
     /// credits are spent, or without end; `optional`: only where an experiment asks (`bursting`).
     pub(super) burst: Option<BurstsWire>,
+    /// Where larger disks have other limits: list of `{ size, iops, throughput, burst }`, sizes ascending; from each size on, these
+    /// replace all limits of smaller ones.
+    #[serde(default)]
+    pub(super) limits_from: Vec<LimitsFromWire>,
     /// Replaces the class's.
     pub(super) host_cache: Option<bool>,
     /// Replaces the class's.
@@ -152,7 +156,8 @@ pub(super) struct DiskWire {
     /// List price in US dollars a month, in all; or `price`.
     pub(super) usd_per_month: Option<f64>,
     /// `{ per_gib, per_iops, per_mib_per_s, per_mb_per_s }` in US dollars a month; all but the first in steps `{ above, usd }`;
-    /// `billed_size`, written as `size`: the sizes that are billed; a disk is billed as the next larger one.
+    /// `iops_free`, `{ per_gib, at_least }`: IOPS that come with the size; `billed_size`, written as `size`: the sizes that are
+    /// billed; a disk is billed as the next larger one.
     pub(super) price: Option<PriceWire>,
     /// `{ usd_per_10000, hourly_max }`: what requests cost beside that, and how many of an hour are charged at most; absent:
     /// nothing, or where the second is, all of them.
@@ -167,6 +172,16 @@ pub(super) struct DiskWire {
     /// Remarks for the reader.
     #[serde(default)]
     pub(super) notes: Vec<String>,
+}
+
+/// Limits of disks from a size on.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LimitsFromWire {
+    pub(super) size: Bytes,
+    pub(super) iops: Option<RuleWire>,
+    pub(super) throughput: Option<RuleWire>,
+    pub(super) burst: Option<BurstsWire>,
 }
 
 /// The price of requests.
@@ -313,12 +328,20 @@ pub(super) struct PriceWire {
     #[serde(default)]
     pub(super) per_gib: f64,
     pub(super) billed_size: Option<SizeWire>,
+    pub(super) iops_free: Option<IopsFreeWire>,
     #[serde(default)]
     pub(super) per_iops: Vec<StepWire>,
     #[serde(default)]
     pub(super) per_mib_per_s: Vec<StepWire>,
     #[serde(default)]
     pub(super) per_mb_per_s: Vec<StepWire>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IopsFreeWire {
+    pub(super) per_gib: u64,
+    pub(super) at_least: u64,
 }
 
 #[derive(Deserialize)]

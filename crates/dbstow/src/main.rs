@@ -9,7 +9,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use dbstow::command::calibrate;
 use dbstow::command::{
     self, advise, check, disks, doctor, experiments, import, layout, lint, machines, output, plan,
-    profile, record, report, run, submit, trial as one_by_one, verify, workloads,
+    profile, record, report, run, services, submit, trial as one_by_one, verify, workloads,
 };
 #[cfg(feature = "shell")]
 use dbstow::command::{completions, man};
@@ -77,6 +77,8 @@ enum Command {
     Disks(disks::Args),
     /// List machines, or show one
     Machines(machines::Args),
+    /// List managed services, or show what one allows
+    Services(services::Args),
     /// List the built-in experiments, or show one
     Experiments(experiments::Args),
     /// List the built-in workloads, or show one
@@ -145,6 +147,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Doctor(args) => doctor::run(&args),
         Command::Disks(args) => disks::run(&args),
         Command::Machines(args) => machines::run(&args),
+        Command::Services(args) => services::run(&args),
         Command::Experiments(args) => experiments::run(&args),
         Command::Workloads(args) => workloads::run(&args),
         #[cfg(feature = "shell")]

@@ -5,6 +5,7 @@ mod disk;
 mod drawn;
 mod error;
 mod host_cache;
+mod service;
 mod store;
 mod unknowns;
 
@@ -18,6 +19,7 @@ use catalogue::{Catalogue, DiskEntry};
 use experiment::spec::{self, Disk, Settings, System};
 
 use disk::{disk, entry, machine, noted, striped};
+use service::Placed;
 use store::store;
 use unknowns::Unknown;
 
@@ -101,6 +103,12 @@ impl Stage {
             stage.add(volume, settings, catalogue)?;
         }
         stage.notes = noted(&settings.machine, &volumes, catalogue)?;
+        let placed = Placed::of(&settings.machine, &volumes, catalogue)?;
+        if let Some(placed) = placed {
+            placed.check_files(&settings.placement)?;
+            stage.notes.extend(placed.notes());
+            placed.share(&mut stage.machine, &mut stage.volumes);
+        }
         let kind = settings.machine.kind.as_deref();
         if let Some(entry) = kind.and_then(|name| catalogue.machine(name).ok()) {
             stage.machine_usd_per_month = entry.price.and_then(|price| match stage.system {
@@ -183,14 +191,18 @@ impl Stage {
         asked: &spec::Volumes,
         catalogue: &Catalogue,
     ) -> Result<(MachineSpec, Vec<VolumeSpec>, Vec<String>), StageError> {
-        let machine = machine(&asked.machine, catalogue)?;
+        let mut machine = machine(&asked.machine, catalogue)?;
         let volumes = asked.volumes.iter().map(|volume| {
             let (disk, _) = disk(volume, &machine, &asked.machine, catalogue)?;
             Ok(striped(volume, disk))
         });
-        let volumes = volumes.collect::<Result<_, StageError>>()?;
+        let mut volumes = volumes.collect::<Result<Vec<_>, StageError>>()?;
         let all: Vec<&spec::Volume> = asked.volumes.iter().collect();
-        let notes = noted(&asked.machine, &all, catalogue)?;
+        let mut notes = noted(&asked.machine, &all, catalogue)?;
+        if let Some(placed) = Placed::of(&asked.machine, &all, catalogue)? {
+            notes.extend(placed.notes());
+            placed.share(&mut machine, &mut volumes);
+        }
         Ok((machine, volumes, notes))
     }
 

@@ -50,6 +50,7 @@ pub mod profile;
 pub mod record;
 pub mod report;
 pub mod run;
+pub mod services;
 pub mod submit;
 pub mod trial;
 pub mod verify;

@@ -25,6 +25,11 @@ pub(super) fn of_machines() -> ArgValueCandidates {
     ArgValueCandidates::new(machines)
 }
 
+/// Managed services of the catalogue.
+pub(super) fn of_services() -> ArgValueCandidates {
+    ArgValueCandidates::new(services)
+}
+
 /// A built-in experiment, or a file of one.
 pub(super) fn experiment_or_file() -> ArgValueCompleter {
     names_or_paths(experiments, is_toml)
@@ -123,6 +128,13 @@ fn machines() -> Vec<CompletionCandidate> {
     Catalogue::builtin()
         .machines()
         .map(|machine| candidate(&machine.name, &machine.title))
+        .collect()
+}
+
+fn services() -> Vec<CompletionCandidate> {
+    Catalogue::builtin()
+        .services()
+        .map(|service| candidate(&service.name, &service.title))
         .collect()
 }
 

@@ -1,8 +1,10 @@
 //! The built-in experiments: each can be run, and does run.
 
+use std::collections::BTreeMap;
+
 use dbstow::engines::ENGINES;
 use experiment::plan::Plan;
-use experiment::record::Outcome;
+use experiment::record::{Outcome, Record};
 use experiment::spec::{EngineName, Mode, Spec, Variant, builtin_names};
 use lab::inventory::Inventory;
 use lab::trial::{self, Stage, Subject, TrialId, Work};
@@ -23,7 +25,7 @@ fn checked(name: &str, quick: bool) -> Plan {
 
 #[test]
 fn all_of_them_check_against_the_catalogue_and_the_workloads() {
-    assert_eq!(builtin_names().len(), 17);
+    assert_eq!(builtin_names().len(), 20);
     for name in builtin_names() {
         for quick in [false, true] {
             assert!(checked(name, quick).arms.len() > 1, "{name}");
@@ -32,7 +34,7 @@ fn all_of_them_check_against_the_catalogue_and_the_workloads() {
 }
 
 /// Version stores, which the workload fills as it runs, whatever memory there is; and experiments for other engines.
-const SIZED_OTHERWISE: [&str; 9] = [
+const SIZED_OTHERWISE: [&str; 10] = [
     "files-times-disks",
     "innodb-ebs-iops",
     "innodb-ebs-memory",
@@ -41,6 +43,7 @@ const SIZED_OTHERWISE: [&str; 9] = [
     "postgres-iops",
     "postgres-temp-volume",
     "postgres-wal-volume",
+    "rds-postgres-log-volume",
     "tempdb-scale-out",
 ];
 
@@ -77,6 +80,20 @@ fn on_sql_server_they_ask_for_memory_that_it_takes() {
 
 /// Runs the first block of every arm with the quick settings.
 fn runs_without_errors(name: &str) {
+    first_block(name);
+}
+
+/// A metric of the first block of every arm with the quick settings, by arm.
+fn metric(name: &str, metric: &str) -> BTreeMap<String, f64> {
+    let records = first_block(name).into_iter();
+    records
+        .map(|(arm, record)| (arm, record.metrics[metric]))
+        .collect()
+}
+
+/// Records of the first block of every arm with the quick settings, by arm.
+fn first_block(name: &str) -> BTreeMap<String, Record> {
+    let mut records = BTreeMap::new();
     let inventory = Inventory::with_engines(ENGINES);
     let plan = checked(name, true);
     let of_first_block = plan.trials().iter().filter(|trial| trial.block == 0);
@@ -109,7 +126,9 @@ fn runs_without_errors(name: &str) {
         assert_eq!(record.errors.count, 0, "{shown}: {:?}", record.errors.first);
         assert_eq!(record.outcome, Outcome::Finished, "{shown}");
         assert!(record.metrics["operations_per_s"] > 0.0, "{shown}");
+        records.insert(trial.arm.clone(), record);
     }
+    records
 }
 
 #[test]
@@ -145,6 +164,41 @@ fn postgres_temp_volume_runs() {
 #[test]
 fn postgres_wal_volume_runs() {
     runs_without_errors("postgres-wal-volume");
+}
+
+/// Whether `found` is within 5 % of what documented limits say.
+fn is_near(found: f64, expected: f64) -> bool {
+    (found / expected - 1.0).abs() < 0.05
+}
+
+#[test]
+fn on_rds_400_gib_of_gp3_do_four_times_what_399_do() {
+    // 12,000 IOPS / 3,000 IOPS = 4
+    let iops = metric("rds-postgres-400gib", "iops");
+    let times = iops["gib-400"] / iops["gib-399"];
+    assert!(is_near(times, 4.0), "{times}: {iops:?}");
+}
+
+#[test]
+fn on_rds_a_log_volume_adds_its_iops_to_those_of_the_data() {
+    // 3,000 IOPS for all, or 3,000 for data and 3,000 for the log: more than 1 time and at most twice as many transactions.
+    let rates = metric("rds-postgres-log-volume", "business_transactions_per_s");
+    let times = rates["apart"] / rates["together"];
+    assert!((1.1..=2.0).contains(&times), "{times}: {rates:?}");
+}
+
+#[test]
+fn a_managed_instance_has_the_iops_of_its_files_or_of_its_pool() {
+    let iops = metric("managed-instance-tiers", "iops");
+    // 5,000 for a file of 1 TiB; 4 x 2,300; 3 a GiB; what 8 vCores let through.
+    for (arm, expected) in [
+        ("one-file", 5_000.0),
+        ("four-files", 9_200.0),
+        ("next-gen", 3_072.0),
+        ("next-gen-bought", 12_800.0),
+    ] {
+        assert!(is_near(iops[arm], expected), "{arm}: {iops:?}");
+    }
 }
 
 #[test]

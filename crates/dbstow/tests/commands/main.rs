@@ -17,6 +17,7 @@ mod names;
 mod no_verdict;
 mod numbers;
 mod paths;
+mod services;
 mod sixth;
 mod stress;
 mod tsql;

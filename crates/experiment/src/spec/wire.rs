@@ -111,7 +111,7 @@ pub(crate) struct Source {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Machine {
-    /// A machine of the catalogue (`dbstow machines`).
+    /// A machine of the catalogue (`dbstow machines`), or a class of a managed service (`dbstow services NAME --classes`).
     ///
     /// Absent: then `cores` and `memory` are required, and the machine has no limits of its own.
     #[serde(rename = "type")]

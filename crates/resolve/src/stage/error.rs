@@ -4,6 +4,7 @@ use catalogue::CatalogueError;
 use model::Bytes;
 
 use super::attached::AttachedError;
+use super::service::ServiceError;
 
 /// Why an arm cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +72,9 @@ pub enum StageError {
     /// Its limits hold on other machines only.
     #[error(transparent)]
     Attached(#[from] Box<AttachedError>),
+    /// A managed service does not have this placement.
+    #[error(transparent)]
+    Service(#[from] Box<ServiceError>),
     /// A burst on a limit that the disk does not have.
     #[error(
         "volume \"{volume}\" has {key}, but {disk} has no limit that it could be the burst of; give {limit} too"

@@ -1,6 +1,7 @@
 //! Disks of the catalogue.
 
-use catalogue::{DiskEntry, Limit, LimitValue, Price, Provisioned};
+use catalogue::{DiskEntry, Limit, LimitValue, Limits, Price, Provisioned};
+use model::Bytes;
 use serde_json::{Value, json};
 use table::quantity::list_price;
 use table::{Column, Table};
@@ -39,12 +40,22 @@ fn shown<Q: LimitValue>(limit: Option<&Limit<Q>>) -> String {
     limit.map_or_else(|| "no limit".into(), Limit::shown)
 }
 
-fn price_shown(price: Option<&Price>) -> String {
+pub(super) fn price_shown(price: Option<&Price>) -> String {
     match price {
         None => String::new(),
         Some(Price::Whole { usd }) => list_price(*usd),
         Some(Price::Parts(parts)) => format!("{} per GiB", list_price(parts.per_gib)),
     }
+}
+
+/// A limit of all sizes: `3000; from 400 GiB 12000`.
+fn by_size(disk: &DiskEntry, shown: impl Fn(&Limits) -> String) -> String {
+    let parts = disk.limits_by_size().map(|(from, limits)| match from {
+        Bytes::ZERO => shown(limits),
+        from => format!("from {from}: {}", shown(limits)),
+    });
+    let parts: Vec<String> = parts.collect();
+    parts.join("; ")
 }
 
 /// The price with all its parts, and the region and date of its price list.
@@ -80,8 +91,11 @@ pub fn disk(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> Report {
     let mut rows = vec![
         ("kind", class.title.clone()),
         ("size", disk.size.shown()),
-        ("IOPS", shown(disk.limits.iops.as_ref())),
-        ("throughput", shown(disk.limits.throughput.as_ref())),
+        ("IOPS", by_size(disk, |limits| shown(limits.iops.as_ref()))),
+        (
+            "throughput",
+            by_size(disk, |limits| shown(limits.throughput.as_ref())),
+        ),
         ("bursting", bursting_shown(disk)),
         ("one I/O", io_unit_shown(disk)),
         ("read", latency_shown(&class.read)),
@@ -193,6 +207,11 @@ fn disk_json(disk: &DiskEntry, provisioned: Option<&Provisioned>) -> Value {
         "size": disk.size.shown(),
         "iops": disk.limits.iops.as_ref().map(Limit::shown),
         "throughput": disk.limits.throughput.as_ref().map(Limit::shown),
+        "limits_from": disk.limits_from.iter().map(|from| json!({
+            "size": from.size,
+            "iops": from.limits.iops.as_ref().map(Limit::shown),
+            "throughput": from.limits.throughput.as_ref().map(Limit::shown),
+        })).collect::<Vec<_>>(),
         "bursting": bursting_shown(disk),
         "io_unit": class.io_unit,
         "atomic_write": class.atomic_write,
@@ -227,7 +246,7 @@ pub fn disks_json(disks: &[&DiskEntry], provisioned: Option<&Provisioned>) -> St
 #[cfg(test)]
 mod tests {
     use catalogue::{Catalogue, Provision};
-    use model::{Bytes, Iops};
+    use model::Iops;
 
     use super::*;
     use crate::report::markdown;

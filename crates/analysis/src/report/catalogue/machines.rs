@@ -181,7 +181,7 @@ fn local_disk_shown(disk: &DiskSpec, machine: &MachineSpec) -> String {
     parts.join(", ")
 }
 
-fn machine_json(machine: &MachineEntry) -> Value {
+pub(super) fn machine_json(machine: &MachineEntry) -> Value {
     json!({
         "name": machine.name,
         "title": machine.title,

@@ -1,7 +1,8 @@
-//! Disks and machines of the catalogue: a list, or all about one.
+//! Disks, machines and managed services of the catalogue: a list, or all about one.
 
 mod disks;
 mod machines;
+mod services;
 
 use catalogue::{Latency, LimitValue as _, Source};
 use model::{Counts, LimitSpec, Rate};
@@ -12,6 +13,7 @@ use super::section::{Body, Item, Kind, Place, Report};
 
 pub use disks::{disk, disks, disks_json};
 pub use machines::{machine, machines, machines_json};
+pub use services::{classes, service, service_sources, services, services_json};
 
 /// A list, without a title: what it is of was asked for.
 fn listed(table: Table) -> Report {

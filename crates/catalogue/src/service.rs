@@ -1,0 +1,123 @@
+//! A managed service: classes that are machines, and rules for what its storage holds.
+
+use std::collections::BTreeMap;
+
+use super::machine::MachineEntry;
+use super::source::{Confidence, Source};
+
+/// What an experiment calls the disks inside a machine.
+pub(super) const LOCAL: &str = "local";
+
+/// A managed service, with what is known of its storage and classes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Service {
+    /// Vendor and product, such as `azure-sql-mi-gp`.
+    pub name: String,
+    /// What it is.
+    pub title: String,
+    /// How the names of its classes begin, without the last dot.
+    pub types: String,
+    /// Why it cannot be modelled, if so; it then has no classes.
+    pub not_modelled: Option<String>,
+    /// What files can be placed on.
+    pub storage: Vec<ServiceStorage>,
+    /// How the figures of its classes are known.
+    pub confidence: Confidence,
+    /// Name of the limit that all rates of its classes' rows are of.
+    pub(super) limit: Option<String>,
+    /// Class of the disks inside its classes, where those are of no machine.
+    pub(super) local_class: Option<String>,
+    /// The most files of a server.
+    pub(super) files_max: Option<u32>,
+    /// The most volumes that a server has, without those that are beside or inside others; `None`: any number.
+    pub volumes_max: Option<u32>,
+    /// Where files are, in a few words.
+    pub lies: Lies,
+    /// What a second server in another zone makes of the price.
+    pub multi_zone: MultiZone,
+    /// Its classes, by their full names.
+    pub classes: BTreeMap<String, MachineEntry>,
+    /// Where what is known of it comes from.
+    pub sources: Vec<Source>,
+    /// Assumptions in place of unpublished figures, with the reason.
+    pub assumed: Vec<String>,
+    /// Remarks for the user.
+    pub notes: Vec<String>,
+}
+
+/// Where a service keeps files of each role, in a few words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lies {
+    /// Data.
+    pub data: String,
+    /// The log.
+    pub log: String,
+    /// Temporary objects.
+    pub temp: String,
+}
+
+/// Factors of the list price of a server that has a standby in another zone; `None` where that is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MultiZone {
+    /// Of the class.
+    pub class: Option<f64>,
+    /// Of its storage.
+    pub storage: Option<f64>,
+}
+
+/// One type of storage of a service, and what it may hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServiceStorage {
+    /// Name of its entry, or `local`: the disks inside the class.
+    pub disk: String,
+    /// Roles of files that can be on it, as in experiments; empty: all.
+    pub roles: Vec<String>,
+    /// It exists only beside a volume of one of these.
+    pub beside: Vec<String>,
+    /// Whether its space is part of another volume's.
+    pub inside: bool,
+    /// The most volumes of it; `None`: as many as the service has.
+    pub volumes_max: Option<u32>,
+    /// Whether every file has a disk of its own.
+    pub file_each: bool,
+    /// Whether its limits are shared by all volumes that name the class's limit, and bounded by that.
+    pub pool: bool,
+    /// The class's limit that it has beside the one that its disk names, such as the cap of a log.
+    pub capped: Option<String>,
+}
+
+impl Service {
+    /// How experiments give one of its storage types for a role: the first that can hold it.
+    pub fn storage_for(&self, role: &str) -> impl Iterator<Item = &ServiceStorage> {
+        let holds = move |storage: &&ServiceStorage| storage.holds(role);
+        self.storage.iter().filter(holds)
+    }
+
+    /// The rule of a disk, by its name in experiments.
+    pub fn storage_of(&self, disk: &str) -> Option<&ServiceStorage> {
+        self.storage.iter().find(|storage| storage.disk == disk)
+    }
+
+    /// Whether a name could be that of one of its classes or storage types.
+    pub(super) fn owns(&self, name: &str) -> bool {
+        let rest = name.strip_prefix(self.types.as_str());
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    }
+}
+
+impl ServiceStorage {
+    /// Whether files of a role can be on it.
+    pub fn holds(&self, role: &str) -> bool {
+        self.roles.is_empty() || self.roles.iter().any(|known| known == role)
+    }
+
+    /// Whether it is inside the class, and not a disk of its own.
+    pub fn is_local(&self) -> bool {
+        self.disk == LOCAL
+    }
+
+    /// Whether it counts among the volumes of which a server has so many.
+    pub fn is_counted(&self) -> bool {
+        !self.inside && !self.is_local() && self.beside.is_empty()
+    }
+}
