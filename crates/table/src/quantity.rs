@@ -47,7 +47,7 @@ impl<'a> Quantity<'a> {
     }
 }
 
-/// `157.3 ± 1.2 s`, `3,991,000 ± 36,000`: two digits of the error, and the value to the same place, but at least its first digit.
+/// `157.3 ± 1.2 s`, `3,991,000 ± 36,000`: two digits of the error, and the value to the same place, but at least its first two digits.
 impl fmt::Display for Quantity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.unit.is_empty() {
@@ -222,7 +222,7 @@ fn with_error(value: f64, error: f64) -> String {
         0.0 => (of_error, of_error),
         _ => {
             let both = of_error.min(decimals(value, DIGITS_MAX));
-            (both.max(decimals(value, 1)), both)
+            (both.max(decimals(value, DIGITS_OF_ERROR)), both)
         }
     };
     let (value, error) = (rounded(value, of_value), rounded(error, of_error));
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(shown(15.73, 0.099_6), "15.73 ± 0.10 s");
         assert_eq!(shown(0.0, 0.34), "0.00 ± 0.34 s");
         assert_eq!(shown(1_023.0, 491_000.0), "1,000 ± 490,000 s");
-        assert_eq!(shown(42.4, 121.0), "40 ± 120 s");
+        assert_eq!(shown(42.4, 121.0), "42 ± 120 s");
     }
 
     #[test]

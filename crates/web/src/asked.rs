@@ -40,6 +40,16 @@ pub struct Asked {
     pub untested: bool,
 }
 
+/// What the user says of files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Given {
+    /// What is on which device, such as `data=D:`.
+    pub devices: Vec<String>,
+    /// The SQL Servers whose counters are used, where a file has those of several.
+    pub instances: Vec<String>,
+}
+
 impl Default for Asked {
     fn default() -> Asked {
         Asked {

@@ -2,8 +2,7 @@
 
 use import::Source;
 
-use crate::asked::Asked;
-use crate::imported::Given;
+use crate::asked::{Asked, Given};
 use crate::today::PROFILE;
 
 /// The experiment of the finalists, as the program names it in the folder beside the profile.

@@ -5,6 +5,7 @@ use experiment::kind::Kind;
 use import::{Choice, Device, ImportError, Options, Source};
 use serde::{Deserialize, Serialize};
 
+use crate::asked::Given;
 use crate::{Refused, command};
 
 /// Largest total size of dropped files, in bytes: with texts and tables of them, which take up to nine times as much, the page stays
@@ -18,16 +19,6 @@ pub struct Dropped {
     pub name: String,
     /// Its content.
     pub bytes: Vec<u8>,
-}
-
-/// What the user says of files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Given {
-    /// What is on which device, such as `data=D:`.
-    pub devices: Vec<String>,
-    /// The SQL Servers whose counters are used, where a file has those of several.
-    pub instances: Vec<String>,
 }
 
 /// Why files are not imported, and between what to choose where that is all that is missing.

@@ -24,8 +24,8 @@ pub mod wasm;
 use serde::Serialize;
 
 pub use advice::{Answer, advise};
-pub use asked::Asked;
-pub use imported::{Dropped, Given, Imported, NotImported, check_size, import};
+pub use asked::{Asked, Given};
+pub use imported::{Dropped, Imported, NotImported, check_size, import};
 #[cfg(not(target_family = "wasm"))]
 pub use page::{Example, Parts, page};
 pub use today::{Tested, back_test};

@@ -1,6 +1,6 @@
 //! The page itself, as one file: the module, the scripts around it, and what it begins with.
 
-use analysis::report::page::{STYLE, policy};
+use analysis::report::page::{STYLE, application};
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -69,7 +69,7 @@ pub fn page(parts: &Parts<'_>) -> Result<String, Refused> {
     let data = serde_json::json!({ "examples": parts.examples, "known": known() });
     let page = Page {
         version: env!("CARGO_PKG_VERSION"),
-        policy: policy::of_application(&[STYLE, OWN_STYLE], &[SCRIPT]),
+        policy: application::policy(&[STYLE, OWN_STYLE], &[SCRIPT]),
         style: STYLE,
         own_style: OWN_STYLE,
         script: SCRIPT,

@@ -9,6 +9,7 @@ use experiment::spec::{EngineName, Mode, Spec, Variant, builtin_names};
 use lab::inventory::Inventory;
 use lab::trial::{self, Stage, Subject, TrialId, Work};
 use model::Bytes;
+use testing::folder::Folder;
 
 fn checked(name: &str, quick: bool) -> Plan {
     let spec = Spec::builtin(
@@ -189,15 +190,32 @@ fn on_rds_a_log_volume_adds_its_iops_to_those_of_the_data() {
 
 #[test]
 fn a_managed_instance_has_the_iops_of_its_files_or_of_its_pool() {
-    let iops = metric("managed-instance-tiers", "iops");
+    // Plain I/O, as the program runs it.
+    let words = [
+        "run",
+        "managed-instance-tiers",
+        "--quick",
+        "--format",
+        "json",
+    ];
+    let findings: serde_json::Value =
+        serde_json::from_str(&Folder::new().stdout(&words)).expect("JSON");
+    let arms = findings["arms"].as_array().expect("arms");
     // 5,000 for a file of 1 TiB; 4 x 2,300; 3 a GiB; what 8 vCores let through.
-    for (arm, expected) in [
+    let expected = [
         ("one-file", 5_000.0),
         ("four-files", 9_200.0),
         ("next-gen", 3_072.0),
         ("next-gen-bought", 12_800.0),
-    ] {
-        assert!(is_near(iops[arm], expected), "{arm}: {iops:?}");
+    ];
+    assert_eq!(arms.len(), expected.len());
+    for (arm, (name, expected)) in arms.iter().zip(expected) {
+        assert_eq!(arm["name"], name);
+        let iops = arm["metrics"]["iops"]["mean"].as_f64();
+        assert!(
+            iops.is_some_and(|iops| is_near(iops, expected)),
+            "{name}: {iops:?}"
+        );
     }
 }
 

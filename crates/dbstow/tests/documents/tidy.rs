@@ -20,7 +20,9 @@ const UNSAFE: [(&str, &str); 6] = [
 
 #[test]
 fn unsafe_code_is_where_it_may_be() {
-    let found = lines_with(|_, code| words(code).any(|word| word == "unsafe"));
+    // A word of browsers' policies, which allows WebAssembly.
+    let code = |code: &str| code.replace("'wasm-unsafe-eval'", "");
+    let found = lines_with(|_, line| words(&code(line)).any(|word| word == "unsafe"));
     let is_in = |line: &String, place: &str| match place.ends_with('/') {
         true => line.starts_with(place),
         false => line.starts_with(&format!("{place}:")),
