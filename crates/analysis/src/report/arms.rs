@@ -26,7 +26,7 @@ pub(super) struct Row<'a> {
     metric: Option<&'a Metric>,
 }
 
-/// All columns in order, with the formats that include them: a new column is one entry here.
+/// All columns in order, with the formats that include them; [`brief`] chooses those of a screen.
 pub(super) fn columns(findings: &Findings) -> Vec<Column<'_, Row<'_>>> {
     let engine = findings.engine.as_ref();
     let engine = engine.map(|engine| format!("{} {}", engine.name, engine.version));

@@ -504,7 +504,7 @@ fn plans_of_experiments_about_other_engines_know_nothing_of_mariadb() {
 
 #[test]
 fn every_experiment_that_is_built_in_is_right_and_is_named_as_its_file() {
-    assert_eq!(builtin_names().len(), 17);
+    assert_eq!(builtin_names().len(), 20);
     for name in builtin_names() {
         for quick in [false, true] {
             let spec = Spec::builtin(

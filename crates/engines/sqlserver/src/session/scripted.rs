@@ -13,7 +13,7 @@ use crate::tsql::question::QUESTIONS;
 /// use dbstow_sqlserver::capture::capture;
 /// use dbstow_sqlserver::session::Scripted;
 ///
-/// let mut session = Scripted::refusing(300, "VIEW SERVER STATE permission was denied");
+/// let mut session = Scripted::new();
 /// assert!(capture(&mut session).is_err(), "it does not even say what it is");
 /// ```
 #[derive(Clone, Debug, Default)]
