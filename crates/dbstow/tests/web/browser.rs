@@ -187,8 +187,8 @@ impl Page {
         self.click(&format!("#{id}"));
         let file = self.folder.path(&name);
         let started = Instant::now();
-        // It has another name until it is complete.
-        while !file.exists() {
+        // Its name is taken, empty, before what is downloaded has it.
+        while std::fs::metadata(&file).map_or(0, |file| file.len()) == 0 {
             assert!(started.elapsed() < PATIENCE, "{name} is not there");
             thread::sleep(Duration::from_millis(50));
         }

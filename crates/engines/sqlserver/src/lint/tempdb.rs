@@ -87,9 +87,9 @@ pub(super) const RULES: &[Rule] = &[
 ///
 /// Source: Microsoft, "tempdb database" (read 2026-11).
 pub fn tempdb_files_advised(processors: i64) -> usize {
-    usize::try_from(processors)
-        .unwrap_or(0)
-        .clamp(1, FILES_START)
+    // More than fit are as many as it takes, and fewer than none are none.
+    let known = processors.clamp(1, i64::from(u16::MAX));
+    usize::try_from(known).map_or(1, |known| known.min(FILES_START))
 }
 
 fn file_count(capture: &Capture) -> Vec<Outcome> {
