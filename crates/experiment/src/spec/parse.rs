@@ -11,7 +11,7 @@ impl Spec {
     /// and values, in order.
     ///
     /// Names of disks, machines and workloads are not resolved; [`Spec::check`] does that. Paths are relative to the current
-    /// folder: [`located`] converts those of a file.
+    /// folder: [`located`](super::located) converts those of a file.
     ///
     /// # Errors
     /// The first error, with its line or override.
