@@ -101,6 +101,7 @@ pub fn demand_of(
             name: machine.and_then(|machine| machine.kind.clone()),
             processors: machine.and_then(|machine| machine.cores),
             memory: machine.and_then(|machine| machine.memory),
+            cache: None,
         },
         volumes: volumes(record),
         intervals,

@@ -31,6 +31,7 @@ pub(super) enum Whole {
     Operations,
     Commits,
     Processor,
+    LogicalReadBytes,
     Sessions,
     Running,
 }
@@ -53,10 +54,11 @@ pub(super) enum Kind {
 }
 
 /// Figures of `[intervals]`, with their names in the file.
-pub(super) const WHOLE: [(&str, Whole); 5] = [
+pub(super) const WHOLE: [(&str, Whole); 6] = [
     ("operations", Whole::Operations),
     ("commits", Whole::Commits),
     ("processor_s", Whole::Processor),
+    ("logical_read_bytes", Whole::LogicalReadBytes),
     ("sessions", Whole::Sessions),
     ("running", Whole::Running),
 ];
@@ -91,6 +93,7 @@ impl Column {
             Column::Whole(Whole::Operations) => interval.operations,
             Column::Whole(Whole::Commits) => interval.commits,
             Column::Whole(Whole::Processor) => interval.processor.map(Duration::as_secs_f64),
+            Column::Whole(Whole::LogicalReadBytes) => interval.logical_read_bytes,
             Column::Whole(Whole::Sessions) => interval.sessions,
             Column::Whole(Whole::Running) => interval.running,
             Column::Waiting(wait) => interval.waiting.get(&wait).copied(),
@@ -104,6 +107,7 @@ impl Column {
             Column::Whole(Whole::Operations) => interval.operations = None,
             Column::Whole(Whole::Commits) => interval.commits = None,
             Column::Whole(Whole::Processor) => interval.processor = None,
+            Column::Whole(Whole::LogicalReadBytes) => interval.logical_read_bytes = None,
             Column::Whole(Whole::Sessions) => interval.sessions = None,
             Column::Whole(Whole::Running) => interval.running = None,
             Column::Waiting(wait) => {
@@ -125,6 +129,7 @@ impl Column {
             Column::Whole(Whole::Processor) => {
                 interval.processor = Some(Duration::from_secs_f64(value));
             }
+            Column::Whole(Whole::LogicalReadBytes) => interval.logical_read_bytes = Some(value),
             Column::Whole(Whole::Sessions) => interval.sessions = Some(value),
             Column::Whole(Whole::Running) => interval.running = Some(value),
             Column::Waiting(wait) => {
@@ -139,7 +144,9 @@ impl Column {
     /// Rejects invalid values; the error continues a sentence that begins with the column's name.
     pub(super) fn check(self, value: f64) -> Result<(), String> {
         let most = match self {
-            Column::Whole(Whole::Operations | Whole::Commits) => COUNTED_MAX,
+            Column::Whole(Whole::Operations | Whole::Commits | Whole::LogicalReadBytes) => {
+                COUNTED_MAX
+            }
             Column::Whole(Whole::Processor) => SECONDS_MAX,
             Column::Whole(Whole::Sessions | Whole::Running) | Column::Waiting(_) => SESSIONS_MAX,
             Column::Io(_, Figure::Waited(_)) => SECONDS_MAX,

@@ -73,6 +73,11 @@ pub struct Machine {
     /// Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
+    /// Memory in which the server keeps pages of its data.
+    ///
+    /// Absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Bytes>,
 }
 
 /// A volume and the roles of its files.
@@ -108,6 +113,8 @@ pub struct Interval {
     pub commits: Option<f64>,
     /// Processor time of the server, over all processors.
     pub processor: Option<Duration>,
+    /// Bytes of the pages of data that were asked of the server's cache, whether it had them or read them.
+    pub logical_read_bytes: Option<f64>,
     /// Sessions that had something to do in the interval.
     pub sessions: Option<f64>,
     /// Mean number of running sessions: those executing an operation, waiting or not.
@@ -198,6 +205,14 @@ impl Profile {
     /// The sum of a figure over all intervals; `None` where an interval lacks it.
     pub fn total(&self, figure: impl Fn(&Interval) -> Option<f64>) -> Option<f64> {
         self.intervals.iter().map(figure).sum()
+    }
+
+    /// Bytes of data that were read for each byte that was asked of the server's cache: above 1 where more was read than that, as by
+    /// backups. `None` where either was not recorded, or nothing was asked.
+    pub fn miss_share(&self) -> Option<f64> {
+        let read = |interval: &Interval| interval.roles.get(&Role::Data)?.reads.bytes;
+        let asked = self.total(|interval| interval.logical_read_bytes)?;
+        (asked > 0.0).then_some(self.total(read)? / asked)
     }
 
     /// Roles whose requests were recorded.

@@ -60,6 +60,7 @@ pub(super) fn read(source: &Source, options: &Options) -> Result<Draft, ImportEr
         sql.assume_lacking(&mut draft);
     }
     draft.machine.processors = log.processors();
+    draft.machine.cache = sql.cache(0..log.times.len());
     match log.processes.len() {
         0 if draft.machine.processors.is_some() => {
             draft.assume("Processor time covers all processes of the machine.");

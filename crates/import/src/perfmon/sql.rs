@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::Duration;
+use model::{Bytes, Duration};
 use reading::Role;
 
 use super::contradiction::{excess, twice};
@@ -190,6 +190,9 @@ impl LogPlace {
     }
 }
 
+/// Bytes of a page.
+const PAGE: f64 = 8192.0;
+
 /// Counters of the SQL Servers that were chosen.
 pub(super) struct Sql<'a> {
     instances: Vec<Instance<'a>>,
@@ -199,6 +202,9 @@ pub(super) struct Sql<'a> {
 struct Instance<'a> {
     batches: Option<&'a Counter>,
     write_transactions: Vec<&'a Counter>,
+    /// Pages asked of the buffer pool, and those in it.
+    lookups: Option<&'a Counter>,
+    pages: Option<&'a Counter>,
     /// Log flushes and their bytes: for all databases, or for each.
     flushes: Vec<&'a Counter>,
     flushed: Vec<&'a Counter>,
@@ -229,6 +235,8 @@ impl<'a> Instance<'a> {
         Instance {
             batches: of("sql statistics", "batch requests/sec").first().copied(),
             write_transactions: of("databases", "write transactions/sec"),
+            lookups: of("buffer manager", "page lookups/sec").first().copied(),
+            pages: of("buffer manager", "database pages").first().copied(),
             flushes: of("databases", "log flushes/sec"),
             flushed: of("databases", "log bytes flushed/sec"),
             waiting: waiting.collect(),
@@ -254,6 +262,13 @@ impl<'a> Sql<'a> {
         let count = rows.len() as f64;
         let all: Option<f64> = rows.map(|row| self.flushes(row)).sum();
         all.filter(|_| count > 0.0).map(|all| all / count)
+    }
+
+    /// The least that the buffer pools held, of these rows.
+    pub(super) fn cache(&self, rows: std::ops::Range<usize>) -> Option<Bytes> {
+        let pages = rows.filter_map(|row| self.sum(Duration::SECOND, |sql| sql.pages?.value(row)));
+        let least = pages.reduce(f64::min).filter(|pages| *pages > 0.0)?;
+        Some(Bytes((least * PAGE) as u64))
     }
 
     /// Log flushes per second, without tempdb's.
@@ -328,6 +343,9 @@ impl<'a> Sql<'a> {
         let mut figures = Interval {
             operations: self.sum(length, |sql| sql.batches?.value(row)),
             commits: self.sum(length, |sql| without_tempdb(&sql.write_transactions, row)),
+            logical_read_bytes: self
+                .sum(length, |sql| sql.lookups?.value(row))
+                .map(|pages| pages * PAGE),
             ..Interval::default()
         };
         for (wait, counter) in self.instances.iter().flat_map(|sql| &sql.waiting) {

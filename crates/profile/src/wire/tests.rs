@@ -92,6 +92,7 @@ fn full() -> Profile {
         name: Some("azure.DS14_v2".to_owned()),
         processors: Some(16),
         memory: Some(Bytes::gib(112)),
+        cache: Some(Bytes::gib(96)),
     };
     profile.volumes = vec![ServerVolume {
         roles: Role::ALL.into(),

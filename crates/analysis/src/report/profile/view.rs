@@ -7,7 +7,7 @@ use profile::{
 };
 use reading::Role;
 use replay::{Answer, DemandSeries, answers};
-use table::quantity::{duration, number};
+use table::quantity::{duration, number, percent};
 use table::{Cell, Column, Table};
 
 use crate::report::section::{Body, Item, Kind, Place, Report};
@@ -218,7 +218,16 @@ fn machine(profile: &Profile) -> Option<String> {
         count => format!("{count} processors"),
     });
     let memory = |memory: Bytes| format!("{memory} of memory");
-    let parts = [machine.name.clone(), processors, machine.memory.map(memory)];
+    let cache = |cache: Bytes| format!("{cache} of cache");
+    let parts = [
+        machine.name.clone(),
+        processors,
+        machine.memory.map(memory),
+        machine.cache.map(cache),
+        profile
+            .miss_share()
+            .map(|share| format!("{} of the bytes asked of it read", percent(share))),
+    ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }

@@ -40,6 +40,7 @@ pub(super) fn interval(
     let mut figures = Interval {
         operations: operations(&grown),
         commits: commits(&grown),
+        logical_read_bytes: grown.logical_read_bytes(),
         roles: grown.roles(),
         ..after.taken.interval(&before.taken, samples)
     };
@@ -312,9 +313,10 @@ mod tests {
             "innodb_data_fsyncs",
             "innodb_log_writes",
             "innodb_os_log_written",
+            "innodb_buffer_pool_read_requests",
         ];
         let before = snapshot(0, &names.map(|name| (name, 0.0)));
-        let grown = [7.0, 7.0 * 16384.0, 3.0, 12.0, 10.0, 5000.0];
+        let grown = [7.0, 7.0 * 16384.0, 3.0, 12.0, 10.0, 5000.0, 90.0];
         let mut pairs = names.map(|name| (name, 0.0));
         for (pair, value) in pairs.iter_mut().zip(grown) {
             pair.1 = value;
@@ -324,6 +326,7 @@ mod tests {
         assert_eq!(data.reads.count, Some(7.0));
         assert_eq!(data.writes.bytes, Some(3.0 * 16384.0));
         assert_eq!(data.flushes.count, Some(2.0));
+        assert_eq!(interval.logical_read_bytes, Some(90.0 * 16384.0));
         assert!(!interval.roles.contains_key(&Role::Binlog));
         assert!(!interval.roles.contains_key(&Role::Temp));
     }

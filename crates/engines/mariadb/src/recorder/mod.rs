@@ -54,6 +54,7 @@ impl OnHost for Server {
     ) {
         draft.origin.product = Some(first.server.product().to_owned());
         draft.origin.version = Some(first.server.release().to_owned());
+        draft.machine.cache = first.server.buffer_pool();
         if let Err(why) = host {
             draft.assume(format!(
                 "Processor time and disks were not recorded: {why}."

@@ -38,6 +38,12 @@ impl Grown<'_> {
         Some(of(self.after)? - of(self.before)?)
     }
 
+    /// Bytes of the pages that were asked of the buffer pool.
+    pub(super) fn logical_read_bytes(&self) -> Option<f64> {
+        let pages = self.status("innodb_buffer_pool_read_requests")?;
+        Some(pages.max(0.0) * self.page())
+    }
+
     fn page(&self) -> f64 {
         self.after.server.page()
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::files::Counted;
 use engine::recorder::Taken;
+use model::Bytes;
 
 /// A server's state at an instant.
 #[derive(Clone, Debug, Default)]
@@ -91,6 +92,14 @@ impl Facts {
 
     pub(super) fn is_on(&self, name: &str) -> bool {
         matches!(self.variable(name), "ON" | "1" | "YES")
+    }
+
+    /// Size of the buffer pool.
+    pub(super) fn buffer_pool(&self) -> Option<Bytes> {
+        self.variable("innodb_buffer_pool_size")
+            .parse()
+            .ok()
+            .map(Bytes)
     }
 
     /// Size of a page of InnoDB, in bytes.

@@ -27,6 +27,7 @@ pub(super) fn interval(
         + grown.of("database.xact_rollback").unwrap_or(0.0);
     let mut figures = Interval {
         operations: Some((ended - (after.taken.own - before.taken.own)).max(0.0)),
+        logical_read_bytes: logical_reads(&grown).map(|blocks| blocks * after.block()),
         ..after.taken.interval(&before.taken, samples)
     };
     let log = log(&grown, after.is_on("track_wal_io_timing"));
@@ -38,6 +39,11 @@ pub(super) fn interval(
         }
     }
     Ok(figures)
+}
+
+/// Pages that were asked of the server's buffers.
+fn logical_reads(grown: &Grown<'_>) -> Option<f64> {
+    Some(grown.of("database.blks_hit")? + grown.of("database.blks_read")?)
 }
 
 /// Assumptions that a user of the figures must know.

@@ -53,6 +53,7 @@ impl OnHost for Server {
     ) {
         draft.origin.product = Some("PostgreSQL".to_owned());
         draft.origin.version = session.version();
+        draft.machine.cache = first.buffers();
         if let Err(why) = host {
             draft.assume(format!(
                 "Requests are those of the server ({why}): the operating system's cache may have served reads."

@@ -15,12 +15,13 @@ const ALWAYS: &str = "SELECT 'server' AS view, 'time' AS key, extract(epoch FROM
          THEN pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text END \
      UNION ALL SELECT 'setting', name, setting FROM pg_settings WHERE name IN \
          ('track_io_timing', 'track_wal_io_timing', 'block_size', 'data_directory', 'port', 'temp_tablespaces', \
-         'server_version_num') \
+         'server_version_num', 'shared_buffers') \
      UNION ALL SELECT 'tablespace', spcname, pg_tablespace_location(oid) FROM pg_tablespace \
      UNION ALL SELECT 'session', pid::text, extract(epoch FROM state_change)::text FROM pg_stat_get_activity(NULL) \
          WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \
      UNION ALL SELECT 'database', key, value FROM (SELECT sum(xact_commit) AS xact_commit, \
-         sum(xact_rollback) AS xact_rollback, sum(blks_read) AS blks_read, sum(blk_read_time) AS blk_read_time \
+         sum(xact_rollback) AS xact_rollback, sum(blks_read) AS blks_read, \
+         sum(blks_hit) AS blks_hit, sum(blk_read_time) AS blk_read_time \
          FROM pg_stat_database) AS v, LATERAL jsonb_each_text(to_jsonb(v)) \
      UNION ALL SELECT 'database', datid::text || '.stats_reset', stats_reset::text FROM pg_stat_database \
      UNION ALL SELECT 'bgwriter', key, value FROM (SELECT * FROM pg_stat_bgwriter) AS v, \

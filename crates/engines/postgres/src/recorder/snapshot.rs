@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::recorder::Taken;
 use engine::row::Number as _;
+use model::Bytes;
 
 /// A server's state at an instant.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +82,12 @@ impl Snapshot {
     /// A setting that is a number.
     fn number(&self, setting: &str) -> Option<f64> {
         f64::of(self.settings.get(setting)?)
+    }
+
+    /// Memory for pages of data.
+    pub(super) fn buffers(&self) -> Option<Bytes> {
+        let blocks = self.number("shared_buffers")?;
+        Some(Bytes((blocks * self.block()) as u64))
     }
 
     pub(super) fn block(&self) -> f64 {

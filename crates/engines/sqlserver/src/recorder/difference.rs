@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::Duration;
+use model::{Bytes, Duration};
 use profile::{Interval, Io, Lost, Requests, Timestamp, add};
 use reading::Role;
 
@@ -15,6 +15,11 @@ const BATCHES: (&str, &str) = ("Batch Requests/sec", "");
 const COMMITS: &str = "Write Transactions/sec";
 const ALL: &str = "_Total";
 const OF_TEMPDB: &str = "tempdb";
+
+/// Pages asked of the buffer pool, and those in it, which is no counter; and their size.
+const LOOKUPS: &str = "Page lookups/sec";
+const PAGES: &str = "Database pages";
+const PAGE: Bytes = Bytes::kib(8);
 
 /// Type of a 32-bit counter, which wraps around: `PERF_COUNTER_COUNTER`. The others have 64.
 ///
@@ -45,6 +50,15 @@ pub(super) struct Snapshot {
     pub(super) files: BTreeMap<(i64, i64), FileCounters>,
     /// User sessions, and when each began its last request, in the server's format.
     pub(super) sessions: BTreeMap<u32, String>,
+}
+
+impl Snapshot {
+    /// What the buffer pool holds.
+    pub(super) fn cache(&self) -> Option<Bytes> {
+        let pages = self.counters.get(&(PAGES.to_owned(), String::new()))?;
+        let pages = u64::try_from(pages.value).ok().filter(|pages| *pages > 0);
+        Some(Bytes(pages?.saturating_mul(PAGE.0)))
+    }
 }
 
 /// A performance counter.
@@ -91,9 +105,11 @@ pub(super) fn interval(
     let batches = counters.grown(BATCHES.0, BATCHES.1)?;
     let of_tempdb = counters.grown(COMMITS, OF_TEMPDB)?.unwrap_or(0.0);
     let commits = counters.grown(COMMITS, ALL)?;
+    let lookups = counters.grown(LOOKUPS, "")?;
     Ok(Interval {
         operations: batches.map(|batches| (batches - own).max(0.0)),
         commits: commits.map(|all| (all - of_tempdb).max(0.0)),
+        logical_read_bytes: lookups.map(|pages| pages * PAGE.0 as f64),
         processor: match (before.processor_ms, after.processor_ms) {
             (Some(before), Some(after)) => Some(millis(grown(before, after)?)),
             _ => None,
@@ -322,6 +338,27 @@ mod tests {
         assert_eq!(over(KIND_64_BITS), Err(Lost::Reset));
         let low = |value| with(value, KIND_32_BITS);
         assert_eq!(counted(&low(1000), &low(5)), Err(Lost::Reset));
+    }
+
+    #[test]
+    fn pages_that_were_looked_up_are_bytes_and_those_in_the_pool_are_its_size() {
+        let with = |lookups, pages| {
+            let mut snapshot = snapshot(50);
+            for (name, value) in [(LOOKUPS, lookups), (PAGES, pages)] {
+                let counter = Counter {
+                    value,
+                    kind: KIND_64_BITS,
+                };
+                let name = (name.to_owned(), String::new());
+                snapshot.counters.insert(name, counter);
+            }
+            snapshot
+        };
+        // The pool shrinks, which is no reset.
+        let interval = counted(&with(1_000, 900), &with(1_500, 800)).expect("an interval");
+        assert_eq!(interval.logical_read_bytes, Some(500.0 * 8192.0));
+        assert_eq!(with(0, 800).cache(), Some(Bytes::kib(6_400)));
+        assert_eq!(snapshot(50).cache(), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod request;
 mod session;
 
 use model::Duration;
-use profile::{Draft, Interval, Lost, Timestamp};
+use profile::{Draft, Interval, Lost, Machine, Timestamp};
 
 use crate::Access;
 use difference::{Snapshot, assumptions, interval};
@@ -53,7 +53,10 @@ impl Recorded for Server {
         draft.origin.product = Some(session.product().to_owned());
         draft.origin.version = Some(session.version().to_owned());
         draft.origin.edition = session.edition().map(str::to_owned);
-        draft.machine = session.machine();
+        draft.machine = Machine {
+            cache: first.cache(),
+            ..session.machine()
+        };
         for sentence in assumptions(first) {
             draft.assume(sentence);
         }

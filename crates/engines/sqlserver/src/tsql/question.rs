@@ -358,15 +358,18 @@ pub const FILE_REQUESTS: Question = Question {
     ..STATE
 };
 
-/// Batches sent by clients, and committed writing transactions: of all databases, and of tempdb.
+/// Batches sent by clients, and committed writing transactions: of all databases, and of tempdb; pages asked of the buffer pool,
+/// and those in it.
 ///
-/// Source: Microsoft, "SQL Server, SQL Statistics object" and "SQL Server, Databases object" (read 2026-11).
+/// Source: Microsoft, "SQL Server, SQL Statistics object", "SQL Server, Databases object" and "SQL Server, Buffer Manager object"
+/// (read 2026-11).
 pub const BATCHES: Question = Question {
-    name: "batches and commits",
+    name: "batches, commits and pages",
     text: "SELECT CAST(RTRIM(counter_name) AS nvarchar(128)) AS counter, \
         CAST(RTRIM(instance_name) AS nvarchar(128)) AS instance, CAST(cntr_value AS bigint) AS value, \
         CAST(cntr_type AS bigint) AS kind FROM sys.dm_os_performance_counters \
         WHERE (object_name LIKE N'%:SQL Statistics%' AND counter_name = N'Batch Requests/sec') \
+        OR (object_name LIKE N'%:Buffer Manager%' AND counter_name IN (N'Page lookups/sec', N'Database pages')) \
         OR (object_name LIKE N'%:Databases%' AND counter_name = N'Write Transactions/sec' \
         AND instance_name IN (N'tempdb', N'_Total'));",
     azure_database: false,

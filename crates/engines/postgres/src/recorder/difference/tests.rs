@@ -106,6 +106,26 @@ fn own_transactions_are_no_operations_and_sessions_count_once() {
     assert_eq!(interval.waiting[&Wait::Lock], 0.0);
 }
 
+#[test]
+fn pages_that_were_found_or_read_are_logical_reads() {
+    let rows = |found, read| {
+        [
+            ("database", "blks_hit", found),
+            ("database", "blks_read", read),
+            ("setting", "shared_buffers", "16384"),
+            ("setting", "block_size", "8192"),
+        ]
+    };
+    let (before, after) = (
+        snapshot(0, &rows("10", "1")),
+        snapshot(10, &rows("40", "3")),
+    );
+    let interval = counted(&before, &after).expect("an interval");
+    // 30 were found, 2 read.
+    assert_eq!(interval.logical_read_bytes, Some(32.0 * 8192.0));
+    assert_eq!(before.buffers(), Some(model::Bytes::mib(128)));
+}
+
 /// Rows of a view before and after, for a remote server.
 fn remote(before: &[(&str, &str, &str)], after: &[(&str, &str, &str)]) -> BTreeMap<Role, Io> {
     counted(&snapshot(0, before), &snapshot(10, after))
