@@ -33,7 +33,7 @@ pub(super) const MACHINES: (&str, &str) = embedded!("machines.csv");
 type Add = fn(&mut Catalogue, &str, &str) -> Result<(), CatalogueError>;
 
 /// The embedded tables, ordered likewise: what reads a row, and what has the rows.
-const TABLES: [(Add, (&str, &str)); 12] = [
+const TABLES: [(Add, (&str, &str)); 13] = [
     (read::table, MACHINES),
     // A series' host caching.
     (read::host_caches, embedded!("host_caches.csv")),
@@ -41,6 +41,7 @@ const TABLES: [(Add, (&str, &str)); 12] = [
     (tables::constrained, embedded!("constrained.csv")),
     // Processors of a machine that can be left off.
     (tables::cpu_options, embedded!("cpu_options.csv")),
+    (tables::visible_cores, embedded!("visible_cores.csv")),
     // Processors of series.
     (tables::processors, embedded!("processors.csv")),
     // What a burstable machine may use of its processors in the long run.

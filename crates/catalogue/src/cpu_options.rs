@@ -1,6 +1,6 @@
 //! Processors that a buyer leaves off when a machine starts: its price stays, and what is licensed by processor costs less.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -9,6 +9,8 @@ use serde::Serialize;
 pub struct CpuOptions {
     cores: Vec<u32>,
     threads: Vec<u32>,
+    /// Whether Windows that is paid with the machine falls with the processors that are switched on.
+    pub lowers_system: bool,
 }
 
 /// Cores, and threads of each, that are switched on.
@@ -48,6 +50,27 @@ impl CpuOptions {
         fewer.map(|(_, option)| option).collect()
     }
 
+    /// Numbers of processors that can be switched on.
+    pub fn processors(&self) -> BTreeSet<u32> {
+        let of = |threads: &u32| {
+            let threads = *threads;
+            let cores = self.cores.iter();
+            cores.map(move |cores| cores.saturating_mul(threads))
+        };
+        self.threads.iter().flat_map(of).collect()
+    }
+
+    /// Any number of cores of a machine with so many processors, two threads a core, with one thread each or both; `None` where it
+    /// has one processor. The price of Windows stays.
+    pub(super) fn any_of(processors: u32) -> Option<CpuOptions> {
+        let cores: Vec<u32> = (1..=processors / 2).collect();
+        (!cores.is_empty()).then_some(CpuOptions {
+            cores,
+            threads: vec![1, 2],
+            lowers_system: false,
+        })
+    }
+
     /// From lists such as `1-4 8-32/4` and `1 2`: numbers, ranges, and ranges with a step.
     ///
     /// # Errors
@@ -56,6 +79,7 @@ impl CpuOptions {
         Ok(CpuOptions {
             cores: numbers(cores)?,
             threads: numbers(threads)?,
+            lowers_system: true,
         })
     }
 }
@@ -98,6 +122,15 @@ mod tests {
             [(1, 1), (2, 1), (3, 1), (4, 1), (3, 2)]
         );
         assert_eq!(below("2 4-8/2", "1", 8), [(2, 1), (4, 1), (6, 1)]);
+    }
+
+    #[test]
+    fn any_number_of_cores_may_show_one_thread_or_two() {
+        // 4 cores: 1 to 4 processors with a thread for each core, 6 with two.
+        let any = CpuOptions::any_of(8).expect("it has several cores");
+        let below: Vec<u32> = any.below(8).iter().map(|one| one.processors()).collect();
+        assert_eq!(below, [1, 2, 3, 4, 6]);
+        assert_eq!(CpuOptions::any_of(1), None);
     }
 
     #[test]

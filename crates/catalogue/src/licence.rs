@@ -19,6 +19,8 @@ pub struct LicenceRate {
     pub usd_hour_core: f64,
     /// The least number of processors that is charged.
     pub cores_min: u32,
+    /// Whether it falls with the processors that are switched on; `false`: that is not known.
+    pub counts_switched_on: bool,
     /// Whether the price of the operating system is in it.
     pub with_system: bool,
     /// Origin of its price, if not its sources.

@@ -237,7 +237,12 @@ fn of_licence(
         cloud: cloud.to_owned(),
         windows: None,
         usd_hour_core: *usd,
-        cores_min: listed.map(|rate| rate.cores_min).max().unwrap_or(CORES_MIN),
+        cores_min: listed
+            .clone()
+            .map(|rate| rate.cores_min)
+            .max()
+            .unwrap_or(CORES_MIN),
+        counts_switched_on: listed.clone().all(|rate| rate.counts_switched_on),
         with_system: false,
         own_price_list: Some(file.to_owned()),
         sources: Vec::new(),

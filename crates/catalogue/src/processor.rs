@@ -13,6 +13,10 @@ pub struct Processor {
     pub spread: [f64; 2],
     /// Number of machines that were measured.
     pub machines: u32,
+    /// Clock that all of its cores hold at once, in GHz, as the vendor of the machines publishes it; `None`: not found.
+    pub all_core_ghz: Option<f64>,
+    /// The highest clock of a core, likewise.
+    pub boost_ghz: Option<f64>,
     /// Where it comes from.
     pub sources: Vec<Source>,
 }
@@ -55,6 +59,22 @@ mod tests {
     }
 
     #[test]
+    fn clocks_are_the_published_ones_and_say_little_of_speed() {
+        let catalogue = Catalogue::builtin();
+        let of = |machine: &str| {
+            let entry = catalogue.machine(machine).expect("it is there");
+            let processor = entry.processor.as_ref().expect("it is known");
+            (processor.all_core_ghz, processor.boost_ghz)
+        };
+        assert_eq!(of("aws.r7i.2xlarge"), (Some(3.2), None));
+        assert_eq!(of("azure.E8bds_v5"), (Some(3.5), None));
+        assert_eq!(of("azure.E8s_v7"), (Some(3.6), Some(4.2)));
+        // 0.3 GHz less than that of the generation before, and 1.2 times as fast.
+        assert_eq!(of("aws.r6i.2xlarge"), (Some(3.5), None));
+        assert_eq!(of("gcp.n2-highmem-8"), (None, None));
+    }
+
+    #[test]
     fn what_is_not_measured_has_no_speed() {
         let catalogue = Catalogue::builtin();
         let entry = catalogue.machine("aws.m7g.large").expect("it is there");
@@ -65,6 +85,15 @@ mod tests {
     fn every_series_that_is_sold_widely_has_a_processor_and_burstable_machines_a_baseline() {
         let catalogue = Catalogue::builtin();
         let named = |machine: &str| catalogue.machine(machine).expect("it is there").baseline;
+        // As today's machine alone: without a price, none is proposed.
+        for machine in ["aws.t3.small", "aws.t3a.micro", "aws.t4g.small"] {
+            assert!(
+                named(machine).is_some_and(|share| share <= 0.2),
+                "{machine}"
+            );
+            let entry = catalogue.machine(machine).expect("it is there");
+            assert_eq!(entry.price, None);
+        }
         assert_eq!(named("aws.t3.large"), Some(0.3));
         assert_eq!(named("azure.B2s_v2"), Some(0.4));
         assert_eq!(named("azure.E8bds_v5"), None);

@@ -42,6 +42,8 @@ struct ProcessorRow {
     low: f64,
     high: f64,
     machines: u32,
+    all_core_ghz: Option<f64>,
+    boost_ghz: Option<f64>,
     families: String,
     sources: String,
 }
@@ -64,8 +66,17 @@ struct LicenceRow {
     usd_hour_core: f64,
     cores_min: Option<u32>,
     with_system: String,
+    counted: String,
     sources: String,
     flags: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VisibleCoresRow {
+    cloud: String,
+    families: String,
+    sources: String,
 }
 
 #[derive(Deserialize)]
@@ -115,6 +126,9 @@ const ASSUMED: [(&str, &str); 3] = [
     ),
     ("of-2019", "the licence: a price of 2019, of one size"),
 ];
+
+/// What a licence is counted by that falls with the processors that are switched on.
+const SWITCHED_ON: &str = "switched-on";
 
 /// Flag of editions that may not be used in production.
 const NOT_FOR_PRODUCTION: &str = "not-for-production";
@@ -167,6 +181,48 @@ pub(super) fn cpu_options(
     })
 }
 
+/// Adds the series whose machines show any number of their cores, with one or two threads each.
+///
+/// # Errors
+/// The first error, with its line.
+pub(super) fn visible_cores(
+    catalogue: &mut Catalogue,
+    text: &str,
+    file: &str,
+) -> Result<(), CatalogueError> {
+    each(text, file, |row: VisibleCoresRow| {
+        let more = sources(catalogue, &ids(&row.sources))?;
+        for family in row.families.split_whitespace() {
+            for machine in of_family(catalogue, &row.cloud, family)? {
+                machine.cpu_options = CpuOptions::any_of(machine.spec.cores);
+                let known = machine.sources.clone();
+                let new = more.iter().filter(|source| !known.contains(source));
+                machine.sources.extend(new.cloned());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The machines of a series.
+///
+/// # Errors
+/// There is none.
+fn of_family<'a>(
+    catalogue: &'a mut Catalogue,
+    cloud: &str,
+    family: &str,
+) -> Result<Vec<&'a mut MachineEntry>, String> {
+    let begins = format!("{cloud}.");
+    let all = catalogue.machines.values_mut();
+    let all = all.filter(|machine| machine.family == family && machine.name.starts_with(&begins));
+    let all: Vec<&mut MachineEntry> = all.collect();
+    match all.is_empty() {
+        true => Err(format!("no machine of {cloud} is of `{family}`")),
+        false => Ok(all),
+    }
+}
+
 /// Adds the processors of series.
 ///
 /// # Errors
@@ -189,17 +245,13 @@ pub(super) fn processors(
             speed: row.speed,
             spread: [row.low, row.high],
             machines: row.machines,
+            all_core_ghz: row.all_core_ghz,
+            boost_ghz: row.boost_ghz,
         };
         for family in row.families.split_whitespace() {
-            let begins = format!("{}.", row.cloud);
-            let is_of = |machine: &&mut MachineEntry| {
-                machine.family == family && machine.name.starts_with(&begins)
-            };
-            let mut machines = catalogue.machines.values_mut().filter(is_of).peekable();
-            if machines.peek().is_none() {
-                return Err(format!("no machine of {} is of `{family}`", row.cloud));
+            for machine in of_family(catalogue, &row.cloud, family)? {
+                machine.processor = Some(processor.clone());
             }
-            machines.for_each(|machine| machine.processor = Some(processor.clone()));
         }
         Ok(())
     })
@@ -270,6 +322,7 @@ pub(super) fn licences(
             windows,
             usd_hour_core: row.usd_hour_core,
             cores_min: row.cores_min.unwrap_or(0),
+            counts_switched_on: row.counted == SWITCHED_ON,
             with_system: row.with_system == "yes",
         };
         catalogue.licences.push(licence);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use catalogue::{HostCaching, MachineEntry};
+use catalogue::{HostCaching, MachineEntry, Processor};
 use model::{DiskSpec, MachineSpec};
 use serde_json::{Value, json};
 use table::quantity;
@@ -81,6 +81,16 @@ fn local_disks_shown(machine: &MachineEntry) -> String {
 /// The processor that [`catalogue::Processor::speed`] is relative to.
 const REFERENCE: &str = "Intel's Xeon Platinum 8370C";
 
+/// The clock of a processor, if it is published.
+fn clock(processor: &Processor) -> Option<(&'static str, String)> {
+    let all = processor
+        .all_core_ghz
+        .map(|ghz| format!("{ghz} GHz on all cores"));
+    let one = processor.boost_ghz.map(|ghz| format!("{ghz} GHz at most"));
+    let both: Vec<String> = all.into_iter().chain(one).collect();
+    (!both.is_empty()).then(|| ("clock", both.join(", ")))
+}
+
 /// All about a machine.
 pub fn machine(machine: &MachineEntry) -> Report {
     let spec = &machine.spec;
@@ -97,6 +107,7 @@ pub fn machine(machine: &MachineEntry) -> Report {
             format!("{model}: {speed} times as fast as {REFERENCE} ({low} to {high})"),
         )
     }));
+    rows.extend(machine.processor.as_ref().and_then(clock));
     rows.extend(machine.baseline.map(|baseline| {
         let share = quantity::percent(baseline);
         (
@@ -190,6 +201,8 @@ pub(super) fn machine_json(machine: &MachineEntry) -> Value {
         "arm": machine.arm,
         "spec": machine.spec,
         "processor": machine.processor.as_ref().map(|processor| &processor.model),
+        "processor_all_core_ghz": machine.processor.as_ref().and_then(|one| one.all_core_ghz),
+        "processor_boost_ghz": machine.processor.as_ref().and_then(|one| one.boost_ghz),
         "processor_speed": machine.processor.as_ref().map(|processor| processor.speed),
         "baseline": machine.baseline,
         "host_cache_supported": match machine.host_caching {
