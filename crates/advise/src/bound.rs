@@ -8,7 +8,7 @@ use model::{Bytes, Counts, DiskSpec, LimitSpec, MachineSpec, Rate};
 use reading::Role;
 use replay::Demand;
 
-use super::load::{Asked, asked};
+use super::load::{Requests, requests};
 
 /// Demand of one operation on one volume.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,9 +18,9 @@ pub(crate) struct OnVolume {
     /// Longest time that it occupies one of the disks' own limits, in seconds.
     pub(crate) own_s: f64,
     /// Lower bound on the reads that count towards the machine's limits.
-    pub(crate) reads: Volume,
+    pub(crate) reads: Transfers,
     /// Lower bound on the writes.
-    pub(crate) writes: Volume,
+    pub(crate) writes: Transfers,
     /// Upper bound on what counts towards the disks' own limits.
     pub(crate) most: Both,
 }
@@ -28,22 +28,22 @@ pub(crate) struct OnVolume {
 /// Counted requests and bytes, by direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Both {
-    pub(crate) reads: Volume,
-    pub(crate) writes: Volume,
+    pub(crate) reads: Transfers,
+    pub(crate) writes: Transfers,
 }
 
 /// Requests and bytes of an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Volume {
+pub(crate) struct Transfers {
     pub(crate) requests: f64,
     pub(crate) bytes: f64,
 }
 
-impl std::ops::Add for Volume {
-    type Output = Volume;
+impl std::ops::Add for Transfers {
+    type Output = Transfers;
 
-    fn add(self, other: Volume) -> Volume {
-        Volume {
+    fn add(self, other: Transfers) -> Transfers {
+        Transfers {
             requests: self.requests + other.requests,
             bytes: self.bytes + other.bytes,
         }
@@ -54,7 +54,10 @@ impl OnVolume {
     /// Demand of one operation on a stripe of `disks` such disks that holds these roles.
     pub(crate) fn of(demand: &Demand, roles: &[Role], disk: &DiskSpec, disks: u32) -> OnVolume {
         let disks = f64::from(disks);
-        let all: Vec<Asked> = roles.iter().flat_map(|role| asked(demand, *role)).collect();
+        let all: Vec<Requests> = roles
+            .iter()
+            .flat_map(|role| requests(demand, *role))
+            .collect();
         let mut on = OnVolume::default();
         let mut occupied_s = 0.0;
         for asked in &all {
@@ -79,20 +82,20 @@ impl OnVolume {
             *direction = *direction + volume(asked, asked.per_operation, asked.bytes, disk);
         }
         // As the disk charges it: a short request may count as a longer one.
-        let charged = |reads: bool, of: fn(&Asked) -> (f64, f64)| {
+        let charged = |reads: bool, of: fn(&Requests) -> (f64, f64)| {
             let own = all.iter().filter(|asked| asked.reads == reads);
-            own.fold(Volume::default(), |sum, asked| {
+            own.fold(Transfers::default(), |sum, asked| {
                 let (requests, bytes) = of(asked);
                 let own = volume(asked, requests, bytes, disk);
                 let least = disk.io_unit.charge_min.unwrap_or(Bytes::ZERO).0 as f64;
-                sum + Volume {
+                sum + Transfers {
                     bytes: own.bytes.max(requests * least),
                     ..own
                 }
             })
         };
-        let least = |asked: &Asked| (asked.per_operation, asked.bytes);
-        let most = |asked: &Asked| (asked.most, asked.most_bytes);
+        let least = |asked: &Requests| (asked.per_operation, asked.bytes);
+        let most = |asked: &Requests| (asked.most, asked.most_bytes);
         let limits_s = longest(&disk.limits, charged(true, least), charged(false, least)) / disks;
         let places_s = disk
             .in_flight_max
@@ -107,19 +110,19 @@ impl OnVolume {
 }
 
 /// Requests as the vendor counts them, and their bytes.
-fn volume(asked: &Asked, requests: f64, bytes: f64, disk: &DiskSpec) -> Volume {
+fn volume(asked: &Requests, requests: f64, bytes: f64, disk: &DiskSpec) -> Transfers {
     let pieces = disk
         .io_unit
         .size_max
         .map_or(1.0, |most| (asked.size.0 as f64 / most.0 as f64).max(1.0));
-    Volume {
+    Transfers {
         requests: requests * pieces,
         bytes,
     }
 }
 
 /// Longest time that an operation occupies one of these limits, in seconds.
-pub(crate) fn longest(limits: &[LimitSpec], reads: Volume, writes: Volume) -> f64 {
+pub(crate) fn longest(limits: &[LimitSpec], reads: Transfers, writes: Transfers) -> f64 {
     let seconds = |limit: &LimitSpec| {
         let counted = match limit.counts {
             Counts::All => reads + writes,
@@ -153,7 +156,7 @@ pub(crate) fn least_s<'a>(
     let lock_s = demand.lock.as_secs_f64();
     let mut alone_s = processor_s + lock_s;
     let mut longest_s = lock_s.max(processor_s / f64::from(machine.cores));
-    let mut shared = [(Volume::default(), Volume::default()); 8];
+    let mut shared = [(Transfers::default(), Transfers::default()); 8];
     for (on, limit) in volumes {
         alone_s += on.wait_s;
         longest_s = longest_s.max(on.own_s);

@@ -75,6 +75,19 @@ pub enum AdviseError {
     /// The licence cannot be as it is asked for.
     #[error("{0}")]
     Licence(LicenceError),
+    /// Today's machine cannot have so many processors, and a licence is paid for each.
+    #[error(
+        "today's layout: `cores` in [machine] is {cores}, and {machine} can have {can}; write one of these, leave it out, or name the \
+         machine that has {cores} (`dbstow machines`)"
+    )]
+    Cores {
+        /// What is said of it.
+        cores: u32,
+        /// Its name.
+        machine: String,
+        /// Numbers of processors.
+        can: String,
+    },
     /// What a commitment makes of prices is not known.
     #[error(
         "--term {years}y: what it makes of prices of \"{cloud}\" is not known; leave it out, or give your own prices (--prices FILE)"

@@ -66,7 +66,7 @@ pub struct Layout {
 
 /// A volume of a layout.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Volume<'a> {
+pub struct PlannedVolume<'a> {
     /// `data`, `data-log`, ..
     pub name: String,
     /// Roles of the files on it.
@@ -263,9 +263,9 @@ impl<'a> Layouts<'a> {
     }
 
     /// The volumes of a layout.
-    pub fn volumes(&self, layout: &Layout) -> Vec<Volume<'_>> {
+    pub fn volumes(&self, layout: &Layout) -> Vec<PlannedVolume<'_>> {
         let groups = self.groups(layout);
-        let volume = |(at, group): (usize, &Group)| Volume {
+        let volume = |(at, group): (usize, &Group)| PlannedVolume {
             name: group::name(group.roles),
             roles: group.roles,
             offer: match group.on {
@@ -280,7 +280,7 @@ impl<'a> Layouts<'a> {
     pub fn placed(&self, layout: &Layout) -> Placed {
         let machine = self.machine_of(layout);
         let volumes = self.volumes(layout);
-        let spec = |volume: &Volume<'_>| match volume.offer {
+        let spec = |volume: &PlannedVolume<'_>| match volume.offer {
             Some(offer) => VolumeSpec {
                 name: volume.name.clone(),
                 disks: vec![offer.spec.clone(); offer.count as usize],

@@ -266,6 +266,12 @@ impl Licence {
         let mut all = Vec::new();
         if let Paid::Hourly(Some(rate)) = &self.paid {
             all.extend(rate.assumed.iter().map(|text| format!("{name}: {text}.")));
+            if !rate.counts_switched_on && rate.usd_hour_core > 0.0 {
+                all.push(format!(
+                    "{name}: whether its price falls with the cores that a machine shows is not published, so that machines have all of \
+                     theirs; licences of your own (--licence own) are searched with fewer."
+                ));
+            }
         }
         if let Some(cores) = edition.cores_max {
             all.push(format!(

@@ -92,7 +92,7 @@ pub(crate) fn grown_sessions(sessions: u32, factor: f64) -> u32 {
 
 /// Requests of an operation, of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Asked {
+pub(crate) struct Requests {
     /// Whether they read.
     pub(crate) reads: bool,
     /// Minimum count: sessions that commit at the same time share a log write.
@@ -112,8 +112,8 @@ pub(crate) struct Asked {
 }
 
 /// Demand of an operation on the files of a role.
-pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
-    let of = |reads, each: Each, is_waited: bool| Asked {
+pub(crate) fn requests(demand: &Demand, role: Role) -> Vec<Requests> {
+    let of = |reads, each: Each, is_waited: bool| Requests {
         reads,
         per_operation: each.per_operation,
         most: each.per_operation,
@@ -143,7 +143,7 @@ pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
                 true => log.bytes_per_operation,
                 false => 0.0,
             };
-            vec![Asked {
+            vec![Requests {
                 reads: false,
                 per_operation: writes,
                 most: commits,
@@ -157,6 +157,6 @@ pub(crate) fn asked(demand: &Demand, role: Role) -> Vec<Asked> {
         // Profiles do not record these.
         Role::Binlog | Role::Undo | Role::Doublewrite => Vec::new(),
     };
-    all.retain(|asked| asked.per_operation > 0.0);
+    all.retain(|requests| requests.per_operation > 0.0);
     all
 }

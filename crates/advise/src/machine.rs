@@ -84,7 +84,7 @@ impl Machine {
             spec,
             local,
             disks_max: entry.disks_max,
-            usd_per_month: need.tariff.machines(usd),
+            usd_per_month: need.tariff.machines_usd(usd),
             generation: Generation::of(&entry.family),
             volumes_usd_max: f64::INFINITY,
         })

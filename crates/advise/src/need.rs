@@ -187,3 +187,82 @@ fn is_attached(disk: &DiskEntry) -> bool {
         && !disk.class.machine_limits.is_empty()
         && !disk.class.machine_limits.iter().any(is_local)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use catalogue::Catalogue;
+
+    use super::*;
+    use crate::licence::{Licence, Paid};
+
+    /// No requirement.
+    pub(crate) fn nothing() -> Need {
+        Need {
+            holdings: Vec::new(),
+            separate: BTreeSet::new(),
+            memory: Bytes::ZERO,
+            cores: 0,
+            cloud: None,
+            region: None,
+            machine: None,
+            today: None,
+            machine_pattern: None,
+            arm: false,
+            any_generation: false,
+            processor: None,
+            disks: BTreeSet::new(),
+            disks_max: None,
+            temp: TempOn::Any,
+            system: System::Linux,
+            tariff: Tariff::default(),
+        }
+    }
+
+    #[test]
+    fn a_burstable_machine_is_proposed_with_its_baseline() {
+        let catalogue = Catalogue::builtin();
+        let entry = |name| catalogue.machine(name).expect("it is there");
+        let today = entry("azure.E8s_v5").processor.as_ref();
+        let of = |name| speed(today, entry(name));
+        assert_eq!(of("azure.E8s_v5"), Speed::of(1.0));
+        // 40 % of 1.01, 30 % of 0.54, 50 % of 0.52.
+        assert_eq!(of("azure.B2s_v2"), Speed::of(0.4 * 1.01));
+        assert_eq!(of("aws.t3.large"), Speed::of(0.3 * 0.54));
+        assert_eq!(of("gcp.e2-medium"), Speed::of(0.5 * 0.52));
+    }
+
+    #[test]
+    fn a_machine_that_shows_fewer_cores_is_searched_where_the_licence_is_known_to_fall_with_them() {
+        let catalogue = Catalogue::builtin();
+        let numbers = |paid: Option<Paid>| {
+            let edition = catalogue
+                .editions("SQL Server")
+                .find(|one| one.name == "standard");
+            let edition = edition.expect("it is one");
+            let rate = catalogue.licence(edition, "gcp", true).cloned();
+            let licence = Licence {
+                edition: edition.clone(),
+                paid: paid.unwrap_or(Paid::Hourly(rate)),
+                passive_secondary: false,
+                smaller_than: None,
+                version_known: true,
+            };
+            let tariff = Tariff {
+                licence: Some(licence),
+                ..Tariff::default()
+            };
+            let need = Need {
+                tariff,
+                ..nothing()
+            };
+            let machine = catalogue.machine("gcp.n2-highmem-8").expect("it is there");
+            let options = need.cpu_options(machine).into_iter();
+            options.map(CpuOption::processors).collect::<Vec<u32>>()
+        };
+        let own = Paid::Own {
+            usd_core_year: 1_000.0,
+        };
+        assert_eq!(numbers(Some(own)), [4, 6]);
+        assert_eq!(numbers(None), [0; 0]);
+    }
+}

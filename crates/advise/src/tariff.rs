@@ -78,9 +78,9 @@ impl Tariff {
 
     /// Whether fewer processors cost less.
     pub(crate) fn is_by_processor(&self) -> bool {
-        self.licence
-            .as_ref()
-            .is_some_and(|licence| licence.usd(OWN_CORES_MIN) > Some(0.0))
+        self.licence.as_ref().is_some_and(|licence| {
+            licence.counts_switched_on() && licence.usd(OWN_CORES_MIN) > Some(0.0)
+        })
     }
 
     /// What one machine costs with these of its processors (`None`: all); `None` where that is not known.
@@ -105,7 +105,9 @@ impl Tariff {
             System::Windows if !has_system => {
                 let windows = price.windows_per_month()?;
                 let machine = linux.unwrap_or(windows);
-                match option.filter(|_| processors >= WINDOWS_CORES_MIN) {
+                let options = entry.cpu_options.as_ref();
+                let is_lower = options.is_some_and(|options| options.lowers_system);
+                match option.filter(|_| is_lower && processors >= WINDOWS_CORES_MIN) {
                     None => (machine, windows),
                     Some(_) => {
                         let share = f64::from(processors) / f64::from(entry.spec.cores);
@@ -124,7 +126,7 @@ impl Tariff {
     }
 
     /// What the machines of all servers cost, with the backups, which cost the same whatever is bought.
-    pub(crate) fn machines(&self, one: MachineUsd) -> f64 {
+    pub(crate) fn machines_usd(&self, one: MachineUsd) -> f64 {
         let machines =
             one.both * self.servers() + one.licence.unwrap_or_default() * self.licensed();
         machines
@@ -153,6 +155,14 @@ impl Licence {
             Paid::Own { .. } => processors
                 .max(OWN_CORES_MIN)
                 .next_multiple_of(OWN_CORES_PACK),
+        }
+    }
+
+    /// Whether it is known to cost less for fewer processors that are switched on.
+    fn counts_switched_on(&self) -> bool {
+        match &self.paid {
+            Paid::Own { .. } => true,
+            Paid::Hourly(rate) => rate.as_ref().is_some_and(|rate| rate.counts_switched_on),
         }
     }
 

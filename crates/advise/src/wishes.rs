@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalogue::{Catalogue, MachineEntry};
+use catalogue::{Catalogue, CpuOptions, MachineEntry};
 use model::{Bytes, MachineSpec};
 use profile::Profile;
 use reading::Role;
@@ -111,6 +111,9 @@ impl Wishes {
         let now = today
             .machine()
             .and_then(|name| catalogue.machine(name).ok());
+        if let Some(machine) = now.filter(|_| licence.is_some()) {
+            check_cores(today, machine)?;
+        }
         Ok(Need {
             holdings,
             separate,
@@ -302,6 +305,25 @@ fn backup_size(holdings: &[Holding], profile: &Profile, days: u32, growth: f64) 
     let days = f64::from(days);
     let changed = written_a_day(Role::Data).min(data) * (days - 1.0);
     Bytes((data + changed + written_a_day(Role::Log) * days) as u64)
+}
+
+/// Refuses a number of processors that today's machine cannot have: a licence is paid for each.
+fn check_cores(today: &Today<'_>, machine: &MachineEntry) -> Result<(), AdviseError> {
+    let Some(cores) = today.settings.machine.cores else {
+        return Ok(());
+    };
+    let options = machine.cpu_options.as_ref().map(CpuOptions::processors);
+    let mut can = options.unwrap_or_default();
+    can.insert(machine.spec.cores);
+    if can.contains(&cores) {
+        return Ok(());
+    }
+    let can: Vec<String> = can.iter().map(u32::to_string).collect();
+    Err(AdviseError::Cores {
+        cores,
+        machine: machine.name.clone(),
+        can: can.join(", "),
+    })
 }
 
 /// Today's machine, which is to stay.

@@ -252,6 +252,7 @@ pub(super) mod tests {
             time_half: 0.0,
             time_range: None,
             time_is_least: false,
+            data_reads: None,
             operation_ms: 1.0,
             used: Vec::new(),
             spent: BTreeMap::new(),

@@ -7,14 +7,11 @@ use analysis::report::profile::short;
 use catalogue::Provision;
 use model::{Bytes, Counts, Duration, Iops, LimitSpec, Rate, Throughput};
 use reading::Role;
-use table::quantity::{count, duration, number, percent};
+use table::quantity::{count, duration, number};
 
 use super::{Described, bill};
 use crate::licence::Paid;
 use crate::system::System;
-
-/// Share of an operation's time that waits for reads from which on more memory is worth a sentence.
-const READS_FROM: f64 = 0.5;
 
 /// Rates of the recording, or of a layout's limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +30,7 @@ impl Described<'_> {
         all.extend(self.spare_processors());
         all.extend(self.not_priced(document));
         all.extend(self.edition());
-        all.extend(self.memory(&document.today));
+        all.extend(self.more_memory(document));
         all.extend(self.sizes());
         all
     }
@@ -122,19 +119,6 @@ impl Described<'_> {
             ));
         }
         all
-    }
-
-    /// That more memory would read less, where reads are most of today's time.
-    fn memory(&self, today: &Layout) -> Option<String> {
-        let memory = self.request.need.memory;
-        let waits = ["waiting for reads", "waiting for throttled reads"];
-        let share: f64 = waits.iter().filter_map(|what| today.spent.get(*what)).sum();
-        (memory > Bytes::ZERO && share >= READS_FROM).then(|| {
-            format!(
-                "Not modelled, and often cheaper: more memory than {memory} saves up to the {} that reads take.",
-                percent(share)
-            )
-        })
     }
 
     /// Space that was not asked for, and where it is taken from.

@@ -53,7 +53,7 @@ impl Described<'_> {
                 model_error: OFF_MAX,
             };
         let is_as_good = |now: f64| cheapest.is_none_or(|cheapest| !is_worth_it(now, cheapest));
-        if today.usd_per_month.is_some_and(is_as_good) && self.is_open(today)? {
+        if today.usd_per_month.is_some_and(is_as_good) && self.today_is_enough(today)? {
             return Ok(decided(Kind::Stay, Some("today"), Vec::new(), Some(0.0)));
         }
         let Some(cheapest) = cheapest else {
@@ -71,7 +71,7 @@ impl Described<'_> {
     }
 
     /// Whether today's layout is within the budget, and takes the load as fast as asked.
-    fn is_open(&self, today: &Layout) -> Result<bool, AdviseError> {
+    fn today_is_enough(&self, today: &Layout) -> Result<bool, AdviseError> {
         let limits = self.request.wishes.limits;
         let usd = today.usd_per_month.unwrap_or(f64::INFINITY);
         if limits.budget.is_some_and(|most| usd > most) {

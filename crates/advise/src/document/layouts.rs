@@ -38,7 +38,7 @@ impl Described<'_> {
         let need = &self.request.need;
         let switched_on = machine.and_then(|machine| self.switched_on_today(machine));
         let machine_usd = machine.and_then(|machine| need.machine_usd(machine, switched_on));
-        let machine_usd = machine_usd.map(|usd| need.tariff.machines(usd));
+        let machine_usd = machine_usd.map(|usd| need.tariff.machines_usd(usd));
         let roles = |name: &str| -> Vec<Role> {
             let has = |role: &Role| {
                 let mut files = settings.placement.files(*role).iter();
@@ -206,7 +206,7 @@ impl Described<'_> {
 
 /// The volumes of a layout.
 pub(crate) fn bought(layouts: &Layouts<'_>, layout: &Layout) -> Vec<document::Volume> {
-    let volume = |volume: layout::Volume<'_>| match volume.offer {
+    let volume = |volume: layout::PlannedVolume<'_>| match volume.offer {
         Some(offer) => volume_of(&volume.name, volume.roles, offer),
         None => document::Volume {
             name: volume.name,
@@ -268,6 +268,7 @@ pub(super) fn measured(
         time_half: time.half,
         time_range: None,
         time_is_least: false,
+        data_reads: None,
         operation_ms,
         used,
         spent: spent(&measured.split),

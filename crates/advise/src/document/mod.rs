@@ -7,6 +7,7 @@ mod bill;
 mod changes;
 mod decide;
 pub(crate) mod layouts;
+mod memory;
 mod next;
 mod processors;
 mod trust;
@@ -14,7 +15,7 @@ mod value;
 
 use std::collections::BTreeSet;
 
-use analysis::report::advice::document::{self, Asked, Capacity, Counts, Figure, Layout, SCHEMA};
+use analysis::report::advice::document::{self, Capacity, Counts, Figure, Layout, SCHEMA};
 use analysis::report::advice::{Level, Trust};
 use catalogue::{BackupPrice, DiskEntry, MachineEntry};
 use experiment::spec::Volume;
@@ -115,6 +116,7 @@ impl Described<'_> {
             cheapest,
             above_budget,
         };
+        self.add_reads(&mut document);
         document.price_lists = self.price_lists(&document);
         document.assumptions = self.assumptions(&document);
         document.notes = self.notes(&document);
@@ -144,13 +146,13 @@ impl Described<'_> {
         Some(format!("{product}{}", version.collect::<String>()))
     }
 
-    fn asked(&self) -> Asked {
+    fn asked(&self) -> document::Request {
         let need = &self.request.need;
         let capacity = need.holdings.iter().map(|holding| Capacity {
             roles: holding.roles.iter().copied().collect(),
             bytes: holding.size.0,
         });
-        Asked {
+        document::Request {
             profile: self.names.profile.clone(),
             cloud: need.cloud.clone(),
             slower_max: self.request.wishes.limits.slower_max,
@@ -263,6 +265,7 @@ impl Described<'_> {
                 "New layouts are as in the long run, without burst credits; today's has its own."
             }
         });
+        all.extend(self.of_memory());
         all.extend(self.processors(document));
         all
     }

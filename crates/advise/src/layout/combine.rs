@@ -162,6 +162,10 @@ impl<'b> Combination<'b> {
             return self.extend(all, &next);
         }
         for (place, offer) in self.layouts.offers_for(group.roles).iter().enumerate() {
+            if usd + offer.usd_per_month > self.usd_max.get() {
+                // Dearer ones follow.
+                break;
+            }
             if offer.count > chosen.places_left || !self.machine.governs(&offer.spec) {
                 continue;
             }

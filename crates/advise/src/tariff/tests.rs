@@ -39,7 +39,7 @@ fn usd(machine: &str, processors: u32, edition: &str, system: System) -> String 
     let one = tariff
         .machine(entry, option, system)
         .expect("it has a price");
-    format!("{:.2}", tariff.machines(one))
+    format!("{:.2}", tariff.machines_usd(one))
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_replica_costs_as_much_and_a_passive_one_needs_no_licence() {
         let one = tariff
             .machine(entry, None, System::Linux)
             .expect("it has a price");
-        (tariff.machines(one), one.both)
+        (tariff.machines_usd(one), one.both)
     };
     let (alone, machine) = of(false, 0);
     assert!((alone - (machine + 800.0)).abs() < 1e-9);
@@ -156,7 +156,10 @@ fn a_commitment_is_off_the_machine_and_not_off_windows_and_the_licence() {
         .expect("it has a price");
     // 38 % of the machine; Windows as before; 8 cores x 0.1 x 730 = 584.
     let expected = linux * 0.38 + (windows - linux) + 584.0;
-    assert!((tariff.machines(one) - expected).abs() < 1e-6, "{one:?}");
+    assert!(
+        (tariff.machines_usd(one) - expected).abs() < 1e-6,
+        "{one:?}"
+    );
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn backups_cost_what_they_take_and_once_for_all_servers() {
         let one = tariff
             .machine(entry, None, System::Linux)
             .expect("it has a price");
-        tariff.machines(one)
+        tariff.machines_usd(one)
     };
     let backup = Backup {
         days: 7,

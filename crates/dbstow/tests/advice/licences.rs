@@ -136,4 +136,26 @@ fn what_cannot_be_paid_so_is_refused_with_the_remedy() {
         let error = place.refused(more, 2);
         assert!(error.contains(part), "{more:?}: {error}");
     }
+    let place = licensed(Some("Web Edition (64-bit)"));
+    let profile = place.read("shop.toml");
+    // SQL Server 2025.
+    place.write("shop.toml", profile.replace("15.20", "17.0.1000.7"));
+    let error = place.refused(&["--edition", "web"], 2);
+    assert!(
+        error.contains("--edition web: SQL Server has no such edition in version 17.0.1000.7; give one of enterprise"),
+        "{error}"
+    );
+    let error = place.refused(&["--edition", "standard", "--set", "machine.cores=3"], 2);
+    assert!(
+        error.contains(
+            "`cores` in [machine] is 3, and azure.E2bds_v5 can have 2; write one of these"
+        ),
+        "{error}"
+    );
+    place.write("own.csv", "name,usd,per\nazure.licence.standard,0.1,\n");
+    let error = place.refused(&["--edition", "standard", "--prices", "own.csv"], 2);
+    assert!(
+        error.contains("own.csv:2: `azure.licence.standard` has no unit; in `per`, write one of"),
+        "{error}"
+    );
 }

@@ -4,6 +4,7 @@ mod advise;
 mod advise_articles;
 mod finalists;
 mod licences;
+mod machines;
 mod quiet;
 mod replay;
 mod verify;

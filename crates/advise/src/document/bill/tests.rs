@@ -1,6 +1,6 @@
 //! Layouts on three clouds, each with its bill summed by hand.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use analysis::report::advice::document::Volume;
 use catalogue::{Edition, Provision};
@@ -9,7 +9,7 @@ use reading::Role;
 
 use super::*;
 use crate::licence::Licence;
-use crate::need::TempOn;
+use crate::need::tests::nothing;
 use crate::tariff::{Backup, Tariff};
 
 /// The licensed product of the catalogue.
@@ -49,23 +49,9 @@ impl Bill<'_> {
             }
         };
         let need = Need {
-            holdings: Vec::new(),
-            separate: BTreeSet::new(),
-            memory: Bytes::ZERO,
-            cores: 0,
-            cloud: None,
-            region: None,
-            machine: None,
-            today: None,
-            machine_pattern: None,
-            arm: false,
-            any_generation: false,
-            processor: None,
-            disks: BTreeSet::new(),
-            disks_max: None,
-            temp: TempOn::Any,
             system: self.system,
             tariff: self.tariff.clone(),
+            ..nothing()
         };
         let layout = Layout {
             machine: Some(self.machine.to_owned()),
@@ -79,6 +65,7 @@ impl Bill<'_> {
             time_half: 0.0,
             time_range: None,
             time_is_least: false,
+            data_reads: None,
             operation_ms: 1.0,
             used: Vec::new(),
             spent: BTreeMap::new(),
@@ -233,6 +220,56 @@ fn own_licences_and_replicas_are_summed() {
         ..linux("azure.E4as_v5", tariff, &disks)
     };
     assert_eq!(bill.sum(), "1668.94");
+}
+
+#[test]
+fn fewer_processors_and_smaller_editions_are_summed() {
+    // 0.477 * 730 = 348.21; Windows for the eight of its base, 8 * 0.046 * 730 = 268.64; 4 * 0.375 * 730 = 1,095; 2 * 135.17
+    let disks = [("data", "azure.premium.p30", 2, whole(), 0.0)];
+    let enterprise = licensed("azure", "enterprise", System::Windows, None);
+    let bill = Bill {
+        system: System::Windows,
+        ..linux("azure.E8-4as_v6", enterprise, &disks)
+    };
+    assert_eq!(bill.sum(), "1982.19");
+    // 1.0584 * 730 = 772.632; 6 * 0.166 * 730 = 727.08 with Windows; 300 * 0.08 = 24; a replica of the same.
+    let disks = [("data", "aws.gp3", 1, gib(300), 0.0)];
+    let tariff = Tariff {
+        replicas: 1,
+        ..licensed("aws", "standard", System::Windows, None)
+    };
+    let bill = Bill {
+        cores: Some(6),
+        system: System::Windows,
+        ..linux("aws.r7i.4xlarge", tariff, &disks)
+    };
+    assert_eq!(bill.sum(), "3047.42");
+    // 0.226 * 730 = 164.98; Windows 4 * 0.046 * 730 = 134.32; at least 4 * 0.008 * 730 = 23.36; 100 * 0.0803
+    let disks = [("data", "azure.premium_v2", 1, gib(100), 0.0)];
+    let web = licensed("azure", "web", System::Windows, None);
+    let bill = Bill {
+        system: System::Windows,
+        ..linux("azure.E4as_v5", web, &disks)
+    };
+    assert_eq!(bill.sum(), "330.69");
+    // 0.5292 * 730 = 386.316; half of Windows' 8 * 0.046 * 730; 4 cores of 3,400 dollars a year; 100 * 0.08
+    let disks = [("data", "aws.gp3", 1, gib(100), 0.0)];
+    let own = licensed("aws", "enterprise", System::Windows, Some(3_400.0));
+    let bill = Bill {
+        cores: Some(4),
+        system: System::Windows,
+        ..linux("aws.r7i.2xlarge", own, &disks)
+    };
+    assert_eq!(bill.sum(), "1661.97");
+    // 0.8921 * 730 = 651.233 with all of Windows; 4 cores of 3,400 dollars a year; 500 * 0.17
+    let disks = [("data", "gcp.pd_ssd", 1, gib(500), 0.0)];
+    let own = licensed("gcp", "enterprise", System::Windows, Some(3_400.0));
+    let bill = Bill {
+        cores: Some(4),
+        system: System::Windows,
+        ..linux("gcp.n2-highmem-8", own, &disks)
+    };
+    assert_eq!(bill.sum(), "1869.57");
 }
 
 #[test]

@@ -39,6 +39,7 @@ fn layout(machine: &str, volumes: Vec<Volume>, usd: f64, time: f64) -> Layout {
         time_half: 0.0,
         time_range: None,
         time_is_least: false,
+        data_reads: None,
         operation_ms: 1.0,
         parts_ms: BTreeMap::new(),
         used: Vec::new(),

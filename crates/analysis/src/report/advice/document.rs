@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::decision::{Decision, Trust};
 use super::money::Currency;
+pub use super::money::Licence;
 use crate::findings::Survived;
 
 /// The version of this document's format.
@@ -32,7 +33,7 @@ pub struct Advice {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions_assumed: Option<u32>,
     /// The request.
-    pub asked: Asked,
+    pub asked: Request,
     /// How well the same model reproduces today's layout.
     pub backtest: BackTest,
     /// Today's layout.
@@ -65,7 +66,7 @@ pub struct Advice {
 
 /// The request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct Request {
     /// File of the profile.
     pub profile: String,
     /// Name prefixes of allowed machines and disks.
@@ -101,7 +102,7 @@ pub struct Asked {
     pub memory: u64,
 }
 
-impl Asked {
+impl Request {
     /// On which terms machines are paid.
     pub(super) fn term(&self) -> String {
         match self.commitment_years {
@@ -118,21 +119,6 @@ fn is_false(flag: &bool) -> bool {
 
 fn is_zero(number: &u32) -> bool {
     *number == 0
-}
-
-/// A licence of the database.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Licence {
-    /// The product.
-    pub product: String,
-    /// Its edition.
-    pub edition: String,
-    /// How it is paid for: `payg` by the hour, or `own`.
-    pub model: Cow<'static, str>,
-    /// Dollars a year for each core of the user's own licences; `None` by the hour.
-    pub own_usd_per_core_year: Option<f64>,
-    /// Whether one of the replicas is passive, and needs none.
-    pub passive_secondary: bool,
 }
 
 /// Files, and their size.
@@ -233,6 +219,10 @@ pub struct Layout {
     /// Whether `time` and `operation_ms` are lower bounds, and the layout was not simulated; absent where it was.
     #[serde(default, skip_serializing_if = "is_false")]
     pub time_is_least: bool,
+    /// From and to how many reads of data the memory of its machine leaves, as a share of today's; absent where it has no more than
+    /// today's, or that is not known. `time` has all of today's reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_reads: Option<[f64; 2]>,
     /// Mean time of an operation, in milliseconds.
     pub operation_ms: f64,
     /// The most used limits.
@@ -430,7 +420,7 @@ impl Advice {
     }
 
     /// Every layout, mutable.
-    pub(in crate::report) fn layouts_mut(&mut self) -> impl Iterator<Item = &mut Layout> {
+    pub fn layouts_mut(&mut self) -> impl Iterator<Item = &mut Layout> {
         let answers = [
             self.cheapest.as_mut(),
             self.runner_up.as_mut(),

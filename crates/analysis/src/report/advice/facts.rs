@@ -6,7 +6,7 @@ use model::Bytes;
 use reading::Role;
 use table::quantity::{count, percent};
 
-use super::document::{Advice, Capacity};
+use super::document::{Advice, Capacity, Layout};
 
 /// What was asked for, and whose prices these are.
 pub(super) fn facts(advice: &Advice) -> Vec<(&'static str, String)> {
@@ -91,4 +91,12 @@ fn capacity(capacity: &Capacity) -> String {
 pub(super) fn roles(roles: &[Role]) -> String {
     let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
     names.join(", ")
+}
+
+/// How much data a layout with more memory than today reads, to go on with.
+pub(super) fn reads(layout: &Layout) -> Option<String> {
+    let [least, most] = layout.data_reads?.map(percent);
+    Some(format!(
+        "; with more memory than today it reads {least} to {most} as much data, which is not in its time"
+    ))
 }

@@ -3,7 +3,7 @@
 use reading::Role;
 
 use super::document::{Advice, Change, Figure, Layout, Line, Part, Used, Volume};
-use super::facts::{facts, roles};
+use super::facts::{facts, reads, roles};
 use super::money::Currency;
 use crate::findings::Survived;
 use crate::report::backtest::hardly_waited_for;
@@ -312,7 +312,8 @@ pub(super) fn why(layout: &Layout) -> String {
         ),
         None => format!("no limit is used by more than {}", percent(BINDS_FROM)),
     };
-    format!("{}; {limit}", spent.unwrap_or_default())
+    let reads = reads(layout).unwrap_or_default();
+    format!("{}; {limit}{reads}", spent.unwrap_or_default())
 }
 
 fn reasons(advice: &Advice) -> Vec<String> {
