@@ -1,24 +1,7 @@
-//! Prices in the currency that was asked for, and the licence that is in them.
-
-use std::borrow::Cow;
+//! Prices in the currency that was asked for.
 
 use serde::{Deserialize, Serialize};
 use table::quantity;
-
-/// A licence of the database.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Licence {
-    /// The product.
-    pub product: String,
-    /// Its edition.
-    pub edition: String,
-    /// How it is paid for: `payg` by the hour, or `own`.
-    pub model: Cow<'static, str>,
-    /// Dollars a year for each core of the user's own licences; `None` by the hour.
-    pub own_usd_per_core_year: Option<f64>,
-    /// Whether one of the replicas is passive, and needs none.
-    pub passive_secondary: bool,
-}
 
 /// A currency, at a rate that the user gives. The prices of a document stay in US dollars; what is shown is converted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -208,7 +208,7 @@ pub(super) mod tests {
 
     use super::super::decision::{Decision, Kind, Level, Trust};
     use super::super::document::{
-        Capacity, Change, Counts, Figure, Line, Next, Part, Request, SCHEMA, Used, Volume,
+        Asked, Capacity, Change, Counts, Figure, Line, Next, Part, SCHEMA, Used, Volume,
     };
     use super::super::money::Currency;
     use super::*;
@@ -243,6 +243,7 @@ pub(super) mod tests {
             time,
             time_half: 0.0,
             time_range: None,
+            time_mostly: None,
             time_is_least: false,
             data_reads: None,
             operation_ms: 2.5,
@@ -278,7 +279,7 @@ pub(super) mod tests {
             },
             server: Some("<script>alert(1)</script>".to_owned()),
             sessions_assumed: None,
-            asked: Request {
+            asked: Asked {
                 profile: "\"><img src=\"x\">".to_owned(),
                 cloud: None,
                 slower_max: 0.1,
