@@ -3,8 +3,8 @@
 mod answer;
 mod assumed;
 mod beside;
-mod bill;
-mod changes;
+pub(crate) mod bill;
+pub(crate) mod changes;
 mod decide;
 pub(crate) mod layouts;
 mod next;
@@ -115,6 +115,10 @@ impl Described<'_> {
             cheapest,
             above_budget,
         };
+        let now = document.today.clone();
+        for layout in document.layouts_mut() {
+            layout.differences = decide::differences(self.request.catalogue, &now, layout);
+        }
         document.price_lists = self.price_lists(&document);
         document.assumptions = self.assumptions(&document);
         document.notes = self.notes(&document);

@@ -5,6 +5,7 @@ use reading::Role;
 use super::document::{Advice, Change, Figure, Layout, Line, Part, Used, Volume};
 use super::facts::{facts, roles};
 use super::money::Currency;
+use super::points::frontier;
 use crate::findings::Survived;
 use crate::report::backtest::hardly_waited_for;
 use crate::report::section::{Body, Item, Kind, Place, Report};
@@ -160,7 +161,7 @@ pub fn report(advice: &Advice, minimal: bool) -> Report {
 type Named<'a> = (String, &'a Layout);
 
 /// The answers; a layout that is several is listed once, with all its names.
-fn named(advice: &Advice) -> Vec<Named<'_>> {
+pub(super) fn named(advice: &Advice) -> Vec<Named<'_>> {
     let mut rows: Vec<Named<'_>> = Vec::new();
     for (name, layout) in advice.answers() {
         match rows.iter_mut().find(|(_, known)| known.is_same_as(layout)) {
@@ -205,7 +206,7 @@ pub(super) fn machine(layout: &Layout) -> String {
         .unwrap_or_else(|| "not known".to_owned())
 }
 
-fn usd(usd: Option<f64>, currency: &Currency) -> String {
+pub(super) fn usd(usd: Option<f64>, currency: &Currency) -> String {
     usd.map_or_else(|| "unknown".to_owned(), |usd| currency.bare(usd))
 }
 
@@ -230,7 +231,7 @@ fn at_least(layout: &Layout, time: String) -> String {
     }
 }
 
-fn volumes(layout: &Layout) -> String {
+pub(super) fn volumes(layout: &Layout) -> String {
     let lines: Vec<String> = layout.volumes.iter().map(volume).collect();
     lines.join("\n")
 }
@@ -240,15 +241,20 @@ pub(super) fn volume(volume: &Volume) -> String {
     format!("{}: {}", roles(&volume.roles), volume.disks())
 }
 
-fn used(layout: &Layout, limits: usize) -> String {
-    let limits = layout.used.iter().take(limits);
-    let lines: Vec<String> = limits
+pub(super) fn used(layout: &Layout, limits: usize) -> String {
+    let lines: Vec<String> = most_used(layout).take(limits).collect();
+    lines.join("; ")
+}
+
+/// The most used limits, and how much of each is used.
+pub(super) fn most_used(layout: &Layout) -> impl Iterator<Item = String> {
+    layout
+        .used
+        .iter()
         .map(|used| match is_at_limit(layout, used) {
             true => format!("{} at limit", brief(used)),
             false => format!("{} {}", brief(used), percent(used.share)),
         })
-        .collect();
-    lines.join("; ")
 }
 
 /// A limit in a column of them: `IOPS of data`, `machine IOPS (ebs)`.
@@ -269,7 +275,8 @@ fn is_at_limit(layout: &Layout, used: &Used) -> bool {
     used.share >= AT_LIMIT_FROM && throttled >= THROTTLED_FROM
 }
 
-fn prices(layout: &Layout, currency: &Currency) -> Table {
+/// The bill of a layout: a row for each line, and their sum.
+pub(super) fn prices(layout: &Layout, currency: &Currency) -> Table {
     let price = |line: &Line| match &line.included_in {
         Some(other) => format!("with the {other}"),
         None => usd(line.usd_per_month, currency),
@@ -428,26 +435,6 @@ fn backtest(advice: &Advice) -> Table {
             }),
         ],
     )
-}
-
-fn frontier(advice: &Advice) -> Table {
-    let currency = &advice.asked.currency;
-    let frontier = Table::of(
-        &advice.frontier,
-        [
-            Column::text("machine", |layout: &&Layout| machine(layout)),
-            Column::text("volumes", |layout: &&Layout| volumes(layout)),
-            Column::figure(currency.per_month(), |layout: &&Layout| {
-                usd(layout.usd_per_month, currency)
-            }),
-            Column::figure("time, %\nof today", |layout: &&Layout| time(layout)),
-        ],
-    );
-    Table {
-        note: "by more than 5 %, each simulated once; an answer may be a simpler one of about the same price and time"
-            .to_owned(),
-        ..frontier
-    }
 }
 
 fn machines(number: u64) -> String {
