@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use analysis::report::backtest::{misfit, report};
 use analysis::report::markdown;
+use catalogue::Catalogue;
 use engine::Options;
 use experiment::spec::ExperimentText;
 use replay::BackTest;
@@ -12,6 +13,7 @@ use resolve::{Cancel, Inputs, Resolved};
 use serde::{Deserialize, Serialize};
 
 use crate::Refused;
+use crate::asked::{Asked, Prices};
 use crate::engines::REPLAYING;
 
 /// What the page calls the profile, and the file of today's layout.
@@ -66,6 +68,23 @@ impl Today {
             layout,
             inputs,
         })
+    }
+
+    /// What is sold, at the prices that are asked for.
+    ///
+    /// # Errors
+    /// When the file of own prices has a mistake, or the discount is out of its range.
+    pub(crate) fn catalogue(&self, asked: &Asked) -> Result<Catalogue, Refused> {
+        let mut catalogue = self.run.inventory.catalogue.clone();
+        if let Some(share) = asked.discount_share()? {
+            catalogue.discount(share);
+        }
+        if let Some(Prices { name, text }) = &asked.prices {
+            let added = catalogue.add_prices(text, name);
+            added
+                .map_err(|error| Refused(format!("prices {name}: {}", Refused::because(&error))))?;
+        }
+        Ok(catalogue)
     }
 
     /// The back-test. `tell` receives its progress, from 0 to 1.

@@ -27,6 +27,7 @@ const CARD_STYLE: &str = r#".cards { display: grid; grid-template-columns: repea
 .card .price { font-size: 1.35rem; font-weight: 600; }
 .card h4 { margin-top: .75rem; }
 .card table { width: 100%; }
+.card .wide tbody th, .card .wide thead tr > :first-child { position: static; background: none; }
 .card[hidden] { display: none; }
 .picks { display: flex; flex-wrap: wrap; gap: .3rem; margin: .5rem 0; }
 .picks button { padding: .15rem .6rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--panel); color: var(--text); font: inherit; font-size: .85rem; cursor: pointer; }
