@@ -4,7 +4,6 @@ mod advise;
 mod advise_articles;
 mod finalists;
 mod licences;
-mod questions;
 mod quiet;
 mod replay;
 mod verify;
