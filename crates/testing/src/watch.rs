@@ -97,7 +97,9 @@ impl Seen {
                 break status;
             }
             // A look at a cluster takes longer than that; what is looked at gets as much of the processor.
-            Clock::sleep(Duration::from_nanos(looks.now().as_nanos()).max(Duration::from_millis(10)));
+            Clock::sleep(
+                Duration::from_nanos(looks.now().as_nanos()).max(Duration::from_millis(10)),
+            );
         };
         let output = Output {
             status,

@@ -62,7 +62,7 @@ pub struct Asked {
     pub prices: Option<Prices>,
     /// The operating system that machines are priced with, `linux` or `windows`; `None`: as recorded.
     pub system: Option<String>,
-    /// Whether a first answer, of fewer simulations, is enough.
+    /// Whether a bound alone answers: below which price no layout can be fast enough.
     pub quick: bool,
     /// Whether to continue with a profile that does not fit.
     pub untested: bool,

@@ -8,7 +8,7 @@ use catalogue::Catalogue;
 use engine::Options;
 use experiment::spec::ExperimentText;
 use replay::BackTest;
-use resolve::request::{ResolvedRun, RunRequest};
+use resolve::request::{ResolvedRun, RunRequest, with_disks_of};
 use resolve::{Cancel, Inputs, Resolved};
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,10 @@ impl Today {
                 .into(),
             ..Inputs::default()
         };
+        let recorded = profile::read(PROFILE, profile);
+        let recorded = recorded.map_err(|error| Refused::because(&error))?;
+        let today = with_disks_of(today.to_owned(), PROFILE, &recorded);
+        let today = today.map_err(|error| Refused::because(&error))?;
         let layout = ExperimentText::of_file(TODAY, today);
         let request = RunRequest::back_test(layout.clone(), PROFILE.to_owned());
         let run = resolved(request, &inputs)?;

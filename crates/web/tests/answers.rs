@@ -196,3 +196,12 @@ fn what_is_asked_wrongly_is_refused_before_anything_is_simulated() {
         assert!(message.contains(said), "{message}");
     }
 }
+
+#[test]
+fn disks_that_are_in_no_catalogue_are_as_recorded() {
+    let today = "[machine]\ncores = 2\nmemory = \"16GiB\"\n\n[volume.data]\ndisk = \"recorded\"\n\n[placement.today]\n\
+                 data = { volumes = \"data\" }\nlog = { volumes = \"data\" }\ntemp = { volumes = \"data\" }\n";
+    let tested = back_test(&text("shop.toml"), today, &|_| {});
+    let report = tested.expect("the profile has its latencies").report;
+    assert!(report.contains("recorded"), "{report}");
+}
