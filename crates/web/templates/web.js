@@ -222,6 +222,16 @@
     offerSliders(answer);
     by("answered").hidden = false;
   }
+  // Where the library names an option, its field is named too, and is shown.
+  function naming(text) {
+    const other = { capacity: "data", disk: "disks", temp: "temp_on" };
+    const options = [...new Set([...text.matchAll(/--([a-z-]+)/g)].map(([, option]) => option))];
+    const fields = options.map((option) => by("asked").elements[other[option] ?? option.replaceAll("-", "_")]).filter(Boolean);
+    for (const field of fields) if (field.closest("details")) field.closest("details").open = true;
+    // A list's choices are in its label too, behind its name.
+    const labels = fields.map(({ labels: [label] }) => (label.firstChild.textContent || label.textContent).trim());
+    return fields.length ? `${text} (In the form above: ${labels.join("; ")}.)` : text;
+  }
   async function search(event) {
     event.preventDefault();
     const today = by("layout").value;
@@ -239,6 +249,7 @@
       by("cancel").hidden = by("bar").hidden = false;
       shown(await answer, today);
     });
+    by("refused").textContent = naming(by("refused").textContent);
     (isAnswered ? by("answer-title") : by("search")).focus();
   }
 
