@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::decision::Kind;
 use super::document::{Advice, Layout};
 use super::money::Currency;
-use super::view::{machine, milliseconds, time, volume, why};
+use super::shown::{machine, milliseconds, time, volume, why};
 
 /// A layout, as sentences for a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

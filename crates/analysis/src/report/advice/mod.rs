@@ -13,6 +13,7 @@ mod facts;
 mod money;
 mod page;
 mod points;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod view;

@@ -2,7 +2,7 @@
 
 use super::cards::{Card, answer};
 use super::document::{Advice, Layout};
-use super::view::{machine, most_used, named, prices, time, usd, used, volumes};
+use super::shown::{machine, most_used, named, prices, time, usd, used, volumes};
 use table::quantity::percent;
 use table::{Column, Table};
 
