@@ -70,6 +70,7 @@
 mod advice;
 mod bound;
 mod document;
+mod drawing;
 mod error;
 mod finalists;
 mod group;
@@ -92,6 +93,7 @@ mod today;
 pub mod verify;
 pub mod what_if;
 mod wishes;
+mod worlds;
 
 pub use error::AdviseError;
 pub use finalists::{Experiment, Finalists, LeftOut};

@@ -16,7 +16,8 @@ use super::bound::{OnVolume, governing, least_s};
 use super::load::{Load, Part};
 pub(crate) use stepwise::Stepwise;
 
-/// Simulated requests of a part, for a first estimate and to confirm it.
+/// Simulated requests of a part: in one of several worlds, for a first estimate, and to confirm it.
+const REQUESTS_BRIEF: f64 = 5_000.0;
 const REQUESTS_SHORT: f64 = 15_000.0;
 const REQUESTS_LONG: f64 = 40_000.0;
 
@@ -157,6 +158,8 @@ impl Ratio {
 pub(crate) enum Effort {
     /// A share [`GLANCE`] of the first estimate, while something is being changed by hand.
     Glance,
+    /// For each of several worlds, beside the same in the typical one.
+    Brief,
     /// For a first estimate.
     Short,
     /// To confirm it.
@@ -286,11 +289,12 @@ impl Placed {
         let operations_per_s = f64::from(demand.sessions) / cycle_s;
         let requests = match effort {
             Effort::Glance | Effort::Short => REQUESTS_SHORT,
+            Effort::Brief => REQUESTS_BRIEF,
             Effort::Long => REQUESTS_LONG,
         };
         let share = match effort {
             Effort::Glance => GLANCE,
-            Effort::Short | Effort::Long => 1.0,
+            Effort::Brief | Effort::Short | Effort::Long => 1.0,
         };
         let sessions = f64::from(demand.sessions);
         let operations = (requests / self::requests(part).max(1.0))

@@ -60,6 +60,8 @@ pub struct Asked {
     pub discount: Option<f64>,
     /// Own prices in place of list prices.
     pub prices: Option<Prices>,
+    /// Whether every disk and price is taken as typical, and none is drawn.
+    pub nominal: bool,
     /// The operating system that machines are priced with, `linux` or `windows`; `None`: as recorded.
     pub system: Option<String>,
     /// Whether a bound alone answers: below which price no layout can be fast enough.
@@ -123,6 +125,7 @@ impl Default for Asked {
             backup_days: 0,
             discount: None,
             prices: None,
+            nominal: false,
             system: None,
             quick: false,
             untested: false,
@@ -147,6 +150,10 @@ impl Asked {
     pub(crate) fn wishes(&self) -> Result<Wishes, Refused> {
         if self.keep_machine && self.machine.is_some() {
             let message = "only today's machine, and only machines with a name: give one of them";
+            return Err(Refused(message.to_owned()));
+        }
+        if self.quick && self.nominal {
+            let message = "only a bound, and disks exactly as published: a bound draws nothing; choose one of them";
             return Err(Refused(message.to_owned()));
         }
         let budget = self.budget.map(|usd| within("budget", usd, [0.01, 1e12]));
@@ -179,6 +186,7 @@ impl Asked {
             replicas: counted("replicas", self.replicas, [0, 100])?,
             commitment_years: one_of("term", self.term.as_deref(), &[("1y", 1), ("3y", 3)])?,
             backup_days: counted("days of backups", self.backup_days, [0, 3_650])?,
+            nominal: self.nominal,
             limits: Limits {
                 slower_max: percent("not slower", self.not_slower, 9.0)?,
                 budget: budget.transpose()?,

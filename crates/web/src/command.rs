@@ -74,6 +74,7 @@ pub(crate) fn repeating(asked: &Asked) -> String {
         words.flag(system, true);
     }
     words.flag("quick", asked.quick);
+    words.flag("nominal", asked.nominal);
     words.flag("untested", asked.untested);
     words.line()
 }

@@ -200,7 +200,7 @@
     for (const name of ["cloud", "region", "machine", "temp_on", "edition", "licence", "term", "system"]) all[name] = text(name);
     for (const name of ["budget", "disks_max", "licence_price", "discount"]) all[name] = number(name);
     for (const [name, usual] of [["not_slower", 5], ["growth", 1], ["replicas", 0], ["backup_days", 0]]) all[name] = number(name) ?? usual;
-    for (const name of ["keep_machine", "arm", "any_generation", "passive_secondary", "quick", "untested"]) all[name] = form.has(name);
+    for (const name of ["keep_machine", "arm", "any_generation", "passive_secondary", "quick", "nominal", "untested"]) all[name] = form.has(name);
     all.prices = file.name ? { name: file.name, text: await file.text() } : null;
     return all;
   }

@@ -2,6 +2,7 @@
 
 mod advise;
 mod advise_articles;
+mod drawn;
 mod finalists;
 mod licences;
 mod quiet;
