@@ -11,7 +11,7 @@
 //!                                                    document: answer, prices, reasons, assumptions, what is next
 //! ```
 //!
-//! A [`Request`] is the whole: from wishes and today's layout to the document. [`Search`] is the part of it in the middle.
+//! A [`Server`] is the way to a [`Request`], and that is the whole: from wishes and today's layout to the document. [`Search`] is the part of it in the middle.
 //! Neither opens a file, prints, or reads a clock.
 //!
 //! The search is exact up to [`TOLD_APART`], and up to chance where a bound is a simulation itself: a layout is pruned only if its
@@ -86,11 +86,13 @@ mod prefer;
 mod recorded;
 mod request;
 mod search;
+mod server;
 mod simulate;
 mod system;
 mod tariff;
 mod today;
 pub mod verify;
+pub mod what_if;
 mod wishes;
 mod worlds;
 
@@ -107,6 +109,7 @@ pub use prefer::SAME_PRICE;
 pub use recorded::{keys_of_plan, teach};
 pub use request::{Names, Request, Scripts};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
+pub use server::Server;
 pub use simulate::{Measured, Placed, Ratio, Utilisation};
 pub use system::System;
 pub use tariff::{Backup, Tariff};

@@ -67,7 +67,11 @@ fn is_sold(machine: &MachineEntry) -> bool {
 
 impl Machine {
     /// A machine with these of its processors; `None` where its price is not known.
-    fn of(entry: &MachineEntry, switched_on: Option<CpuOption>, need: &Need) -> Option<Machine> {
+    pub(crate) fn of(
+        entry: &MachineEntry,
+        switched_on: Option<CpuOption>,
+        need: &Need,
+    ) -> Option<Machine> {
         let usd = need.machine_usd(entry, switched_on)?;
         let mut spec = entry.spec.clone();
         spec.cores = need.cores_used(switched_on.map_or(spec.cores, CpuOption::processors));

@@ -80,7 +80,12 @@ impl Wanted<'_> {
     }
 
     /// The volume, if the vendor sells this configuration and its price is known.
-    fn offer(&self, disk: &DiskEntry, count: u32, provision: Provision) -> Option<Offer> {
+    pub(crate) fn offer(
+        &self,
+        disk: &DiskEntry,
+        count: u32,
+        provision: Provision,
+    ) -> Option<Offer> {
         let provisioned = disk.provision(&provision).ok()?;
         let spec = sustained(provisioned.spec);
         let parts = self.load.parts.iter();

@@ -21,6 +21,9 @@ const REQUESTS_BRIEF: f64 = 5_000.0;
 const REQUESTS_SHORT: f64 = 15_000.0;
 const REQUESTS_LONG: f64 = 40_000.0;
 
+/// Share of the operations of a first estimate that a glance simulates.
+pub(crate) const GLANCE: f64 = 0.1;
+
 /// Minimum number of operations for a mean.
 const OPERATIONS_MIN: f64 = 300.0;
 
@@ -153,6 +156,8 @@ impl Ratio {
 /// Length of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
+    /// A share [`GLANCE`] of the first estimate, while something is being changed by hand.
+    Glance,
     /// For each of several worlds, beside the same in the typical one.
     Brief,
     /// For a first estimate.
@@ -283,14 +288,19 @@ impl Placed {
         let cycle_s = least_s + demand.delay.as_secs_f64();
         let operations_per_s = f64::from(demand.sessions) / cycle_s;
         let requests = match effort {
+            Effort::Glance | Effort::Short => REQUESTS_SHORT,
             Effort::Brief => REQUESTS_BRIEF,
-            Effort::Short => REQUESTS_SHORT,
             Effort::Long => REQUESTS_LONG,
+        };
+        let share = match effort {
+            Effort::Glance => GLANCE,
+            Effort::Brief | Effort::Short | Effort::Long => 1.0,
         };
         let sessions = f64::from(demand.sessions);
         let operations = (requests / self::requests(part).max(1.0))
             .max(OPERATIONS_MIN)
-            .max(OF_SESSION_MIN * sessions);
+            .max(OF_SESSION_MIN * sessions)
+            * share;
         let length_s = (operations / operations_per_s).max(1e-6);
         // Before each session has finished an operation, only the quick ones would be counted.
         let warm_up_s = (WARM_UP * length_s).max(2.0 * cycle_s);

@@ -1,10 +1,13 @@
-// Draws layouts by price and time, as they are, and sorts their table: no figure is computed here.
+// Draws layouts by price and time, as they are, shows those that are clicked in full, and sorts their table: no figure is
+// computed here.
 (function () {
   "use strict";
   const { chart: { unit, groups, x, lines }, keys } = JSON.parse(document.getElementById("data").textContent);
   const { colour, digits } = charts;
   // Values that differ by more than this factor are drawn on a logarithmic axis.
   const LINEAR_MAX = 20;
+  // Pixels from a point within which a click is on it.
+  const NEAR = 40;
   charts.group(groups, groups.map((_, at) => at), groups.length);
 
   // On a logarithmic axis, of each power of ten as many ticks as there is room for.
@@ -44,7 +47,81 @@
       : { paths: () => null, points: { show: true, size: 10 + 4 * at, width: 2, stroke: colour(at), fill: "transparent" } }));
   }
 
-  function draw(place) {
+  // Layouts in full: what is clicked is shown, two of them side by side; a third takes the place of the first.
+  function inFull(fold) {
+    const cards = [...fold.querySelectorAll(".card")];
+    const changed = [];
+    let chosen = [];
+    const said = document.createElement("p");
+    said.className = "note";
+    said.setAttribute("role", "status");
+    const picks = document.createElement("div");
+    picks.className = "picks";
+    picks.setAttribute("role", "group");
+    picks.setAttribute("aria-label", "Layouts to show in full");
+    const buttons = cards.map((card, at) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = card.dataset.label;
+      button.addEventListener("click", () => pick(at));
+      return button;
+    });
+    picks.append(...buttons);
+    function show() {
+      cards.forEach((card, at) => { card.hidden = !chosen.includes(at); });
+      buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(chosen.includes(at))));
+      said.textContent = chosen.length ? "Shown: " + chosen.map((at) => cards[at].dataset.label).join("; ") + "." : "None is shown.";
+      changed.forEach((call) => call());
+    }
+    function pick(at) {
+      chosen = chosen.includes(at) ? chosen.filter((other) => other !== at) : [...chosen.slice(-1), at];
+      fold.open = true;
+      show();
+    }
+    const note = document.createElement("p");
+    note.className = "note";
+    note.textContent = (place ? "Click a point of the chart, or its" : "Click a") + " name here; a second one is shown beside it.";
+    fold.querySelector(".cards").before(note, picks, said);
+    fold.open = true;
+    chosen = cards.map((_, at) => at).filter((at) => cards[at].classList.contains("chosen")).slice(0, 1);
+    show();
+    return { pick, chosen: () => chosen, onChange: (call) => changed.push(call) };
+  }
+  // Where a layout is drawn, in pixels of the plot or, as the canvas counts, of the screen.
+  function* drawnAt(u, onCanvas) {
+    for (const [at, line] of lines.entries()) {
+      if (!charts.shown[at]) continue;
+      for (const [place, point] of line.points.entries()) {
+        if (point === null) continue;
+        yield { point, left: u.valToPos(x[place], "x", onCanvas), top: u.valToPos(line.values[place], "y", onCanvas) };
+      }
+    }
+  }
+  // A click chooses the nearest layout, unless it is far from all.
+  function clickable(u, full) {
+    u.over.style.cursor = "pointer";
+    u.over.addEventListener("click", (event) => {
+      const at = u.over.getBoundingClientRect();
+      const [left, top] = [event.clientX - at.left, event.clientY - at.top];
+      const far = ({ left: x, top: y }) => Math.hypot(x - left, y - top);
+      const nearest = [...drawnAt(u, false)].reduce((best, one) => (best && far(best) <= far(one) ? best : one), null);
+      if (nearest && far(nearest) <= NEAR) full.pick(nearest.point);
+    });
+    full.onChange(() => u.redraw());
+  }
+  // A ring around what is shown in full.
+  function mark(u, full) {
+    for (const { point, left, top } of drawnAt(u, true)) {
+      if (!full.chosen().includes(point)) continue;
+      u.ctx.beginPath();
+      u.ctx.arc(left, top, 13 * devicePixelRatio, 0, 2 * Math.PI);
+      u.ctx.strokeStyle = charts.style("--text");
+      u.ctx.lineWidth = 2 * devicePixelRatio;
+      u.ctx.stroke();
+    }
+  }
+
+  function draw(place, full) {
     const price = form(x);
     const time = form(lines.flatMap((line) => line.values.filter((value) => value !== null)));
     // What is zoomed to is shown as it is.
@@ -53,6 +130,7 @@
     charts.draw(place, "Time of an operation by price", {
       scales: { x: Object.assign({ time: false }, price.scale, { range }), y: time.scale },
       axes: [charts.axis(unit, price.axis), charts.axis("% of today's time", Object.assign({ size: 62 }, time.axis))],
+      hooks: full ? { ready: [(u) => clickable(u, full)], draw: [(u) => mark(u, full)] } : {},
       series: [{ label: "\u00a0", value: (u, value) => (value == null ? "" : digits(value) + " " + unit) }].concat(series()),
     }, [x].concat(lines.map((line) => line.values)), groups.map((_, at) => at));
   }
@@ -97,7 +175,9 @@
   }
 
   const place = document.querySelector(".charts");
-  if (place) draw(place);
+  const fold = document.querySelector("#points");
+  const full = fold && inFull(fold);
+  if (place) draw(place, full);
   const table = document.querySelector("table.sorted");
   if (table) sortable(table);
   charts.ready();

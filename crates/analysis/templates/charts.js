@@ -78,6 +78,8 @@ const charts = (function () {
       title, width: Math.max(280, frame.clientWidth || PRINT_WIDTH), height: HEIGHT,
       cursor: { drag: { x: true, y: false }, sync: { key: options.sync } }, legend: { markers: { dash: sign } },
     }, options), data, frame);
+    // In its legend a name is no header of other cells, and may be blank.
+    for (const name of frame.querySelectorAll(".u-legend th")) name.setAttribute("role", "cell");
     // Its legend is text; what is drawn is not.
     const drawing = frame.querySelector(".u-wrap");
     drawing.setAttribute("role", "img");

@@ -44,11 +44,12 @@ impl Table {
             at: 0,
             line: 1,
         };
-        for record in reader.records() {
-            let record = record.map_err(|error| ImportError::file(file, error.to_string()))?;
+        let mut record = csv::StringRecord::new();
+        let wrong = |error: csv::Error| ImportError::file(file, error.to_string());
+        while reader.read_record(&mut record).map_err(wrong)? {
             let line = lines.at(record.position().map_or(0, csv::Position::byte));
             if record.iter().any(|cell| !cell.trim().is_empty()) {
-                rows.push((line, record));
+                rows.push((line, exact(&record)));
             }
         }
         if !names.is_empty() {
@@ -124,6 +125,16 @@ impl Table {
     pub(super) fn error(&self, line: usize, message: impl Into<String>) -> ImportError {
         ImportError::line(&self.file, line, message)
     }
+}
+
+/// The record without room to spare: the reader's have up to twice what they need, and large files have many.
+fn exact(record: &csv::StringRecord) -> csv::StringRecord {
+    let mut exact =
+        csv::StringRecord::with_capacity(record.as_byte_record().as_slice().len(), record.len());
+    for cell in record {
+        exact.push_field(cell);
+    }
+    exact
 }
 
 /// Line numbers by byte offset. The reader's own count is one too low after lines that end in CR LF.

@@ -11,35 +11,40 @@ const EXCERPT: usize = 60;
 ///
 /// # Errors
 /// When it is not text.
-pub fn decode(file: &str, bytes: &[u8]) -> Result<String, ImportError> {
+pub fn decode(file: &str, mut bytes: Vec<u8>) -> Result<String, ImportError> {
     let units = |from: fn([u8; 2]) -> u16, bytes: &[u8]| {
         let (pairs, _) = bytes.as_chunks::<2>();
-        let units: Vec<u16> = pairs.iter().map(|pair| from(*pair)).collect();
-        String::from_utf16(&units)
-            .map_err(|_| ImportError::file(file, "it is not valid UTF-16; save it as UTF-8"))
-    };
-    match bytes {
-        [0xff, 0xfe, rest @ ..] => units(u16::from_le_bytes, rest),
-        [0xfe, 0xff, rest @ ..] => units(u16::from_be_bytes, rest),
-        [first, 0, ..] if *first != 0 => units(u16::from_le_bytes, bytes),
-        [0, second, ..] if *second != 0 => units(u16::from_be_bytes, bytes),
-        _ => {
-            let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-            if bytes.starts_with(b"PK\x03\x04") {
-                let message = "it is an archive; unpack it, and give the files in it (of a workbook, save a sheet as CSV)";
-                return Err(ImportError::file(file, message));
-            }
-            if bytes.contains(&0) {
-                let message = "it is not text; export it first, with `relog -f csv`, `sadf -j` or `blkparse -i`";
-                return Err(ImportError::file(file, message));
-            }
-            // Names are in the code page of the machine; figures are ASCII in all of them.
-            match str::from_utf8(bytes) {
-                Ok(text) => Ok(text.to_owned()),
-                Err(_) => Ok(bytes.iter().map(|byte| windows_1252(*byte)).collect()),
-            }
+        let mut text = String::with_capacity(pairs.len());
+        for character in char::decode_utf16(pairs.iter().map(|pair| from(*pair))) {
+            let message = "it is not valid UTF-16; save it as UTF-8";
+            text.push(character.map_err(|_| ImportError::file(file, message))?);
         }
+        Ok(text)
+    };
+    match bytes.as_slice() {
+        [0xff, 0xfe, rest @ ..] => return units(u16::from_le_bytes, rest),
+        [0xfe, 0xff, rest @ ..] => return units(u16::from_be_bytes, rest),
+        [first, 0, ..] if *first != 0 => return units(u16::from_le_bytes, &bytes),
+        [0, second, ..] if *second != 0 => return units(u16::from_be_bytes, &bytes),
+        _ => {}
     }
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
+    if bytes.starts_with(b"PK\x03\x04") {
+        let message = "it is an archive; unpack it, and give the files in it (of a workbook, save a sheet as CSV)";
+        return Err(ImportError::file(file, message));
+    }
+    if bytes.contains(&0) {
+        let message =
+            "it is not text; export it first, with `relog -f csv`, `sadf -j` or `blkparse -i`";
+        return Err(ImportError::file(file, message));
+    }
+    // Names are in the code page of the machine; figures are ASCII in all of them. A large file is not copied.
+    String::from_utf8(bytes).or_else(|error| {
+        let bytes = error.into_bytes();
+        Ok(bytes.into_iter().map(windows_1252).collect())
+    })
 }
 
 /// A byte of the Western European code page, which relog and logman use there. Other code pages cannot be distinguished from it:
@@ -89,7 +94,7 @@ mod tests {
             little.clone(),
             big.clone(),
         ] {
-            assert_eq!(decode("a.csv", &bytes).expect("text"), text);
+            assert_eq!(decode("a.csv", bytes).expect("text"), text);
         }
     }
 
@@ -98,16 +103,16 @@ mod tests {
         // "Lesevorgänge/s – 5 €" as a Windows of Western Europe writes it.
         let bytes = b"Lesevorg\xe4nge/s \x96 5 \x80";
         assert_eq!(
-            decode("a.csv", bytes).expect("text"),
+            decode("a.csv", bytes.to_vec()).expect("text"),
             "Lesevorgänge/s – 5 €"
         );
         // A single invalid UTF-8 byte does not make a file unreadable.
-        assert_eq!(decode("a.csv", b"a\xffb").expect("text"), "aÿb");
+        assert_eq!(decode("a.csv", b"a\xffb".to_vec()).expect("text"), "aÿb");
     }
 
     #[test]
     fn binary_files_are_refused_with_the_tool_that_exports_them() {
-        let error = decode("sa22", b"\xd5\x96\x75\x21\x00\x00").expect_err("no text");
+        let error = decode("sa22", b"\xd5\x96\x75\x21\x00\x00".to_vec()).expect_err("no text");
         assert!(error.to_string().contains("sadf -j"), "{error}");
     }
 }

@@ -32,7 +32,7 @@ fn bytes(name: &str) -> Vec<u8> {
 }
 
 fn text(name: &str) -> String {
-    import::decode(name, &bytes(name)).expect("text")
+    import::decode(name, bytes(name)).expect("text")
 }
 
 fn options(devices: &[&str]) -> Options {

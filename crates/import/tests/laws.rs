@@ -48,7 +48,7 @@ fn import(
         devices: devices.collect(),
         ..Options::default()
     };
-    let imported = import::decode(name, bytes).and_then(|text| {
+    let imported = import::decode(name, bytes.to_vec()).and_then(|text| {
         import::read(
             &[Source {
                 file: name,
@@ -98,7 +98,7 @@ proptest! {
         lines in prop::collection::vec(0.0..1.0f64, 1..40),
     ) {
         let (name, devices) = FILES[file];
-        let text = import::decode(name, &bytes(name)).expect("text");
+        let text = import::decode(name, bytes(name)).expect("text");
         let all: Vec<&str> = text.lines().collect();
         let mut shuffled = vec![all[0]];
         shuffled.extend(lines.iter().map(|at| all[(all.len() as f64 * at) as usize]));

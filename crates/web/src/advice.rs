@@ -1,17 +1,17 @@
 //! The answer to a question.
 
-use advise::{Finalists, Names, Placed, Request, Step, System};
+use advise::{Finalists, LeftOut, Names, Server, Step};
 use analysis::report::advice::{Currency, page};
 use analysis::report::backtest::misfit;
-use import::Format;
 use serde::{Deserialize, Serialize};
 
 use crate::asked::Asked;
 use crate::today::{PROFILE, PROFILE_OF_FINALISTS, Today};
+use crate::what_if::{Adjustable, Sliders};
 use crate::{Refused, command, engines};
 
 /// The answer: what `dbstow advise` writes, byte for byte.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The document, `advice.json`.
     pub json: String,
@@ -23,6 +23,19 @@ pub struct Answer {
     pub command: String,
     /// What the finalists leave out, as sentences.
     pub notes: Vec<String>,
+    /// Layouts of which something can be changed.
+    pub layouts: Vec<Adjustable>,
+    /// The place of the advised one among them, or of the first.
+    pub chosen: usize,
+}
+
+/// An answer, and what its layouts can be tried with.
+#[derive(Debug)]
+pub struct Advised {
+    /// The answer.
+    pub answer: Answer,
+    /// For its layouts.
+    pub sliders: Sliders,
 }
 
 /// Searches for the cheapest layout for the profile in the text `profile`, whose server has the layout in the text `today`.
@@ -35,28 +48,12 @@ pub fn advise(
     today: &str,
     asked: &Asked,
     go_on: &mut dyn FnMut(Step) -> bool,
-) -> Result<Answer, Refused> {
+) -> Result<Advised, Refused> {
     let of = Today::new(profile, today)?;
-    let (arm, stage, recording) = of.resolved.first();
-    let recording = recording.expect("a back-test is of a profile");
-    let is_perfmon = recording.profile.origin.tool == Format::Perfmon.name();
-    let (system, system_why) = System::of(asked.system()?, arm.settings.machine.system, is_perfmon);
-    let wishes = asked.wishes(system)?;
-    let mut catalogue = of.run.inventory.catalogue.clone();
-    let mut server = advise::Today {
-        settings: &arm.settings,
-        placed: Placed {
-            machine: stage.machine.clone(),
-            volumes: stage.volumes.clone(),
-            places: stage.replay_places(&arm.settings.placement),
-        },
-        notes: &stage.notes,
-        profile: &recording.profile,
-    };
     let refused = |error: advise::AdviseError| Refused(error.to_string());
-    let request = Request::new(&wishes, &server, &catalogue).map_err(refused)?;
-    request.check_offers().map_err(refused)?;
-    let cores_used = request.cores_used_today();
+    let catalogue = of.catalogue(asked)?;
+    let server = Server::new(&of.resolved, asked.wishes()?, asked.system()?, catalogue);
+    let server = server.map_err(refused)?;
     let tested = of.backtest(&|_| {})?;
     if let Some(reasons) = misfit(&tested).filter(|_| !asked.untested) {
         let reasons = reasons.join("; ");
@@ -64,18 +61,15 @@ pub fn advise(
             "the profile does not fit this layout: {reasons}"
         )));
     }
-    advise::teach(&tested, &stage.disks, &mut catalogue);
-    server.placed.volumes = tested.volumes_in_the_long_run();
-    server.placed.machine.cores = cores_used;
-    let request = Request::new(&wishes, &server, &catalogue).map_err(refused)?;
-    let product = recording.profile.origin.product.as_deref();
+    let server = server.tested(&tested).map_err(refused)?;
+    let request = server.request().map_err(refused)?;
     let names = Names {
         profile: PROFILE.to_owned(),
         finalists: command::FINALISTS.to_owned(),
         catalogues: Vec::new(),
         currency: Currency::default(),
-        system_why,
-        scripts: product.and_then(engines::scripts),
+        system_why: server.system_why(),
+        scripts: server.product().and_then(engines::scripts),
     };
     let mut document = request.advice(&tested, &names, go_on).map_err(refused)?;
     let finalists = Finalists {
@@ -89,18 +83,20 @@ pub fn advise(
     });
     let finalists = finalists.map_err(refused)?;
     let left_out = finalists.left_out.iter();
-    Ok(Answer {
-        json: document.json(),
-        html: page(&document),
-        finalists: finalists.text,
-        command: command::repeating(asked),
-        notes: left_out
-            .map(|left_out| {
-                format!(
-                    "finalists.toml leaves out {}: {}",
-                    left_out.arm, left_out.why
-                )
-            })
-            .collect(),
+    let notes =
+        left_out.map(|LeftOut { arm, why }| format!("finalists.toml leaves out {arm}: {why}"));
+    let what_if = request.what_if(&tested, &document).map_err(refused)?;
+    let sliders = Sliders::new(what_if, &document);
+    Ok(Advised {
+        answer: Answer {
+            json: document.json(),
+            html: page(&document),
+            notes: notes.collect(),
+            finalists: finalists.text,
+            command: command::repeating(asked),
+            layouts: sliders.adjustable(),
+            chosen: sliders.chosen(),
+        },
+        sliders,
     })
 }

@@ -1,16 +1,19 @@
 //! Files that were dropped on the page: recordings of other tools, or a profile.
 
+use std::error::Error;
+use std::str::FromStr;
+
 use analysis::report::profile::page;
 use experiment::kind::Kind;
-use import::{Choice, Device, ImportError, Options, Source};
+use import::{Choice, ImportError, Options, Source};
 use serde::{Deserialize, Serialize};
 
 use crate::asked::Given;
 use crate::{Refused, command};
 
-/// Largest total size of dropped files, in bytes: with texts and tables of them, which take up to nine times as much, the page stays
+/// Largest total size of dropped files, in bytes: with texts and tables of them, which take up to four times as much, the page stays
 /// below 1 GB.
-const BYTES_MAX: u64 = 96 << 20;
+const BYTES_MAX: u64 = 220 << 20;
 
 /// A file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,11 +99,14 @@ pub fn import(files: Vec<Dropped>, given: &Given) -> Result<Imported, NotImporte
     }
     // Each file is dropped as soon as it is text: a page has little memory.
     let texts = files.into_iter().map(|Dropped { name, bytes }| {
-        let text = import::decode(&name, &bytes)?;
+        let text = import::decode(&name, bytes)?;
         Ok((name, text))
     });
     let texts: Vec<(String, String)> = texts.collect::<Result<_, ImportError>>()?;
+    // What another tool wrote is recognised by its beginning; a profile is parsed, which takes more memory than there is for a
+    // large file.
     if let [(name, text)] = texts.as_slice()
+        && import::sniff(name, text).is_none()
         && Kind::of(text) == Some(Kind::Profile)
     {
         let profile = profile::read(name, text).map_err(|error| Refused::because(&error))?;
@@ -112,24 +118,45 @@ pub fn import(files: Vec<Dropped>, given: &Given) -> Result<Imported, NotImporte
             command: None,
         });
     }
-    let sources: Vec<Source<'_>> = texts
-        .iter()
-        .map(|(file, text)| Source { file, text })
-        .collect();
-    let devices = given.devices.iter().map(|device| device.parse());
-    let devices: Result<Vec<Device>, _> = devices.collect();
-    let options = Options {
-        devices: devices.map_err(|error| Refused::because(&error))?,
-        instances: given.instances.clone(),
-        ..Options::default()
-    };
-    let imported = import::read(&sources, &options)?;
+    let sources = texts.iter().map(|(file, text)| Source { file, text });
+    let sources: Vec<Source<'_>> = sources.collect();
+    let imported = import::read(&sources, &options(given)?)?;
+    // The profile and its page take memory too.
+    let files: Vec<String> = texts.into_iter().map(|(file, _)| file).collect();
     let text = profile::write("profile.toml", &imported.profile);
     Ok(Imported {
         from: imported.format.to_string(),
         profile: text.map_err(|error| Refused::because(&error))?,
         notes: imported.notes,
         page: page(&imported.profile),
-        command: Some(command::importing(&sources, given)),
+        command: Some(command::importing(&files, given)),
     })
+}
+
+/// What the user says, as the import takes it.
+fn options(given: &Given) -> Result<Options, Refused> {
+    Ok(Options {
+        format: parsed("format", given.format.as_deref())?,
+        devices: parsed_all("device", &given.devices)?,
+        start: parsed("time of the first record", given.start.as_deref())?,
+        interval: parsed("time between records", given.interval.as_deref())?,
+        utc_offset: parsed("offset from UTC", given.utc_offset.as_deref())?,
+        dates: parsed("order of day and month", given.dates.as_deref())?,
+        instances: given.instances.clone(),
+    })
+}
+
+/// What was said, if anything.
+fn parsed<T: FromStr<Err: Error>>(what: &str, said: Option<&str>) -> Result<Option<T>, Refused> {
+    let parsed = said.map(|said| {
+        said.parse::<T>()
+            .map_err(|error| Refused(format!("{what} \"{said}\": {}", Refused::because(&error))))
+    });
+    parsed.transpose()
+}
+
+fn parsed_all<T: FromStr<Err: Error>>(what: &str, said: &[String]) -> Result<Vec<T>, Refused> {
+    let parsed = said.iter().map(|said| parsed(what, Some(said)));
+    let parsed: Result<Vec<Option<T>>, Refused> = parsed.collect();
+    Ok(parsed?.into_iter().flatten().collect())
 }

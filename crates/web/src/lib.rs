@@ -3,6 +3,7 @@
 //! ```text
 //! files ──import──> profile ──┐
 //! today's layout ─────────────┴─back_test──> does it fit? ──advise──> document, page, experiment of the finalists, command
+//!                                                         └────────> sliders ──replayed──> price and time of a changed layout
 //! ```
 //!
 //! A thin seam: everything is computed by the libraries that the program calls, from texts in memory, and the answer is byte for
@@ -20,15 +21,17 @@ mod page;
 mod today;
 #[cfg(target_family = "wasm")]
 pub mod wasm;
+mod what_if;
 
 use serde::Serialize;
 
-pub use advice::{Answer, advise};
-pub use asked::{Asked, Given};
+pub use advice::{Advised, Answer, advise};
+pub use asked::{Asked, Given, Prices};
 pub use imported::{Dropped, Imported, NotImported, check_size, import};
 #[cfg(not(target_family = "wasm"))]
 pub use page::{Example, Parts, page};
 pub use today::{Tested, back_test};
+pub use what_if::{Adjustable, Moved, Replayed, Slider, Sliders};
 
 /// Why there is no answer: one plain sentence, with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]

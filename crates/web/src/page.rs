@@ -4,6 +4,7 @@ use analysis::report::page::{STYLE, application};
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use import::Format;
 use serde::Serialize;
 
 use crate::Refused;
@@ -12,6 +13,13 @@ use crate::known::known;
 const OWN_STYLE: &str = include_str!("../templates/web.css");
 const SCRIPT: &str = include_str!("../templates/web.js");
 const WORKER: &str = include_str!("../templates/worker.js");
+
+/// The fields of disks: role, name, and what stands in an empty one.
+const DISKS: [(&str, &str, &str); 3] = [
+    ("data", "Disk of data", "azure.premium.p30"),
+    ("log", "Disk of the log", "with the data"),
+    ("temp", "Disk of temporary files", "with the data"),
+];
 
 /// A recording to try the page with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,6 +60,10 @@ struct Page<'a> {
     bindings: &'a str,
     worker: &'static str,
     titles: Vec<&'a str>,
+    /// Role, what its field is called, and what stands in it.
+    disks: [(&'static str, &'static str, &'static str); 3],
+    /// Names of formats that are imported.
+    formats: [&'static str; 11],
     /// JSON of examples, and of what there is to pick from.
     data: String,
 }
@@ -76,6 +88,8 @@ pub fn page(parts: &Parts<'_>) -> Result<String, Refused> {
         module: STANDARD.encode(parts.module),
         bindings: parts.bindings,
         worker: WORKER,
+        formats: Format::names(),
+        disks: DISKS,
         titles: parts.examples.iter().map(|example| example.title).collect(),
         // As in other pages, so that data cannot end its element.
         data: data.to_string().replace('<', "\\u003c"),

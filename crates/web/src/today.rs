@@ -4,14 +4,16 @@ use std::rc::Rc;
 
 use analysis::report::backtest::{misfit, report};
 use analysis::report::markdown;
+use catalogue::Catalogue;
 use engine::Options;
 use experiment::spec::ExperimentText;
 use replay::BackTest;
-use resolve::request::{ResolvedRun, RunRequest};
+use resolve::request::{ResolvedRun, RunRequest, with_disks_of};
 use resolve::{Cancel, Inputs, Resolved};
 use serde::{Deserialize, Serialize};
 
 use crate::Refused;
+use crate::asked::{Asked, Prices};
 use crate::engines::REPLAYING;
 
 /// What the page calls the profile, and the file of today's layout.
@@ -50,6 +52,10 @@ impl Today {
                 .into(),
             ..Inputs::default()
         };
+        let recorded = profile::read(PROFILE, profile);
+        let recorded = recorded.map_err(|error| Refused::because(&error))?;
+        let today = with_disks_of(today.to_owned(), PROFILE, &recorded);
+        let today = today.map_err(|error| Refused::because(&error))?;
         let layout = ExperimentText::of_file(TODAY, today);
         let request = RunRequest::back_test(layout.clone(), PROFILE.to_owned());
         let run = resolved(request, &inputs)?;
@@ -66,6 +72,23 @@ impl Today {
             layout,
             inputs,
         })
+    }
+
+    /// What is sold, at the prices that are asked for.
+    ///
+    /// # Errors
+    /// When the file of own prices has a mistake, or the discount is out of its range.
+    pub(crate) fn catalogue(&self, asked: &Asked) -> Result<Catalogue, Refused> {
+        let mut catalogue = self.run.inventory.catalogue.clone();
+        if let Some(share) = asked.discount_share()? {
+            catalogue.discount(share);
+        }
+        if let Some(Prices { name, text }) = &asked.prices {
+            let added = catalogue.add_prices(text, name);
+            added
+                .map_err(|error| Refused(format!("prices {name}: {}", Refused::because(&error))))?;
+        }
+        Ok(catalogue)
     }
 
     /// The back-test. `tell` receives its progress, from 0 to 1.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::{Asked, Dropped, NotImported, Refused};
+use crate::{Asked, Dropped, Moved, NotImported, Refused};
 
 /// JSON of the answer, or of [`NotImported`].
 type Answered = Result<String, String>;
@@ -47,7 +47,7 @@ pub fn check_size(bytes: f64) -> Answered {
     answered(crate::check_size(bytes as u64))
 }
 
-/// The files of an import, which arrive one by one.
+/// The files of an import, which arrive one by one, and each in slices.
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct Files(Vec<Dropped>);
@@ -60,9 +60,17 @@ impl Files {
         Files::default()
     }
 
-    /// Adds a file.
-    pub fn add(&mut self, name: String, bytes: Vec<u8>) {
+    /// Begins a file of so many bytes.
+    pub fn begin(&mut self, name: String, bytes: f64) {
+        let bytes = Vec::with_capacity(bytes as usize);
         self.0.push(Dropped { name, bytes });
+    }
+
+    /// Adds the next bytes of the file that was begun.
+    pub fn add(&mut self, bytes: &[u8]) {
+        if let Some(file) = self.0.last_mut() {
+            file.bytes.extend_from_slice(bytes);
+        }
     }
 
     /// See [`crate::import`]: JSON of [`crate::Imported`] for the JSON of [`crate::Given`]. The files are gone afterwards.
@@ -85,15 +93,39 @@ pub fn back_test(profile: &str, today: &str) -> Answered {
     }))
 }
 
-/// See [`crate::advise`]: JSON of [`crate::Answer`] for the JSON of [`Asked`].
+/// See [`crate::Advised`].
+#[wasm_bindgen]
+pub struct Advised(crate::Advised);
+
+#[wasm_bindgen]
+impl Advised {
+    /// JSON of [`crate::Answer`].
+    pub fn answer(&self) -> String {
+        json(&self.0.answer)
+    }
+
+    /// See [`crate::Sliders::replayed`]: JSON of [`crate::Replayed`] for the JSON of [`Moved`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn replayed(&self, moved: &str) -> Answered {
+        let moved: Moved = parsed(moved)?;
+        answered(self.0.sliders.replayed(&moved))
+    }
+}
+
+/// See [`crate::advise`]: for the JSON of [`Asked`].
 ///
 /// # Errors
 /// As there.
 #[wasm_bindgen]
-pub fn advise(profile: &str, today: &str, asked: &str) -> Answered {
+pub fn advise(profile: &str, today: &str, asked: &str) -> Result<Advised, String> {
     let asked: Asked = parsed(asked)?;
-    answered(crate::advise(profile, today, &asked, &mut |step| {
+    let advised = crate::advise(profile, today, &asked, &mut |step| {
         progressed(step.done, step.simulated as f64, step.usd_per_month);
         true
-    }))
+    });
+    advised
+        .map(Advised)
+        .map_err(|refused| json(&NotImported::from(refused)))
 }

@@ -24,12 +24,13 @@
     const { place, reject } = waiting;
     waiting = null;
     place.textContent = "";
-    by("cancel").hidden = by("bar").hidden = true;
+    by("cancel").hidden = by("bar").hidden = by("read").hidden = true;
     return reject;
   }
   function stop() {
     if (worker) worker.terminate();
     worker = null;
+    forget();
     return waiting ? settled() : () => {};
   }
   // One question at a time: the next one ends the one before, which then has no answer. `place` says meanwhile what is done.
@@ -38,7 +39,11 @@
     place.textContent = doing;
     return new Promise((resolve, reject) => {
       const own = waiting = { place, reject };
-      const broken = (why) => stop()({ why: `dbstow failed: ${why}. Please report it; fewer or smaller files may work.` });
+      const broken = (problem) => {
+        const why = `dbstow failed: ${problem}. Please report it; fewer or smaller files may work.`;
+        if (!waiting) by("refused").textContent = why;
+        stop()({ why });
+      };
       const begin = (compiled) => {
         if (waiting !== own) return;
         if (!worker) {
@@ -47,6 +52,8 @@
         }
         worker.onerror = (event) => broken(event.message || "the worker ended");
         worker.onmessage = ({ data }) => {
+          if (data.replayed) return replayed(data.replayed);
+          if (waiting !== own && !data.broken) return undefined;
           if (data.progress) return progressed && progressed(data.progress);
           if (data.broken) return broken(data.broken);
           settled();
@@ -74,6 +81,7 @@
     made.append(...children);
     return made;
   };
+  const entered = (form, name) => (form.get(name) ?? "").trim() || null;
   const list = (place, texts) => place.replaceChildren(...texts.map((text) => element("li", {}, text)));
 
   // 1. The recording.
@@ -106,6 +114,12 @@
   }
   const chosen = (name) => new FormData(by("choices")).getAll(name);
 
+  function given() {
+    const form = new FormData(by("given"));
+    const said = ["format", "start", "interval", "utc_offset", "dates"].map((name) => [name, entered(form, name)]);
+    return { devices: chosen("device"), instances: chosen("instance"), ...Object.fromEntries(said) };
+  }
+
   async function read() {
     profile = "";
     importing = null;
@@ -113,8 +127,13 @@
     by("notes").replaceChildren();
     for (const id of ["fit", "misfit", "refused", "progress"]) by(id).textContent = "";
     const isRead = await showing(by("unread"), async () => {
-      const question = { call: "import", files, given: { devices: chosen("device"), instances: chosen("instance") } };
-      const imported = await ask(question, by("reading"), "Reading …").catch((refused) => {
+      const reading = ask({ call: "import", files, given: given() }, by("reading"), "Reading …", ([done]) => {
+        by("read").value = done;
+        if (done === 1) by("reading").textContent = "Read; making a profile of it …";
+      });
+      by("read").value = 0;
+      by("read").hidden = false;
+      const imported = await reading.catch((refused) => {
         if (refused.devices) offer(refused);
         throw refused;
       });
@@ -137,15 +156,20 @@
   // 2. What the server runs on.
   const DISKS = ["data", "log", "temp"].map((role) => [role, by(`disk-${role}`)]);
 
+  const filled = (id) => by(id).value.trim();
+
   function written() {
     const own = DISKS.filter(([role, disk]) => role === "data" || disk.value.trim());
-    const volumes = own.map(([role, disk]) => `[volume.${role}]\ndisk = ${JSON.stringify(disk.value.trim())}\n`);
+    const line = (key, text) => (text ? [`${key} = ${JSON.stringify(text)}`] : []);
+    const volumes = own.map(([role]) => [`[volume.${role}]`, ...line("disk", filled(`disk-${role}`)), ...line("size", filled(`size-${role}`)), ""]);
+    const machine = filled("machine") ? line("type", filled("machine")) : [`cores = ${filled("cores")}`, ...line("memory", filled("memory"))];
     const at = (role) => JSON.stringify(own.some(([other]) => other === role) ? role : "data");
     const placed = DISKS.map(([role]) => `${role} = { volumes = ${at(role)} }`);
-    return `[machine]\ntype = ${JSON.stringify(by("machine").value.trim())}\n\n${volumes.join("\n")}\n[placement.today]\n${placed.join("\n")}\n`;
+    return ["[machine]", ...machine, "", ...volumes.flat(), "[placement.today]", ...placed, ""].join("\n");
   }
   function pick() {
-    if (!by("machine").value.trim() || !by("disk-data").value.trim()) return;
+    const isNamed = filled("machine") || (filled("cores") && filled("memory"));
+    if (!isNamed || !filled("disk-data")) return;
     by("layout").value = written();
     test();
   }
@@ -165,17 +189,20 @@
   }
 
   // 3. The question.
-  function asked() {
+  async function asked() {
     const form = new FormData(by("asked"));
-    const text = (name) => form.get(name).trim() || null;
+    const text = (name) => entered(form, name);
     const number = (name) => (text(name) === null ? null : Number(text(name)));
     const capacity = {};
     for (const [role] of ROLES) if (text(role)) capacity[role] = text(role);
-    return {
-      cloud: text("cloud"), region: text("region"), budget: number("budget"), not_slower: number("not_slower") ?? 5,
-      growth: number("growth") ?? 1, capacity, edition: text("edition"), own_licence: number("own_licence"),
-      system: text("system"), quick: form.has("quick"), untested: form.has("untested"),
-    };
+    const file = form.get("prices");
+    const all = { capacity, disks: (text("disks") ?? "").split(/[\s,]+/).filter(Boolean) };
+    for (const name of ["cloud", "region", "machine", "temp_on", "edition", "licence", "term", "system"]) all[name] = text(name);
+    for (const name of ["budget", "disks_max", "licence_price", "discount"]) all[name] = number(name);
+    for (const [name, usual] of [["not_slower", 5], ["growth", 1], ["replicas", 0], ["backup_days", 0]]) all[name] = number(name) ?? usual;
+    for (const name of ["keep_machine", "arm", "any_generation", "passive_secondary", "quick", "nominal", "untested"]) all[name] = form.has(name);
+    all.prices = file.name ? { name: file.name, text: await file.text() } : null;
+    return all;
   }
   function offered(id, type, text) {
     const link = by(id);
@@ -192,7 +219,18 @@
     offered("to-today", "text/plain", today);
     list(by("left-out"), answer.notes);
     by("command").textContent = [importing, answer.command].filter(Boolean).join("\n");
+    offerSliders(answer);
     by("answered").hidden = false;
+  }
+  // Where the library names an option, its field is named too, and is shown.
+  function naming(text) {
+    const other = { capacity: "data", disk: "disks", temp: "temp_on" };
+    const options = [...new Set([...text.matchAll(/--([a-z-]+)/g)].map(([, option]) => option))];
+    const fields = options.map((option) => by("asked").elements[other[option] ?? option.replaceAll("-", "_")]).filter(Boolean);
+    for (const field of fields) if (field.closest("details")) field.closest("details").open = true;
+    // A list's choices are in its label too, behind its name.
+    const labels = fields.map(({ labels: [label] }) => (label.firstChild.textContent || label.textContent).trim());
+    return fields.length ? `${text} (In the form above: ${labels.join("; ")}.)` : text;
   }
   async function search(event) {
     event.preventDefault();
@@ -202,7 +240,7 @@
     if (needed) return;
     by("answered").hidden = true;
     const isAnswered = await showing(by("refused"), async () => {
-      const question = { call: "advise", profile, today, asked: asked() };
+      const question = { call: "advise", profile, today, asked: await asked() };
       const answer = ask(question, by("progress"), "Replaying the recording on today's layout …", ([done, simulated, usd]) => {
         by("bar").value = done;
         by("progress").textContent = `${simulated} layouts simulated, now at $${usd.toFixed(0)} a month`;
@@ -211,21 +249,99 @@
       by("cancel").hidden = by("bar").hidden = false;
       shown(await answer, today);
     });
+    by("refused").textContent = naming(by("refused").textContent);
     (isAnswered ? by("answer-title") : by("search")).focus();
   }
 
+  // 4. Sliders: what they are moved to is simulated by the worker, which keeps the answer. The last value wins.
+  const REST_MS = 400;
+  // Where the whole takes no longer, a tenth of it is not simulated first.
+  const AT_ONCE_MS = 120;
+  let adjustable = [];
+  let wanted = null;
+  let asking = null;
+  let resting = 0;
+  const moving = () => [...by("sliders").querySelectorAll("input")];
+
+  // Without the worker that has the answer there is nothing to move.
+  function forget() {
+    clearTimeout(resting);
+    wanted = asking = null;
+    by("what-if").hidden = true;
+  }
+  function offerSliders({ layouts, chosen }) {
+    forget();
+    adjustable = layouts;
+    by("what-if").hidden = !layouts.length;
+    by("of").replaceChildren(...layouts.map(({ name }, at) => element("option", { value: at }, name)));
+    if (!layouts.length) return;
+    by("of").value = chosen;
+    adjust();
+  }
+  function adjust() {
+    delete by("what-if").dataset.wholeMs;
+    by("sliders").replaceChildren(...adjustable[by("of").value].sliders.map(({ key, label, least, most, step, value }) => {
+      const input = element("input", { type: "range", name: key, min: least, max: most, step, value, defaultValue: value });
+      input.dataset.first = input.value;
+      input.dataset.value = value;
+      return element("label", {}, label, " ", element("output", {}), input);
+    }));
+    moved();
+  }
+  function moved() {
+    const values = {};
+    for (const input of moving()) {
+      const isMoved = input.value !== input.dataset.first;
+      const value = Number(isMoved ? input.value : input.dataset.value);
+      if (isMoved) values[input.name] = value;
+      input.previousSibling.textContent = input.ariaValueText = value.toLocaleString("en-US");
+    }
+    const question = { layout: Number(by("of").value), values };
+    clearTimeout(resting);
+    const isQuick = Number(by("what-if").dataset.wholeMs) <= AT_ONCE_MS;
+    simulate({ ...question, whole: isQuick });
+    if (!isQuick) resting = setTimeout(() => simulate({ ...question, whole: true }), REST_MS);
+  }
+  function simulate(question) {
+    wanted = question;
+    if (asking || !worker) return;
+    asking = { at: performance.now(), whole: wanted.whole };
+    worker.postMessage({ call: "what_if", moved: wanted });
+    wanted = null;
+  }
+  function replayed({ refused, answer }) {
+    if (!asking) return;
+    by("what-if").dataset[asking.whole ? "wholeMs" : "ms"] = Math.round(performance.now() - asking.at);
+    asking = null;
+    if (wanted) simulate(wanted);
+    const { card, lacking, part } = answer ? JSON.parse(answer) : { lacking: [JSON.parse(refused).why] };
+    by("simulated").textContent = card ? `${card.price}; ${card.time}` : "";
+    by("simulated-why").textContent = card ? `${card.held_back}.` : "";
+    by("simulated-part").textContent = part ? `Simulated ${part}.` : card ? "From a whole simulation, of one seed." : "";
+    by("lacking").textContent = lacking.join(" ");
+  }
+
   by("file").addEventListener("change", (event) => take(event.target.files));
-  by("choices").addEventListener("submit", (event) => { event.preventDefault(); read(); });
+  for (const id of ["choices", "given"]) {
+    by(id).addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (files.length) read(); else by("unread").textContent = "Give a recording first.";
+    });
+  }
+  by("of").addEventListener("change", adjust);
+  by("sliders").addEventListener("input", moved);
+  by("what-if").addEventListener("reset", () => setTimeout(adjust));
+  by("what-if").addEventListener("submit", (event) => event.preventDefault());
   document.querySelectorAll(".example").forEach((button, at) => button.addEventListener("click", () => {
     const { name, profile, today, asked } = examples[at];
     by("asked").reset();
     for (const [field, value] of asked) by("asked").elements[field].value = value;
-    for (const input of [by("machine"), ...DISKS.map(([, input]) => input)]) input.value = "";
+    for (const input of by("runs-on").querySelectorAll("input")) input.value = "";
     by("layout").value = today;
     by("layout").closest("details").open = true;
     take([new File([profile], name)]);
   }));
-  for (const input of [by("machine"), ...DISKS.map(([, input]) => input)]) input.addEventListener("change", pick);
+  by("runs-on").addEventListener("change", pick);
   by("test").addEventListener("click", test);
   by("asked").addEventListener("submit", search);
   by("cancel").addEventListener("click", () => stop()({ why: "Cancelled." }));
@@ -242,5 +358,5 @@
 
   const options = (entries) => entries.map(({ name, title }) => element("option", { value: name, label: title }));
   by("machines").replaceChildren(...options(known.machines));
-  by("disks").replaceChildren(...options(known.disks));
+  by("disks").replaceChildren(...options([{ name: "recorded", title: "as the recording shows it" }, ...known.disks]));
 })();

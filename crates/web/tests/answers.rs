@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use web::{Dropped, Given, NotImported, back_test, check_size, import};
+use web::{Asked, Dropped, Given, NotImported, Prices, advise, back_test, check_size, import};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -86,7 +86,7 @@ fn devices_and_instances_are_given_to_choose_from() {
 
 #[test]
 fn files_that_are_too_large_are_refused_before_they_are_read() {
-    assert!(check_size(96 << 20).is_ok());
+    assert!(check_size(200_000_000).is_ok());
     let refused = check_size(300 << 20).expect_err("300 MiB");
     assert!(refused.to_string().contains("300 MiB"), "{refused}");
     assert!(refused.to_string().contains("dbstow import"), "{refused}");
@@ -98,4 +98,110 @@ fn a_profile_that_fits_todays_layout_has_no_misfit() {
     let tested = tested.expect("both are examples");
     assert_eq!(tested.misfit, [""; 0]);
     assert!(tested.report.contains("fits"), "{}", tested.report);
+}
+
+#[test]
+fn what_files_do_not_say_is_parsed_by_the_library_and_is_in_the_command() {
+    let given = |offset: &str| Given {
+        devices: vec!["data=d:".to_owned(), "temp=t:".to_owned()],
+        format: Some("perfmon".to_owned()),
+        dates: Some("mdy".to_owned()),
+        utc_offset: Some(offset.to_owned()),
+        ..Given::default()
+    };
+    let imported = import(perfmon("relog.csv"), &given("+01:00")).expect("all is known");
+    assert_eq!(
+        imported.command.expect("it was no profile"),
+        "dbstow import relog.csv --device data=d: --device temp=t: --format perfmon --utc-offset +01:00 --dates mdy \
+         --out profile.toml"
+    );
+    let refused = import(perfmon("relog.csv"), &given("noon")).expect_err("no offset");
+    assert!(
+        refused.to_string().contains("offset from UTC \"noon\""),
+        "{refused}"
+    );
+}
+
+#[test]
+fn what_is_asked_wrongly_is_refused_before_anything_is_simulated() {
+    let refused = |asked: Asked| {
+        let advised = advise(&text("shop.toml"), &text("today.toml"), &asked, &mut |_| {
+            panic!("a search began")
+        });
+        advised.expect_err("it is wrong").to_string()
+    };
+    let own = |text: &str| Prices {
+        name: "own.csv".to_owned(),
+        text: text.to_owned(),
+    };
+    for (asked, said) in [
+        (
+            Asked {
+                replicas: 101,
+                ..Asked::default()
+            },
+            "replicas 101: give 0 to 100",
+        ),
+        (
+            Asked {
+                backup_days: 4_000,
+                ..Asked::default()
+            },
+            "give 0 to 3650",
+        ),
+        (
+            Asked {
+                discount: Some(130.0),
+                ..Asked::default()
+            },
+            "discount 130 %",
+        ),
+        (
+            Asked {
+                licence_price: Some(1_800.0),
+                ..Asked::default()
+            },
+            "licences of your own",
+        ),
+        (
+            Asked {
+                term: Some("2y".to_owned()),
+                ..Asked::default()
+            },
+            "give 1y or 3y",
+        ),
+        (
+            Asked {
+                disks: vec!["azure.premium.p31".to_owned()],
+                ..Asked::default()
+            },
+            "azure.premium.p31",
+        ),
+        (
+            Asked {
+                prices: Some(own("name,usd\n")),
+                ..Asked::default()
+            },
+            "own.csv",
+        ),
+        (
+            Asked {
+                region: Some("atlantis".to_owned()),
+                ..Asked::default()
+            },
+            "atlantis",
+        ),
+    ] {
+        let message = refused(asked);
+        assert!(message.contains(said), "{message}");
+    }
+}
+
+#[test]
+fn disks_that_are_in_no_catalogue_are_as_recorded() {
+    let today = "[machine]\ncores = 2\nmemory = \"16GiB\"\n\n[volume.data]\ndisk = \"recorded\"\n\n[placement.today]\n\
+                 data = { volumes = \"data\" }\nlog = { volumes = \"data\" }\ntemp = { volumes = \"data\" }\n";
+    let tested = back_test(&text("shop.toml"), today, &|_| {});
+    let report = tested.expect("the profile has its latencies").report;
+    assert!(report.contains("recorded"), "{report}");
 }

@@ -269,6 +269,7 @@ pub(super) mod tests {
             parts_ms: BTreeMap::new(),
             headroom: None,
             headroom_is_least: false,
+            differences: Vec::new(),
             survived: None,
         }
     }

@@ -13,7 +13,7 @@ use crate::tariff::MachineUsd;
 pub(super) const LICENCE: &str = "licence";
 
 /// `layout` with its bill, at the prices of `catalogue` and on the terms of `need`.
-pub(super) fn billed(layout: Layout, need: &Need, catalogue: &Catalogue) -> Layout {
+pub(crate) fn billed(layout: Layout, need: &Need, catalogue: &Catalogue) -> Layout {
     let bill = bill(&layout, need, catalogue);
     Layout { bill, ..layout }
 }
@@ -127,7 +127,7 @@ fn replicas(layout: &Layout, need: &Need, usd: Option<MachineUsd>) -> Option<Lin
 }
 
 /// The option that a document has.
-pub(super) fn option(on: SwitchedOn) -> CpuOption {
+pub(crate) fn option(on: SwitchedOn) -> CpuOption {
     CpuOption {
         cores: on.cores,
         threads: on.threads,
@@ -144,7 +144,7 @@ pub(super) fn switched_on(option: CpuOption) -> SwitchedOn {
 
 /// A machine that is bought, as a document has it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Bought {
+pub(crate) struct Bought {
     pub(super) name: String,
     switched_on: Option<SwitchedOn>,
     processors_used: Option<u32>,
@@ -154,7 +154,7 @@ pub(super) struct Bought {
 
 impl Bought {
     /// A machine that layouts are made of.
-    pub(super) fn of(machine: &Machine, catalogue: &Catalogue) -> Bought {
+    pub(crate) fn of(machine: &Machine, catalogue: &Catalogue) -> Bought {
         let entry = catalogue.machine(&machine.name);
         let all = entry.map_or(machine.spec.cores, |entry| entry.spec.cores);
         Bought {
@@ -176,7 +176,7 @@ impl Bought {
     }
 
     /// `layout` on it.
-    pub(super) fn under(self, layout: Layout) -> Layout {
+    pub(crate) fn under(self, layout: Layout) -> Layout {
         Layout {
             machine: Some(self.name),
             switched_on: self.switched_on,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use analysis::report::advice::document::{self, Change};
-use experiment::spec::{Disk, Override};
+use experiment::spec::{Disk, Override, Settings};
 use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use reading::Role;
 
@@ -96,17 +96,6 @@ impl Described<'_> {
             headroom_is_least: is_least,
             ..self.changed_layout(&tried.changed, &own, time)?
         }))
-    }
-
-    /// Whether an experiment can express today's volumes by what a document has of them.
-    pub(super) fn is_expressible(&self) -> bool {
-        let settings = self.request.today.settings;
-        settings.volumes.iter().all(|volume| {
-            volume.disk != Disk::Unlimited
-                && volume.host_cache == HostCacheMode::None
-                && volume.credits.is_none()
-                && volume.replaced == Override::default()
-        })
     }
 
     /// The variants of each change.
@@ -416,7 +405,18 @@ impl Described<'_> {
     }
 }
 
-fn striped(name: &str, offer: &Offer) -> VolumeSpec {
+/// Whether an experiment can express the volumes of `settings` by what a document has of them.
+pub(crate) fn is_expressible(settings: &Settings) -> bool {
+    settings.volumes.iter().all(|volume| {
+        volume.disk != Disk::Unlimited
+            && volume.host_cache == HostCacheMode::None
+            && volume.credits.is_none()
+            && volume.replaced == Override::default()
+    })
+}
+
+/// A volume of disks that are bought, for the model.
+pub(crate) fn striped(name: &str, offer: &Offer) -> VolumeSpec {
     VolumeSpec {
         name: name.to_owned(),
         disks: vec![offer.spec.clone(); offer.count as usize],

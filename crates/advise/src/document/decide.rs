@@ -16,7 +16,7 @@ use model::{Bytes, DiskSpec, Iops, Throughput};
 use replay::OFF_MAX;
 
 use super::Described;
-use super::changes::Tried;
+use super::changes::{Tried, is_expressible};
 use crate::error::AdviseError;
 use crate::offer::sustained;
 use crate::search::Found;
@@ -101,7 +101,10 @@ impl Described<'_> {
         cheapest: Option<&Layout>,
         changes: &[Tried],
     ) -> Result<Option<Layout>, AdviseError> {
-        let (Some(now), true) = (today.usd_per_month, self.is_expressible()) else {
+        let (Some(now), true) = (
+            today.usd_per_month,
+            is_expressible(self.request.today.settings),
+        ) else {
             return Ok(None);
         };
         let limits = self.request.wishes.limits;

@@ -225,7 +225,7 @@ pub(crate) fn bought(layouts: &Layouts<'_>, layout: &Layout) -> Vec<document::Vo
 }
 
 /// A volume of disks that are bought.
-pub(super) fn volume_of(name: &str, roles: &[Role], offer: &Offer) -> document::Volume {
+pub(crate) fn volume_of(name: &str, roles: &[Role], offer: &Offer) -> document::Volume {
     document::Volume {
         name: name.to_owned(),
         roles: roles.to_vec(),
@@ -241,7 +241,7 @@ pub(super) fn volume_of(name: &str, roles: &[Role], offer: &Offer) -> document::
 }
 
 /// The simulation results of a layout with these volumes, on which an operation takes a share `time` of `today_s`.
-pub(super) fn measured(
+pub(crate) fn measured(
     measured: &Measured,
     time: Ratio,
     today_s: f64,
@@ -283,6 +283,7 @@ pub(super) fn measured(
             .into(),
         headroom: None,
         headroom_is_least: false,
+        differences: Vec::new(),
         survived: None,
     }
 }

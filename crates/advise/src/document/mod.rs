@@ -3,8 +3,8 @@
 mod answer;
 mod assumed;
 mod beside;
-mod bill;
-mod changes;
+pub(crate) mod bill;
+pub(crate) mod changes;
 mod decide;
 mod drawn;
 pub(crate) mod layouts;
@@ -127,6 +127,10 @@ impl Described<'_> {
             above_budget,
         };
         self.add_reads(&mut document);
+        let now = document.today.clone();
+        for layout in document.layouts_mut() {
+            layout.differences = decide::differences(self.request.catalogue, &now, layout);
+        }
         document.price_lists = self.price_lists(&document);
         document.assumptions = self.assumptions(&document);
         document.notes = self.notes(&document);

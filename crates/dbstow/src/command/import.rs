@@ -182,7 +182,7 @@ fn text(file: &Path) -> Result<(String, String)> {
     let name = file.display().to_string();
     let bytes = input::named_bytes(file)
         .map_err(|error| UsageError(format!("{name}: {error}; give files that a tool recorded")))?;
-    let text = import::decode(&name, &bytes)?;
+    let text = import::decode(&name, bytes)?;
     Ok((name, text))
 }
 

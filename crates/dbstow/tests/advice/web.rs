@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use web::{Answer, Asked};
+use web::{Advised, Answer, Asked, Moved};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -43,17 +43,58 @@ fn the_page_answers_byte_for_byte_as_the_command_that_it_shows() {
     let answer = web::advise(&text("shop.toml"), &text("today.toml"), &asked, &mut |_| {
         true
     });
+    let Advised { answer, sliders } = answer.expect("the README shows this answer");
     let Answer {
         json,
         html,
         finalists,
         command,
         notes,
-    } = answer.expect("the README shows this answer");
+        layouts,
+        chosen,
+    } = answer;
 
     assert_eq!(notes, [""; 0]);
     let [written_json, written_html, written_finalists] = written(&command);
     assert_eq!(json, written_json);
     assert!(html == written_html, "the pages differ");
     assert_eq!(finalists, written_finalists);
+
+    // Sliders that were not moved: a whole simulation of one seed is what the search saw first.
+    let unmoved = |whole| Moved {
+        layout: chosen,
+        values: BTreeMap::new(),
+        whole,
+    };
+    let whole = sliders.replayed(&unmoved(true)).expect("it is sold");
+    assert_eq!(whole.card.price, "$93.29 a month");
+    assert!(whole.card.time.starts_with("63."), "{}", whole.card.time);
+    assert_eq!(whole.part, None);
+    let glance = sliders.replayed(&unmoved(false)).expect("it is sold");
+    assert_eq!(glance.card.price, whole.card.price);
+    assert!(glance.part.is_some_and(|part| part.contains("10 %")));
+
+    // Half of the IOPS is less than the vendor sells; twice as many cost more, and are faster.
+    let iops = &layouts[chosen].sliders;
+    let iops = iops.iter().find(|slider| slider.label.starts_with("IOPS"));
+    let iops = iops.expect("they are provisioned");
+    let moved = |value: f64| Moved {
+        values: BTreeMap::from([(iops.key.clone(), value)]),
+        ..unmoved(true)
+    };
+    let refused = sliders
+        .replayed(&moved(iops.least / 2.0))
+        .expect_err("too few");
+    assert!(refused.to_string().contains("volume "), "{refused}");
+    let more = sliders
+        .replayed(&moved(iops.value * 2.0))
+        .expect("it is sold");
+    assert_ne!(more.card.price, whole.card.price);
+    // Twice the load takes twice the space.
+    let grown = Moved {
+        values: BTreeMap::from([("growth".to_owned(), 2.0)]),
+        ..unmoved(true)
+    };
+    let grown = sliders.replayed(&grown).expect("it can be simulated");
+    assert_eq!(grown.lacking.len(), 1, "{:?}", grown.lacking);
 }

@@ -24,7 +24,7 @@ pub(crate) struct Page {
     requests: Arc<Mutex<Vec<String>>>,
     /// Downloads go here.
     pub(crate) folder: Folder,
-    _browser: Browser,
+    browser: Browser,
 }
 
 impl Page {
@@ -89,7 +89,7 @@ impl Page {
             complaints,
             requests,
             folder,
-            _browser: browser,
+            browser,
         }
     }
 
@@ -144,12 +144,17 @@ impl Page {
 
     /// Chooses files, as in the browser's own dialogue.
     pub(crate) fn choose(&self, files: &[&Path]) {
+        self.choose_in("#file", files);
+    }
+
+    /// The same in the field that `selector` finds.
+    pub(crate) fn choose_in(&self, selector: &str, files: &[&Path]) {
         let names: Vec<String> = files
             .iter()
             .map(|file| file.display().to_string())
             .collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let input = self.tab.find_element("#file").unwrap();
+        let input = self.tab.find_element(selector).unwrap();
         input.set_input_files(&names).unwrap();
     }
 
@@ -193,6 +198,18 @@ impl Page {
             thread::sleep(Duration::from_millis(50));
         }
         std::fs::read(file).unwrap()
+    }
+
+    /// Shows another file in the same window.
+    pub(crate) fn show(&self, file: &Path) {
+        let url = format!("file://{}", file.display());
+        let shown = self.tab.navigate_to(&url).unwrap();
+        shown.wait_until_navigated().unwrap();
+    }
+
+    /// The browser's process.
+    pub(crate) fn process(&self) -> u32 {
+        self.browser.get_process_id().expect("it was started here")
     }
 
     /// Makes the window so large, in pixels.

@@ -11,9 +11,13 @@
     reason = "waits for a browser, in real time"
 )]
 
+mod accessible;
 mod browser;
+mod large;
 mod reached;
+mod same;
 mod taken_away;
+mod tried;
 mod unread;
 
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use super::browser::Page;
 use super::{file, perfmon};
 
 /// What the program writes in `folder`, which has a profile and a layout, given the command line that the page shows.
-fn written(folder: &Folder, command: &str) -> [Vec<u8>; 3] {
+pub(crate) fn written(folder: &Folder, command: &str) -> [Vec<u8>; 3] {
     let words = shell_words::split(command).unwrap();
     let mut program = Command::new(env!("CARGO_BIN_EXE_dbstow"));
     let started = Instant::now();
@@ -25,7 +25,7 @@ fn written(folder: &Folder, command: &str) -> [Vec<u8>; 3] {
 }
 
 /// Fails at the first line in which a file that was taken away differs from the one that `command` wrote.
-fn assert_same(taken: &[Vec<u8>; 3], written: &[Vec<u8>; 3], command: &str) {
+pub(crate) fn assert_same(taken: &[Vec<u8>; 3], written: &[Vec<u8>; 3], command: &str) {
     for (taken, written) in taken.iter().zip(written) {
         let [taken, written] = [taken, written].map(|bytes| String::from_utf8_lossy(bytes));
         let differs = taken

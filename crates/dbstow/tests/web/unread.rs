@@ -53,22 +53,6 @@ fn files_of_no_tool_are_refused_with_the_remedy() {
 
 #[test]
 #[ignore = "scripts/check-web builds the page"]
-fn a_large_file_is_read_and_a_larger_one_is_refused_unread() {
-    let page = Page::open();
-    let path = page.folder.path("large.csv");
-    let large = fs::File::create(&path).unwrap();
-    large.set_len(300 << 20).unwrap();
-    page.choose(&[&path]);
-    let said = page.wait_for_text("unread");
-    assert!(
-        said.contains("300 MiB") && said.contains("dbstow import"),
-        "{said}"
-    );
-    assert_eq!(page.complaints(), [""; 0]);
-}
-
-#[test]
-#[ignore = "scripts/check-web builds the page"]
 fn mistakes_in_the_layout_and_the_question_are_said_by_the_library() {
     let page = Page::open();
     page.click("#search");

@@ -24,7 +24,7 @@ mod recorded;
 mod today;
 
 pub use error::{CatalogueFileError, DiskFileError, RecordedError, RequestError};
-pub use recorded::{RecordedLayout, recorded_layout, with_recorded_disks};
+pub use recorded::{RecordedLayout, recorded_layout, with_disks_of, with_recorded_disks};
 pub use today::layout_of;
 
 use std::collections::{BTreeMap, BTreeSet};

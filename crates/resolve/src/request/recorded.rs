@@ -121,6 +121,29 @@ pub fn with_recorded_disks(
     file: &str,
     window: Option<Duration>,
 ) -> Result<String, RequestError> {
+    filled(text, file, &|| ReplayedPart::read(file, window))
+}
+
+/// The same for a `profile` that was read already, and goes by the name of `file`.
+///
+/// # Errors
+/// When the profile does not have what that takes.
+pub fn with_disks_of(text: String, file: &str, profile: &Profile) -> Result<String, RequestError> {
+    filled(text, file, &|| {
+        Ok(ReplayedPart {
+            file,
+            profile: profile.clone().in_common_roles(),
+            window: profile_window(Mode::Simulate),
+        })
+    })
+}
+
+/// `text` with what a profile, of `file`, shows of volumes without figures. It is read where there is such a volume.
+fn filled<'a>(
+    text: String,
+    file: &str,
+    read: &dyn Fn() -> Result<ReplayedPart<'a>, RequestError>,
+) -> Result<String, RequestError> {
     // What is not TOML is reported when the layout is read.
     let Ok(mut document) = text.parse::<DocumentMut>() else {
         return Ok(text);
@@ -129,7 +152,7 @@ pub fn with_recorded_disks(
     if open.is_empty() {
         return Ok(text);
     }
-    let recording = ReplayedPart::read(file, window)?;
+    let recording = read()?;
     for (name, roles) in open {
         if let Some(role) = roles.iter().find(|role| {
             let volumes = volumes_of(document.as_table(), **role);

@@ -73,6 +73,7 @@ impl Bill<'_> {
             parts_ms: BTreeMap::new(),
             headroom: None,
             headroom_is_least: false,
+            differences: Vec::new(),
             survived: None,
         };
         billed(layout, &need, &catalogue).bill

@@ -47,6 +47,7 @@ fn layout(machine: &str, volumes: Vec<Volume>, usd: f64, time: f64) -> Layout {
         spent: BTreeMap::new(),
         headroom: None,
         headroom_is_least: false,
+        differences: Vec::new(),
         survived: None,
     }
 }

@@ -1,25 +1,59 @@
-//! What can be done, one card each: to stay, the cheapest, and the fastest.
+//! Layouts as cards; what can be done is one each: to stay, the cheapest, and the fastest.
+
+use serde::Serialize;
 
 use super::decision::Kind;
 use super::document::{Advice, Layout};
-use super::view::{machine, milliseconds, time, volume, why};
+use super::money::Currency;
+use super::shown::{machine, milliseconds, time, volume, why};
 
-/// One thing that could be done, on a page.
-pub(super) struct Card {
-    /// What: `Stay`, `Cheapest`.
-    pub(super) title: String,
+/// A layout, as sentences for a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Card {
+    /// What it is: `Stay`, `Cheapest`.
+    pub title: String,
     /// Whether it is the answer.
-    pub(super) is_answer: bool,
+    pub is_answer: bool,
     /// The machine's name.
-    pub(super) machine: String,
+    pub machine: String,
     /// Its volumes, one each.
-    pub(super) volumes: Vec<String>,
+    pub volumes: Vec<String>,
     /// The whole price.
-    pub(super) price: String,
+    pub price: String,
     /// The time of an operation.
-    pub(super) time: String,
+    pub time: String,
     /// What holds it back.
-    pub(super) held_back: String,
+    pub held_back: String,
+}
+
+impl Card {
+    /// That of `layout`, with prices in `currency`.
+    pub fn of(title: String, layout: &Layout, currency: &Currency) -> Card {
+        Card {
+            title,
+            is_answer: false,
+            machine: machine(layout),
+            volumes: layout.volumes.iter().map(volume).collect(),
+            price: match layout.usd_per_month {
+                Some(usd) => format!("{} a month", currency.shown(usd)),
+                None => "price not known".to_owned(),
+            },
+            time: format!(
+                "{} % of today's time, {} ms per operation",
+                time(layout),
+                milliseconds(layout)
+            ),
+            held_back: why(layout),
+        }
+    }
+}
+
+/// The layout that is marked as the answer, where there is one.
+pub(super) fn answer(advice: &Advice) -> Option<&Layout> {
+    match advice.decision.kind {
+        Kind::Undecided | Kind::Nothing => None,
+        Kind::Stay | Kind::Change | Kind::Move => advice.chosen(),
+    }
 }
 
 /// To stay, the cheapest, and the fastest; those that are one layout are one card.
@@ -42,25 +76,10 @@ pub(super) fn cards(advice: &Advice) -> Vec<Card> {
             None => named.push((title.to_owned(), layout)),
         }
     }
-    let answer = match advice.decision.kind {
-        Kind::Undecided | Kind::Nothing => None,
-        Kind::Stay | Kind::Change | Kind::Move => advice.chosen(),
-    };
+    let answer = answer(advice);
     let card = |(title, layout): (String, &Layout)| Card {
-        title,
         is_answer: answer.is_some_and(|answer| answer.is_same_as(layout)),
-        machine: machine(layout),
-        volumes: layout.volumes.iter().map(volume).collect(),
-        price: match layout.usd_per_month {
-            Some(usd) => format!("{} a month", currency.shown(usd)),
-            None => "price not known".to_owned(),
-        },
-        time: format!(
-            "{} % of today's time, {} ms per operation",
-            time(layout),
-            milliseconds(layout)
-        ),
-        held_back: why(layout),
+        ..Card::of(title, layout, currency)
     };
     named.into_iter().map(card).collect()
 }

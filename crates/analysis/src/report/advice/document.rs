@@ -1,6 +1,7 @@
 //! Advice as a document: the JSON output, and the source of terminal output and page.
 
 mod asked;
+mod backtest;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use thiserror::Error;
 use super::decision::{Decision, Trust};
 use crate::findings::Survived;
 pub use asked::{Asked, Capacity, Licence};
+
+pub use backtest::{BackTest, Figure, Part};
 
 /// The version of this document's format.
 pub const SCHEMA: &str = "dbstow.advice/1";
@@ -67,56 +70,6 @@ pub struct Advice {
 
 fn is_false(flag: &bool) -> bool {
     !flag
-}
-
-/// Recorded beside simulated figures.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BackTest {
-    /// Whether the profile fits today's layout well enough for advice.
-    pub fits: bool,
-    /// How it does: `fits`; `rate-fits`, where the rate fits and a detail does not; `does-not-fit`.
-    pub outcome: Cow<'static, str>,
-    /// The detail that is off, and what it probably means, where the rate fits.
-    pub caveat: Option<String>,
-    /// What was unusual while the profile was recorded, as sentences.
-    pub notices: Vec<String>,
-    /// The tolerance for figures that sessions wait for.
-    pub off_max: f64,
-    /// Every figure.
-    pub figures: Vec<Figure>,
-    /// The time of an operation, by what its session waits for; empty where that was not recorded.
-    pub parts: Vec<Part>,
-}
-
-/// What an operation waits for, recorded beside simulated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Part {
-    /// `read`, `write`, `temp`, `log`, `lock`, `processor` or `other`.
-    pub part: Cow<'static, str>,
-    /// Recorded seconds of an operation.
-    pub recorded_s: f64,
-    /// Simulated seconds of an operation.
-    pub simulated_s: f64,
-}
-
-/// A figure, recorded and simulated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
-    /// The role of its files, or all.
-    pub role: Option<Role>,
-    /// What it is.
-    pub figure: String,
-    /// The recorded value.
-    pub recorded: f64,
-    /// The simulated value.
-    pub simulated: f64,
-    /// By what share the simulated value exceeds the recorded one.
-    pub off: f64,
-    /// Whether sessions wait for it.
-    pub decides: bool,
-    /// Of requests of one kind: their share of the time that sessions wait for disks, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub waited: Option<f64>,
 }
 
 /// Today's layout with one thing changed.
@@ -178,6 +131,9 @@ pub struct Layout {
     pub headroom: Option<f64>,
     /// Whether the multiple is a lower bound: higher ones were not tried.
     pub headroom_is_least: bool,
+    /// How it differs from today's; a phrase for the machine and each volume. Absent where it does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
     /// The findings of a drill; absent where none was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub survived: Option<Survived>,

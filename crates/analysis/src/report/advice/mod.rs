@@ -12,10 +12,13 @@ pub mod document;
 mod facts;
 mod money;
 mod page;
+mod points;
+mod shown;
 #[cfg(test)]
 mod tests;
 mod view;
 
+pub use cards::Card;
 pub use decision::{Decision, Kind, Level, Trust};
 pub use document::Advice;
 pub use money::Currency;

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::cards::{Card, cards};
 use super::document::{Advice, BackTest, Layout};
+use super::points::{Point, points};
 use super::view::report;
 use crate::report::page::{CHARTS, STYLE, UPLOT, UPLOT_STYLE, embedded, policy};
 use crate::report::section::{Kind, Report};
@@ -17,13 +18,21 @@ const SCRIPT: &str = include_str!("../../../templates/advice.js");
 pub(in crate::report) const STYLES: [&str; 4] = [UPLOT_STYLE, SORT_STYLE, CARD_STYLE, STYLE];
 pub(in crate::report) const SCRIPTS: [&str; 3] = [UPLOT, CHARTS, SCRIPT];
 
-/// Style of the cards, and of what an answer that is untested is marked with.
+/// Style of the cards, of the buttons that choose them, and of what an answer that is untested is marked with.
 const CARD_STYLE: &str = r#".cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: .75rem; margin: 1rem 0; }
 .card { padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--panel); break-inside: avoid; }
 .card.chosen { border: 2px solid var(--accent); }
 .card h3 { margin: 0 0 .35rem; }
 .card p { margin: .25rem 0; font-size: .92rem; }
 .card .price { font-size: 1.35rem; font-weight: 600; }
+.card h4 { margin-top: .75rem; }
+.card table { width: 100%; }
+.card .wide tbody th, .card .wide thead tr > :first-child { position: static; background: none; }
+.card[hidden] { display: none; }
+.picks { display: flex; flex-wrap: wrap; gap: .3rem; margin: .5rem 0; }
+.picks button { padding: .15rem .6rem; border: 1px solid var(--line); border-radius: 1rem; background: var(--panel); color: var(--text); font: inherit; font-size: .85rem; cursor: pointer; }
+.picks button[aria-pressed="true"] { border-color: var(--accent); color: var(--accent); font-weight: 600; }
+@media print { .picks { display: none; } }
 .card ul { margin: .25rem 0; padding-left: 1.1rem; font-size: .92rem; }
 .trust { color: var(--soft); }
 .untested { padding: .5rem .75rem; border: 2px solid var(--throttle); border-radius: .3rem; color: var(--throttle); font-weight: 600; }
@@ -42,6 +51,7 @@ th[aria-sort="descending"] button::before { content: "▼ "; }
 struct Page<'a> {
     report: Report,
     cards: Vec<Card>,
+    points: Vec<Point>,
     /// Next steps: purpose and command.
     next: Vec<(&'a str, String)>,
     /// How well the model fits; a sentence.
@@ -78,6 +88,19 @@ struct Line {
     /// Time of operations, in percent of today's.
     values: Vec<Option<f64>>,
     machines: Vec<Option<String>>,
+    /// Which of the layouts in full it is.
+    points: Vec<Option<usize>>,
+}
+
+/// A layout in the chart.
+#[derive(Debug)]
+struct Drawn {
+    group: &'static str,
+    usd: f64,
+    time: f64,
+    machine: Option<String>,
+    /// Which of the layouts in full it is.
+    point: Option<usize>,
 }
 
 /// The whole page.
@@ -92,6 +115,7 @@ pub fn page(advice: &Advice) -> String {
     let next = advice.next.iter();
     let page = Page {
         cards: cards(advice),
+        points: points(advice),
         next: next
             .map(|next| (&*next.what, without_folders(&next.command)))
             .collect(),
@@ -112,46 +136,56 @@ impl Chart {
         let answers = advice.answers().into_iter();
         let answers =
             answers.filter(|(name, layout)| *name != "runner-up" && !layout.time_is_least);
+        let in_full = advice.every_layout();
         let known = |(group, layout): (&'static str, &'_ Layout)| {
-            let usd = layout.usd_per_month.filter(|usd| usd.is_finite())?;
-            let machine = layout.machine.clone();
-            Some((group, usd, layout.time, machine)).filter(|(_, _, time, _)| time.is_finite())
+            let drawn = Drawn {
+                group,
+                usd: layout.usd_per_month?,
+                time: layout.time,
+                machine: layout.machine.clone(),
+                point: in_full.iter().position(|(_, one)| one.is_same_as(layout)),
+            };
+            Some(drawn).filter(|drawn| drawn.usd.is_finite() && drawn.time.is_finite())
         };
-        let mut points: Vec<_> = frontier.chain(answers).filter_map(known).collect();
+        let mut points: Vec<Drawn> = frontier.chain(answers).filter_map(known).collect();
 
         let currency = &advice.asked.currency;
         let mut chart = Chart {
             unit: currency.per_month(),
             ..Chart::default()
         };
-        for (group, ..) in &points {
-            if !chart.groups.contains(group) {
-                chart.groups.push(*group);
+        for point in &points {
+            if !chart.groups.contains(&point.group) {
+                chart.groups.push(point.group);
                 chart.lines.push(Line::default());
             }
         }
-        points.sort_by(|(_, one, ..), (_, other, ..)| one.total_cmp(other));
-        for (group, usd, time, machine) in points {
-            chart.add(group, usd * currency.per_usd, time, machine);
+        points.sort_by(|one, other| one.usd.total_cmp(&other.usd));
+        for point in points {
+            chart.add(point, currency.per_usd);
         }
         chart
     }
 
     /// Adds a layout that is not cheaper than those before. Layouts of several groups at one price are shown together.
-    fn add(&mut self, group: &str, usd: f64, time: f64, machine: Option<String>) {
-        let line = self.groups.iter().position(|known| *known == group);
+    fn add(&mut self, drawn: Drawn, per_usd: f64) {
+        let line = self.groups.iter().position(|known| *known == drawn.group);
         let line = line.expect("groups are those of the layouts");
+        let usd = drawn.usd * per_usd;
         let is_taken = matches!(self.lines[line].values.last(), Some(Some(_)));
         if is_taken || self.x.last() != Some(&usd) {
             self.x.push(usd);
             for line in &mut self.lines {
                 line.values.push(None);
                 line.machines.push(None);
+                line.points.push(None);
             }
         }
         let at = self.x.len() - 1;
-        self.lines[line].values[at] = Some(time * 100.0);
-        self.lines[line].machines[at] = machine;
+        let line = &mut self.lines[line];
+        line.values[at] = Some(drawn.time * 100.0);
+        line.machines[at] = drawn.machine;
+        line.points[at] = drawn.point;
     }
 }
 
@@ -255,6 +289,7 @@ pub(super) mod tests {
             spent: BTreeMap::from([("<i>reads</i>".to_owned(), 0.8)]),
             headroom: None,
             headroom_is_least: false,
+            differences: Vec::new(),
             survived: None,
         }
     }

@@ -17,8 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use advise::{
-    AdviseError, Finalists, LeftOut, Limits, Names, Placed, Request, Scripts, Step, System, TempOn,
-    Today, Wishes,
+    AdviseError, Finalists, LeftOut, Limits, Names, Scripts, Server, Step, System, TempOn, Wishes,
 };
 use anyhow::{Context, Result};
 use catalogue::Catalogue;
@@ -34,7 +33,6 @@ use crate::engines::{ENGINES, scripts_for};
 use analysis::report::advice::{self, Advice, Kind, page};
 use engine::Options;
 use experiment::spec::{EngineName, ExperimentText};
-use import::Format;
 use lab::Prepared;
 use lab::request::{ResolvedRun, RunRequest};
 use model::Bytes;
@@ -50,46 +48,24 @@ const STEPS: u64 = 1_000;
 /// When an input is invalid, the profile does not fit today's layout, or nothing within the budget is fast enough.
 pub fn run(args: &Args) -> Result<()> {
     folder::check_free(args)?;
-    let mut wishes = args.wishes()?;
+    let wishes = args.wishes()?;
     let drill = args.drill.as_deref().map(drilled::of_server).transpose()?;
     let profile = args.profile.display().to_string();
     // Read once: it may be a pipe.
     let layout_text = args.layout_of_today(&profile)?;
     let layout = resolved(&today(args, layout_text.clone(), profile))?;
     let prepared = backtest::prepared(&layout, args.today.as_deref())?;
-    let (arm, stage, recording) = prepared.first();
-    let recording = recording.expect("a back-test is of a profile");
-
-    let origin = &recording.profile.origin;
-    let is_perfmon = origin.tool == Format::Perfmon.name();
-    let (system, system_why) = System::of(args.system(), arm.settings.machine.system, is_perfmon);
-    wishes.system = system;
     let mut catalogue = layout.inventory.catalogue.clone();
     price(args, &mut catalogue)?;
-    let mut today = Today {
-        settings: &arm.settings,
-        placed: Placed {
-            machine: stage.machine.clone(),
-            volumes: stage.volumes.clone(),
-            places: stage.replay_places(&arm.settings.placement),
-        },
-        notes: &stage.notes,
-        profile: &recording.profile,
-    };
     // Before anything is simulated: what is refused is refused at once.
-    let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
-    request.check_offers().map_err(mistake)?;
-    let cores_used = request.cores_used_today();
+    let server = Server::new(&prepared, wishes, args.system(), catalogue).map_err(mistake)?;
     let tested = backtest::of(&prepared)?;
     backtest::judge_printed(&tested, args.untested, args.format)?;
-    advise::teach(&tested, &stage.disks, &mut catalogue);
-    today.placed.volumes = tested.volumes_in_the_long_run();
-    today.placed.machine.cores = cores_used;
-    let request = Request::new(&wishes, &today, &catalogue).map_err(mistake)?;
-    let product = recording.profile.origin.product.as_deref();
+    let server = server.tested(&tested).map_err(mistake)?;
+    let request = server.request().map_err(mistake)?;
     let names = Names {
-        system_why,
-        ..args.names(product)
+        system_why: server.system_why(),
+        ..args.names(server.product())
     };
     let document = interruptible(|go_on| request.advice(&tested, &names, go_on));
     let mut document = document.map_err(mistake)?;
