@@ -52,6 +52,7 @@
 //!     disks: ["aws.gp3.2025".into()].into(),
 //!     disks_max: Some(2),
 //!     temp: TempOn::Any,
+//!     services: advise::Services::default(),
 //!     system: System::Linux,
 //!     tariff: advise::Tariff::default(),
 //! };
@@ -74,6 +75,7 @@ mod error;
 mod finalists;
 mod group;
 mod headroom;
+mod kinds;
 mod layout;
 mod licence;
 mod load;
@@ -84,6 +86,8 @@ mod prefer;
 mod recorded;
 mod request;
 mod search;
+mod service_wish;
+mod services;
 mod simulate;
 mod system;
 mod tariff;
@@ -104,6 +108,8 @@ pub use prefer::SAME_PRICE;
 pub use recorded::{keys_of_plan, teach};
 pub use request::{Names, Request, Scripts};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
+pub use service_wish::ServiceWish;
+pub use services::Services;
 pub use simulate::{Measured, Placed, Ratio, Utilisation};
 pub use system::System;
 pub use tariff::{Backup, Tariff};

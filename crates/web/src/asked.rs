@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use advise::{HowPaid, LicenceWish, Limits, System, TempOn, Wishes};
+use advise::{HowPaid, LicenceWish, Limits, ServiceWish, System, TempOn, Wishes};
 use model::Bytes;
 use reading::Role;
 use serde::{Deserialize, Serialize};
@@ -123,6 +123,7 @@ impl Asked {
             replicas: 0,
             commitment_years: None,
             backup_days: 0,
+            services: ServiceWish::default(),
             limits: Limits {
                 slower_max: within("not slower", self.not_slower, [-99.0, 900.0])? / 100.0,
                 budget: budget.transpose()?,

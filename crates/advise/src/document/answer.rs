@@ -122,9 +122,10 @@ impl Described<'_> {
         });
         let cheaper = cheaper.map(|layout| named("Cheaper", layout));
         format!(
-            "{}{}",
+            "{}{}{}",
             quicker.unwrap_or_default(),
-            cheaper.unwrap_or_default()
+            cheaper.unwrap_or_default(),
+            self.on_other_kind(document)
         )
     }
 
@@ -212,7 +213,7 @@ fn usd(layout: &Layout) -> f64 {
 }
 
 /// A layout in a few words.
-fn what(layout: &Layout) -> String {
+pub(super) fn what(layout: &Layout) -> String {
     let machine = layout.machine_shown();
     let machine = machine.unwrap_or_else(|| "today's machine".to_owned());
     let volumes: Vec<String> = layout.volumes.iter().map(brief).collect();

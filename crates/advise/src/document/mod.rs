@@ -9,6 +9,7 @@ mod decide;
 pub(crate) mod layouts;
 mod next;
 mod processors;
+mod services;
 mod trust;
 mod value;
 
@@ -263,6 +264,7 @@ impl Described<'_> {
                 "New layouts are as in the long run, without burst credits; today's has its own."
             }
         });
+        all.extend(self.services(document));
         all.extend(self.processors(document));
         all
     }

@@ -7,5 +7,6 @@ mod licences;
 mod questions;
 mod quiet;
 mod replay;
+mod services;
 mod verify;
 mod web;

@@ -10,6 +10,7 @@ use reading::Role;
 use super::*;
 use crate::licence::Licence;
 use crate::need::TempOn;
+use crate::services::Services;
 use crate::tariff::{Backup, Tariff};
 
 /// The licensed product of the catalogue.
@@ -64,6 +65,7 @@ impl Bill<'_> {
             disks: BTreeSet::new(),
             disks_max: None,
             temp: TempOn::Any,
+            services: Services::default(),
             system: self.system,
             tariff: self.tariff.clone(),
         };
