@@ -39,7 +39,7 @@ impl Described<'_> {
         };
         match (decision.kind, &document.cheapest) {
             (Kind::Stay, _) => format!(
-                "Stay on {}, for {}: nothing that keeps {goal} saves {} a month or more.{}",
+                "Stay on {}, for {}: nothing that keeps {goal} saves {} a month or more.{}{}",
                 what(&document.today),
                 price(&document.today),
                 currency.shown(decision.worth_usd_per_month),
@@ -47,7 +47,8 @@ impl Described<'_> {
                     true =>
                         " A bound says so (--quick): what is faster was not looked for.".to_owned(),
                     false => self.faster(document),
-                }
+                },
+                self.on_other_kind(document)
             ),
             (Kind::Undecided, Some(layout)) => format!(
                 "Undecided: nothing that keeps {goal} costs less than {}{now}. This is a bound, and no layout was simulated (--quick): \
