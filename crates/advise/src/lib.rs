@@ -70,6 +70,7 @@
 mod advice;
 mod bound;
 mod document;
+mod drawing;
 mod error;
 mod finalists;
 mod group;
@@ -90,6 +91,7 @@ mod tariff;
 mod today;
 pub mod verify;
 mod wishes;
+mod worlds;
 
 pub use error::AdviseError;
 pub use finalists::{Experiment, Finalists, LeftOut};

@@ -50,6 +50,8 @@ pub struct Wishes {
     pub commitment_years: Option<u32>,
     /// Days for which backups are kept; 0: none are paid.
     pub backup_days: u32,
+    /// Whether latencies of disks are as published exactly: intervals are of chance alone.
+    pub nominal: bool,
     /// Target and limits of the search.
     pub limits: Limits,
 }

@@ -123,6 +123,7 @@ impl Asked {
             replicas: 0,
             commitment_years: None,
             backup_days: 0,
+            nominal: false,
             limits: Limits {
                 slower_max: within("not slower", self.not_slower, [-99.0, 900.0])? / 100.0,
                 budget: budget.transpose()?,
