@@ -8,6 +8,7 @@ use analysis::report::advice::document::{Advice, Next};
 use replay::BackTest;
 
 use super::document::Described;
+use super::drawing::Drawing;
 use super::error::AdviseError;
 use super::finalists::{Experiment, Finalists, Writer, named};
 use super::kinds::Searched;
@@ -61,12 +62,15 @@ impl Request<'_> {
         };
         let found = searched.results(&mut layouts, go_on);
         let found = found.map_err(AdviseError::Today)?;
+        let is_drawn = !self.wishes.nominal && !self.wishes.limits.quick;
+        let drawing = is_drawn.then(|| Drawing::of(self, backtest)).transpose();
         let described = Described {
             request: self,
             backtest,
             names,
             layouts: &layouts,
             found: &found,
+            drawing: drawing.map_err(AdviseError::Today)?,
         };
         described.document()
     }

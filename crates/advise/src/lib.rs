@@ -71,6 +71,7 @@
 mod advice;
 mod bound;
 mod document;
+mod drawing;
 mod error;
 mod finalists;
 mod group;
@@ -94,6 +95,7 @@ mod tariff;
 mod today;
 pub mod verify;
 mod wishes;
+mod worlds;
 
 pub use error::AdviseError;
 pub use finalists::{Experiment, Finalists, LeftOut};

@@ -16,7 +16,8 @@ use super::bound::{OnVolume, governing, least_s};
 use super::load::{Load, Part};
 pub(crate) use stepwise::Stepwise;
 
-/// Simulated requests of a part, for a first estimate and to confirm it.
+/// Simulated requests of a part: in one of several worlds, for a first estimate, and to confirm it.
+const REQUESTS_BRIEF: f64 = 5_000.0;
 const REQUESTS_SHORT: f64 = 15_000.0;
 const REQUESTS_LONG: f64 = 40_000.0;
 
@@ -152,6 +153,8 @@ impl Ratio {
 /// Length of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
+    /// For each of several worlds, beside the same in the typical one.
+    Brief,
     /// For a first estimate.
     Short,
     /// To confirm it.
@@ -280,6 +283,7 @@ impl Placed {
         let cycle_s = least_s + demand.delay.as_secs_f64();
         let operations_per_s = f64::from(demand.sessions) / cycle_s;
         let requests = match effort {
+            Effort::Brief => REQUESTS_BRIEF,
             Effort::Short => REQUESTS_SHORT,
             Effort::Long => REQUESTS_LONG,
         };

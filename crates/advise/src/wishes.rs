@@ -54,6 +54,8 @@ pub struct Wishes {
     pub backup_days: u32,
     /// Managed services that layouts may be on.
     pub services: ServiceWish,
+    /// Whether latencies of disks are as published exactly: intervals are of chance alone.
+    pub nominal: bool,
     /// Target and limits of the search.
     pub limits: Limits,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::Spread;
+use model::{Operation, Spread};
 use serde::{Deserialize, Serialize};
 
 /// A document or a measurement that figures were taken from.
@@ -101,6 +101,27 @@ pub struct Spreads {
     pub flush: Spread,
     /// Whether one of these is assumed, for an entry in a file of one's own that does not say it.
     pub are_assumed: bool,
+}
+
+impl Spreads {
+    /// Of an operation.
+    pub fn of(&self, operation: Operation) -> Spread {
+        match operation {
+            Operation::Read => self.read,
+            Operation::Write => self.write,
+            Operation::Flush => self.flush,
+        }
+    }
+
+    /// The name of an operation's latency, the same wherever it is drawn: `write latency of azure-premium`.
+    pub fn name_of(&self, operation: Operation) -> String {
+        let name = match operation {
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Flush => "flush",
+        };
+        format!("{name} latency of {}", self.kind)
+    }
 }
 
 impl fmt::Display for Confidence {

@@ -217,6 +217,24 @@ impl BackTest {
         all
     }
 
+    /// Volumes and operations whose latency was recorded, of requests that sessions wait for: what is known of these disks.
+    pub fn timed(&self, places: &Places) -> Vec<(usize, Operation)> {
+        let mut all = Vec::new();
+        for figure in self.figures.iter().filter(|figure| figure.decides) {
+            let operation = match figure.measure {
+                Measure::ReadLatency => Operation::Read,
+                Measure::WriteLatency => Operation::Write,
+                Measure::FlushLatency => Operation::Flush,
+                _ => continue,
+            };
+            let volumes = figure.role.map_or(&[][..], |role| places.of(role));
+            all.extend(volumes.iter().map(|volume| (*volume, operation)));
+        }
+        let implied = self.own_latencies.iter();
+        all.extend(implied.map(|own| (own.volume, own.operation)));
+        all
+    }
+
     /// The log, if sessions were seen waiting for it, and the server timed neither its writes nor its flushes.
     fn untimed_log(&self) -> Option<UntimedLog> {
         let is_timed = |figure: &Figure| {

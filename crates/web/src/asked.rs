@@ -124,6 +124,7 @@ impl Asked {
             commitment_years: None,
             backup_days: 0,
             services: ServiceWish::default(),
+            nominal: false,
             limits: Limits {
                 slower_max: within("not slower", self.not_slower, [-99.0, 900.0])? / 100.0,
                 budget: budget.transpose()?,

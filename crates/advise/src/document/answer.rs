@@ -57,17 +57,17 @@ impl Described<'_> {
                 what(layout)
             ),
             (Kind::Change, Some(layout)) => format!(
-                "Change one thing: {}, for {}{now}: operations take {} of today's time.{}",
+                "Change one thing: {}, for {}{now}: operations take {}.{}",
                 decision.differences.join(" and "),
                 price(layout),
-                percent(layout.time),
+                time(layout),
                 self.for_as_much(document, layout)
             ),
             (Kind::Move, Some(layout)) => format!(
-                "Move to {}, for {}{now}: operations take {} of today's time.{}",
+                "Move to {}, for {}{now}: operations take {}.{}",
                 what(layout),
                 price(layout),
-                percent(layout.time),
+                time(layout),
                 self.for_as_much(document, layout)
             ),
             (Kind::Change | Kind::Move | Kind::Undecided | Kind::Nothing, _) => {
@@ -83,10 +83,10 @@ impl Described<'_> {
         let faster = answers.find(|layout| layout.time <= 1.0 - OFF_MAX);
         faster.map_or_else(String::new, |layout| {
             format!(
-                " Faster within the budget: {}, for {} a month: {} of today's time.",
+                " Faster within the budget: {}, for {} a month: {}.",
                 what(layout),
                 document.asked.currency.shown(usd(layout)),
-                percent(layout.time)
+                time(layout)
             )
         })
     }
@@ -107,10 +107,10 @@ impl Described<'_> {
         let (quicker, cheaper) = beside(&others, advised, 1.0 + document.asked.slower_max);
         let named = |begins: &str, layout: &Layout| {
             format!(
-                " {begins}: {}, for {} a month: {} of today's time.",
+                " {begins}: {}, for {} a month: {}.",
                 what(layout),
                 document.asked.currency.shown(usd(layout)),
-                percent(layout.time)
+                time(layout)
             )
         };
         let costs_less = |layout: &Layout| usd(layout) < usd(advised) - AS_MUCH;
@@ -209,6 +209,15 @@ fn beside<'a>(
 /// Prices that differ by fewer dollars a month are the same.
 const AS_MUCH: f64 = 0.5;
 
+/// How long operations take: `63 % (52 % to 77 %) of today's time`.
+fn time(layout: &Layout) -> String {
+    let range = layout.time_range.filter(|_| layout.time_mostly.is_some());
+    let range = range.map_or_else(String::new, |[least, most]| {
+        format!(" ({} to {})", percent(least), percent(most))
+    });
+    format!("{}{range} of today's time", percent(layout.time))
+}
+
 fn usd(layout: &Layout) -> f64 {
     layout.usd_per_month.unwrap_or_default()
 }
@@ -253,6 +262,7 @@ pub(super) mod tests {
             time,
             time_half: 0.0,
             time_range: None,
+            time_mostly: None,
             time_is_least: false,
             operation_ms: 1.0,
             used: Vec::new(),

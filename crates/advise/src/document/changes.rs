@@ -95,7 +95,7 @@ impl Described<'_> {
         Ok(Some(document::Layout {
             headroom: Some(factor),
             headroom_is_least: is_least,
-            ..self.changed_layout(&tried.changed, &own, time)
+            ..self.changed_layout(&tried.changed, &own, time)?
         }))
     }
 
@@ -421,7 +421,7 @@ impl Described<'_> {
             change: Change {
                 what: changed.what.clone(),
                 usd_more_per_month,
-                layout: self.changed_layout(&changed, &own, time),
+                layout: self.changed_layout(&changed, &own, time)?,
             },
             changed,
         }))
@@ -432,7 +432,7 @@ impl Described<'_> {
         changed: &Changed,
         own: &crate::simulate::Measured,
         time: Ratio,
-    ) -> document::Layout {
+    ) -> Result<document::Layout, AdviseError> {
         let names: Vec<String> = changed.volumes.iter().map(|one| one.name.clone()).collect();
         let layout = document::Layout {
             volumes: changed.volumes.clone(),
@@ -440,7 +440,8 @@ impl Described<'_> {
             ..measured(own, time, self.today_s(), &names)
         };
         let layout = changed.machine.clone().under(layout);
-        billed(layout, &self.request.need, self.request.catalogue)
+        let layout = billed(layout, &self.request.need, self.request.catalogue);
+        self.ranged(layout, &changed.placed)
     }
 }
 

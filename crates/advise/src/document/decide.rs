@@ -208,7 +208,9 @@ fn is_same_volume(catalogue: &Catalogue, one: &Volume, other: &Volume) -> bool {
 /// Whether a layout saves what is worth a change, or costs no more than today's and is faster by more than the model's error.
 fn is_worth_it(now_usd: f64, layout: &Layout) -> bool {
     let usd = layout.usd_per_month.unwrap_or(f64::INFINITY);
-    let is_quicker = usd < now_usd + 0.005 && layout.time <= 1.0 - OFF_MAX;
+    // Where its interval reaches today's time, it may be no faster.
+    let reaches_today = layout.time_range.is_some_and(|[_, most]| most >= 1.0);
+    let is_quicker = usd < now_usd + 0.005 && layout.time <= 1.0 - OFF_MAX && !reaches_today;
     is_quicker || now_usd - usd >= worth(Some(now_usd))
 }
 

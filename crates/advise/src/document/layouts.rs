@@ -146,7 +146,7 @@ impl Described<'_> {
         Ok(document::Layout {
             headroom: Some(factor),
             headroom_is_least: is_least,
-            ..self.layout(found)
+            ..self.ranged(self.layout(found), &placed)?
         })
     }
 
@@ -266,6 +266,7 @@ pub(super) fn measured(
         time: time.mean,
         time_half: time.half,
         time_range: None,
+        time_mostly: None,
         time_is_least: false,
         operation_ms,
         used,

@@ -6,6 +6,7 @@ mod beside;
 mod bill;
 mod changes;
 mod decide;
+mod drawn;
 pub(crate) mod layouts;
 mod next;
 mod processors;
@@ -24,6 +25,7 @@ use reading::Role;
 use replay::{BackTest, TimePart};
 use table::quantity::percent;
 
+use super::drawing::Drawing;
 use super::error::AdviseError;
 use super::layout::Layouts;
 use super::licence::{Licence, Paid};
@@ -38,6 +40,8 @@ pub(crate) struct Described<'a> {
     pub(crate) names: &'a Names,
     pub(crate) layouts: &'a Layouts<'a>,
     pub(crate) found: &'a Results,
+    /// `None`: what is not known of disks is not drawn.
+    pub(crate) drawing: Option<Drawing>,
 }
 
 impl Described<'_> {
@@ -55,11 +59,16 @@ impl Described<'_> {
                 };
                 found.as_ref().map(layout).transpose()
             };
-        let plain = |found: &Option<Found>| found.as_ref().map(|found| self.layout(found));
+        let plain = |found: &Option<Found>| -> Result<Option<document::Layout>, AdviseError> {
+            found
+                .as_ref()
+                .map(|found| self.with_range(found))
+                .transpose()
+        };
         let today = self.of_today();
         let above_budget = with_headroom(&found.above_budget)?;
         let mut cheapest = with_headroom(&found.cheapest)?;
-        let mut runner_up = plain(&found.runner_up);
+        let mut runner_up = plain(&found.runner_up)?;
         let changes = match self.is_by_bound() {
             true => Vec::new(),
             false => self.changes(&today)?,
@@ -71,7 +80,8 @@ impl Described<'_> {
             cheapest = Some(self.with_headroom(quicker)?);
         }
         let decision = self.decision(&today, cheapest.as_ref())?;
-        let [fastest, best_value] = [&found.fastest, &found.best_value].map(plain);
+        let fastest = plain(&found.fastest)?;
+        let best_value = plain(&found.best_value)?;
         let best_value = {
             let others = [&best_value, &cheapest, &runner_up, &fastest];
             let all = others.into_iter().flatten();
@@ -102,8 +112,8 @@ impl Described<'_> {
             frontier: found
                 .frontier
                 .iter()
-                .map(|found| self.layout(found))
-                .collect(),
+                .map(|found| self.with_range(found))
+                .collect::<Result<_, _>>()?,
             counts: Counts {
                 considered_to_usd_per_month: self.request.wishes.limits.dearest(found),
                 ..counts(found)

@@ -105,9 +105,17 @@ impl Described<'_> {
             }
         }
         let disks = disks.join(", ");
+        let mostly = layout.time_mostly.as_ref().map(|mostly| {
+            format!(
+                ": {} of the interval is the {}",
+                percent(mostly.share),
+                mostly.what
+            )
+        });
+        let mostly = mostly.unwrap_or_default();
         (!disks.is_empty()).then(|| {
             format!(
-                "the latency of {disks} is known from one place at most, and was not recorded here"
+                "the latency of {disks} is known from one place at most, and was not recorded here{mostly}"
             )
         })
     }

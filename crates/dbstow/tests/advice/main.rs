@@ -2,9 +2,9 @@
 
 mod advise;
 mod advise_articles;
+mod drawn;
 mod finalists;
 mod licences;
-mod questions;
 mod quiet;
 mod replay;
 mod services;

@@ -1,17 +1,11 @@
-//! The documents are correct: links lead to files, commands and options exist, and transcripts match the program's
-//! output.
-//!
-//! A block ```` ```console ```` contains commands after `$` and their stdout; those of dbstow are run here, and a line
-//! `[...]` stands for any lines; with `DBSTOW_WRITE_DOCUMENTS=1` in the environment, blocks that differ are rewritten, so
-//! that the difference can be reviewed before it is committed. Transcripts of real time, which no run reproduces, are
-//! ```` ```text ````: of those, only the commands are checked.
+//! The documents are correct: links lead to files, commands and options exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use catalogue::Catalogue;
-use testing::folder::{Folder, stdout};
+use testing::folder::Folder;
 
 const README_LINES_MAX: usize = 120;
 
@@ -219,79 +213,6 @@ fn makes_of_documents_are_targets() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn transcripts_are_what_the_program_prints() {
-    let write = std::env::var_os("DBSTOW_WRITE_DOCUMENTS").is_some();
-    let mut seen = 0;
-    for file in pages() {
-        let mut text = read(&file);
-        let all = blocks(&text);
-        let transcripts = all.iter().filter(|block| block.kind == "console");
-        for (command, expected) in transcripts.flat_map(|block| steps(&block.text)) {
-            seen += 1;
-            let actual = printed(&command);
-            match matches(&expected, &actual) {
-                Ok(()) => {}
-                Err(_) if write => {
-                    text = text.replacen(&expected, &renewed(&expected, &actual), 1);
-                    fs::write(&file, &text).expect("a document of ours");
-                }
-                Err(missing) => panic!(
-                    "{}: {command}\ndoes not print\n{missing}\n\nbut\n{actual}\n(DBSTOW_WRITE_DOCUMENTS=1 \
-                     writes it anew)",
-                    shown(&file)
-                ),
-            }
-        }
-    }
-    assert!(seen >= 8, "only {seen} transcripts found");
-}
-
-#[cfg(unix)]
-#[test]
-fn an_elision_stands_for_any_lines() {
-    let actual = "a\nb\nc\nd\n";
-    for fits in [
-        "a\nb\nc\nd",
-        "a\n[...]",
-        "[...]\nd",
-        "a\n[...]\nc\nd",
-        "[...]\nb\n[...]",
-    ] {
-        assert_eq!(matches(fits, actual), Ok(()), "{fits}");
-    }
-    for differs in [
-        "a",
-        "b\n[...]",
-        "[...]\nc",
-        "a\n[...]\nd\n[...]\nc\n[...]",
-        "a\nd",
-    ] {
-        assert!(matches(differs, actual).is_err(), "{differs}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_transcript_is_written_anew_with_its_elisions() {
-    let actual = "title\n\ntable\n\n= x: 3x\n  more\n= y\n\nend\n";
-    for (before, after) in [
-        ("old\n", actual),
-        ("title\n[...]\n", "title\n[...]\n"),
-        (
-            "[...]\n= x: 2x\n[...]\n",
-            "[...]\n= x: 3x\n  more\n= y\n[...]\n",
-        ),
-        (
-            "title\n[...]\n= x: 2x\n\nold\n",
-            "title\n[...]\n= x: 3x\n  more\n= y\n\nend\n",
-        ),
-    ] {
-        assert_eq!(renewed(before, actual), after, "{before}");
-    }
-}
-
 #[test]
 fn rust_of_the_library_page_is_that_of_the_examples() {
     let mut examples = String::new();
@@ -317,13 +238,13 @@ fn rust_of_the_library_page_is_that_of_the_examples() {
 }
 
 /// A code block: the first word behind its fence, `indented`, or nothing.
-struct Block {
-    kind: String,
-    text: String,
+pub(super) struct Block {
+    pub(super) kind: String,
+    pub(super) text: String,
 }
 
 /// Code blocks of a document, fenced and indented ones.
-fn blocks(text: &str) -> Vec<Block> {
+pub(super) fn blocks(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut fenced = false;
     let mut indented = false;
@@ -427,108 +348,8 @@ fn commands(text: &str) -> Vec<String> {
     found
 }
 
-fn words(command: &str) -> Vec<String> {
+pub(super) fn words(command: &str) -> Vec<String> {
     shell_words::split(command).unwrap_or_else(|error| panic!("{command}: {error}"))
-}
-
-/// Commands of dbstow in a transcript, each with the output below it.
-#[cfg(unix)]
-fn steps(transcript: &str) -> Vec<(String, String)> {
-    let mut steps: Vec<(String, String)> = Vec::new();
-    let mut continued = false;
-    for line in transcript.lines() {
-        if let Some(command) = line.strip_prefix("$ dbstow ") {
-            continued = command.ends_with('\\');
-            steps.push((command.trim_end_matches('\\').to_owned(), String::new()));
-            continue;
-        }
-        let (command, output) = steps
-            .last_mut()
-            .expect("a transcript begins with `$ dbstow`");
-        if continued {
-            continued = line.ends_with('\\');
-            command.push_str(line.trim_end_matches('\\').trim_start());
-        } else {
-            output.push_str(line);
-            output.push('\n');
-        }
-    }
-    steps
-}
-
-/// Output of a command in a separate folder, from which it sees the sources as from the repository.
-#[cfg(unix)]
-fn printed(command: &str) -> String {
-    let folder = Folder::new();
-    for name in ["crates", "examples"] {
-        std::os::unix::fs::symlink(root().join(name), folder.path(name))
-            .expect("a link in a folder of ours");
-    }
-    let mut program = folder.dbstow(&words(command));
-    stdout(&program.env_remove("COLUMNS").assert().success())
-}
-
-/// Whether `actual` matches `expected`, where a line `[...]` stands for any lines; otherwise the part that is missing.
-#[cfg(unix)]
-fn matches(expected: &str, actual: &str) -> Result<(), String> {
-    let expected: Vec<&str> = expected.trim_end().lines().collect();
-    let mut left: Vec<&str> = actual.trim_end().lines().collect();
-    let parts: Vec<&[&str]> = expected.split(|line| *line == "[...]").collect();
-    let last = parts.len() - 1;
-    for (number, part) in parts.into_iter().enumerate() {
-        let at = if number == 0 {
-            left.starts_with(part).then_some(0)
-        } else if number == last {
-            left.ends_with(part).then(|| left.len() - part.len())
-        } else {
-            let mut starts = 0..=left.len().saturating_sub(part.len());
-            starts.find(|at| left[*at..].starts_with(part))
-        };
-        let at = at.ok_or_else(|| part.join("\n"))?;
-        left.drain(..at + part.len());
-    }
-    match left.as_slice() {
-        [] => Ok(()),
-        left => Err(format!("an end before: {}", left[0])),
-    }
-}
-
-/// `expected` with the current output. A part between elisions that is still printed stays; another begins at the line
-/// that begins like its first one, and has as many paragraphs as before.
-#[cfg(unix)]
-fn renewed(expected: &str, actual: &str) -> String {
-    let expected: Vec<&str> = expected.trim_end().lines().collect();
-    let mut left: Vec<&str> = actual.trim_end().lines().collect();
-    let parts: Vec<&[&str]> = expected.split(|line| *line == "[...]").collect();
-    let last = parts.len() - 1;
-    let mut renewed: Vec<String> = Vec::new();
-    for (number, part) in parts.into_iter().enumerate() {
-        let first = part.first().copied().unwrap_or_default();
-        let key: String = first.chars().take_while(|c| *c != ':').take(12).collect();
-        let start = match number {
-            0 => 0,
-            _ => left
-                .iter()
-                .position(|line| line.starts_with(&key))
-                .unwrap_or(0),
-        };
-        left.drain(..start);
-        let length = if part.is_empty() || number < last && left.starts_with(part) {
-            part.len()
-        } else if number == last {
-            left.len()
-        } else {
-            let blank = |line: &&&str| line.is_empty();
-            let ends = left.iter().enumerate().filter(|(_, line)| line.is_empty());
-            let mut ends = ends
-                .map(|(at, _)| at)
-                .skip(part.iter().filter(blank).count());
-            ends.next().unwrap_or(left.len())
-        };
-        let lines: Vec<&str> = left.drain(..length).collect();
-        renewed.push(lines.iter().map(|line| format!("{line}\n")).collect());
-    }
-    renewed.join("[...]\n")
 }
 
 /// Lines without their context.
@@ -538,7 +359,7 @@ fn without_margin(text: &str) -> String {
         .collect()
 }
 
-fn read(file: &Path) -> String {
+pub(super) fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
@@ -559,7 +380,7 @@ fn documents() -> Vec<PathBuf> {
 }
 
 /// The README and the files in `docs` and its folder.
-fn pages() -> Vec<PathBuf> {
+pub(super) fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
     pages.extend(markdown(&root().join("docs")));
     pages.extend(markdown(&root().join("docs/validation")));
@@ -577,7 +398,7 @@ fn markdown(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.ancestors()
         .nth(2)
@@ -585,7 +406,7 @@ fn root() -> PathBuf {
         .to_owned()
 }
 
-fn shown(file: &Path) -> String {
+pub(super) fn shown(file: &Path) -> String {
     let below = file.strip_prefix(root()).unwrap_or(file);
     below.display().to_string()
 }

@@ -8,4 +8,6 @@ mod examples;
 mod page;
 mod reference;
 mod tidy;
+#[cfg(unix)]
+mod transcripts;
 mod words;

@@ -50,16 +50,14 @@ pub(super) fn of_volume(
     };
     let by = &volume.replaced;
     let latencies = [
-        (Operation::Read, by.read_latency, spreads.read),
-        (Operation::Write, by.write_latency, spreads.write),
-        (Operation::Flush, by.flush_latency, spreads.flush),
+        (Operation::Read, by.read_latency),
+        (Operation::Write, by.write_latency),
+        (Operation::Flush, by.flush_latency),
     ];
-    let unknowns = latencies
-        .into_iter()
-        .filter(|(_, stated, _)| stated.is_none());
-    let unknowns = unknowns.map(|(operation, _, spread)| Unknown {
-        name: format!("{} latency of {}", name_of(operation), spreads.kind),
-        spread,
+    let unknowns = latencies.into_iter().filter(|(_, stated)| stated.is_none());
+    let unknowns = unknowns.map(|(operation, _)| Unknown {
+        name: spreads.name_of(operation),
+        spread: spreads.of(operation),
         what: What::Latency {
             volume: place,
             operation,
@@ -75,7 +73,7 @@ pub(super) fn of_arm(settings: &Settings, entry: Option<&MachineEntry>) -> Vec<U
     let hits = hits.filter(|_| settings.volumes.iter().any(is_cached));
     // Its name is that of a read of such a disk, which it is.
     let hit = hits.map(|spreads| Unknown {
-        name: format!("{} latency of {}", name_of(Operation::Read), spreads.kind),
+        name: spreads.name_of(Operation::Read),
         spread: spreads.read,
         what: What::CacheHit,
     });
@@ -100,12 +98,4 @@ pub(super) fn of_arm(settings: &Settings, entry: Option<&MachineEntry>) -> Vec<U
     let is_stated = settings.workload.log_bytes_per_row.is_some();
     let log_bytes = Some(log_bytes).filter(|_| has_statements && !is_stated);
     [hit, processor, log_bytes].into_iter().flatten().collect()
-}
-
-fn name_of(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Read => "read",
-        Operation::Write => "write",
-        Operation::Flush => "flush",
-    }
 }

@@ -80,6 +80,7 @@ impl Bill<'_> {
             time: 1.0,
             time_half: 0.0,
             time_range: None,
+            time_mostly: None,
             time_is_least: false,
             operation_ms: 1.0,
             used: Vec::new(),

@@ -38,6 +38,7 @@ fn layout(machine: &str, volumes: Vec<Volume>, usd: f64, time: f64) -> Layout {
         time,
         time_half: 0.0,
         time_range: None,
+        time_mostly: None,
         time_is_least: false,
         operation_ms: 1.0,
         parts_ms: BTreeMap::new(),

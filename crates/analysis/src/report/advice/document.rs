@@ -1,5 +1,7 @@
 //! Advice as a document: the JSON output, and the source of terminal output and page.
 
+mod asked;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -9,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::decision::{Decision, Trust};
-use super::money::Currency;
 use crate::findings::Survived;
+pub use asked::{Asked, Capacity, Licence};
 
 /// The version of this document's format.
 pub const SCHEMA: &str = "dbstow.advice/1";
@@ -63,85 +65,8 @@ pub struct Advice {
     pub next: Vec<Next>,
 }
 
-/// The request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
-    /// File of the profile.
-    pub profile: String,
-    /// Name prefixes of allowed machines and disks.
-    pub cloud: Option<String>,
-    /// By what share operations may take longer than today.
-    pub slower_max: f64,
-    /// Maximum price a month, in dollars.
-    pub budget_usd_per_month: Option<f64>,
-    /// Whether a bound answers alone, and no layout was simulated; absent where they were.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub quick: bool,
-    /// The load that a layout must carry, as a multiple of today's.
-    pub growth: f64,
-    /// The currency in which prices are shown. All prices of this document are in US dollars.
-    pub currency: Currency,
-    /// The operating system of machines: Linux or Windows.
-    pub system: Cow<'static, str>,
-    /// The licence of the database; absent where it needs none, or its edition is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub licence: Option<Licence>,
-    /// Further servers with the same machine and disks.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub replicas: u32,
-    /// Years that machines are committed to; absent on demand.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commitment_years: Option<u32>,
-    /// Days for which backups are kept; absent where none are paid.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub backup_days: u32,
-    /// Bytes that must fit, by the files that share them.
-    pub capacity: Vec<Capacity>,
-    /// Least main memory, in bytes.
-    pub memory: u64,
-}
-
-impl Asked {
-    /// On which terms machines are paid.
-    pub(super) fn term(&self) -> String {
-        match self.commitment_years {
-            None => "on demand".to_owned(),
-            Some(1) => "committed for 1 year".to_owned(),
-            Some(years) => format!("committed for {years} years"),
-        }
-    }
-}
-
 fn is_false(flag: &bool) -> bool {
     !flag
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-/// A licence of the database.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Licence {
-    /// The product.
-    pub product: String,
-    /// Its edition.
-    pub edition: String,
-    /// How it is paid for: `payg` by the hour, or `own`.
-    pub model: Cow<'static, str>,
-    /// Dollars a year for each core of the user's own licences; `None` by the hour.
-    pub own_usd_per_core_year: Option<f64>,
-    /// Whether one of the replicas is passive, and needs none.
-    pub passive_secondary: bool,
-}
-
-/// Files, and their size.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Capacity {
-    /// What files are for.
-    pub roles: Vec<Role>,
-    /// Bytes.
-    pub bytes: u64,
 }
 
 /// Recorded beside simulated figures.
@@ -228,8 +153,12 @@ pub struct Layout {
     pub time: f64,
     /// Half of its 95 % confidence interval; 0 for a single simulation.
     pub time_half: f64,
-    /// From and to how much `time` may be, where a detail of the back-test is off: as simulated, and with waits off as today's.
+    /// From and to how much `time` may be: in 95 of 100 worlds, where latencies of its disks are not known exactly, and with waits off
+    /// as today's, where a detail of the back-test is off. `None`: by chance alone.
     pub time_range: Option<[f64; 2]>,
+    /// What the differences between these worlds are mostly due to; absent where nothing was drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_mostly: Option<Mostly>,
     /// Whether `time` and `operation_ms` are lower bounds, and the layout was not simulated; absent where it was.
     #[serde(default, skip_serializing_if = "is_false")]
     pub time_is_least: bool,
@@ -248,6 +177,15 @@ pub struct Layout {
     /// The findings of a drill; absent where none was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub survived: Option<Survived>,
+}
+
+/// What is not known, and explains most of an interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mostly {
+    /// What: `read latency of azure-premium-v2`.
+    pub what: String,
+    /// Its share of the variance of the time's logarithm, 0 to 1.
+    pub share: f64,
 }
 
 /// A line of a bill.

@@ -243,6 +243,7 @@ pub(super) mod tests {
             time,
             time_half: 0.0,
             time_range: None,
+            time_mostly: None,
             time_is_least: false,
             operation_ms: 2.5,
             parts_ms: BTreeMap::new(),

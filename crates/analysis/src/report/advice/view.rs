@@ -29,7 +29,7 @@ const UNTESTED: &str = "the model does not reproduce what was recorded on today'
                         off, and may be wrong by more than they differ. Find out why before relying on them.";
 
 /// What the columns of layouts are, in one line of a screen.
-const NOTE: &str = "time: in % of today's; ms: of an operation; most used: when busiest; at limit: sessions wait for it";
+const NOTE: &str = "time: % of today's (for 95 of 100 such disks); ms: of an operation; at limit: sessions wait for it";
 
 /// Layouts of the screen, beside that which is chosen.
 const ON_SCREEN: [&str; 4] = ["today", "cheapest", "best value", "above budget"];

@@ -1,0 +1,228 @@
+//! An operation's time in the worlds that what is not known of disks allows.
+//!
+//! Latencies of disks are what was published, and volumes of one kind differ from that. As in a simulated experiment, each such unknown
+//! has a factor in each world, and layouts on one kind of disk share it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use catalogue::Spreads;
+use model::{Operation, Spread, random};
+use replay::ReplayError;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+use super::load::Load;
+use super::simulate::{Effort, Placed};
+
+/// Worlds in which a layout is simulated.
+///
+/// The factors of an unknown are those in the middle of as many intervals of the same chance, in an order of its own (McKay, Beckman and
+/// Conover, *A Comparison of Three Methods for Selecting Values of Input Variables*, Technometrics 1979). Eight of them have a standard
+/// deviation of 0.99 times the spread's: independent draws come as near from some thousand on.
+const WORLDS: usize = 8;
+
+/// Standard deviations from the middle to either end of an interval that holds 95 of 100 worlds.
+const DEVIATIONS: f64 = 1.96;
+
+/// Seed of the orders.
+const SEED: u64 = 1;
+
+/// A latency that is not known exactly.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Unknown {
+    /// The same on all layouts that share it: `write latency of azure-premium`.
+    name: String,
+    spread: Spread,
+    /// Index of the volume.
+    volume: usize,
+    operation: Operation,
+}
+
+/// How far a time may be from the one with typical latencies.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Drawn {
+    /// Factors between that time and the ends of an interval that holds 95 of 100 worlds.
+    pub(crate) factors: [f64; 2],
+    /// The unknown that explains most of the differences between worlds, and its share of their variance: the squared correlation of
+    /// logarithms, which is that of the first order.
+    pub(crate) mostly: (String, f64),
+}
+
+/// The unknowns of the disks of a volume, apart from those whose names are `known`.
+pub(crate) fn of_volume(
+    volume: usize,
+    spreads: &Spreads,
+    known: &BTreeSet<String>,
+) -> Vec<Unknown> {
+    let all = [Operation::Read, Operation::Write, Operation::Flush].into_iter();
+    let all = all.map(|operation| Unknown {
+        name: spreads.name_of(operation),
+        spread: spreads.of(operation),
+        volume,
+        operation,
+    });
+    all.filter(|unknown| unknown.spread != Spread::NONE && !known.contains(&unknown.name))
+        .collect()
+}
+
+/// Logarithms of the factors between an operation's time in each world and the one with typical latencies.
+///
+/// # Errors
+/// When an operation takes no time.
+pub(crate) fn logs(
+    placed: &Placed,
+    load: &Load,
+    unknowns: &[Unknown],
+) -> Result<Vec<f64>, ReplayError> {
+    if unknowns.is_empty() {
+        return Ok(vec![0.0; WORLDS]);
+    }
+    let seconds = |placed: &Placed| -> Result<f64, ReplayError> {
+        Ok(placed.simulate(load, Effort::Brief, 1)?.operation_s)
+    };
+    let typical_s = seconds(placed)?;
+    let worlds = (0..WORLDS).map(|world| in_world(placed, unknowns, world));
+    worlds
+        .map(|placed| Ok((seconds(&placed)? / typical_s).ln()))
+        .collect()
+}
+
+/// The layout in one of the worlds.
+fn in_world(placed: &Placed, unknowns: &[Unknown], world: usize) -> Placed {
+    let mut placed = placed.clone();
+    for unknown in unknowns {
+        let factor = unknown.spread.reach(deviations(&unknown.name)[world]);
+        for disk in &mut placed.volumes[unknown.volume].disks {
+            let latency = disk.latency_mut(unknown.operation);
+            *latency = latency.times(factor);
+        }
+    }
+    placed
+}
+
+/// Standard deviations between an unknown and its typical value, by world.
+fn deviations(name: &str) -> [f64; WORLDS] {
+    let normal = Normal::standard();
+    let mut order: Vec<usize> = (0..WORLDS).collect();
+    order.sort_by_key(|place| random::derive(SEED, name, *place as u64));
+    let middle = |world: usize| (order[world] as f64 + 0.5) / WORLDS as f64;
+    std::array::from_fn(|world| normal.inverse_cdf(middle(world)))
+}
+
+impl Drawn {
+    /// Of a layout with `unknowns`, at least one, from its logarithms and those of the layout that it is compared with.
+    pub(crate) fn of(own: &[f64], others: &[f64], unknowns: &[Unknown]) -> Option<Drawn> {
+        let logs: Vec<f64> = own
+            .iter()
+            .zip(others)
+            .map(|(own, other)| own - other)
+            .collect();
+        let (mean, deviation) = moments(&logs);
+        let shares: BTreeMap<&str, f64> = unknowns
+            .iter()
+            .map(|unknown| {
+                let share = correlation(&logs, &deviations(&unknown.name)).powi(2);
+                (unknown.name.as_str(), share)
+            })
+            .collect();
+        let mostly = shares
+            .into_iter()
+            .max_by(|(_, one), (_, other)| one.total_cmp(other));
+        let (name, share) = mostly.filter(|_| deviation > 0.0)?;
+        Some(Drawn {
+            factors: [-DEVIATIONS, DEVIATIONS].map(|ends| (mean + ends * deviation).exp()),
+            mostly: (name.to_owned(), share),
+        })
+    }
+}
+
+/// Mean and standard deviation.
+fn moments(all: &[f64]) -> (f64, f64) {
+    let count = all.len() as f64;
+    let mean = all.iter().sum::<f64>() / count;
+    let squares: f64 = all.iter().map(|one| (one - mean).powi(2)).sum();
+    (mean, (squares / (count - 1.0)).sqrt())
+}
+
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let ((a_mean, a_deviation), (b_mean, b_deviation)) = (moments(a), moments(b));
+    let products = a.iter().zip(b).map(|(a, b)| (a - a_mean) * (b - b_mean));
+    let covariance = products.sum::<f64>() / (a.len() as f64 - 1.0);
+    match a_deviation * b_deviation > 0.0 {
+        true => covariance / (a_deviation * b_deviation),
+        false => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unknown(name: &str, factor: f64) -> Unknown {
+        Unknown {
+            name: name.to_owned(),
+            spread: Spread::new(factor).expect("it is a factor"),
+            volume: 0,
+            operation: Operation::Read,
+        }
+    }
+
+    /// Logarithms of a time that is a product: each unknown to the power beside it.
+    fn product(of: &[(&Unknown, f64)]) -> Vec<f64> {
+        let log = |world: usize| -> f64 {
+            let logs = of.iter().map(|(unknown, power)| {
+                power * unknown.spread.reach(deviations(&unknown.name)[world]).ln()
+            });
+            logs.sum()
+        };
+        (0..WORLDS).map(log).collect()
+    }
+
+    #[test]
+    fn each_unknown_has_the_same_deviations_in_an_order_of_its_own() {
+        let (one, other) = (deviations("one"), deviations("other"));
+        assert_ne!(one, other);
+        let sorted = |all: [f64; WORLDS]| {
+            let mut all = all.to_vec();
+            all.sort_by(f64::total_cmp);
+            all
+        };
+        assert_eq!(sorted(one), sorted(other));
+        let (mean, deviation) = moments(&one);
+        assert!(
+            mean.abs() < 1e-9 && (deviation - 0.99).abs() < 0.01,
+            "{deviation}"
+        );
+    }
+
+    #[test]
+    fn an_interval_holds_95_of_100_and_is_wider_for_a_wider_spread() {
+        let nothing = [0.0; WORLDS];
+        let ends = |factor: f64| {
+            let one = unknown("one", factor);
+            let drawn = Drawn::of(&product(&[(&one, 1.0)]), &nothing, &[one]);
+            drawn.map(|drawn| drawn.factors)
+        };
+        // 1.96 standard deviations of a log-normal with a factor of 1.4: 1.93 times as much.
+        let [low, high] = ends(1.4).expect("it is spread");
+        assert!(
+            (high - 1.93).abs() < 0.03 && (low * high - 1.0).abs() < 0.01,
+            "{low} {high}"
+        );
+        let [_, higher] = ends(1.9).expect("it is spread");
+        assert!(higher > 1.5 * high, "{higher}");
+        assert_eq!(ends(1.0), None);
+    }
+
+    #[test]
+    fn what_both_layouts_have_in_common_is_no_difference() {
+        let (shared, own) = (unknown("shared", 1.9), unknown("own", 1.2));
+        let today = product(&[(&shared, 1.0)]);
+        let other = product(&[(&shared, 1.0), (&own, 1.0)]);
+        let drawn = Drawn::of(&other, &today, &[shared, own.clone()]).expect("one is drawn");
+        assert_eq!(drawn.mostly.0, "own");
+        assert!(drawn.mostly.1 > 0.99, "{drawn:?}");
+        let alone = Drawn::of(&product(&[(&own, 1.0)]), &[0.0; WORLDS], &[own]);
+        let [of_both, of_one] = [drawn, alone.expect("one is drawn")].map(|drawn| drawn.factors[1]);
+        assert!((of_both - of_one).abs() < 1e-9);
+    }
+}
