@@ -11,11 +11,11 @@ use super::document::Described;
 use super::drawing::Drawing;
 use super::error::AdviseError;
 use super::finalists::{Experiment, Finalists, Writer, named};
+use super::kinds::Searched;
 use super::layout::{Layouts, NoLayout};
-use super::prefer;
 use super::recorded::{Recorded, recorded_share};
 use super::request::{Names, Request};
-use super::search::{Search, Step, by_bound_max};
+use super::search::{Step, by_bound_max};
 use super::simulate::Effort;
 
 /// Layouts on which an operation takes longer than this many times today's time are skipped.
@@ -51,21 +51,16 @@ impl Request<'_> {
             }
             false => all(),
         };
-        let layouts = layouts.map_err(AdviseError::NoLayout)?;
-        let search = Search {
-            layouts: &layouts,
+        let mut layouts = layouts.map_err(AdviseError::NoLayout)?;
+        let searched = Searched {
             today,
+            now,
             today_load: &self.today_load,
             today_share: share,
+            machine: self.need.today.as_deref(),
             limits: self.wishes.limits,
         };
-        let found = search
-            .beside(now, go_on)
-            .and_then(|found| match search.limits.quick {
-                // What is simpler is preferred among layouts that are fast enough, which a bound does not know.
-                true => Ok(found),
-                false => prefer::settled(&search, self.need.today.as_deref(), found),
-            });
+        let found = searched.results(&mut layouts, go_on);
         let found = found.map_err(AdviseError::Today)?;
         let is_drawn = !self.wishes.nominal && !self.wishes.limits.quick;
         let drawing = is_drawn.then(|| Drawing::of(self, backtest)).transpose();

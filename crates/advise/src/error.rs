@@ -11,16 +11,41 @@ use super::licence::LicenceError;
 /// Why there is no advice.
 #[derive(Debug, Error)]
 pub enum AdviseError {
-    /// Today's machine or a disk asked for is of a managed service.
+    /// A disk that is asked for is storage of a managed service that is not.
     #[error(
-        "{what} is of {title}, and advice on managed services is not there yet: name a machine (`dbstow machines`) and disks \
+        "--disk {disk}: it is storage of {title}, and that is not asked for; ask for it too (--service {family}), or name another disk \
          (`dbstow disks`)"
     )]
-    Service {
-        /// The name, and where it stands.
-        what: String,
+    ServiceDisk {
+        /// The disk.
+        disk: String,
         /// The service.
         title: String,
+        /// What it is asked for by.
+        family: String,
+    },
+    /// Services are asked for, and the product of the database is not known.
+    #[error(
+        "--service: the profile does not say which product it is of, so that services for it are not known; record the server \
+         (`dbstow record`), or name its class as today's machine"
+    )]
+    ServiceProduct,
+    /// No service is like this.
+    #[error(
+        "--service {wish}: there is none for {product} on {cloud}{why}; there are: {known}; give one of these with its --cloud, or \
+         leave --service out"
+    )]
+    NoService {
+        /// What was asked for.
+        wish: String,
+        /// The product.
+        product: String,
+        /// The cloud.
+        cloud: String,
+        /// Why one that there is does not count; in brackets.
+        why: String,
+        /// Those of the product.
+        known: String,
     },
     /// Neither the request nor today's layout names a cloud.
     #[error("it is not known which cloud; give --cloud ({known})")]

@@ -192,9 +192,12 @@ impl Writer<'_> {
         arms.insert(TODAY, Item::Table(today));
         for finalist in finalists {
             for volume in finalist.volumes {
-                let table = described(volume, self.catalogue);
-                let name = volume_name(finalist.arm, volume);
-                section(root, "volume").insert(&name, Item::Table(table));
+                let names = self.volume_names(finalist, volume);
+                let count = if names.len() > 1 { 1 } else { volume.count };
+                let table = described(volume, count, self.catalogue);
+                for name in names {
+                    section(root, "volume").insert(&name, Item::Table(table.clone()));
+                }
             }
             section(root, "placement").insert(finalist.arm, Item::Table(self.placed(finalist)));
             let mut arm = arm(finalist.arm);
@@ -208,6 +211,22 @@ impl Writer<'_> {
         Ok(document.to_string())
     }
 
+    /// The volumes of an experiment that a volume of a layout is: where each file has a disk of its own, one for each.
+    fn volume_names(&self, finalist: &Finalist<'_>, volume: &Volume) -> Vec<String> {
+        let name = volume_name(finalist.arm, volume);
+        let mut services = self.catalogue.services_with(&volume.disk);
+        let has_file_each = services.any(|service| {
+            let storage = service.storage_of(&volume.disk);
+            storage.is_some_and(|storage| storage.file_each)
+        });
+        match has_file_each && volume.count > 1 {
+            true => (1..=volume.count)
+                .map(|number| format!("{name}-{number}"))
+                .collect(),
+            false => vec![name],
+        }
+    }
+
     fn placed(&self, finalist: &Finalist<'_>) -> Table {
         let machine = finalist.machine;
         let machine = machine.and_then(|name| self.catalogue.machine(name).ok());
@@ -218,9 +237,9 @@ impl Writer<'_> {
         let temp_files = cores.clamp(1, self.of.temp_files_max.max(1));
         let mut placed = Table::new();
         for volume in finalist.volumes {
-            let own = volume_name(finalist.arm, volume);
+            let own = self.volume_names(finalist, volume);
             for role in &volume.roles {
-                let volumes: Array = [own.as_str()].into_iter().collect();
+                let volumes: Array = own.iter().map(String::as_str).collect();
                 let mut files = InlineTable::new();
                 files.insert("volumes", volumes.into());
                 if *role == Role::Temp && temp_files > 1 {
@@ -327,11 +346,11 @@ fn has_credits(volume: &Volume, catalogue: &Catalogue) -> bool {
     provisioned.is_ok_and(|disk| disk.spec.limits.iter().any(bursts))
 }
 
-fn described(volume: &Volume, catalogue: &Catalogue) -> Table {
+fn described(volume: &Volume, count: u32, catalogue: &Catalogue) -> Table {
     let mut table = Table::new();
     table.insert("disk", value(volume.disk.as_str()));
-    if volume.count > 1 {
-        table.insert("count", value(i64::from(volume.count)));
+    if count > 1 {
+        table.insert("count", value(i64::from(count)));
     }
     if has_credits(volume, catalogue) {
         table.insert("credits", value(WITHOUT_BURSTS));

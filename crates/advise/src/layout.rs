@@ -2,6 +2,7 @@
 
 mod alike;
 mod combine;
+mod on_service;
 mod relaxed;
 
 use std::collections::BTreeSet;
@@ -294,11 +295,12 @@ impl<'a> Layouts<'a> {
                     .expect("a local volume is on a machine with local disks")
             },
         };
-        Placed {
+        let placed = Placed {
             machine: machine.spec.clone(),
             volumes: volumes.iter().map(spec).collect(),
             places: places(self.groups(layout)),
-        }
+        };
+        machine.shared(placed, &volumes)
     }
 
     /// What distinguishes layouts that are not variants of each other: machine and kinds of disks.
@@ -407,7 +409,7 @@ impl<'a> Layouts<'a> {
         let of_machine = |machine: &Machine| -> u64 {
             let governed = |group: &Group| -> u64 {
                 let offers = self.offers_for(group.roles).iter();
-                offers.filter(|offer| machine.governs(&offer.spec)).count() as u64
+                offers.filter(|offer| machine.takes(offer)).count() as u64
             };
             let of_grouping = |grouping: &Grouping| -> u64 {
                 let counts = grouping.iter().map(|group| match group.on {

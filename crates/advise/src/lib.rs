@@ -52,6 +52,7 @@
 //!     disks: ["aws.gp3.2025".into()].into(),
 //!     disks_max: Some(2),
 //!     temp: TempOn::Any,
+//!     services: advise::Services::default(),
 //!     system: System::Linux,
 //!     tariff: advise::Tariff::default(),
 //! };
@@ -75,6 +76,7 @@ mod error;
 mod finalists;
 mod group;
 mod headroom;
+mod kinds;
 mod layout;
 mod licence;
 mod load;
@@ -87,6 +89,8 @@ mod recorded;
 mod request;
 mod search;
 mod server;
+mod service_wish;
+mod services;
 mod simulate;
 mod system;
 mod tariff;
@@ -110,6 +114,8 @@ pub use recorded::{keys_of_plan, teach};
 pub use request::{Names, Request, Scripts};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use server::Server;
+pub use service_wish::ServiceWish;
+pub use services::Services;
 pub use simulate::{Measured, Placed, Ratio, Utilisation};
 pub use system::System;
 pub use tariff::{Backup, Tariff};

@@ -1,10 +1,13 @@
 //! Purchasable machines.
 
-use catalogue::{Catalogue, CpuOption, Generation, MachineEntry};
+use std::sync::Arc;
+
+use catalogue::{Catalogue, CpuOption, Generation, MachineEntry, Service};
 use model::{DiskSpec, LimitSpec, MachineSpec, Rate, VolumeSpec};
 
 use super::need::Need;
-use super::offer::sustained;
+use super::offer::{Offer, sustained};
+use super::services::Kind;
 
 /// Maximum number of attached disks that a layout could use.
 const PLACES_OF_USE: u32 = 48;
@@ -33,6 +36,8 @@ pub(crate) struct Machine {
     pub(crate) spec: MachineSpec,
     /// All its local disks, striped.
     pub(crate) local: Option<VolumeSpec>,
+    /// The service that it is a class of.
+    pub(crate) service: Option<Arc<Service>>,
     /// Disks that can be attached.
     pub(crate) disks_max: Option<u32>,
     /// Dollars a month, with operating system and licence, of all servers.
@@ -46,11 +51,13 @@ pub(crate) struct Machine {
 
 /// Purchasable machines; `unpriced` counts those without a known price.
 pub(crate) fn machines(catalogue: &Catalogue, need: &Need) -> (Vec<Machine>, usize) {
-    let allowed = catalogue.machines();
-    let allowed = allowed.filter(|machine| need.allows_machine(machine) && is_sold(machine));
+    let classes = need.services.classes();
+    let classes = classes.filter_map(|(_, class)| catalogue.machine(class).ok());
+    let all = catalogue.machines().chain(classes);
+    let allowed = all.filter(|machine| need.allows_machine(machine));
     let (mut machines, mut unpriced) = (Vec::new(), 0);
     for entry in allowed {
-        if need.machine_usd(entry, None).is_none() {
+        if need.machines_usd(entry, None).is_none() {
             unpriced += 1;
         }
         let fewer = need.cpu_options(entry).into_iter().map(Some);
@@ -60,11 +67,6 @@ pub(crate) fn machines(catalogue: &Catalogue, need: &Need) -> (Vec<Machine>, usi
     (machines, unpriced)
 }
 
-/// Tiers of managed services do not take disks: they limit the number of files.
-fn is_sold(machine: &MachineEntry) -> bool {
-    machine.files_max.is_none()
-}
-
 impl Machine {
     /// A machine with these of its processors; `None` where its price is not known.
     pub(crate) fn of(
@@ -72,7 +74,7 @@ impl Machine {
         switched_on: Option<CpuOption>,
         need: &Need,
     ) -> Option<Machine> {
-        let usd = need.machine_usd(entry, switched_on)?;
+        let usd_per_month = need.machines_usd(entry, switched_on)?;
         let mut spec = entry.spec.clone();
         spec.cores = need.cores_used(switched_on.map_or(spec.cores, CpuOption::processors));
         spec.speed = need.speed(entry);
@@ -88,7 +90,8 @@ impl Machine {
             spec,
             local,
             disks_max: entry.disks_max,
-            usd_per_month: need.tariff.machines_usd(usd),
+            usd_per_month,
+            service: need.services.of_class(entry).cloned(),
             generation: Generation::of(&entry.family),
             volumes_usd_max: f64::INFINITY,
         })
@@ -122,10 +125,33 @@ impl Machine {
         limits.any(|name| self.spec.limits.contains_key(name))
     }
 
+    /// Whether it takes the disks of a volume: a class those of its service, and a machine those that one of its limits governs.
+    pub(crate) fn takes(&self, offer: &Offer) -> bool {
+        match &self.service {
+            Some(service) => offer.services.contains(&service.name),
+            None => offer.services.is_empty() && self.governs(&offer.spec),
+        }
+    }
+
+    /// What it is.
+    pub(crate) fn kind(&self) -> Kind {
+        match self.service {
+            Some(_) => Kind::Service,
+            None => Kind::Machine,
+        }
+    }
+
+    /// Whether both are of the same service, or none is of any.
+    pub(crate) fn is_of_same_service(&self, other: &Machine) -> bool {
+        let name = |machine: &Machine| machine.service.as_ref().map(|one| one.name.clone());
+        name(self) == name(other)
+    }
+
     /// Whether it is a later generation of the same series.
     pub(crate) fn is_newer_than(&self, other: &Machine) -> bool {
         let generations = self.generation.zip(other.generation);
-        generations.is_some_and(|(own, other)| own.is_newer_than(&other))
+        let is_newer = generations.is_some_and(|(own, other)| own.is_newer_than(&other));
+        is_newer && self.is_of_same_service(other)
     }
 
     /// Whether it does all that `other` does, within what the load could use.
@@ -154,7 +180,8 @@ impl Machine {
             (Some(own), Some(others)) => does_all(own, others),
             (None, Some(_)) => false,
         };
-        cores(self) >= cores(other)
+        self.is_of_same_service(other)
+            && cores(self) >= cores(other)
             && self.spec.speed >= other.spec.speed
             && places(self) >= places(other)
             && limits

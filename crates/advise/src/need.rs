@@ -7,6 +7,7 @@ use model::Bytes;
 use model::cores::Speed;
 use reading::Role;
 
+use super::services::Services;
 use super::system::System;
 use super::tariff::{MachineUsd, Tariff};
 
@@ -43,6 +44,8 @@ pub struct Need {
     pub disks_max: Option<u32>,
     /// Where temporary files may be.
     pub temp: TempOn,
+    /// Managed services that layouts may be on.
+    pub services: Services,
     /// The operating system, which affects the machine's price.
     pub system: System,
     /// What is paid besides list prices.
@@ -81,14 +84,16 @@ impl Need {
 
     /// Whether this disk may be bought.
     pub(crate) fn allows_disk(&self, disk: &DiskEntry) -> bool {
+        !self.services.alone && is_attached(disk) && self.allows_storage(disk)
+    }
+
+    /// Whether this storage type may be bought, where a service that is offered has it.
+    pub(crate) fn allows_storage(&self, disk: &DiskEntry) -> bool {
         let is_wanted = match self.disks.is_empty() {
             true => !disk.class.hard_disk && disk.superseded_by.is_none(),
             false => self.disks.contains(&disk.name),
         };
-        is_wanted
-            && is_attached(disk)
-            && self.is_of_cloud(&disk.name)
-            && self.is_of_region(disk.price_list())
+        is_wanted && self.is_of_cloud(&disk.name) && self.is_of_region(disk.price_list())
     }
 
     /// Whether this machine may be bought.
@@ -104,8 +109,14 @@ impl Need {
         let takes_arm = self.arm && self.tariff.licence.is_none();
         // Fewer processors at the same price are of use where they save a licence.
         let is_today = self.today.as_ref() == Some(&machine.name);
+        let is_asked = match machine.service {
+            Some(_) => self.services.of_class(machine).is_some(),
+            // Tiers of managed services that are machines of the catalogue do not take disks: they limit the number of files.
+            None => !self.services.alone && machine.files_max.is_none(),
+        };
         let is_of_use = machine.base.is_none() || is_today || self.tariff.is_by_processor();
         is_named
+            && is_asked
             && (takes_arm || self.machine.is_some() || !machine.arm)
             && (is_of_use || self.machine.is_some())
             && machine.spec.memory >= self.memory
@@ -120,7 +131,33 @@ impl Need {
         machine: &MachineEntry,
         option: Option<CpuOption>,
     ) -> Option<MachineUsd> {
-        self.tariff.machine(machine, option, self.system)
+        match machine.service {
+            Some(_) => self.tariff.class(machine),
+            None => self.tariff.machine(machine, option, self.system),
+        }
+    }
+
+    /// Dollars a month for all servers with such machines, if known.
+    pub(crate) fn machines_usd(
+        &self,
+        machine: &MachineEntry,
+        option: Option<CpuOption>,
+    ) -> Option<f64> {
+        let one = self.machine_usd(machine, option)?;
+        match self.services.of_class(machine) {
+            None if machine.service.is_some() => (self.tariff.replicas == 0).then_some(one.both),
+            None => Some(self.tariff.machines_usd(one)),
+            Some(service) => Some(one.both * self.tariff.servers_of(service.multi_zone.class)?),
+        }
+    }
+
+    /// How many times the volumes of one server are paid for, of a service or of machines; `None` where that is not known.
+    pub(crate) fn paid_volumes(&self, disk: &str) -> Option<f64> {
+        let mut services = self.services.offered.values();
+        match services.find(|service| service.storage_of(disk).is_some()) {
+            None => Some(self.tariff.servers()),
+            Some(service) => self.tariff.servers_of(service.multi_zone.storage),
+        }
     }
 
     /// Which processors of a machine may be left off: those options that have enough, where that saves a licence.
@@ -213,6 +250,7 @@ pub(crate) mod tests {
             disks: BTreeSet::new(),
             disks_max: None,
             temp: TempOn::Any,
+            services: Services::default(),
             system: System::Linux,
             tariff: Tariff::default(),
         }

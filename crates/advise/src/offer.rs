@@ -6,7 +6,9 @@
 
 use std::slice;
 
-use catalogue::{Catalogue, DiskEntry, Limit, LimitValue, Price, Provision, Rule, SizeRule};
+use catalogue::{
+    Catalogue, DiskEntry, Limit, LimitValue, Limits, Price, Provision, Rule, SizeRule,
+};
 use model::{Bytes, DiskSpec, Iops, LatencySpec, Rate};
 use reading::Role;
 use replay::Demand;
@@ -38,6 +40,8 @@ pub struct Offer {
     pub disk: String,
     /// How many.
     pub count: u32,
+    /// Services whose storage it is, by name; empty: disks for machines.
+    pub services: Vec<String>,
     /// What is provisioned for each.
     pub provision: Provision,
     /// Sustained performance of each: without burst credits.
@@ -61,19 +65,34 @@ impl Wanted<'_> {
     /// All volumes of sufficient capacity, for every purchasable disk.
     pub(crate) fn offers(&self, catalogue: &Catalogue) -> Vec<Offer> {
         let disks = catalogue.disks().filter(|disk| self.need.allows_disk(disk));
-        disks.flat_map(|disk| self.of_disk(disk)).collect()
+        let disks = disks.flat_map(|disk| self.of_disk(disk, &[]));
+        let storage = self
+            .need
+            .services
+            .storage(self.roles, catalogue)
+            .into_iter();
+        let storage = storage.filter(|(disk, _)| self.need.allows_storage(disk));
+        let storage = storage.flat_map(|(disk, services)| self.of_disk(disk, &services));
+        disks.chain(storage).collect()
     }
 
-    fn of_disk(&self, disk: &DiskEntry) -> Vec<Offer> {
+    fn of_disk(&self, disk: &DiskEntry, services: &[String]) -> Vec<Offer> {
         let most = self.need.disks_max.unwrap_or(u32::MAX);
         let useful = self.useful(disk);
         let capacity = self.need.capacity(self.roles).0;
         let mut offers = Vec::new();
+        // A service stripes by itself, unless each file has a disk.
+        let is_striped = services.is_empty() || self.need.services.has_file_each(&disk.name);
+        let most = if is_striped { most } else { 1 };
         for count in COUNTS.into_iter().filter(|count| *count <= most) {
             let each = Bytes(capacity.div_ceil(u64::from(count)));
             let useful = useful.map(|rate| rate / f64::from(count));
             for provision in provisions(disk, each, useful) {
-                offers.extend(self.offer(disk, count, provision));
+                let offer = self.offer(disk, count, provision);
+                offers.extend(offer.map(|offer| Offer {
+                    services: services.to_vec(),
+                    ..offer
+                }));
             }
         }
         offers
@@ -91,12 +110,13 @@ impl Wanted<'_> {
         let parts = self.load.parts.iter();
         let asked = parts.map(|part| OnVolume::of(&part.demand, self.roles, &spec, count));
         let asked: Vec<OnVolume> = asked.collect();
-        let servers = self.need.tariff.servers();
+        let servers = self.need.paid_volumes(&disk.name)?;
         let requests = requests_usd(disk, self.load, &asked, count).map(|usd| usd * servers);
         let disks = provisioned.usd_per_month? * f64::from(count) * servers;
         Some(Offer {
             disk: disk.name.clone(),
             count,
+            services: Vec::new(),
             provision,
             asked,
             spec,
@@ -146,9 +166,29 @@ pub(crate) fn requests_usd(
 }
 
 /// Useful configurations of a disk of this capacity: rates for a speed, with the smallest size that allows them; or sizes, where
-/// rates follow from these.
-fn provisions(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Vec<Provision> {
-    let limits = &disk.limits;
+/// rates follow from these. Of a disk whose limits change with its size, those of each range.
+fn provisions(disk: &DiskEntry, each: Bytes, useful: [f64; 2]) -> Vec<Provision> {
+    let ranges: Vec<(Bytes, &Limits)> = disk.limits_by_size().collect();
+    let range = |(at, (from, limits)): (usize, &(Bytes, &Limits))| {
+        let end = ranges.get(at + 1).map(|(next, _)| *next);
+        let each = each.max(*from);
+        let is_there = |provision: &Provision| {
+            end.is_none_or(|end| provision.size.is_some_and(|size| size < end))
+        };
+        let mut all = in_range(disk, limits, each, useful);
+        all.retain(is_there);
+        all
+    };
+    ranges.iter().enumerate().flat_map(range).collect()
+}
+
+/// The same from a size on, with these limits.
+fn in_range(
+    disk: &DiskEntry,
+    limits: &Limits,
+    each: Bytes,
+    [requests, bytes]: [f64; 2],
+) -> Vec<Provision> {
     let is_asked = matches!(limits.iops, Some(Limit::Provisioned { .. }))
         || matches!(limits.throughput, Some(Limit::Provisioned { .. }));
     if !is_asked {
@@ -164,7 +204,7 @@ fn provisions(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Vec
     for step in 0..STEPS_MAX {
         let share = STEP.powi(-step);
         let wanted = [requests * share, bytes * share];
-        let Some(provision) = for_rates(disk, each, wanted) else {
+        let Some(provision) = for_rates((disk, limits), each, wanted) else {
             break;
         };
         if all.last() != Some(&provision) {
@@ -174,14 +214,18 @@ fn provisions(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Vec
     all
 }
 
-/// The smallest size from `each` on with these rates, or with as much of them as is available.
-fn for_rates(disk: &DiskEntry, each: Bytes, [requests, bytes]: [f64; 2]) -> Option<Provision> {
+/// The smallest size from `each` on with these rates, or with as much of them as is available under these limits.
+fn for_rates(
+    (disk, limits): (&DiskEntry, &Limits),
+    each: Bytes,
+    [requests, bytes]: [f64; 2],
+) -> Option<Provision> {
     let mut best = None;
     let mut size = disk.size.at_least(each)?;
     for _ in 0..STEPS_MAX {
-        let iops = rate(disk.limits.iops.as_ref(), size, 0, requests, IOPS_STEP);
+        let iops = rate(limits.iops.as_ref(), size, 0, requests, IOPS_STEP);
         let asked = iops.map_or(0, |(iops, _): (Iops, bool)| iops.0);
-        let throughput = disk.limits.throughput.as_ref();
+        let throughput = limits.throughput.as_ref();
         let throughput = rate(throughput, size, asked, bytes, throughput_step(disk));
         let provision = Provision {
             size: Some(size),
@@ -344,6 +388,7 @@ impl Offer {
             && own.machine_limits == others.machine_limits
             && pieces(own) >= pieces(others)
             && self.count <= other.count
+            && self.services == other.services
     }
 
     /// Operations per second that its limits on requests, bytes and concurrent requests allow, by part, up to what is useful.

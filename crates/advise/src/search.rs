@@ -89,8 +89,10 @@ pub struct Results {
     pub best_value: Option<Found>,
     /// If nothing within the budget meets the target: the cheapest that does.
     pub above_budget: Option<Found>,
-    /// Layouts that are faster than every cheaper one, by price; from one seed.
+    /// Layouts that are faster than every cheaper one of their kind, by price; from one seed.
     pub frontier: Vec<Found>,
+    /// The cheapest that meets the target on the other kind, where layouts are both on machines and on services.
+    pub of_other_kind: Option<Found>,
     /// Statistics of the search.
     pub counts: Counts,
 }
@@ -228,6 +230,7 @@ impl Search<'_> {
             very_cheapest: None,
             above_budget: under.above_budget,
             frontier: under.frontier,
+            of_other_kind: None,
             counts: under.counts,
         })
     }

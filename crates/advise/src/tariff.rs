@@ -83,6 +83,28 @@ impl Tariff {
         })
     }
 
+    /// How many times one server of a service is paid for, where a standby in another zone makes it `standby` times; `None` where that is
+    /// not known. Further replicas are a server each.
+    pub(crate) fn servers_of(&self, standby: Option<f64>) -> Option<f64> {
+        match self.replicas {
+            0 => Some(1.0),
+            more => Some(standby? + f64::from(more - 1)),
+        }
+    }
+
+    /// What one class of a service costs, with its operating system and what else is in its price; `None` where that is not known, as
+    /// where a licence is charged beside it. Commitments to machines do not hold for it.
+    pub(crate) fn class(&self, entry: &MachineEntry) -> Option<MachineUsd> {
+        let usd = entry.price.filter(|_| !entry.licence_apart)?;
+        let usd = usd.linux_per_month()?;
+        Some(MachineUsd {
+            machine: usd,
+            system: None,
+            both: usd,
+            licence: None,
+        })
+    }
+
     /// What one machine costs with these of its processors (`None`: all); `None` where that is not known.
     pub(crate) fn machine(
         &self,

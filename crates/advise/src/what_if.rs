@@ -236,8 +236,7 @@ impl WhatIf {
 
     fn machine_usd(&self, need: &Need, known: &Known) -> Option<f64> {
         let entry = self.catalogue.machine(&known.machine.name).ok()?;
-        let usd = need.machine_usd(entry, known.machine.switched_on)?;
-        Some(need.tariff.machines_usd(usd))
+        need.machines_usd(entry, known.machine.switched_on)
     }
 
     /// A volume with other disks, and the same for the model.

@@ -11,6 +11,8 @@ use super::error::AdviseError;
 use super::licence::LicenceWish;
 use super::need::{Holding, Need, TempOn};
 use super::search::Limits;
+use super::service_wish::ServiceWish;
+use super::services::Services;
 use super::system::System;
 use super::tariff::{Backup, Tariff};
 use super::today::Today;
@@ -50,6 +52,8 @@ pub struct Wishes {
     pub commitment_years: Option<u32>,
     /// Days for which backups are kept; 0: none are paid.
     pub backup_days: u32,
+    /// Managed services that layouts may be on.
+    pub services: ServiceWish,
     /// Whether latencies of disks are as published exactly: intervals are of chance alone.
     pub nominal: bool,
     /// Target and limits of the search.
@@ -66,10 +70,11 @@ impl Wishes {
         today: &Today<'_>,
         catalogue: &Catalogue,
     ) -> Result<Need, AdviseError> {
-        self.check_services(today, catalogue)?;
         let cloud = self.cloud(today, catalogue)?;
-        self.check_region(&cloud, catalogue)?;
-        self.check_pattern(&cloud, catalogue)?;
+        let services = self.services.services(today, &cloud, catalogue)?;
+        self.check_disks(&services, catalogue)?;
+        self.check_region(&cloud, &services, catalogue)?;
+        self.check_pattern(&cloud, &services, catalogue)?;
         let machine = match self.keep_machine {
             false => None,
             true => Some(kept(today, catalogue)?),
@@ -132,6 +137,7 @@ impl Wishes {
             disks,
             disks_max: self.disks_max,
             temp: self.temp,
+            services,
             system: self.system,
             tariff: Tariff {
                 licence,
@@ -142,22 +148,22 @@ impl Wishes {
         })
     }
 
-    /// Refuses managed services, whose rules no layout of the search follows.
-    fn check_services(&self, today: &Today<'_>, catalogue: &Catalogue) -> Result<(), AdviseError> {
-        let machine = today.machine();
-        let of_machine = machine.and_then(|name| Some((name, catalogue.service_of(name)?)));
-        let mut disks = self.disks.iter();
-        let of_disk = disks.find_map(|name| Some((name, catalogue.services_with(name).next()?)));
-        let of_machine =
-            of_machine.map(|(name, service)| (format!("today's machine {name}"), service));
-        let of_disk = of_disk.map(|(name, service)| (format!("--disk {name}"), service));
-        match of_machine.or(of_disk) {
-            None => Ok(()),
-            Some((what, service)) => Err(AdviseError::Service {
-                what,
-                title: service.title.clone(),
-            }),
+    /// Refuses storage of services that are not asked for.
+    fn check_disks(&self, services: &Services, catalogue: &Catalogue) -> Result<(), AdviseError> {
+        for disk in &self.disks {
+            let mut having = catalogue.services_with(disk).peekable();
+            let Some(first) = having.peek().copied() else {
+                continue;
+            };
+            if !having.any(|service| services.offered.contains_key(&service.name)) {
+                return Err(AdviseError::ServiceDisk {
+                    disk: disk.clone(),
+                    title: first.title.clone(),
+                    family: first.family.clone(),
+                });
+            }
         }
+        Ok(())
     }
 
     /// The requested cloud, or else today's.
@@ -184,7 +190,12 @@ impl Wishes {
     }
 
     /// Refuses a pattern that no machine of the cloud has in its name.
-    fn check_pattern(&self, cloud: &str, catalogue: &Catalogue) -> Result<(), AdviseError> {
+    fn check_pattern(
+        &self,
+        cloud: &str,
+        services: &Services,
+        catalogue: &Catalogue,
+    ) -> Result<(), AdviseError> {
         let Some(pattern) = &self.machine_pattern else {
             return Ok(());
         };
@@ -195,7 +206,9 @@ impl Wishes {
                 .is_some_and(|(begins, _)| begins == cloud)
                 && name.contains(&wanted)
         };
-        if catalogue.machines().any(has) {
+        let mut classes = services.classes();
+        let of_class = |(_, name): (_, &str)| name.to_lowercase().contains(&wanted);
+        if catalogue.machines().any(has) || classes.any(of_class) {
             return Ok(());
         }
         let why = match catalogue.machine(&format!("{cloud}.{pattern}")) {
@@ -209,7 +222,12 @@ impl Wishes {
         })
     }
 
-    fn check_region(&self, cloud: &str, catalogue: &Catalogue) -> Result<(), AdviseError> {
+    fn check_region(
+        &self,
+        cloud: &str,
+        services: &Services,
+        catalogue: &Catalogue,
+    ) -> Result<(), AdviseError> {
         let Some(region) = &self.region else {
             return Ok(());
         };
@@ -220,7 +238,10 @@ impl Wishes {
         let machines = catalogue
             .machines()
             .filter(|machine| of_cloud(&machine.name));
-        let lists: BTreeSet<String> = machines.filter_map(MachineEntry::price_list).collect();
+        let classes = services.offered.values();
+        let classes = classes.flat_map(|service| service.classes.values());
+        let all = machines.chain(classes);
+        let lists: BTreeSet<String> = all.filter_map(MachineEntry::price_list).collect();
         if lists.iter().any(|list| list.contains(region.as_str())) {
             return Ok(());
         }

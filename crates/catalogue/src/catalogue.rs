@@ -51,7 +51,11 @@ impl Catalogue {
         assumed: String,
     ) {
         let name = self.unaliased(name).to_owned();
-        let Some(disk) = self.disks.get_mut(&name) else {
+        let disk = match self.disks.get_mut(&name) {
+            Some(disk) => Some(disk),
+            None => self.storage.get_mut(&name),
+        };
+        let Some(disk) = disk else {
             return;
         };
         let latency = match operation {
@@ -71,7 +75,7 @@ impl Catalogue {
 
     /// Makes the flush of every disk take `more` time, for the reason that `assumed` says.
     pub fn lengthen_flushes(&mut self, more: Duration, assumed: &str) {
-        for disk in self.disks.values_mut() {
+        for disk in self.disks.values_mut().chain(self.storage.values_mut()) {
             let flush = &mut disk.class.flush;
             let mean = flush.spec.mean();
             flush.spec = flush.spec.scaled(mean, mean + more);
@@ -86,7 +90,7 @@ impl Catalogue {
     pub fn discount(&mut self, share: f64) {
         // Without floating-point error of the product.
         let off = format!("less {} %", (share * 1e4).round() / 1e2);
-        for disk in self.disks.values_mut() {
+        for disk in self.disks.values_mut().chain(self.storage.values_mut()) {
             let list = disk.price_list();
             disk.own_price_list = list.map(|list| format!("{list}, {off}"));
             if let Some(price) = &mut disk.price {
@@ -96,7 +100,9 @@ impl Catalogue {
                 requests.usd_per_10000 *= 1.0 - share;
             }
         }
-        for machine in self.machines.values_mut() {
+        let classes = self.services.values_mut();
+        let classes = classes.flat_map(|service| service.classes.values_mut());
+        for machine in self.machines.values_mut().chain(classes) {
             let list = machine.price_list();
             machine.own_price_list = list.map(|list| format!("{list}, {off}"));
             let less = |usd: Option<f64>| usd.map(|usd| usd * (1.0 - share));

@@ -49,6 +49,10 @@ pub struct MachineEntry {
     pub disks_max: Option<u32>,
     /// Maximum number of database files, for managed services.
     pub files_max: Option<u32>,
+    /// The service that it is a class of, by name.
+    pub service: Option<String>,
+    /// Whether the licence of the database is charged apart from its price, at a rate that is not known.
+    pub licence_apart: bool,
     /// How its figures are known.
     pub confidence: Confidence,
     /// Where they come from.

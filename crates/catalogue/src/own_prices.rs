@@ -98,9 +98,14 @@ pub(super) fn add(
             continue;
         }
         let entry = catalogue.unaliased(name).to_owned();
+        let classes = catalogue.services.values_mut();
+        let mut classes = classes.flat_map(|service| service.classes.iter_mut());
+        let class = classes.find(|(class, _)| **class == entry);
+        let class = class.map(|(_, class)| class);
+        let disk = catalogue.disks.get_mut(&entry);
         let result = match (
-            catalogue.disks.get_mut(&entry),
-            catalogue.machines.get_mut(&entry),
+            disk.or_else(|| catalogue.storage.get_mut(&entry)),
+            catalogue.machines.get_mut(&entry).or(class),
         ) {
             (Some(disk), _) => of_disk(disk, &own.prices, file),
             (None, Some(machine)) => of_machine(machine, &own.prices, file),
@@ -269,6 +274,7 @@ fn of_machine(
         windows: Some(*usd),
     });
     machine.price_assumed = PriceAssumed::default();
+    machine.licence_apart = false;
     machine.own_price_list = Some(file.to_owned());
     Ok(())
 }

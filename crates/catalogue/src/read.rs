@@ -373,6 +373,8 @@ pub(super) fn machine(
         own_price_list: None,
         disks_max: wire.disks_max,
         files_max: wire.files_max,
+        service: None,
+        licence_apart: false,
         base: None,
         cpu_options: None,
         processor: None,

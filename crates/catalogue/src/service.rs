@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use model::{LimitSpec, MachineSpec, Rate, VolumeSpec};
+
 use super::machine::MachineEntry;
 use super::source::{Confidence, Source};
 
@@ -17,6 +19,14 @@ pub struct Service {
     pub title: String,
     /// How the names of its classes begin, without the last dot.
     pub types: String,
+    /// The database product, as profiles name it; `None`: of several.
+    pub product: Option<String>,
+    /// What it is asked for by, with others of its kind, such as `managed-instance`.
+    pub family: String,
+    /// What its price includes besides machine and storage, in a few words.
+    pub includes: String,
+    /// What a server of one's own has and it has not, in a few words.
+    pub leaves: String,
     /// Why it cannot be modelled, if so; it then has no classes.
     pub not_modelled: Option<String>,
     /// What files can be placed on.
@@ -98,6 +108,63 @@ impl Service {
         self.storage.iter().find(|storage| storage.disk == disk)
     }
 
+    /// Whether a server can have these volumes together: each of a storage type, with files of these roles.
+    pub fn takes(&self, volumes: &[(&str, Vec<&str>)]) -> bool {
+        let ruled = volumes.iter().map(|(disk, roles)| {
+            let storage = self.storage_of(disk)?;
+            roles
+                .iter()
+                .all(|role| storage.holds(role))
+                .then_some(storage)
+        });
+        let Some(ruled) = ruled.collect::<Option<Vec<&ServiceStorage>>>() else {
+            return false;
+        };
+        let count = |of: &dyn Fn(&ServiceStorage) -> bool| {
+            let all = ruled.iter().filter(|storage| of(storage)).count();
+            u32::try_from(all).unwrap_or(u32::MAX)
+        };
+        let is_beside = |storage: &ServiceStorage| {
+            let others = &storage.beside;
+            others.is_empty() || ruled.iter().any(|other| others.contains(&other.disk))
+        };
+        let is_within = |storage: &ServiceStorage| {
+            let same = count(&|other| other.disk == storage.disk);
+            let most = storage.volumes_max.or((!storage.is_counted()).then_some(1));
+            storage.file_each || most.is_none_or(|most| same <= most)
+        };
+        let counted = count(&|storage| storage.is_counted() && !storage.file_each);
+        self.volumes_max.is_none_or(|most| counted <= most)
+            && ruled
+                .iter()
+                .all(|storage| is_beside(storage) && is_within(storage))
+    }
+
+    /// Lets volumes share what the service limits for all of them, each with its rule: a pool becomes the class's limit, and capped
+    /// storage has the cap beside that.
+    pub fn share(
+        rules: &[Option<&ServiceStorage>],
+        machine: &mut MachineSpec,
+        volumes: &mut [VolumeSpec],
+    ) {
+        for (volume, rule) in volumes.iter_mut().zip(rules) {
+            let Some(rule) = rule else { continue };
+            for disk in &mut volume.disks {
+                let of_class = disk.machine_limits.first();
+                if let Some(limit) = of_class.and_then(|name| machine.limits.get_mut(name))
+                    && rule.pool
+                {
+                    *limit = bounded(std::mem::take(&mut disk.limits), limit);
+                }
+                let cap = rule
+                    .capped
+                    .as_ref()
+                    .and_then(|name| machine.limits.get(name));
+                disk.limits.extend(cap.into_iter().flatten().copied());
+            }
+        }
+    }
+
     /// Whether a name could be that of one of its classes or storage types.
     pub(super) fn owns(&self, name: &str) -> bool {
         let rest = name.strip_prefix(self.types.as_str());
@@ -120,4 +187,18 @@ impl ServiceStorage {
     pub fn is_counted(&self) -> bool {
         !self.inside && !self.is_local() && self.beside.is_empty()
     }
+}
+
+/// What a pool was given, where the class allows as much.
+fn bounded(mut own: Vec<LimitSpec>, most: &[LimitSpec]) -> Vec<LimitSpec> {
+    for limit in &mut own {
+        for bound in most {
+            limit.rate = match (limit.rate, bound.rate) {
+                (Rate::Iops(own), Rate::Iops(most)) => Rate::Iops(own.min(most)),
+                (Rate::Throughput(own), Rate::Throughput(most)) => Rate::Throughput(own.min(most)),
+                (own, Rate::Iops(_) | Rate::Throughput(_)) => own,
+            };
+        }
+    }
+    own
 }

@@ -28,6 +28,9 @@ enum Meaning {
 
 use Meaning::{Assumed, OfPrice};
 
+/// Flag of a price that the licence is not in.
+const LICENCE_APART: &str = "licence-apart";
+
 /// Flags that a row may have.
 const FLAGS: [(&str, Meaning); 5] = [
     (
@@ -39,7 +42,7 @@ const FLAGS: [(&str, Meaning); 5] = [
         OfPrice("the price: that of the classic tier with as many vCores"),
     ),
     (
-        "licence-apart",
+        LICENCE_APART,
         OfPrice("the price: without the licence, which is charged for each vCPU"),
     ),
     (
@@ -119,6 +122,11 @@ impl Row {
             entry.local_spreads.clone_from(&base.local_spreads);
             entry.local_assumed.clone_from(&base.local_assumed);
         }
+        entry.service = Some(service.name.clone());
+        entry.licence_apart = self
+            .flags
+            .split_whitespace()
+            .any(|flag| flag == LICENCE_APART);
         // The service puts a file system on them.
         entry.local_disks_raw = entry.spec.local_disk.is_some().then_some(false);
         Ok(entry)

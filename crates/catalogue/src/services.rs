@@ -27,6 +27,11 @@ struct ServicesWire {
 struct ServiceWire {
     title: String,
     types: String,
+    /// The database product, as profiles name it.
+    product: Option<String>,
+    family: String,
+    includes: String,
+    leaves: String,
     not_modelled: Option<String>,
     /// How the figures of its classes are known.
     confidence: Confidence,
@@ -115,6 +120,10 @@ fn service(catalogue: &Catalogue, name: &str, wire: &ServiceWire) -> Result<Serv
         name: name.to_owned(),
         title: wire.title.clone(),
         types: wire.types.clone(),
+        product: wire.product.clone(),
+        family: wire.family.clone(),
+        includes: wire.includes.clone(),
+        leaves: wire.leaves.clone(),
         not_modelled: wire.not_modelled.clone(),
         storage: storage
             .map(|wire| self::storage(catalogue, wire))

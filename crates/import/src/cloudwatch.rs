@@ -1,7 +1,8 @@
 //! `aws cloudwatch get-metric-statistics` for an EBS volume: one file per metric, sums over a period.
 //!
 //! A response has neither period nor volume: the period is the distance of data points, the files must be of one volume.
-//! `get-metric-data` does not name the statistic either, and is rejected. Metrics and units: `using_cloudwatch_ebs.md` of
+//! `get-metric-data` does not name the statistic either, and is rejected here; of a managed server [`super::cloudwatch_server`] reads
+//! both. Metrics and units: `using_cloudwatch_ebs.md` of
 //! <https://github.com/awsdocs/amazon-ec2-user-guide>; form: `get-metric-statistics.rst` of
 //! <https://github.com/aws/aws-cli>; both read 2026-11-26. Not tested with a response of AWS.
 
@@ -13,13 +14,15 @@ use model::number::Counted;
 use reading::Role;
 use serde::Deserialize;
 
+use super::cloudwatch_server;
 use super::devices::{self, Found};
 use super::error::ImportError;
+use super::metered;
 use super::source::{Options, Source};
 use super::stamp::Dates;
 use super::text::excerpt;
 use super::twice::{Load, Range};
-use profile::{Draft, Interval, Requests, Span, between, later};
+use profile::{Draft, Interval, Requests, Span, later};
 
 /// Sums over a period: requests, their bytes, and seconds that they took; of reads, then of writes.
 const SUMS: [&str; 6] = [
@@ -88,6 +91,12 @@ type Metrics<'a> = BTreeMap<String, Series<'a>>;
 /// # Errors
 /// When a metric is missing, occurs twice, or has no sums.
 pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, ImportError> {
+    if sources
+        .iter()
+        .any(|source| cloudwatch_server::is_of_server(source.text))
+    {
+        return cloudwatch_server::read(sources, options);
+    }
     let mut draft = Draft::of("CloudWatch");
     let mut metrics = Metrics::new();
     let answers = sources
@@ -135,7 +144,8 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
     let roles = devices::assign_roles(&options.devices, &found, |a, b| a == b, &mut draft);
     let role = roles.map_err(|mistake| mistake.of(sources[0].file))?[0].unwrap_or(Role::Data);
     devices::assume_shared(&options.devices, None, &mut draft);
-    let period = period(&metrics).map_err(wrong)?;
+    let times = metrics.values().flat_map(|series| series.points.keys());
+    let period = metered::period(&times.copied().collect()).map_err(wrong)?;
     draft.assume(format!(
         "A data point is of {period} from its time on, which is what points are apart; one that is missing is not known."
     ));
@@ -217,33 +227,6 @@ impl Point {
             ));
         }
         Ok(*factor)
-    }
-}
-
-/// Length of a data point: the smallest distance between two. Points without requests may be missing between others.
-///
-/// # Errors
-/// When there are too few, or other distances are not a multiple of it, as with points of several periods.
-fn period(metrics: &Metrics) -> Result<Duration, String> {
-    let times: BTreeSet<Timestamp> = metrics
-        .values()
-        .flat_map(|series| series.points.keys().copied())
-        .collect();
-    let later_times = times.iter().skip(1);
-    let apart = || {
-        let pairs = times.iter().zip(later_times.clone());
-        pairs.map(|(a, b)| between(*a, *b))
-    };
-    let period = apart().min().ok_or_else(|| {
-        "it has fewer than two data points, so that their period is not known; ask for more"
-            .to_owned()
-    })?;
-    let strange = apart().find(|apart| !apart.as_nanos().is_multiple_of(period.as_nanos().max(1)));
-    match strange {
-        None => Ok(period),
-        Some(apart) => Err(format!(
-            "its data points are {period} and {apart} apart, so that their period is not known; ask for one --period"
-        )),
     }
 }
 

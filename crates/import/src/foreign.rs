@@ -131,13 +131,8 @@ fn statistics(head: &str) -> Found {
         ))
     } else if head.contains("\"MetricDataResults\"") {
         Some((
-            "an answer of CloudWatch to get-metric-data, which names no statistic",
+            "an answer of CloudWatch to get-metric-data about a volume of EBS, which names no statistic",
             "give answers to `aws cloudwatch get-metric-statistics --statistics Sum`, one for each metric of the volume",
-        ))
-    } else if head.contains("\"timeseries\"") && head.contains("\"timespan\"") {
-        Some((
-            "an answer of Azure Monitor, which is not read",
-            "record the server with `dbstow record`, or its disks with `typeperf` or iostat",
         ))
     } else if is_screen || has("pattern") && has("sample time") && has("avg stall (ms)") {
         Some((

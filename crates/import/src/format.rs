@@ -24,8 +24,10 @@ pub enum Format {
     MicrosoftCounters,
     /// The report of Microsoft's SKU recommendation.
     MicrosoftRecommendation,
-    /// CloudWatch responses about an EBS volume.
+    /// CloudWatch responses about an EBS volume, or a managed server.
     CloudWatch,
+    /// Azure Monitor's metrics of a managed server, or of a machine's data disks.
+    AzureMonitor,
     /// fio's `write_iolog`, version 2 or 3.
     FioIolog,
     /// The text of blkparse.
@@ -41,7 +43,7 @@ pub struct FormatError {
 
 impl Format {
     /// All formats, in the order in which documents list them.
-    pub const ALL: [Format; 11] = [
+    pub const ALL: [Format; 12] = [
         Format::Iostat,
         Format::Sadf,
         Format::Perfmon,
@@ -51,6 +53,7 @@ impl Format {
         Format::MicrosoftCounters,
         Format::MicrosoftRecommendation,
         Format::CloudWatch,
+        Format::AzureMonitor,
         Format::FioIolog,
         Format::Blkparse,
     ];
@@ -67,13 +70,14 @@ impl Format {
             Format::MicrosoftCounters => "microsoft-counters",
             Format::MicrosoftRecommendation => "microsoft-recommendation",
             Format::CloudWatch => "cloudwatch",
+            Format::AzureMonitor => "azure-monitor",
             Format::FioIolog => "fio-iolog",
             Format::Blkparse => "blkparse",
         }
     }
 
     /// The names of all formats.
-    pub fn names() -> [&'static str; 11] {
+    pub fn names() -> [&'static str; 12] {
         Format::ALL.map(Format::name)
     }
 }

@@ -16,18 +16,23 @@
 //! assert_eq!(imported.profile.intervals.len(), 2);
 //! ```
 
+mod azure_monitor;
 mod blitz_first;
 mod blkparse;
 mod buckets;
 mod cloudwatch;
+mod cloudwatch_server;
 mod cumulative;
 mod date_order;
 mod devices;
 mod error;
+mod fill;
 mod foreign;
 mod format;
+mod imported;
 mod iolog;
 mod iostat;
+mod metered;
 mod microsoft;
 mod number;
 mod perfmon;
@@ -48,23 +53,14 @@ mod twice;
 pub use date_order::{DateOrder, DateOrderError, UtcOffset, UtcOffsetError};
 pub use devices::{Device, DeviceError, argument};
 pub use error::{Choice, ImportError};
+pub use fill::fill;
 pub use format::{Format, FormatError};
+pub use imported::Imported;
 pub use sniff::sniff;
 pub use source::{Options, Source};
 pub use text::decode;
 
-use profile::{Draft, INTERVALS_MIN, Profile};
-
-/// An imported profile.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Imported {
-    /// The tool that wrote the files.
-    pub format: Format,
-    /// The profile.
-    pub profile: Profile,
-    /// What was left out, by name, and options without effect; for the user, not for the profile.
-    pub notes: Vec<String>,
-}
+use profile::{Draft, INTERVALS_MIN, Machine};
 
 /// The combined profile of files of one tool.
 ///
@@ -93,6 +89,7 @@ pub fn read(sources: &[Source], options: &Options) -> Result<Imported, ImportErr
         Format::MicrosoftRecommendation => each(recommendation::read),
         // One file per metric.
         Format::CloudWatch => cloudwatch::read(sources, options),
+        Format::AzureMonitor => azure_monitor::read(sources, options),
         // Files of a trace cover the same time, not consecutive times.
         Format::FioIolog => iolog::read(sources, options),
         Format::Blkparse => blkparse::read(sources, options),
@@ -141,7 +138,11 @@ fn without_effect(format: Format, options: &Options) -> Vec<String> {
     let has_devices = is_trace
         || matches!(
             format,
-            Format::Iostat | Format::Sadf | Format::Perfmon | Format::CloudWatch
+            Format::Iostat
+                | Format::Sadf
+                | Format::Perfmon
+                | Format::CloudWatch
+                | Format::AzureMonitor
         );
     let given = [
         ("--device", options.devices.is_empty() || has_devices),
@@ -166,6 +167,11 @@ fn without_effect(format: Format, options: &Options) -> Vec<String> {
         ),
         ("--utc-offset", options.utc_offset.is_none() || !is_trace),
         ("--dates", options.dates.is_none() || !is_trace),
+        (
+            "--machine",
+            options.machine == Machine::default()
+                || matches!(format, Format::CloudWatch | Format::AzureMonitor),
+        ),
     ];
     let ignored = given.into_iter().filter(|(_, is_used)| !is_used);
     ignored

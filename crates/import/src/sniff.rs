@@ -65,9 +65,18 @@ fn json(head: &str) -> Option<Format> {
         Some(Format::Iostat)
     } else if head.contains("\"sysstat\"") {
         Some(Format::Sadf)
-    } else if head.contains("\"Datapoints\"") && head.contains("\"Label\"") {
+    } else if is_cloudwatch(head) {
         Some(Format::CloudWatch)
+    } else if head.contains("\"timeseries\"") && head.contains("\"timespan\"") {
+        Some(Format::AzureMonitor)
     } else {
         None
     }
+}
+
+/// Whether it is an answer of CloudWatch that is read: several metrics in one are only of a managed server.
+fn is_cloudwatch(head: &str) -> bool {
+    let has = |key: &str| head.contains(key);
+    let is_of_one = has("\"Datapoints\"") && has("\"Label\"");
+    is_of_one || has("\"MetricDataResults\"") && !has("\"Volume")
 }

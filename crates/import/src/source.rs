@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use model::Duration;
+use profile::Machine;
 
 use super::date_order::{DateOrder, UtcOffset};
 use super::devices::Device;
@@ -34,4 +35,6 @@ pub struct Options {
     pub dates: Option<DateOrder>,
     /// For Windows performance counters, the SQL Servers whose counters are used; empty: the only one.
     pub instances: Vec<String>,
+    /// The server's machine or class, for files that do not name it.
+    pub machine: Machine,
 }

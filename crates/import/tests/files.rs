@@ -21,6 +21,8 @@ mod formats;
 mod instances;
 #[path = "imports/microsoft.rs"]
 mod microsoft;
+#[path = "imports/monitored.rs"]
+mod monitored;
 #[path = "imports/repeated.rs"]
 mod repeated;
 #[path = "imports/trace_end.rs"]
@@ -131,6 +133,9 @@ fn every_file_is_known_by_its_content() {
         ("fio/version-2.iolog", Format::FioIolog),
         ("blktrace/blkparse.txt", Format::Blkparse),
         ("blktrace/blkparse-short.txt", Format::Blkparse),
+        ("cloudwatch/rds.json", Format::CloudWatch),
+        ("azure-monitor/flexible.json", Format::AzureMonitor),
+        ("azure-monitor/data-disks.json", Format::AzureMonitor),
     ] {
         // Not by its name.
         let name_of_another = name.replace("PerformanceAggregated_Counters", "some");

@@ -7,7 +7,7 @@ use import::{Format, Options, Source};
 use proptest::prelude::*;
 
 /// Every file, with devices that make it a profile.
-const FILES: [(&str, &[&str]); 18] = [
+const FILES: [(&str, &[&str]); 21] = [
     ("sysstat/iostat-iso.json", &[]),
     ("sysstat/iostat-us.json", &["data=vda"]),
     ("sysstat/iostat-blocks-called-kB.json", &[]),
@@ -26,6 +26,9 @@ const FILES: [(&str, &[&str]); 18] = [
     ("fio/version-2.iolog", &["data=shop.dat"]),
     ("blktrace/blkparse.txt", &[]),
     ("blktrace/blkparse-short.txt", &[]),
+    ("cloudwatch/rds.json", &[]),
+    ("cloudwatch/rds-log-volume.json", &[]),
+    ("azure-monitor/flexible.json", &[]),
 ];
 
 fn bytes(name: &str) -> Vec<u8> {

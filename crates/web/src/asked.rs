@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use advise::{HowPaid, LicenceWish, Limits, System, TempOn, Wishes};
+use advise::{HowPaid, LicenceWish, Limits, ServiceWish, System, TempOn, Wishes};
 use model::Bytes;
 use reading::Role;
 use serde::{Deserialize, Serialize};
@@ -187,6 +187,7 @@ impl Asked {
             commitment_years: one_of("term", self.term.as_deref(), &[("1y", 1), ("3y", 3)])?,
             backup_days: counted("days of backups", self.backup_days, [0, 3_650])?,
             nominal: self.nominal,
+            services: ServiceWish::default(),
             limits: Limits {
                 slower_max: percent("not slower", self.not_slower, 9.0)?,
                 budget: budget.transpose()?,

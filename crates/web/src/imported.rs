@@ -143,6 +143,8 @@ fn options(given: &Given) -> Result<Options, Refused> {
         utc_offset: parsed("offset from UTC", given.utc_offset.as_deref())?,
         dates: parsed("order of day and month", given.dates.as_deref())?,
         instances: given.instances.clone(),
+        // The page asks for it after the files.
+        machine: profile::Machine::default(),
     })
 }
 

@@ -63,7 +63,7 @@ struct Page<'a> {
     /// Role, what its field is called, and what stands in it.
     disks: [(&'static str, &'static str, &'static str); 3],
     /// Names of formats that are imported.
-    formats: [&'static str; 11],
+    formats: [&'static str; 12],
     /// JSON of examples, and of what there is to pick from.
     data: String,
 }

@@ -39,7 +39,7 @@ impl Described<'_> {
         };
         match (decision.kind, &document.cheapest) {
             (Kind::Stay, _) => format!(
-                "Stay on {}, for {}: nothing that keeps {goal} saves {} a month or more.{}",
+                "Stay on {}, for {}: nothing that keeps {goal} saves {} a month or more.{}{}",
                 what(&document.today),
                 price(&document.today),
                 currency.shown(decision.worth_usd_per_month),
@@ -47,7 +47,8 @@ impl Described<'_> {
                     true =>
                         " A bound says so (--quick): what is faster was not looked for.".to_owned(),
                     false => self.faster(document),
-                }
+                },
+                self.on_other_kind(document)
             ),
             (Kind::Undecided, Some(layout)) => format!(
                 "Undecided: nothing that keeps {goal} costs less than {}{now}. This is a bound, and no layout was simulated (--quick): \
@@ -122,9 +123,10 @@ impl Described<'_> {
         });
         let cheaper = cheaper.map(|layout| named("Cheaper", layout));
         format!(
-            "{}{}",
+            "{}{}{}",
             quicker.unwrap_or_default(),
-            cheaper.unwrap_or_default()
+            cheaper.unwrap_or_default(),
+            self.on_other_kind(document)
         )
     }
 
@@ -221,7 +223,7 @@ fn usd(layout: &Layout) -> f64 {
 }
 
 /// A layout in a few words.
-fn what(layout: &Layout) -> String {
+pub(super) fn what(layout: &Layout) -> String {
     let machine = layout.machine_shown();
     let machine = machine.unwrap_or_else(|| "today's machine".to_owned());
     let volumes: Vec<String> = layout.volumes.iter().map(brief).collect();

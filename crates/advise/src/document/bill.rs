@@ -1,7 +1,9 @@
 //! The bill of a layout: a line for each thing that is paid for.
 
+use std::borrow::Cow;
+
 use analysis::report::advice::document::{Layout, Line, SwitchedOn};
-use catalogue::{Catalogue, CpuOption};
+use catalogue::{Catalogue, CpuOption, MachineEntry};
 
 use crate::licence::Paid;
 use crate::machine::Machine;
@@ -27,7 +29,11 @@ fn bill(layout: &Layout, need: &Need, catalogue: &Catalogue) -> Vec<Line> {
     let of = |part: fn(&MachineUsd) -> Option<f64>| usd.as_ref().and_then(part);
     let shown = layout.machine_shown();
     let shown = shown.unwrap_or_else(|| "not known".to_owned());
+    // The price of a service has its operating system, the licence and backups in it.
+    let is_service = entry.is_some_and(|entry| entry.service.is_some());
+    let included = || is_service.then_some(Cow::Borrowed("machine"));
     let commitment = need.tariff.commitment.as_ref();
+    let commitment = commitment.filter(|_| !is_service);
     let commitment = commitment.map(|of| match of.years {
         1 => format!(", {} for 1 year", of.title),
         years => format!(", {} for {years} years", of.title),
@@ -39,7 +45,7 @@ fn bill(layout: &Layout, need: &Need, catalogue: &Catalogue) -> Vec<Line> {
         included_in: None,
     }];
     let licence = need.tariff.licence.as_ref();
-    if need.system == System::Windows {
+    if need.system == System::Windows && !is_service {
         let has_system = licence.is_some_and(|licence| licence.has_system());
         let system = of(|usd| usd.system);
         lines.push(Line {
@@ -66,11 +72,11 @@ fn bill(layout: &Layout, need: &Need, catalogue: &Catalogue) -> Vec<Line> {
             what: LICENCE.to_owned(),
             detail: format!("{}{cores}, {paid}", licence.name()),
             usd_per_month: of(|usd| usd.licence),
-            included_in: None,
+            included_in: included(),
         });
     }
-    let servers = need.tariff.servers();
     for volume in &layout.volumes {
+        let servers = need.paid_volumes(&volume.disk).unwrap_or(1.0);
         let requests = volume.requests_usd_per_month;
         let disks = volume
             .usd_per_month
@@ -88,14 +94,43 @@ fn bill(layout: &Layout, need: &Need, catalogue: &Catalogue) -> Vec<Line> {
             included_in: None,
         }));
     }
-    lines.extend(replicas(layout, need, usd));
+    lines.extend(match entry.filter(|_| is_service) {
+        None => replicas(layout, need, usd),
+        Some(class) => standby(layout, need, class),
+    });
     lines.extend(need.tariff.backup.as_ref().map(|backup| Line {
         what: "backups".to_owned(),
         detail: format!("{} for {} days", backup.size, backup.days),
-        usd_per_month: backup.usd(),
-        included_in: None,
+        usd_per_month: backup.usd().filter(|_| !is_service),
+        included_in: included(),
     }));
     lines
+}
+
+/// The line for further servers of a service.
+fn standby(layout: &Layout, need: &Need, class: &MachineEntry) -> Option<Line> {
+    let count = need.tariff.replicas;
+    if count == 0 {
+        return None;
+    }
+    let of_class = need
+        .machines_usd(class, None)
+        .zip(need.machine_usd(class, None))
+        .map(|(all, one)| all - one.both);
+    let of_volumes = layout.volumes.iter().map(|volume| {
+        let paid = need.paid_volumes(&volume.disk).unwrap_or(1.0);
+        Some(volume.usd_per_month? * (1.0 - 1.0 / paid))
+    });
+    let of_volumes: Option<f64> = of_volumes.sum();
+    Some(Line {
+        what: "replicas".to_owned(),
+        detail: match count {
+            1 => "a standby in another zone".to_owned(),
+            count => format!("a standby in another zone, and {} more", count - 1),
+        },
+        usd_per_month: of_class.zip(of_volumes).map(|(class, disks)| class + disks),
+        included_in: None,
+    })
 }
 
 /// The line for further servers.

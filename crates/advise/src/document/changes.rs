@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use analysis::report::advice::document::{self, Change};
+use catalogue::MachineEntry;
 use experiment::spec::{Disk, Override, Settings};
 use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use reading::Role;
@@ -60,7 +61,7 @@ impl Described<'_> {
                 usd_per_month: today.usd_per_month?,
             })
         };
-        let Some(priced) = priced() else {
+        let Some(priced) = priced().filter(|_| !self.shares_limits()) else {
             return Ok(Vec::new());
         };
         let mut all = Vec::new();
@@ -273,13 +274,41 @@ impl Described<'_> {
             .volumes
             .iter()
             .filter(|volume| volume.roles.contains(&Role::Temp));
-        machine.is_some_and(|machine| need.allows_machine(machine))
-            && changed.volumes.iter().all(is_asked)
+        machine.is_some_and(|machine| {
+            need.allows_machine(machine) && self.is_sold_on(machine, &changed.volumes)
+        }) && changed.volumes.iter().all(is_asked)
             && match need.temp {
                 TempOn::Any => true,
                 TempOn::Local => of_temp.all(|volume| volume.forgets),
                 TempOn::Remote => of_temp.all(|volume| !volume.forgets),
             }
+    }
+
+    /// Whether the service of a class has these volumes together, or a machine none that are of a service.
+    fn is_sold_on(&self, machine: &MachineEntry, volumes: &[document::Volume]) -> bool {
+        let catalogue = self.request.catalogue;
+        let Some(service) = self.request.need.services.of_class(machine) else {
+            let mut disks = volumes.iter();
+            return machine.service.is_none()
+                && disks.all(|volume| catalogue.services_with(&volume.disk).next().is_none());
+        };
+        let roles =
+            |volume: &document::Volume| volume.roles.iter().map(|role| role.name()).collect();
+        let volumes = volumes.iter();
+        let volumes: Vec<(&str, Vec<&str>)> = volumes
+            .map(|volume| (volume.disk.as_str(), roles(volume)))
+            .collect();
+        service.takes(&volumes)
+    }
+
+    /// Whether volumes of today's service share limits, so that none changes by itself.
+    fn shares_limits(&self) -> bool {
+        let machine = self.request.today.machine();
+        let service = machine.and_then(|name| self.request.catalogue.service_of(name));
+        service.is_some_and(|service| {
+            let mut storage = service.storage.iter();
+            storage.any(|one| one.pool || one.capped.is_some())
+        })
     }
 
     /// Whether the machine takes these disks, beside or in place of those of a volume.

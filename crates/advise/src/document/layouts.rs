@@ -37,8 +37,7 @@ impl Described<'_> {
         let machine = machine.and_then(|name| self.request.catalogue.machine(name).ok());
         let need = &self.request.need;
         let switched_on = machine.and_then(|machine| self.switched_on_today(machine));
-        let machine_usd = machine.and_then(|machine| need.machine_usd(machine, switched_on));
-        let machine_usd = machine_usd.map(|usd| need.tariff.machines_usd(usd));
+        let machine_usd = machine.and_then(|machine| need.machines_usd(machine, switched_on));
         let roles = |name: &str| -> Vec<Role> {
             let has = |role: &Role| {
                 let mut files = settings.placement.files(*role).iter();
@@ -117,7 +116,7 @@ impl Described<'_> {
         };
         let disk = self.request.catalogue.disk(name).ok()?;
         let usd = disk.provision(&provision).ok()?.usd_per_month?;
-        let disks = usd * f64::from(volume.count) * self.request.need.tariff.servers();
+        let disks = usd * f64::from(volume.count) * self.request.need.paid_volumes(name)?;
         Some(disks + self.requests_usd(volume, roles).unwrap_or_default())
     }
 
@@ -134,7 +133,7 @@ impl Described<'_> {
         let asked =
             parts.map(|part| OnVolume::of(&part.demand, roles, &placed.disks[0], volume.count));
         let usd = requests_usd(disk, load, &asked.collect::<Vec<_>>(), volume.count)?;
-        Some(usd * self.request.need.tariff.servers())
+        Some(usd * self.request.need.paid_volumes(name)?)
     }
 
     /// A layout, with the load that it can take.

@@ -11,6 +11,7 @@ pub(crate) mod layouts;
 mod memory;
 mod next;
 mod processors;
+mod services;
 mod trust;
 mod value;
 
@@ -280,6 +281,7 @@ impl Described<'_> {
             }
         });
         all.extend(self.of_memory());
+        all.extend(self.services(document));
         all.extend(self.processors(document));
         all
     }

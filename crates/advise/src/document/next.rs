@@ -48,7 +48,9 @@ impl Described<'_> {
         ];
         // No files are moved for what a bound allows.
         let is_moved = |cheapest: &&document::Layout| {
-            !cheapest.time_is_least && self.kept_for(today, cheapest).is_none()
+            !cheapest.time_is_least
+                && self.kept_for(today, cheapest).is_none()
+                && self.service_of(cheapest).is_none()
         };
         if let Some(cheapest) = cheapest.filter(is_moved) {
             let mut layout = words(&["layout", file, "--arm", CHEAPEST]);

@@ -15,6 +15,7 @@ use crate::group::GROUPINGS;
 use crate::layout::Layouts;
 use crate::load::Load;
 use crate::need::{Holding, Need, TempOn};
+use crate::services::Services;
 use crate::system::System;
 use crate::tariff::Tariff;
 
@@ -83,6 +84,7 @@ fn need(cloud: &str, machine: &str, disk: &str) -> Need {
         disks: [disk.to_owned()].into(),
         disks_max: Some(3),
         temp: TempOn::Any,
+        services: Services::default(),
         system: System::Linux,
         tariff: Tariff::default(),
     }

@@ -52,7 +52,8 @@ impl Alike {
 /// Whether two machines perform the same.
 fn is_equal(one: &Machine, other: &Machine) -> bool {
     let (own, others) = (&one.spec, &other.spec);
-    own.cores == others.cores
+    one.is_of_same_service(other)
+        && own.cores == others.cores
         && own.speed == others.speed
         && own.limits == others.limits
         && one.local == other.local

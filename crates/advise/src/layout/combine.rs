@@ -147,6 +147,9 @@ impl<'b> Combination<'b> {
         }
         let at = chosen.volumes.len();
         let Some(group) = self.grouping.get(at) else {
+            if !self.layouts.is_sold(&chosen.layout) {
+                return;
+            }
             if self.wanted == Combined::Cheapest {
                 self.usd_max.set(self.usd_max.get().min(usd + CENT));
             }
@@ -166,7 +169,7 @@ impl<'b> Combination<'b> {
                 // Dearer ones follow.
                 break;
             }
-            if offer.count > chosen.places_left || !self.machine.governs(&offer.spec) {
+            if offer.count > chosen.places_left || !self.machine.takes(offer) {
                 continue;
             }
             let mut next = chosen.clone();

@@ -7,6 +7,7 @@ use super::*;
 use crate::load::Load;
 use crate::need::{Holding, Need, TempOn};
 use crate::search::Limits;
+use crate::services::Services;
 use crate::simulate::Placed;
 use crate::system::System;
 use crate::tariff::Tariff;
@@ -31,6 +32,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
         disks: disks.iter().map(|disk| (*disk).to_owned()).collect(),
         disks_max: None,
         temp: TempOn::Remote,
+        services: Services::default(),
         system: System::Linux,
         tariff: Tariff::default(),
     }

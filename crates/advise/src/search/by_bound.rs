@@ -47,6 +47,7 @@ impl Search<'_> {
             best_value: None,
             above_budget,
             frontier: Vec::new(),
+            of_other_kind: None,
             counts: Counts {
                 bounded: considered.unbeaten,
                 is_complete: true,

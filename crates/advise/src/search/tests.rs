@@ -11,6 +11,7 @@ use super::bounds::{Bound, Bounds};
 use super::*;
 use crate::need::{Holding, Need, TempOn};
 use crate::offer::{Wanted, without_beaten};
+use crate::services::Services;
 use crate::simulate::SEEDS;
 use crate::system::System;
 use crate::tariff::Tariff;
@@ -43,6 +44,7 @@ fn need(cloud: &str, machines: &str, disks: &[&str]) -> Need {
             .collect::<BTreeSet<_>>(),
         disks_max: Some(4),
         temp: TempOn::Any,
+        services: Services::default(),
         system: System::Linux,
         tariff: Tariff::default(),
     }

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use catalogue::Catalogue;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use files::{FileError, input};
 use import::{self, DateOrder, Device, Format, Options, Source, UtcOffset};
 use model::Duration;
-use profile::{Profile, Timestamp};
+use profile::{Machine, Profile, Timestamp};
 
 use super::UsageError;
 use super::output::{note, note_whole, print_whole};
@@ -21,6 +22,7 @@ use experiment::results::Results;
     dbstow import iostat.json --device data=vdb --device log=vdc --out shop.toml\n  \
     dbstow import monday.csv tuesday.csv --device data=D: --device temp=T: --device log=L: --out shop.toml\n  \
     dbstow import BlitzFirst_FileStats.csv --out shop.toml\n  \
+    dbstow import cloudwatch.json --with recorded.toml --machine aws.rds.postgresql.db.r6i.2xlarge --out shop.toml\n  \
     dbstow import dbstow-results/tempdb-spill-1f2e3d4c --arm p30 --out shop.toml\n\n\
     Show the result: dbstow profile shop.toml\n\
     docs/profile.md lists the tools, how to record with them, and what each can tell.")]
@@ -44,6 +46,12 @@ pub struct Args {
     /// MSSQLSERVER; may be given several times
     #[arg(long, value_name = "NAME")]
     pub instance: Vec<String>,
+    /// A profile that `dbstow record` wrote of the same time, whose volumes the files are of: the result has both
+    #[arg(long, value_name = "PROFILE", value_hint = clap::ValueHint::FilePath)]
+    pub with: Option<PathBuf>,
+    /// Of CloudWatch and Azure Monitor: the server's class or machine, which says how many processors are busy
+    #[arg(long, value_name = "TYPE")]
+    pub machine: Option<String>,
     /// Of a results folder: which arm [default: the only one]
     #[arg(long)]
     pub arm: Option<String>,
@@ -72,6 +80,8 @@ impl Args {
             ("--interval", self.interval.is_some()),
             ("--utc-offset", self.utc_offset.is_some()),
             ("--dates", self.dates.is_some()),
+            ("--with", self.with.is_some()),
+            ("--machine", self.machine.is_some()),
         ];
         given
             .into_iter()
@@ -170,11 +180,21 @@ fn read(files: &[PathBuf], args: &Args) -> Result<(String, Profile)> {
         .iter()
         .map(|(file, text)| Source { file, text })
         .collect();
-    let imported = import::read(&sources, &options(args))?;
+    let mut imported = import::read(&sources, &options(args)?)?;
+    if let Some(recorded) = &args.with {
+        let name = recorded.display().to_string();
+        let recorded = profile::read(&name, &text(recorded)?.1)?;
+        let filled = import::fill(&recorded, imported);
+        imported = filled.map_err(|why| UsageError(format!("{}: {why}", sources[0].file)))?;
+    }
     for told in &imported.notes {
         note(&format!("dbstow: {told}"));
     }
-    Ok((imported.format.to_string(), imported.profile))
+    let from = match &args.with {
+        None => imported.format.to_string(),
+        Some(recorded) => format!("{} and {}", recorded.display(), imported.format),
+    };
+    Ok((from, imported.profile))
 }
 
 /// A file's name and text.
@@ -186,8 +206,23 @@ fn text(file: &Path) -> Result<(String, String)> {
     Ok((name, text))
 }
 
-fn options(args: &Args) -> Options {
-    Options {
+/// The machine of this name, as a profile has it.
+fn machine(name: &str) -> Result<Machine> {
+    let catalogue = Catalogue::builtin();
+    let entry = catalogue
+        .machine(name)
+        .map_err(|why| UsageError(format!("--machine: {why}")))?;
+    Ok(Machine {
+        name: Some(entry.name.clone()),
+        processors: Some(entry.spec.cores),
+        memory: Some(entry.spec.memory),
+        cache: None,
+    })
+}
+
+fn options(args: &Args) -> Result<Options> {
+    let machine = args.machine.as_deref().map(machine).transpose()?;
+    Ok(Options {
         format: args.format,
         devices: args.device.clone(),
         start: args.start,
@@ -195,5 +230,6 @@ fn options(args: &Args) -> Options {
         utc_offset: args.utc_offset,
         dates: args.dates,
         instances: args.instance.clone(),
-    }
+        machine: machine.unwrap_or_default(),
+    })
 }

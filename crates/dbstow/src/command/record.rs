@@ -52,6 +52,9 @@ pub struct Args {
     /// Length of an interval; 10s or more gives figures that are not rounded by the server's own delays
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub every: Duration,
+    /// Record from the server's own answers alone, as on a managed service, although it is on this machine
+    #[arg(long)]
+    pub no_host: bool,
     /// Profile to write
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
@@ -143,6 +146,7 @@ mod live {
         let recording = Recording {
             length: args.length,
             every: args.every,
+            without_host: args.no_host,
         };
         let outlet = args.publish.open()?;
         let shown = RecordProgress::new(args, servers.title, stopped)?;

@@ -45,7 +45,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         ListFormat::Text if args.details => {
             let both = |service| {
                 let known = report::service(service, &catalogue);
-                [known, report::service_sources(service, &catalogue)]
+                [known, report::service_details(service, &catalogue)]
             };
             print_all(services.iter().copied().flat_map(both))?;
         }

@@ -8,5 +8,6 @@ mod licences;
 mod machines;
 mod quiet;
 mod replay;
+mod services;
 mod verify;
 mod web;

@@ -167,6 +167,7 @@ fn it_is_recorded_by_its_url() {
         let recording = Recording {
             length: Duration::from_secs(2),
             every: Duration::from_secs(1),
+            without_host: false,
         };
         let recorded = recorder.record(recording, &notes);
         ended.store(true, Ordering::Relaxed);

@@ -188,6 +188,90 @@ fn counts_are_those_of(profile: &Profile, metrics: &str) {
     }
 }
 
+/// A response of CloudWatch with 500 reads and 300 writes a second, in points of 2 s from the profile's start on.
+fn cloudwatch(profile: &Profile) -> String {
+    let covered = profile.covered().as_secs_f64();
+    let points = (covered / 2.0) as i64;
+    let times = (0..points).map(|point| {
+        let at = profile.start.as_second() + 1 + 2 * point;
+        let at = profile::Timestamp::from_second(at).unwrap();
+        format!("\"{at}\"")
+    });
+    let times: Vec<String> = times.collect();
+    let series = [
+        ("ReadIOPS", 500.0),
+        ("WriteIOPS", 300.0),
+        ("ReadThroughput", 4_096_000.0),
+        ("WriteThroughput", 9_830_400.0),
+        ("ReadLatency", 0.002),
+        ("WriteLatency", 0.001),
+    ]
+    .map(|(label, value)| {
+        let values = vec![format!("{value:?}"); times.len()].join(", ");
+        let times = times.join(", ");
+        format!(
+            r#"{{"Id": "m", "Label": "{label}", "Timestamps": [{times}], "Values": [{values}]}}"#
+        )
+    });
+    format!(r#"{{"MetricDataResults": [{}]}}"#, series.join(", "))
+}
+
+#[test]
+fn a_server_is_recorded_from_its_own_answers_alone_and_filled_with_what_its_service_counted() {
+    let Some(binaries) = binaries() else { return };
+    let server = Theirs::start(&binaries);
+    let working = work(&server);
+    let recorder = Recorder::of(&server);
+    let place = recorder.folder.path();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dbstow"));
+        let output = command.args(arguments).current_dir(place).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output));
+        text(&output)
+    };
+    let out = [
+        "--for",
+        "9s",
+        "--every",
+        "1s",
+        "--no-host",
+        "--out",
+        "shop.toml",
+    ];
+    run(&[&["record", "--server", &recorder.url], &out[..]].concat());
+    end(working);
+    let alone = recorder.profile();
+    let interval = &alone.intervals[0];
+    assert_eq!(interval.processor, None);
+    assert_eq!(interval.roles[&Role::Data].reads.waited, None);
+    assert!(alone.assumptions.join("\n").contains("as --no-host asks"));
+
+    std::fs::write(place.join("cloudwatch.json"), cloudwatch(&alone)).unwrap();
+    let filled = [
+        "import",
+        "cloudwatch.json",
+        "--with",
+        "shop.toml",
+        "--out",
+        "filled.toml",
+    ];
+    let said = run(&filled);
+    assert!(said.contains("from shop.toml and cloudwatch"), "{said}");
+    let filled = std::fs::read_to_string(place.join("filled.toml")).unwrap();
+    let filled = profile::read("filled.toml", &filled).unwrap();
+    let interval = &filled.intervals[0];
+    let (data, log) = (interval.roles[&Role::Data], interval.roles[&Role::Log]);
+    // 2 s of 500 reads; of 300 writes, the log's are the log's.
+    assert_eq!(data.reads.count, Some(1_000.0));
+    assert_eq!(data.reads.latency(), Some(Duration::from_millis(2)));
+    let writes = data.writes.count.unwrap() + log.writes.count.unwrap();
+    assert!(
+        log.writes.count.unwrap() > 0.0 && writes >= 599.0,
+        "{writes}"
+    );
+    assert!(interval.operations.unwrap() > 0.0);
+}
+
 #[test]
 fn ctrl_c_writes_what_there_is() {
     let Some(binaries) = binaries() else { return };

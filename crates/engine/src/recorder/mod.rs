@@ -52,6 +52,8 @@ pub struct Recording {
     pub length: Duration,
     /// Length of an interval.
     pub every: Duration,
+    /// Whether a server that is on this machine is recorded as if it were not: from its own answers alone.
+    pub without_host: bool,
 }
 
 /// Why a recording has no profile.
@@ -136,6 +138,9 @@ pub trait Recorded {
     /// Connects; `number` distinguishes connections.
     fn connect(&self, number: u32) -> Result<Self::Session, EngineError>;
 
+    /// Leaves out what this machine counts of the server's disks and processes.
+    fn leave_host_out(&mut self) {}
+
     /// When a snapshot was taken, by the recording's clock.
     fn at(snapshot: &Snapshot<Self>) -> Duration;
 
@@ -196,6 +201,9 @@ fn record<R: Recorded>(
     recording: Recording,
     watcher: &dyn Watcher,
 ) -> Result<Profile, RecordError> {
+    if recording.without_host {
+        server.leave_host_out();
+    }
     let mut session = server.connect(0)?;
     let clock = Clock::start();
     let mut first = session.snapshot(&clock).map_err(|error| {

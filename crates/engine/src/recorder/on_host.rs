@@ -111,6 +111,7 @@ type Snapshot<R> = <<R as OnHost>::Session as RecordedSession>::Snapshot;
 pub struct WithHost<R> {
     server: R,
     host: Result<Host, String>,
+    leaves_host_out: bool,
 }
 
 impl<R> WithHost<R> {
@@ -119,6 +120,7 @@ impl<R> WithHost<R> {
         WithHost {
             server,
             host: Err("it was not looked for".to_owned()),
+            leaves_host_out: false,
         }
     }
 }
@@ -132,6 +134,10 @@ impl<R: OnHost> Recorded for WithHost<R> {
 
     fn connect(&self, number: u32) -> Result<R::Session, EngineError> {
         self.server.connect(number)
+    }
+
+    fn leave_host_out(&mut self) {
+        self.leaves_host_out = true;
     }
 
     fn at(snapshot: &Snapshot<R>) -> Duration {
@@ -150,7 +156,10 @@ impl<R: OnHost> Recorded for WithHost<R> {
         first: &mut Snapshot<R>,
         draft: &mut Draft,
     ) -> Timestamp {
-        self.host = R::find(first);
+        self.host = match self.leaves_host_out {
+            true => Err("as --no-host asks".to_owned()),
+            false => R::find(first),
+        };
         if let Ok(host) = &self.host {
             draft.machine = host.machine();
             draft.volumes = host.volumes();

@@ -56,7 +56,7 @@ fn results_and_statistics_that_say_too_little_are_named() {
     let diskspd = "\u{feff}<Results>\n<System><ComputerName>S</ComputerName></System>\n<Profile></Profile>\n<TimeSpan></TimeSpan>\n</Results>\n";
     let cloudwatch = r#"{"MetricDataResults": [{"Id": "m1", "Label": "VolumeReadOps", "Timestamps": [], "Values": []}]}"#;
     let azure =
-        r#"{"cost": 0, "timespan": "a/b", "interval": "PT1M", "value": [{"timeseries": []}]}"#;
+        "Time,Disk Read Operations/Sec,Disk Write Operations/Sec\n2026-11-21T10:00:00Z,1,2\n";
     let screen = "Pattern,Sample Time,Sample (seconds),File Name,Drive,# Reads/Writes,MB Read/Written,Avg Stall (ms),file physical name,DatabaseName,StallRank\n\
                   PHYSICAL READS,2026-11-21 10:00:00,5,shop [ROWS],D:,10,1,3,D:\\shop.mdf,shop,1\n";
     let rows = without_header(screen);
@@ -69,7 +69,7 @@ fn results_and_statistics_that_say_too_little_are_named() {
             "an answer of CloudWatch to get-metric-data",
             "`aws cloudwatch get-metric-statistics --statistics Sum`",
         ),
-        (azure, "an answer of Azure Monitor", "record the server"),
+        (azure, "a CSV of Azure Monitor", "record the server"),
         (
             screen,
             "what sp_BlitzFirst shows",

@@ -2,7 +2,7 @@
 
 use catalogue::{Catalogue, MachineEntry, Service, ServiceStorage};
 use experiment::spec::{self, Disk, Role};
-use model::{LimitSpec, MachineSpec, Rate, VolumeSpec};
+use model::{MachineSpec, VolumeSpec};
 
 /// Why a managed service does not have a placement.
 #[derive(Debug, thiserror::Error)]
@@ -287,37 +287,10 @@ impl<'a> Placed<'a> {
     /// Lets volumes share what the service limits for all of them: a pool becomes the class's limit, and capped storage has the
     /// cap beside that.
     pub(super) fn share(&self, machine: &mut MachineSpec, volumes: &mut [VolumeSpec]) {
-        for (volume, (_, rule)) in volumes.iter_mut().zip(&self.volumes) {
-            let Some(rule) = rule else { continue };
-            for disk in &mut volume.disks {
-                let of_class = disk.machine_limits.first();
-                if let Some(limit) = of_class.and_then(|name| machine.limits.get_mut(name))
-                    && rule.pool
-                {
-                    *limit = bounded(std::mem::take(&mut disk.limits), limit);
-                }
-                let cap = rule
-                    .capped
-                    .as_ref()
-                    .and_then(|name| machine.limits.get(name));
-                disk.limits.extend(cap.into_iter().flatten().copied());
-            }
-        }
+        let rules: Vec<Option<&ServiceStorage>> =
+            self.volumes.iter().map(|(_, rule)| *rule).collect();
+        Service::share(&rules, machine, volumes);
     }
-}
-
-/// What a pool was given, where the class allows as much.
-fn bounded(mut own: Vec<LimitSpec>, most: &[LimitSpec]) -> Vec<LimitSpec> {
-    for limit in &mut own {
-        for bound in most {
-            limit.rate = match (limit.rate, bound.rate) {
-                (Rate::Iops(own), Rate::Iops(most)) => Rate::Iops(own.min(most)),
-                (Rate::Throughput(own), Rate::Throughput(most)) => Rate::Throughput(own.min(most)),
-                (own, Rate::Iops(_) | Rate::Throughput(_)) => own,
-            };
-        }
-    }
-    own
 }
 
 /// The rule of a volume; `None` for a disk that no vendor has.

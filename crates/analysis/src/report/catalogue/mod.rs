@@ -13,7 +13,7 @@ use super::section::{Body, Item, Kind, Place, Report};
 
 pub use disks::{disk, disks, disks_json};
 pub use machines::{machine, machines, machines_json};
-pub use services::{classes, service, service_sources, services, services_json};
+pub use services::{classes, service, service_details, services, services_json};
 
 /// A list, without a title: what it is of was asked for.
 fn listed(table: Table) -> Report {

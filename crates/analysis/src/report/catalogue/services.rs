@@ -35,7 +35,7 @@ pub fn services(services: &[&Service]) -> Report {
     listed(table)
 }
 
-/// All about a service: what it is and what its classes are, on one screen.
+/// A service on one screen: what its storage allows, and what its classes are.
 pub fn service(service: &Service, catalogue: &Catalogue) -> Report {
     let mut report = Report {
         title: format!("{}: {}", service.name, service.title),
@@ -58,18 +58,19 @@ pub fn service(service: &Service, catalogue: &Catalogue) -> Report {
         let families = Body::Table(families(service));
         report.add("classes", "", Place::Full, families);
     }
+    report
+}
+
+/// What is assumed of a service and what else is to be known of it, and where its figures come from.
+pub fn service_details(service: &Service, catalogue: &Catalogue) -> Report {
+    let mut report = Report::default();
     let assumed = service
         .assumed
         .iter()
         .map(|text| format!("assumed: {text}"));
     let notes = assumed.chain(service.notes.iter().cloned());
     let notes = notes.map(|text| Item::new(Kind::Point, "", text)).collect();
-    report.add("notes", "", Place::Full, Body::List(notes));
-    report
-}
-
-/// Where its figures come from.
-pub fn service_sources(service: &Service, catalogue: &Catalogue) -> Report {
+    report.add("notes", "Notes", Place::Full, Body::List(notes));
     let entries = entries(service, catalogue);
     let of_disks = entries
         .iter()
@@ -79,7 +80,6 @@ pub fn service_sources(service: &Service, catalogue: &Catalogue) -> Report {
     let mut known = BTreeSet::new();
     let all = service.sources.iter().chain(of_disks).chain(of_classes);
     let all = all.filter(|one| known.insert(one.id.as_str())).map(source);
-    let mut report = Report::default();
     report.add("sources", "Sources", Place::Full, Body::List(all.collect()));
     report
 }
@@ -259,9 +259,9 @@ fn storage_table(service: &Service, catalogue: &Catalogue) -> Table {
     table
 }
 
-/// The classes of one family.
+/// Families of classes whose limits and local disks are alike.
 struct Family<'a> {
-    name: &'a str,
+    names: Vec<&'a str>,
     classes: Vec<&'a MachineEntry>,
 }
 
@@ -270,15 +270,24 @@ fn families(service: &Service) -> Table {
     for class in service.classes.values() {
         by_name.entry(&class.family).or_default().push(class);
     }
-    let families = by_name.into_iter().map(|(name, mut classes)| {
-        classes.sort_by_key(|class| class.spec.cores);
-        Family { name, classes }
-    });
+    let mut families: Vec<Family<'_>> = Vec::new();
+    for (name, classes) in by_name {
+        let own = Family::of(name, classes);
+        let is_alike = |other: &&mut Family<'_>| other.key() == own.key();
+        match families.iter_mut().find(is_alike) {
+            None => families.push(own),
+            Some(other) => {
+                other.names.extend(own.names);
+                other.classes.extend(own.classes);
+                other.sort();
+            }
+        }
+    }
     let multi = service.multi_zone.class;
     let prices = move |family: &Family<'_>| family.range(|class| per_month(class, Some(1.0)));
     let prices_multi = move |family: &Family<'_>| family.range(|class| per_month(class, multi));
     let columns = [
-        Column::text("family", |family: &Family<'_>| family.name.to_owned()).pinned(),
+        Column::text("families", Family::shown).pinned(),
         Column::figure("classes", |family: &Family<'_>| {
             family.classes.len().to_string()
         }),
@@ -301,7 +310,46 @@ fn families(service: &Service) -> Table {
     table
 }
 
-impl Family<'_> {
+impl<'a> Family<'a> {
+    fn of(name: &'a str, classes: Vec<&'a MachineEntry>) -> Family<'a> {
+        let mut family = Family {
+            names: vec![name],
+            classes,
+        };
+        family.sort();
+        family
+    }
+
+    /// By size, those of one size by price.
+    fn sort(&mut self) {
+        let usd = |class: &MachineEntry| {
+            let usd = class.price.and_then(|price| price.linux_per_month());
+            usd.unwrap_or(0.0)
+        };
+        self.classes.sort_by(|a, b| {
+            let by_size = a.spec.cores.cmp(&b.spec.cores);
+            by_size.then(usd(a).total_cmp(&usd(b)))
+        });
+    }
+
+    /// Its names, a few on a line.
+    fn shown(&self) -> String {
+        let lines = self.names.chunks(4).map(|names| names.join(", "));
+        lines.collect::<Vec<_>>().join(",\n")
+    }
+
+    /// What families of one row have in common, apart from sizes and prices.
+    fn key(&self) -> [String; 2] {
+        let first = |of: fn(&MachineEntry) -> String| {
+            let per_core = self.classes.first().map(|class| of(class));
+            per_core.unwrap_or_default()
+        };
+        [
+            local_brief(&self.classes),
+            first(|class| format!("{} {}", rate(class, Measure::Iops), log_rate(class))),
+        ]
+    }
+
     /// What the smallest and the largest of it have.
     fn range(&self, of: impl Fn(&MachineEntry) -> String) -> String {
         let mut known: Vec<String> = self.classes.iter().map(|class| of(class)).collect();
@@ -373,7 +421,8 @@ fn price_note(service: &Service) -> String {
     let lists: BTreeSet<String> = lists.collect();
     let lists: Vec<String> = lists.into_iter().collect();
     format!(
-        "IOPS, MB/s: what lasts, of all volumes. $/month: on demand, 730 hours, without storage; {}. ?: not known.",
+        "From the smallest class to the largest. IOPS, MB/s: what lasts, of all volumes. $/month: on demand, 730 hours, without storage; \
+         {}. ?: not known.",
         lists.join("; ")
     )
 }
@@ -404,6 +453,8 @@ fn service_json(service: &Service, catalogue: &Catalogue) -> Value {
         "title": service.title,
         "types": service.types,
         "not_modelled": service.not_modelled,
+        "includes": service.includes,
+        "leaves_out": service.leaves,
         "files": { "data": service.lies.data, "log": service.lies.log, "temp": service.lies.temp },
         "volumes_max": service.volumes_max,
         "price_factor_two_zones": { "class": service.multi_zone.class, "storage": service.multi_zone.storage },
@@ -436,10 +487,10 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_on_a_screen_of_100_by_40_and_a_service_on_two() {
+    fn the_list_and_each_service_are_on_a_screen_of_100_by_40() {
         let catalogue = Catalogue::builtin();
         let all: Vec<&Service> = catalogue.services().collect();
-        let each = all.iter().map(|one| (service(one, &catalogue), 80));
+        let each = all.iter().map(|one| (service(one, &catalogue), 40));
         for (report, most) in each.chain([(services(&all), 40)]) {
             let text = text(&report);
             let widest = text.lines().map(|line| line.chars().count()).max();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use advise::ServiceWish;
 use clap::{ValueEnum, ValueHint};
 
 use super::paid;
@@ -21,6 +22,7 @@ const BUDGET_MAX: f64 = 1e12;
     dbstow advise shop.toml --today today.toml --cloud aws --machine r6i --temp local --growth 1.5\n  \
     dbstow advise shop.toml --today recorded --set machine.cores=16 --set machine.memory=128GiB --cloud azure \\\n      \
     --capacity data=2TiB --capacity log=100GiB --capacity temp=200GiB\n  \
+    dbstow advise shop.toml --today today.toml --cloud aws --service rds\n  \
     dbstow advise shop.toml --today today.toml --cloud azure --drill finalists-drill\n  \
     dbstow advise shop.toml --today today.toml --cloud aws --minimal --currency EUR=0.92\n  \
     dbstow advise shop.toml --today today.toml --cloud azure --windows --prices own.csv --discount 30%")]
@@ -47,6 +49,10 @@ pub struct Args {
     /// Only machines whose name has this in it
     #[arg(long, value_name = "PATTERN")]
     pub machine: Option<String>,
+    /// Managed services of the product beside machines: rds, flexible, managed-instance, sqldb, any of them, or none [default: that of
+    /// today's class alone, and none where today's is a machine]
+    #[arg(long, value_name = "KIND", value_parser = service)]
+    pub service: Option<ServiceWish>,
     /// Only the machine of today
     #[arg(long, conflicts_with = "machine")]
     pub keep_machine: bool,
@@ -126,6 +132,16 @@ pub struct Args {
     /// Print everything, not one screen of it
     #[arg(long)]
     pub full: bool,
+}
+
+/// Which services; what is not known of the product is refused later, with those that are.
+#[expect(clippy::unnecessary_wraps, reason = "a parser of clap")]
+fn service(text: &str) -> Result<ServiceWish, String> {
+    Ok(match text {
+        "none" => ServiceWish::None,
+        "any" => ServiceWish::Any,
+        family => ServiceWish::Family(family.to_owned()),
+    })
 }
 
 /// A span of time, as it was written.

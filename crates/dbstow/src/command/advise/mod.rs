@@ -150,6 +150,7 @@ impl Args {
             replicas: self.paid.replicas,
             commitment_years: self.paid.term.map(paid::Term::years),
             backup_days: self.paid.backup_days,
+            services: self.service.clone().unwrap_or_default(),
             nominal: self.paid.nominal,
             limits: Limits {
                 slower_max: self.not_slower,

@@ -20,6 +20,8 @@ const FILES_NEAR: f64 = 0.9;
 const TEMPDB_FILES: usize = 12;
 /// Maximum length of the logical name of a tempdb file.
 const NAME_MAX: usize = 16;
+/// How far below the next class a file is just below it, as a share. Our choice.
+const STEP_NEAR: f64 = 0.10;
 /// Share of request time added by governance from which it is reported. Our choice.
 const GOVERNED_MAX: f64 = 0.10;
 
@@ -56,6 +58,17 @@ pub(super) const RULES: &[Rule] = &[
         sources: &[MANAGED_LIMITS, FILE_STATS],
         applies: Applies::MANAGED,
         judge: file_size,
+    },
+    Rule {
+        id: "managed-file-step",
+        title: "a file of a managed instance is just below the size of the next class",
+        severity: Severity::Low,
+        why: "low where the server held requests of the file back, else a note: a few GiB more are paid for, and give up to 4.6 times the IOPS",
+        says: "A data file of the General Purpose tier is not within 10 % (ours) below 129 GiB, 513 GiB or 1,025 GiB, from which on it \
+               gets more IOPS. Newer tiers pool the instance's IOPS instead.",
+        sources: &[MANAGED_LIMITS, FILE_STATS],
+        applies: Applies::MANAGED,
+        judge: file_step,
     },
     Rule {
         id: "managed-log-files",
@@ -206,6 +219,51 @@ fn slow_files(capture: &Capture, database: i64, files: &[&File]) -> Outcome {
     finding.remedy(
         "if reads or writes of it are slow, make its files larger (129 GiB is the next class) or more; `dbstow run` compares both",
     )
+}
+
+fn file_step(capture: &Capture) -> Vec<Outcome> {
+    if capture.files.is_empty() {
+        return vec![no_files(capture)];
+    }
+    let data = user_files(capture).filter(|file| file.kind == FileKind::Rows);
+    let near = data.filter_map(|file| Some((file, next_class(file.size_bytes)?)));
+    let near: Vec<(&File, i64)> = near.collect();
+    if near.is_empty() {
+        return vec![Outcome::fine("no data file is just below the next class")];
+    }
+    let finding = |(file, next): (&File, i64)| {
+        let held = governed_share(capture, |io| {
+            io.database_id == file.database_id && io.file_id == file.id
+        });
+        let severity = match held {
+            Some(share) if share >= GOVERNED_MAX => Severity::Low,
+            Some(_) | None => Severity::Note,
+        };
+        let ((now, _), (then, _)) = (speed(file.size_bytes), speed(next));
+        let message = format!(
+            "{} of {} is {}: at {} it gets {then} IOPS instead of {now}",
+            file.name,
+            capture.database(file.database_id),
+            bytes(file.size_bytes),
+            bytes(next)
+        );
+        let mut finding = Finding::new(severity, message).at([place(capture, file)]);
+        if let Some(held) = held {
+            finding = finding.with("waits limited by governance", percent(held));
+        }
+        finding.remedy("where its reads or writes are slow, make it that large; newer tiers have other limits (--ignore managed-file-step)")
+    };
+    near.into_iter().map(finding).collect()
+}
+
+/// The size of the next class, a GiB above the largest file of its own, where a file is within a tenth of it and that class has more IOPS.
+fn next_class(size: i64) -> Option<i64> {
+    let at = BY_SIZE.iter().position(|(most, _, _)| size <= *most)?;
+    let (most, iops, _) = BY_SIZE[at];
+    let (_, more, _) = BY_SIZE.get(at + 1)?;
+    let next = most + (1 << 30);
+    let is_near = size as f64 >= (1.0 - STEP_NEAR) * next as f64;
+    (is_near && *more > iops && most < 2 << 40).then_some(next)
 }
 
 fn tempdb_names(capture: &Capture) -> Vec<Outcome> {

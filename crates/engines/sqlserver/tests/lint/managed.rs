@@ -41,6 +41,34 @@ fn small_files_are_said_with_the_iops_they_get() {
 }
 
 #[test]
+fn a_file_just_below_the_next_class_is_said_with_what_that_has() {
+    let mut capture = capture("managed-instance");
+    assert_quiet(&capture, "managed-file-step");
+    let mut resized = |size: i64| {
+        let mut files = capture.files.iter_mut();
+        let file = files.find(|file| file.database_id == 5).expect("crm");
+        file.size_bytes = size;
+        capture.clone()
+    };
+    // 90 % of 129 GiB are 116.1 GiB.
+    assert_quiet(&resized(116 * GIB), "managed-file-step");
+    assert_says(&resized(120 * GIB), "managed-file-step", "of crm is");
+    assert_says(
+        &resized(128 * GIB),
+        "managed-file-step",
+        "at 129 GiB it gets 2300 IOPS instead of 500",
+    );
+    assert_says(
+        &resized(1000 * GIB),
+        "managed-file-step",
+        "it gets 7500 IOPS instead of 5000",
+    );
+    // From 2 TiB on there is nothing to gain, and none is asked of a file that is in the next class.
+    assert_quiet(&resized(129 * GIB), "managed-file-step");
+    assert_quiet(&resized(2000 * GIB), "managed-file-step");
+}
+
+#[test]
 fn an_instance_has_one_log_for_each_database() {
     let mut capture = capture("managed-instance");
     assert_quiet(&capture, "managed-log-files");
