@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use analysis::report::advice::document::{Layout, Volume};
+use analysis::report::advice::document::{Advice, Layout, Volume};
 use analysis::report::advice::{Decision, Kind};
 use catalogue::{Catalogue, Provision};
 use model::{Bytes, DiskSpec, Iops, Throughput};
@@ -33,6 +33,14 @@ pub(super) fn worth(usd: Option<f64>) -> f64 {
 }
 
 impl Described<'_> {
+    /// Adds to each layout what is different in it from today's.
+    pub(super) fn add_differences(&self, document: &mut Advice) {
+        let now = document.today.clone();
+        for layout in document.layouts_mut() {
+            layout.differences = differences(self.request.catalogue, &now, layout);
+        }
+    }
+
     /// What to do.
     ///
     /// # Errors
@@ -140,7 +148,7 @@ impl Described<'_> {
 }
 
 /// What is different in a layout; a phrase for the machine and each volume.
-pub(super) fn differences(catalogue: &Catalogue, today: &Layout, other: &Layout) -> Vec<String> {
+fn differences(catalogue: &Catalogue, today: &Layout, other: &Layout) -> Vec<String> {
     let mut all = Vec::new();
     let (machine, now) = (other.machine_shown(), today.machine_shown());
     if machine != now {

@@ -128,10 +128,7 @@ impl Described<'_> {
             above_budget,
         };
         self.add_reads(&mut document);
-        let now = document.today.clone();
-        for layout in document.layouts_mut() {
-            layout.differences = decide::differences(self.request.catalogue, &now, layout);
-        }
+        self.add_differences(&mut document);
         document.price_lists = self.price_lists(&document);
         document.assumptions = self.assumptions(&document);
         document.notes = self.notes(&document);

@@ -57,7 +57,12 @@ fn transcripts_are_what_the_program_prints() {
             match matches(&expected, actual) {
                 Ok(()) => {}
                 Err(_) if write => {
-                    text = text.replacen(&expected, &renewed(&expected, actual), 1);
+                    let line = format!("$ dbstow {command}\n");
+                    text = match expected.as_str() {
+                        // A new one.
+                        "" => text.replacen(&line, &format!("{line}{actual}"), 1),
+                        _ => text.replacen(&expected, &renewed(&expected, actual), 1),
+                    };
                     fs::write(&file, &text).expect("a document of ours");
                 }
                 Err(missing) => panic!(

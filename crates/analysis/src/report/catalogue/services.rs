@@ -35,7 +35,7 @@ pub fn services(services: &[&Service]) -> Report {
     listed(table)
 }
 
-/// A service on one screen: what its storage allows, and what its classes are.
+/// A service: what its storage allows, and what its classes are.
 pub fn service(service: &Service, catalogue: &Catalogue) -> Report {
     let mut report = Report {
         title: format!("{}: {}", service.name, service.title),
@@ -475,58 +475,4 @@ pub fn services_json(services: &[&Service], catalogue: &Catalogue) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use table::Width;
-
-    use super::*;
-    use crate::report::section::Extent;
-    use crate::report::terminal;
-
-    fn text(report: &Report) -> String {
-        terminal::render(report, Width::default(), Extent::Full).to_string()
-    }
-
-    #[test]
-    fn the_list_and_each_service_are_on_a_screen_of_100_by_40() {
-        let catalogue = Catalogue::builtin();
-        let all: Vec<&Service> = catalogue.services().collect();
-        let each = all.iter().map(|one| (service(one, &catalogue), 40));
-        for (report, most) in each.chain([(services(&all), 40)]) {
-            let text = text(&report);
-            let widest = text.lines().map(|line| line.chars().count()).max();
-            assert!(widest.is_some_and(|widest| widest <= 100), "{text}");
-            let lines = text.lines().count();
-            assert!(lines <= most, "{lines} lines: {text}");
-        }
-    }
-
-    #[test]
-    fn a_storage_type_has_a_line_for_each_range_of_sizes() {
-        let catalogue = Catalogue::builtin();
-        let one = catalogue
-            .find_services("rds-postgresql")
-            .expect("it is there")[0];
-        let text = text(&service(one, &catalogue));
-        for part in [
-            "aws.rds.gp3",
-            "below 400 GiB",
-            "asked, up to 64000",
-            "beside io1, io2",
-        ] {
-            assert!(text.contains(part), "no {part} in {text}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_modelled_says_why() {
-        let catalogue = Catalogue::builtin();
-        let one = catalogue
-            .find_services("aurora-mysql")
-            .expect("it is there")[0];
-        let text = text(&service(one, &catalogue));
-        assert!(
-            text.contains("It is not modelled: no limit on IOPS"),
-            "{text}"
-        );
-    }
-}
+mod tests;
