@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use catalogue::Spreads;
 use model::{Operation, Spread, random};
 use replay::ReplayError;
-use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::load::Load;
 use super::simulate::{Effort, Placed};
@@ -22,6 +21,19 @@ const WORLDS: usize = 8;
 
 /// Standard deviations from the middle to either end of an interval that holds 95 of 100 worlds.
 const DEVIATIONS: f64 = 1.96;
+
+/// Standard normal deviates below which 1/16, 3/16, .. 15/16 of all are: the middles of eight intervals of the same chance. As figures,
+/// since functions that compute them differ between platforms in the last digit.
+const MIDDLES: [f64; WORLDS] = [
+    -1.534_120_544,
+    -0.887_146_559,
+    -0.488_776_411,
+    -0.157_310_685,
+    0.157_310_685,
+    0.488_776_411,
+    0.887_146_559,
+    1.534_120_544,
+];
 
 /// Seed of the orders.
 const SEED: u64 = 1;
@@ -82,7 +94,7 @@ pub(crate) fn logs(
     let typical_s = seconds(placed)?;
     let worlds = (0..WORLDS).map(|world| in_world(placed, unknowns, world));
     worlds
-        .map(|placed| Ok((seconds(&placed)? / typical_s).ln()))
+        .map(|placed| Ok(libm::log(seconds(&placed)? / typical_s)))
         .collect()
 }
 
@@ -101,11 +113,13 @@ fn in_world(placed: &Placed, unknowns: &[Unknown], world: usize) -> Placed {
 
 /// Standard deviations between an unknown and its typical value, by world.
 fn deviations(name: &str) -> [f64; WORLDS] {
-    let normal = Normal::standard();
+    let mut all = MIDDLES;
     let mut order: Vec<usize> = (0..WORLDS).collect();
     order.sort_by_key(|place| random::derive(SEED, name, *place as u64));
-    let middle = |world: usize| (order[world] as f64 + 0.5) / WORLDS as f64;
-    std::array::from_fn(|world| normal.inverse_cdf(middle(world)))
+    for (world, place) in order.into_iter().enumerate() {
+        all[world] = MIDDLES[place];
+    }
+    all
 }
 
 impl Drawn {
@@ -120,8 +134,8 @@ impl Drawn {
         let shares: BTreeMap<&str, f64> = unknowns
             .iter()
             .map(|unknown| {
-                let share = correlation(&logs, &deviations(&unknown.name)).powi(2);
-                (unknown.name.as_str(), share)
+                let r = correlation(&logs, &deviations(&unknown.name));
+                (unknown.name.as_str(), r * r)
             })
             .collect();
         let mostly = shares
@@ -129,7 +143,7 @@ impl Drawn {
             .max_by(|(_, one), (_, other)| one.total_cmp(other));
         let (name, share) = mostly.filter(|_| deviation > 0.0)?;
         Some(Drawn {
-            factors: [-DEVIATIONS, DEVIATIONS].map(|ends| (mean + ends * deviation).exp()),
+            factors: [-DEVIATIONS, DEVIATIONS].map(|ends| libm::exp(mean + ends * deviation)),
             mostly: (name.to_owned(), share),
         })
     }
@@ -139,7 +153,7 @@ impl Drawn {
 fn moments(all: &[f64]) -> (f64, f64) {
     let count = all.len() as f64;
     let mean = all.iter().sum::<f64>() / count;
-    let squares: f64 = all.iter().map(|one| (one - mean).powi(2)).sum();
+    let squares: f64 = all.iter().map(|one| (one - mean) * (one - mean)).sum();
     (mean, (squares / (count - 1.0)).sqrt())
 }
 
@@ -155,6 +169,8 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use statrs::distribution::{ContinuousCDF, Normal};
+
     use super::*;
 
     fn unknown(name: &str, factor: f64) -> Unknown {
@@ -175,6 +191,15 @@ mod tests {
             logs.sum()
         };
         (0..WORLDS).map(log).collect()
+    }
+
+    #[test]
+    fn middles_are_those_of_eight_intervals_of_the_same_chance() {
+        let normal = Normal::standard();
+        for (place, middle) in MIDDLES.iter().enumerate() {
+            let exact = normal.inverse_cdf((place as f64 + 0.5) / WORLDS as f64);
+            assert!((middle - exact).abs() < 1e-8, "{middle} {exact}");
+        }
     }
 
     #[test]

@@ -52,16 +52,20 @@ fn a_file_just_below_the_next_class_is_said_with_what_that_has() {
     };
     // 90 % of 129 GiB are 116.1 GiB.
     assert_quiet(&resized(116 * GIB), "managed-file-step");
-    assert_says(&resized(120 * GIB), "managed-file-step", "of crm is");
+    assert_says(
+        &resized(120 * GIB),
+        "managed-file-step",
+        "low: data_0 of crm is 120 GiB: at 129 GiB it gets 2300 IOPS instead of 500",
+    );
     assert_says(
         &resized(128 * GIB),
         "managed-file-step",
-        "at 129 GiB it gets 2300 IOPS instead of 500",
+        "low: data_0 of crm is 128 GiB: at 129 GiB it gets 2300 IOPS instead of 500",
     );
     assert_says(
         &resized(1000 * GIB),
         "managed-file-step",
-        "it gets 7500 IOPS instead of 5000",
+        "low: data_0 of crm is 1000 GiB: at 1025 GiB it gets 7500 IOPS instead of 5000",
     );
     // From 2 TiB on there is nothing to gain, and none is asked of a file that is in the next class.
     assert_quiet(&resized(129 * GIB), "managed-file-step");
