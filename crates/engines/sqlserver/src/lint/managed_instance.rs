@@ -241,11 +241,12 @@ fn file_step(capture: &Capture) -> Vec<Outcome> {
         };
         let ((now, _), (then, _)) = (speed(file.size_bytes), speed(next));
         let message = format!(
-            "{} of {} is {}: at {} it gets {then} IOPS instead of {now}",
+            "{} of {} is {}: at {} GiB it gets {then} IOPS instead of {now}",
             file.name,
             capture.database(file.database_id),
             bytes(file.size_bytes),
-            bytes(next)
+            // Not rounded: 1 TiB is in the class below.
+            next >> 30
         );
         let mut finding = Finding::new(severity, message).at([place(capture, file)]);
         if let Some(held) = held {
