@@ -121,7 +121,7 @@ pub enum WhatIfError {
 
 impl Request<'_> {
     /// What the layouts of `advice`, an answer to this request, can be tried with. Layouts with disks or machines that are not of
-    /// the catalogue are left out.
+    /// the catalogue are left out, and those on managed services, whose volumes share limits and grow by rules.
     ///
     /// # Errors
     /// When an operation takes no time.
@@ -300,9 +300,12 @@ impl WhatIf {
 }
 
 impl Known {
-    /// `None` where something of it is not in the catalogue, or its price is not known.
+    /// `None` where something of it is not in the catalogue, its price is not known, or it is on a managed service.
     fn of(layout: &document::Layout, need: &Need, catalogue: &Catalogue) -> Option<Known> {
         let entry = catalogue.machine(layout.machine.as_ref()?).ok()?;
+        if entry.service.is_some() {
+            return None;
+        }
         let machine = Machine::of(entry, layout.switched_on.map(bill::option), need)?;
         let is_known = |volume: &document::Volume| match volume.forgets {
             true => machine.local.is_some(),

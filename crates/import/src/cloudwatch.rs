@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use model::Duration;
 use model::number::Counted;
 use reading::Role;
-use serde::Deserialize;
 
+use super::cloudwatch_answer::{Answer, Point};
 use super::cloudwatch_server;
 use super::devices::{self, Found};
 use super::error::ImportError;
@@ -61,22 +61,6 @@ const TIMES: [Unit; 3] = [
 const REQUEST_MAX: f64 = 1_048_576.0;
 /// The one volume, which the responses do not name.
 const VOLUME: &str = "volume";
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Answer {
-    label: String,
-    datapoints: Vec<Point>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Point {
-    timestamp: String,
-    sum: Option<f64>,
-    average: Option<f64>,
-    unit: Option<String>,
-}
 
 /// Data points of a metric by time, with their file.
 struct Series<'a> {

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
+use super::cloudwatch_answer::Answer;
 use super::error::ImportError;
 use super::metered::{LOCAL, LOG_VOLUME, Measure, Metered, Metric, VOLUME};
 use super::source::{Options, Source};
@@ -85,23 +86,8 @@ struct Series {
     status_code: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Statistics {
-    label: String,
-    datapoints: Vec<Point>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Point {
-    timestamp: String,
-    average: Option<f64>,
-    unit: Option<String>,
-}
-
 /// A series of a file, whatever its form.
-struct Answer {
+struct Named {
     metric: Option<&'static Known>,
     name: String,
     points: Vec<(String, f64)>,
@@ -150,7 +136,7 @@ pub(super) fn read(sources: &[Source], options: &Options) -> Result<Draft, Impor
     finished.map_err(|mistake| mistake.of(sources[0].file))
 }
 
-fn parse(source: &Source, draft: &mut Draft) -> Result<Vec<Answer>, ImportError> {
+fn parse(source: &Source, draft: &mut Draft) -> Result<Vec<Named>, ImportError> {
     let wrong = |error: serde_json::Error, remedy: &str| {
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
@@ -172,11 +158,9 @@ fn parse(source: &Source, draft: &mut Draft) -> Result<Vec<Answer>, ImportError>
     }
     let remedy =
         "give what `aws cloudwatch get-metric-statistics --output json` prints, a file a metric";
-    let answer: Statistics =
-        serde_json::from_str(source.text).map_err(|error| wrong(error, remedy))?;
-    let answer = answer.answer();
-    answer
-        .map(|answer| vec![answer])
+    let answer: Answer = serde_json::from_str(source.text).map_err(|error| wrong(error, remedy))?;
+    means(answer)
+        .map(|named| vec![named])
         .map_err(|message| ImportError::file(source.file, message))
 }
 
@@ -194,7 +178,7 @@ fn known(label: &str, id: &str) -> Option<&'static Known> {
 }
 
 impl Series {
-    fn answer(self, file: &str, draft: &mut Draft) -> Result<Answer, ImportError> {
+    fn answer(self, file: &str, draft: &mut Draft) -> Result<Named, ImportError> {
         let name = match self.label.is_empty() {
             true => self.id.clone(),
             false => self.label.clone(),
@@ -217,7 +201,7 @@ impl Series {
                 excerpt(&status)
             ));
         }
-        Ok(Answer {
+        Ok(Named {
             metric: known(&self.label, &self.id),
             name: excerpt(&name),
             points: self.timestamps.into_iter().zip(self.values).collect(),
@@ -225,31 +209,30 @@ impl Series {
     }
 }
 
-impl Statistics {
-    fn answer(self) -> Result<Answer, String> {
-        let metric = known(&self.label, "");
-        let mut points = Vec::new();
-        for point in self.datapoints.into_iter().filter(|_| metric.is_some()) {
-            let name = &self.label;
-            let value = point.average.ok_or_else(|| {
-                format!("`{name}` has no `Average`; ask for it with --statistics Average")
-            })?;
-            if let (Some(unit), Some(metric)) = (&point.unit, metric)
-                && unit != metric.unit
-            {
-                return Err(format!(
-                    "`{name}` at {} is in `{}`, and its unit is {}; ask for it without --unit",
-                    point.timestamp,
-                    excerpt(unit),
-                    metric.unit
-                ));
-            }
-            points.push((point.timestamp, value));
+/// The means of a metric.
+fn means(answer: Answer) -> Result<Named, String> {
+    let metric = known(&answer.label, "");
+    let name = excerpt(&answer.label);
+    let mut points = Vec::new();
+    for point in answer.datapoints.into_iter().filter(|_| metric.is_some()) {
+        let value = point.average.ok_or_else(|| {
+            format!("`{name}` has no `Average`; ask for it with --statistics Average")
+        })?;
+        if let (Some(unit), Some(metric)) = (&point.unit, metric)
+            && unit != metric.unit
+        {
+            return Err(format!(
+                "`{name}` at {} is in `{}`, and its unit is {}; ask for it without --unit",
+                excerpt(&point.timestamp),
+                excerpt(unit),
+                metric.unit
+            ));
         }
-        Ok(Answer {
-            metric,
-            name: excerpt(&self.label),
-            points,
-        })
+        points.push((point.timestamp, value));
     }
+    Ok(Named {
+        metric,
+        name,
+        points,
+    })
 }

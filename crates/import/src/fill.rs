@@ -144,6 +144,7 @@ fn filled(recorded: &Profile, point: &Interval, from: Timestamp) -> Option<Inter
             .sum(|interval| Some(interval.processor?.as_secs_f64()))
             .map(Duration::from_secs_f64)
             .or(point.processor),
+        logical_read_bytes: server.sum(|interval| interval.logical_read_bytes),
         sessions: server.mean(|interval| interval.sessions),
         running: server.mean(|interval| interval.running),
         waiting: server.waiting(),

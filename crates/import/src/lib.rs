@@ -21,6 +21,7 @@ mod blitz_first;
 mod blkparse;
 mod buckets;
 mod cloudwatch;
+mod cloudwatch_answer;
 mod cloudwatch_server;
 mod cumulative;
 mod date_order;

@@ -70,7 +70,7 @@ impl Described<'_> {
         let more = Bytes(today.0.saturating_mul(MORE));
         let machine = chosen.and_then(|layout| self.machine_with(more, layout));
         let machine = machine.map(|(name, usd)| {
-            let usd = document.asked.currency.shown(usd.abs());
+            let usd = document.asked.currency.shown(usd);
             format!("; {name} has that for {usd} a month more than the answer's machine")
         });
         Some(format!(

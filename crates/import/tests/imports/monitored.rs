@@ -231,11 +231,12 @@ fn recorded() -> Profile {
     let at: Vec<f64> = (0..30).map(|number| f64::from(number) * 10.0).collect();
     let text = format!(
         "format = \"dbstow.profile/1\"\nstart = \"2026-11-21T10:00:00Z\"\n[origin]\ntool = \"dbstow record\"\n[intervals]\n\
-         at_s = {at:?}\nlength_s = {}\noperations = {}\nsessions = {}\n[intervals.data]\nreads = {}\nread_bytes = {}\n\
+         at_s = {at:?}\nlength_s = {}\noperations = {}\nsessions = {}\nlogical_read_bytes = {}\n[intervals.data]\nreads = {}\nread_bytes = {}\n\
          [intervals.log]\nwrites = {}\nwrite_bytes = {}\n",
         column(10.0),
         column(50.0),
         column(4.0),
+        column(81_920_000.0),
         column(9_000.0),
         column(73_728_000.0),
         column(300.0),
@@ -255,6 +256,7 @@ fn a_recording_is_filled_with_the_requests_of_its_volume() {
     // Six intervals of 50.
     assert_eq!(interval.operations, Some(300.0));
     assert_eq!(interval.sessions, Some(4.0));
+    assert_eq!(interval.logical_read_bytes, Some(491_520_000.0));
     assert_eq!(interval.processor, Some(Duration::from_secs(120)));
     let (data, log) = (interval.roles[&Role::Data], interval.roles[&Role::Log]);
     // The server's reads were served by a cache in part: the volume's count. 30 of its 100 writes/s are the log's.
