@@ -20,6 +20,7 @@ mod provider;
 pub mod quote;
 mod request;
 mod script;
+pub mod service;
 
 pub use error::LayoutError;
 pub use folder::{Folder, Style};
