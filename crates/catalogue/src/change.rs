@@ -45,6 +45,13 @@ pub struct Change {
     pub sources: Vec<Source>,
 }
 
+impl Change {
+    /// Whether its command has this word in braces.
+    pub fn needs(&self, word: &str) -> bool {
+        self.command.contains(&format!("{{{word}}}"))
+    }
+}
+
 /// What reads a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

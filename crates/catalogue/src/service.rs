@@ -119,6 +119,13 @@ impl Service {
         self.storage.iter().find(|storage| storage.disk == disk)
     }
 
+    /// Whether a server of it becomes one of another in place.
+    pub fn becomes(&self, other: &Service) -> bool {
+        let name = |service: &Service| service.change.as_ref().map(|change| change.name.clone());
+        let is_same = name(self).is_some() && name(self) == name(other);
+        is_same && self.product == other.product
+    }
+
     /// Whether a server can have these volumes together: each of a storage type, with files of these roles.
     pub fn takes(&self, volumes: &[(&str, Vec<&str>)]) -> bool {
         let ruled = volumes.iter().map(|(disk, roles)| {

@@ -15,6 +15,7 @@
 mod error;
 mod folder;
 pub mod job;
+pub mod lint;
 mod platform;
 mod provider;
 pub mod quote;

@@ -11,6 +11,8 @@ pub(super) struct ArmOf {
     pub(super) settings: Settings,
     /// The baseline, where that is another arm.
     pub(super) today: Option<Settings>,
+    /// Whether it is the baseline of several arms.
+    pub(super) is_baseline: bool,
     pub(super) catalogue: Catalogue,
 }
 

@@ -216,7 +216,7 @@ fn machine(name: &str) -> Result<Machine> {
         name: Some(entry.name.clone()),
         processors: Some(entry.spec.cores),
         memory: Some(entry.spec.memory),
-        cache: None,
+        ..Machine::default()
     })
 }
 

@@ -393,6 +393,7 @@ impl Args {
             title,
             settings: arm.settings.clone(),
             today: today.map(|today| today.settings.clone()),
+            is_baseline: today.is_none() && plan.arms.len() > 1,
             catalogue: resolved.inventory.catalogue,
         })
     }

@@ -25,6 +25,7 @@ mod request;
 mod screen;
 mod server_timeout;
 mod service_layout;
+mod service_lint;
 
 pub mod advise;
 #[cfg(feature = "fio")]

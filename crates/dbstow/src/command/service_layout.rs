@@ -10,6 +10,13 @@ use crate::engines::LAYOUTS;
 
 /// Commands for a server of a managed service, and what its product makes of its volumes.
 pub(super) fn scripts(arm: &ArmOf, then: Server<'_>, names: Names) -> Result<Vec<Script>> {
+    if arm.is_baseline {
+        let message = format!(
+            "{} is the baseline, which is what the server has; name another arm, or another baseline (--set protocol.baseline=NAME)",
+            arm.title
+        );
+        return Err(UsageError(message).into());
+    }
     let today = arm.today.as_ref();
     let server = today.and_then(|today| Server::of(today, &arm.catalogue));
     if let (Some(today), None) = (today, &server) {

@@ -24,7 +24,7 @@ impl ServiceRequest<'_> {
         let Some(today) = &self.today else {
             return Ok(());
         };
-        if !today.becomes(&self.then) {
+        if !today.service.becomes(self.then.service) {
             return Err(LayoutError::Impossible(format!(
                 "{} is on {}, and today's server on {}: one does not become the other in place; create a new server as the arm has it, and \
                  move the data with the product's own tools",

@@ -53,15 +53,6 @@ impl<'a> Server<'a> {
         })
     }
 
-    /// Whether a server of this kind becomes the other in place.
-    pub(super) fn becomes(&self, then: &Server<'_>) -> bool {
-        let name = |service: &Service| service.change.as_ref().map(|change| change.name.clone());
-        self.service.name == then.service.name
-            || (self.service.product == then.service.product
-                && name(self.service).is_some()
-                && name(self.service) == name(then.service))
-    }
-
     /// Its class, as commands call it.
     pub(super) fn class_name(&self) -> &str {
         let rest = self.class.name.strip_prefix(self.service.types.as_str());
@@ -109,12 +100,12 @@ impl<'a> Server<'a> {
     }
 
     /// Whether its class has disks inside.
-    pub(super) fn has_local(&self) -> bool {
+    pub(crate) fn has_local(&self) -> bool {
         self.class.local_disks.is_some_and(|disks| disks > 0)
     }
 
     /// Whether its temporary files are on these.
-    pub(super) fn has_temp_local(&self) -> bool {
+    pub(crate) fn has_temp_local(&self) -> bool {
         let mut volumes = self.volumes.iter();
         volumes.any(|held| held.rule.is_local() && held.roles.contains(&Role::Temp))
     }

@@ -165,14 +165,19 @@ fn class(
     way: &mut Way,
 ) -> Result<(), LayoutError> {
     let is_same = from.is_some_and(|from| from.class.name == to.class.name);
+    let is_tier = from.is_some_and(|from| from.service.name != to.service.name);
+    let shown = |server: &Server<'_>| match is_tier {
+        true => format!("{}, {}", server.service.name, server.class_name()),
+        false => server.class_name().to_owned(),
+    };
     let Some(part) = change.class.as_ref().filter(|_| !is_same) else {
         return Ok(());
     };
     options.add(&part.option)?;
     way.steps.push(Step {
         what: "class",
-        from: from.map_or(String::new(), |from| from.class_name().to_owned()),
-        to: to.class_name().to_owned(),
+        from: from.map_or(String::new(), shown),
+        to: shown(to),
         during: part.during.clone(),
     });
     Ok(())
@@ -273,7 +278,8 @@ fn size(
     }
     let least =
         before.map(|before| Bytes(before.0 + before.0.saturating_mul(change.grows_by) / 100));
-    if let Some((before, least)) = before.zip(least).filter(|(_, least)| size < *least) {
+    let grows = |(before, least): &(Bytes, Bytes)| *before < size && size < *least;
+    if let Some((before, least)) = before.zip(least).filter(grows) {
         way.notes.push(format!(
             "{size} is less than {} % above {before}: {title} makes it {} GiB, and charges that.",
             change.grows_by,
