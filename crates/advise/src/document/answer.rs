@@ -52,9 +52,10 @@ impl Described<'_> {
             ),
             (Kind::Undecided, Some(layout)) => format!(
                 "Undecided: nothing that keeps {goal} costs less than {}{now}. This is a bound, and no layout was simulated (--quick): \
-                 {}, for that price, may be too slow. The same command without --quick answers.",
+                 {}, for that price, may be too slow. The same command without --quick answers.{}",
                 price(layout),
-                what(layout)
+                what(layout),
+                self.on_other_kind(document)
             ),
             (Kind::Change, Some(layout)) => format!(
                 "Change one thing: {}, for {}{now}: operations take {}.{}",

@@ -10,6 +10,8 @@ mod request;
 mod scripts;
 mod server;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod volumes;
 
 pub use fill::Names;
