@@ -14,10 +14,13 @@ use super::request::{layout_of_today, resolved};
 /// When a file cannot be read, or the server is on no managed service.
 pub(super) fn load(profile: &str, today: Option<&str>) -> Result<ServiceFacts> {
     let recorded = inputs::profile(Path::new(profile))?;
-    let resolved = resolved(&RunRequest {
-        allow_large: true,
-        ..RunRequest::new(layout_of_today(profile, today, None, &[])?)
-    })?;
+    // Not its load: a file of monitoring alone, which counts no operations, is enough.
+    let mut request = RunRequest::placements(layout_of_today(profile, today, None, &[])?);
+    request.allow_large = true;
+    let named = [("name", "today"), ("question", "What would be better?")];
+    let named = named.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    request.defaults.extend(named);
+    let resolved = resolved(&request)?;
     let arm = resolved.plan.arms.first();
     let settings = &arm.expect("a plan has an arm").settings;
     let facts = ServiceFacts::of(settings, &recorded, &resolved.inventory.catalogue);

@@ -11,7 +11,7 @@ fn profile(reads: f64, log: f64, temp: f64, balance: Option<[u8; 2]>) -> String 
     });
     format!(
         "format = \"dbstow.profile/1\"\nstart = \"2026-11-28T10:00:00Z\"\n[origin]\ntool = \"CloudWatch\"\n{balance}\
-         [intervals]\nat_s = [0.0, 60.0]\nlength_s = [60.0, 60.0]\noperations = [6000.0, 6000.0]\n\
+         [intervals]\nat_s = [0.0, 60.0]\nlength_s = [60.0, 60.0]\n\
          [intervals.data]\nreads = {0}\nread_bytes = {1}\nwrites = [0.0, 0.0]\nwrite_bytes = [0.0, 0.0]\n\
          [intervals.log]\nreads = [0.0, 0.0]\nread_bytes = [0.0, 0.0]\nwrites = [600.0, 600.0]\nwrite_bytes = {2}\n\
          [intervals.temp]\nreads = {3}\nread_bytes = {4}\nwrites = [0.0, 0.0]\nwrite_bytes = [0.0, 0.0]\n",
@@ -151,7 +151,7 @@ fn temporary_files_beside_a_disk_of_the_class_are_found() {
 /// A managed instance writes 4.5 MiB/s of its log for each vCore: 36 MiB/s with eight, 90 % of them are 32.4 MiB/s.
 #[test]
 fn a_log_at_its_cap_is_found() {
-    let volumes = "[volume.f]\ndisk = \"azure.sql_mi_gp.file\"\nsize = \"1 TiB\"\n[volume.l]\ndisk = \"azure.sql_mi_gp.log\"\nsize = \"128 GiB\"\n\
+    let volumes = "[volume.f]\ndisk = \"azure.sql_mi_gp.file\"\nsize = \"1 TiB\"\n[volume.l]\ndisk = \"azure.sql_mi_gp.log\"\nsize = \"100 GiB\"\n\
                    [volume.t]\ndisk = \"local\"\n";
     let today = today("azure.sql_mi_gp.vcores_8", volumes, ["f", "t", "l"]);
     let of = |mib: f64| {
@@ -163,7 +163,7 @@ fn a_log_at_its_cap_is_found() {
     };
     assert_eq!(of(32.0), "fine");
     assert_eq!(of(33.0), "high");
-    // 1 TiB is the last size of its class, a GiB below the next.
+    // 1 TiB is just below the next class, of more than 1,025 GiB.
     assert_eq!(
         severity(
             "service-storage-step",
@@ -176,8 +176,8 @@ fn a_log_at_its_cap_is_found() {
 
 #[test]
 fn a_layout_on_no_service_is_refused_in_one_line() {
-    let machine = "[machine]\ntype = \"aws.r6i.large\"\n[volume.v]\ndisk = \"aws.gp3\"\nsize = \"100 GiB\"\n[placement.today]\n\
-                   data = { volumes = \"v\" }\n";
+    let volume = "[volume.v]\ndisk = \"aws.gp3\"\nsize = \"100 GiB\"\n";
+    let machine = &*today("aws.r6i.large", volume, ["v"; 3]);
     let files = [
         ("shop.toml", &*profile(10.0, 0.0, 0.0, None)),
         ("today.toml", machine),

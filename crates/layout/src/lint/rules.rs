@@ -53,7 +53,7 @@ pub(super) const RULES: &[ServiceRule] = &[
         severity: Severity::Medium,
         why: "medium where the load reaches 90 % of its IOPS, else a note: a few GiB more are paid for",
         says: "A volume is not within 10 % (ours) below a size from which it has at least 1.25 times (ours) the IOPS, such as 400 GiB of gp3 on \
-               RDS, or 129 GiB, 513 GiB and 1,025 GiB of a file of a managed instance.",
+               RDS, or more than 129, 513 or 1,025 GiB of a file of a managed instance.",
         sources: &[STORAGE, MANAGED_INSTANCE],
         applies: (),
         judge: storage_step,

@@ -6,7 +6,7 @@ use testing::folder::Folder;
 fn experiment(today: &str, then: &str, volumes: &str, placements: [&str; 2]) -> String {
     format!(
         "name = \"move\"\nquestion = \"Which?\"\n[machine]\ntype = \"{today}\"\n{volumes}[placement.today]\n{}\n[placement.then]\n{}\n\
-         [arm.today]\nplacement = \"today\"\n[arm.then]\nplacement = \"then\"\nset = {{ machine.type = \"{then}\" }}\n\
+         [arm.today]\nplacement = \"today\"\n[arm.then]\nplacement = \"then\"\nset = {{ \"machine.type\" = \"{then}\" }}\n\
          [workload]\nname = \"raw\"\nduration = \"2 s\"\n[workload.parameters]\nspan = \"256 MiB\"\n[engine]\nname = \"raw\"\n\
          [protocol]\nblocks = 1\nbaseline = \"today\"\nmetric = \"iops\"\n",
         placements[0], placements[1]
