@@ -52,10 +52,9 @@ impl Described<'_> {
             ),
             (Kind::Undecided, Some(layout)) => format!(
                 "Undecided: nothing that keeps {goal} costs less than {}{now}. This is a bound, and no layout was simulated (--quick): \
-                 {}, for that price, may be too slow. The same command without --quick answers.{}",
+                 {}, for that price, may be too slow. The same command without --quick answers.",
                 price(layout),
-                what(layout),
-                self.on_other_kind(document)
+                what(layout)
             ),
             (Kind::Change, Some(layout)) => format!(
                 "Change one thing: {}, for {}{now}: operations take {}.{}",

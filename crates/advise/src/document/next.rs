@@ -100,7 +100,7 @@ impl Described<'_> {
                     Next {
                         arm: Some(arm.to_owned()),
                         ..next(
-                            "write the service's commands that change the server, and the way back",
+                            "write the service's commands that change the server, and those that roll it back",
                             layout,
                         )
                     }
@@ -121,14 +121,27 @@ impl Described<'_> {
         let arms = [(CHEAPEST, cheapest), (BEST_VALUE, best_value)];
         let (arm, layout) = arms.into_iter().find_map(|(arm, layout)| {
             let is_other = |layout: &&document::Layout| {
-                !layout.time_is_least
-                    && (&layout.machine, &layout.volumes) != (&today.machine, &today.volumes)
+                let is_kept = arm == CHEAPEST && self.kept_for(today, layout).is_some();
+                !layout.time_is_least && !is_kept && !is_same(today, layout)
             };
             Some((arm, layout.filter(is_other)?))
         })?;
         let to = self.service_of(layout)?;
         from.becomes(to).then_some((arm, to))
     }
+}
+
+/// Whether two layouts are the same purchase, whatever their volumes are called.
+fn is_same(today: &document::Layout, other: &document::Layout) -> bool {
+    let of = |layout: &document::Layout| {
+        let volumes = layout.volumes.iter();
+        let volumes = volumes.map(|volume| {
+            let rates = (volume.size, volume.iops, volume.throughput);
+            (volume.disk.clone(), volume.count, rates)
+        });
+        (layout.machine.clone(), volumes.collect::<Vec<_>>())
+    };
+    of(today) == of(other)
 }
 
 fn words(words: &[&str]) -> Vec<String> {

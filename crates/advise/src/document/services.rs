@@ -76,14 +76,11 @@ impl Described<'_> {
             None => "On a machine of your own",
         };
         let usd = layout.usd_per_month.unwrap_or_default();
-        let time = match layout.time_is_least {
-            true => "a bound, too".to_owned(),
-            false => format!("{} of today's time", percent(layout.time)),
-        };
         format!(
-            " {begins}: {}, for {} a month: {time}.",
+            " {begins}: {}, for {} a month: {} of today's time.",
             super::answer::what(&layout),
             document.asked.currency.shown(usd),
+            percent(layout.time)
         )
     }
 

@@ -143,18 +143,6 @@ fn speed_that_399_gib_do_not_have_is_bought_with_400() {
 }
 
 #[test]
-fn a_bound_is_said_of_both_kinds() {
-    let both = advised(&on_machine(), &["--service", "rds", "--quick"]);
-    let answer = both["answer"].as_str().expect("an answer");
-    let kinds = [
-        "On a managed service: aws.rds.",
-        "On a machine of your own: aws.",
-    ];
-    assert!(kinds.iter().any(|kind| answer.contains(kind)), "{answer}");
-    assert!(!answer.contains("of today's time"), "{answer}");
-}
-
-#[test]
 fn a_class_in_place_of_a_file_is_refused_with_what_the_file_has() {
     let [profile, _] = files(RECORDING);
     let class = "aws.rds.postgresql.db.r6i.2xlarge";

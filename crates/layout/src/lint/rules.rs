@@ -182,7 +182,7 @@ fn storage_step(server: &ServiceFacts) -> Vec<Outcome> {
             finding = finding.with("IOPS of the busiest interval", rate(peak));
         }
         finding.remedy(
-            "make it that large where requests wait; `dbstow layout` says what the service makes of it, and that there is no way back",
+            "make it that large where requests wait; `dbstow layout` says what the service makes of it, and that it does not shrink again",
         )
     };
     near.into_iter().map(finding).collect()

@@ -1,4 +1,4 @@
-//! Commands that change a server of a managed service in place, and those of the way back. What a service takes, and what is documented
+//! Commands that change a server of a managed service in place, and those that roll it back. What a service takes, and what is documented
 //! of the time meanwhile, is data of the catalogue.
 //!
 //! ```text
@@ -13,6 +13,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod volumes;
+mod way;
 
 pub use fill::Names;
 pub use request::ServiceRequest;

@@ -1,10 +1,11 @@
-//! The files: a README, the commands, and those of the way back.
+//! The files: a README, the commands, and those that roll them back.
 
 use askama::Template;
 use catalogue::{Change, Shell};
 
 use super::request::ServiceRequest;
-use super::steps::{Step, Way, way};
+use super::steps::way;
+use super::way::Way;
 use crate::error::LayoutError;
 use crate::quote as filters;
 use crate::script::{README, Script};
@@ -16,7 +17,7 @@ struct Readme<'a> {
     change: &'a Change,
     apply: &'a Way,
     apply_file: &'static str,
-    /// The way back, with its file; `None` where today's server is not known.
+    /// The commands that roll it back, with their file; `None` where today's server is not known.
     back: Option<(&'a Way, &'static str)>,
     runs: &'static str,
 }
@@ -85,18 +86,10 @@ pub fn scripts(request: &ServiceRequest<'_>) -> Result<Vec<Script>, LayoutError>
         scripts.push(Script::new(names[0], &commands("Changes the server", way)));
     }
     if let Some(way) = back.as_ref().filter(is_run) {
-        scripts.push(Script::new(names[1], &commands("The way back", way)));
+        scripts.push(Script::new(
+            names[1],
+            &commands("Rolls the server back", way),
+        ));
     }
     Ok(scripts)
-}
-
-impl Step {
-    /// What it was, for a table.
-    fn from_shown(&self) -> &str {
-        if self.from.is_empty() {
-            "-"
-        } else {
-            &self.from
-        }
-    }
 }

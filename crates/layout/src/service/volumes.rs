@@ -3,7 +3,7 @@
 use catalogue::MoreVolumes;
 
 use super::server::{Held, Server};
-use super::steps::{Step, Way};
+use super::way::{Step, Way};
 
 /// What a command is given of volumes beside the first; `None` where none of them changes.
 pub(super) fn more_volumes(

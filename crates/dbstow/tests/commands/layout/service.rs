@@ -1,4 +1,4 @@
-//! `dbstow layout` of arms on managed services: the commands, their way back, and what they cannot do.
+//! `dbstow layout` of arms on managed services: the commands, their rollback, and what they cannot do.
 
 use testing::folder::Folder;
 
@@ -79,7 +79,7 @@ fn storage_that_grows_by_less_than_the_service_does_is_told_with_what_it_becomes
         &[
             "less than 10 % above 399 GiB",
             "makes it 439 GiB",
-            "No way back in place",
+            "Not rolled back",
         ],
     );
     assert!(!out.contains("2-rollback.sh <=="), "{out}");

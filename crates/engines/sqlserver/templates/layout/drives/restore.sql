@@ -1,4 +1,4 @@
--- {{ title|line }}: a copy with data on {{ data }} and the log on {{ log }}. The database itself stays as it is: the way back is to keep it.
+-- {{ title|line }}: a copy with data on {{ data }} and the log on {{ log }}. The database itself stays as it is: to roll back, keep it.
 EXEC msdb.dbo.rds_restore_database @restore_db_name = {{ moved|tsql }}, @s3_arn_to_restore_from = N'arn:aws:s3:::BUCKET/dbstow-moved.bak',
     @data_file_volume = '{{ data }}', @log_file_volume = '{{ log }}';
 GO
