@@ -9,8 +9,9 @@ use super::volumes::more_volumes;
 use super::way::{Step, Way};
 use crate::error::LayoutError;
 
-/// The options of the main command, while they are collected.
+/// The options of the main command, and the way, while they are collected.
 struct Options<'a> {
+    way: Way,
     shell: Shell,
     names: &'a Names,
     values: Vec<(&'static str, String)>,
@@ -42,8 +43,8 @@ pub(super) fn way(
             to.service.title
         )));
     };
-    let mut way = Way::default();
     let mut options = Options {
+        way: Way::default(),
         shell: change.shell,
         names,
         values: values(to, change),
@@ -53,16 +54,17 @@ pub(super) fn way(
     if is_tier {
         options.add(&to.service.tier)?;
     }
-    class(from, to, change, &mut options, &mut way)?;
-    storage(from, to, change, is_tier, &mut options, &mut way)?;
+    class(from, to, change, &mut options)?;
+    storage(from, to, change, is_tier, &mut options)?;
     if let Some(volumes) = &change.volumes {
-        let json = more_volumes(from, to, volumes, &mut way);
+        let json = more_volumes(from, to, volumes, &mut options.way);
         if let Some(json) = json {
             options.values.push(("volumes", json));
             options.add(&volumes.option)?;
         }
     }
-    let run = |template: &String| fill(template, change.shell, names, &options.values);
+    let values = options.values.clone();
+    let run = |template: &String| fill(template, change.shell, names, &values);
     let mut commands: Vec<String> = Vec::new();
     if !options.text.is_empty() {
         commands.push(run(&change.command)? + &options.text);
@@ -79,7 +81,7 @@ pub(super) fn way(
                 "with the data"
             }
         };
-        way.steps.push(Step {
+        options.way.steps.push(Step {
             what: "log",
             from: from.map_or(String::new(), |_| shown(before).to_owned()),
             to: shown(to.has_log_volume()).to_owned(),
@@ -94,18 +96,18 @@ pub(super) fn way(
         commands.splice(at..at, switch);
     }
     if let Some((switch, step)) = temp(from, to) {
-        way.steps.push(step);
+        options.way.steps.push(step);
         for template in switch {
             commands.push(run(template)?);
         }
     }
     for command in commands {
-        way.commands.push(command);
+        options.way.commands.push(command);
         if let Some(waits) = &change.waits {
-            way.commands.push(run(waits)?);
+            options.way.commands.push(run(waits)?);
         }
     }
-    Ok(way)
+    Ok(options.way)
 }
 
 /// What stands for the words in braces.
@@ -139,7 +141,6 @@ fn class(
     to: &Server<'_>,
     change: &Change,
     options: &mut Options<'_>,
-    way: &mut Way,
 ) -> Result<(), LayoutError> {
     let is_same = from.is_some_and(|from| from.class.name == to.class.name);
     let is_tier = from.is_some_and(|from| from.service.name != to.service.name);
@@ -151,7 +152,7 @@ fn class(
         return Ok(());
     };
     options.add(&part.option)?;
-    way.steps.push(Step {
+    options.way.steps.push(Step {
         what: "class",
         from: from.map_or(String::new(), shown),
         to: shown(to),
@@ -167,7 +168,6 @@ fn storage(
     change: &Change,
     is_tier: bool,
     options: &mut Options<'_>,
-    way: &mut Way,
 ) -> Result<(), LayoutError> {
     let kind = |server: &Server<'_>| {
         let mut held = server.volumes.iter().filter(|held| !held.rule.is_local());
@@ -188,13 +188,13 @@ fn storage(
         match (&change.storage, from) {
             (Some(part), _) => {
                 options.add(&part.option)?;
-                way.steps
+                options.way.steps
                     .push(step("storage", from.map(|_| before), then, &part.during));
             }
-            (None, Some(_)) => way.left.push(format!(
+            (None, Some(_)) => options.way.left.push(format!(
                 "The storage stays {before}: {title} does not make it {then} in place; restore a backup into a new server of that storage."
             )),
-            (None, None) => way.notes.push(format!(
+            (None, None) => options.way.notes.push(format!(
                 "The storage has to be {then} already: {title} does not change its type in place."
             )),
         }
@@ -203,7 +203,7 @@ fn storage(
             return Ok(());
         }
     }
-    size(from, to, change, is_tier, options, way)?;
+    size(from, to, change, is_tier, options)?;
     let rates = |server: &Server<'_>| {
         let first = server
             .counted()
@@ -217,7 +217,9 @@ fn storage(
     {
         options.add(&part.option)?;
         let shown = known.0.map(|iops| iops.0.to_string());
-        way.steps
+        options
+            .way
+            .steps
             .push(step("IOPS", shown, iops.0.to_string(), &part.during));
     }
     if let (Some(part), Some(rate)) = (&change.throughput, own.1)
@@ -225,7 +227,9 @@ fn storage(
     {
         options.add(&part.option)?;
         let shown = known.1.map(|rate| rate.to_string());
-        way.steps
+        options
+            .way
+            .steps
             .push(step("throughput", shown, rate.to_string(), &part.during));
     }
     Ok(())
@@ -237,7 +241,6 @@ fn size(
     change: &Change,
     is_tier: bool,
     options: &mut Options<'_>,
-    way: &mut Way,
 ) -> Result<(), LayoutError> {
     let (Some(part), Some(size)) = (&change.size, to.size()) else {
         return Ok(());
@@ -248,7 +251,7 @@ fn size(
     }
     let title = &to.service.title;
     if let Some(before) = before.filter(|before| *before > size && !change.shrinks) {
-        way.left.push(format!(
+        options.way.left.push(format!(
             "The storage stays at {before}: {title} cannot make it smaller; for {size}, move the data to a new server."
         ));
         return Ok(());
@@ -257,7 +260,7 @@ fn size(
         before.map(|before| Bytes(before.0 + before.0.saturating_mul(change.grows_by) / 100));
     let grows = |(before, least): &(Bytes, Bytes)| *before < size && size < *least;
     if let Some((before, least)) = before.zip(least).filter(grows) {
-        way.notes.push(format!(
+        options.way.notes.push(format!(
             "{size} is less than {} % above {before}: {title} makes it {} GiB, and charges that.",
             change.grows_by,
             least.0.div_ceil(1 << 30)
@@ -265,7 +268,7 @@ fn size(
     }
     options.add(&part.option)?;
     if before != Some(size) {
-        way.steps.push(Step {
+        options.way.steps.push(Step {
             what: "size",
             from: before.map_or(String::new(), |before| before.to_string()),
             to: size.to_string(),

@@ -26,7 +26,7 @@ pub(super) struct Step {
 
 impl Step {
     /// What it was, for a table.
-    pub(super) fn from_shown(&self) -> &str {
+    pub(super) fn today_shown(&self) -> &str {
         if self.from.is_empty() {
             "-"
         } else {
