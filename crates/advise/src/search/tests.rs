@@ -232,6 +232,7 @@ fn agree_on(need: &Need) {
 }
 
 #[test]
+#[ignore = "long: simulates every layout of a question; others ask the search with fewer disks"]
 fn of_azure_the_search_finds_what_looking_at_every_layout_finds() {
     agree_on(&Need {
         machine: Some("azure.E4bds_v5".to_owned()),
@@ -487,6 +488,7 @@ fn bounds_have_the_waits_for_locks_and_processors() {
 }
 
 #[test]
+#[ignore = "long: simulates every layout of a question; others ask the search with fewer disks"]
 fn of_aws_the_search_finds_what_looking_at_every_layout_finds() {
     agree_on(&Need {
         disks_max: Some(2),
@@ -495,6 +497,7 @@ fn of_aws_the_search_finds_what_looking_at_every_layout_finds() {
 }
 
 #[test]
+#[ignore = "long: simulates every layout of a question; others ask the search with fewer disks"]
 fn of_google_cloud_the_search_finds_what_looking_at_every_layout_finds() {
     agree_on(&Need {
         machine: Some("gcp.n2-standard-4".to_owned()),
