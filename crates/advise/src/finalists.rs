@@ -17,6 +17,9 @@ const TODAY: &str = "today";
 /// The arm of the recommended layout.
 pub(crate) const CHEAPEST: &str = "cheapest";
 
+/// The arm of the layout with the best value.
+pub(crate) const BEST_VALUE: &str = "best-value";
+
 /// Remaining share of burst credits of new layouts, which are judged by their long-run performance.
 const WITHOUT_BURSTS: i64 = 0;
 
@@ -292,7 +295,7 @@ pub(crate) fn named<'a>(advice: &'a Advice) -> Vec<Finalist<'a>> {
     for (arm, layout) in [
         (CHEAPEST, advice.cheapest.as_ref()),
         ("runner-up", advice.runner_up.as_ref()),
-        ("best-value", best_value),
+        (BEST_VALUE, best_value),
         ("fastest", advice.fastest.as_ref()),
         ("above-budget", advice.above_budget.as_ref()),
     ] {

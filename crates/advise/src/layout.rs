@@ -83,7 +83,7 @@ pub struct PlannedVolume<'a> {
 pub enum NoLayout {
     /// No machine qualifies.
     #[error(
-        "no machine of the catalogue is like this ({0} without a price); ask for another region, or allow more (--cloud, --machine, --arm); it needs at least today's \
+        "no machine of the catalogue is like this ({0} without a price, which --prices gives); ask for another region, or allow more (--cloud, --machine, --arm); it needs at least today's \
          memory, and the processors that today's machine is said to have"
     )]
     Machines(u64),

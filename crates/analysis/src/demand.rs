@@ -102,6 +102,7 @@ pub fn demand_of(
             processors: machine.and_then(|machine| machine.cores),
             memory: machine.and_then(|machine| machine.memory),
             cache: None,
+            burst_balance: None,
         },
         volumes: volumes(record),
         intervals,

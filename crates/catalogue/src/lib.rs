@@ -18,6 +18,7 @@
 mod after_stop;
 mod builtin;
 mod catalogue;
+mod change;
 mod class;
 mod commitment;
 mod cpu_options;
@@ -61,6 +62,7 @@ mod tests;
 
 pub use after_stop::AfterStop;
 pub use catalogue::Catalogue;
+pub use change::{Change, MoreVolumes, Part, Series, Shell, Switch};
 pub use class::Class;
 pub use commitment::{BackupPrice, Commitment};
 pub use cpu_options::{CpuOption, CpuOptions};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{LimitSpec, MachineSpec, Rate, VolumeSpec};
 
+use super::change::{Change, Switch};
 use super::machine::MachineEntry;
 use super::source::{Confidence, Source};
 
@@ -27,6 +28,14 @@ pub struct Service {
     pub includes: String,
     /// What a server of one's own has and it has not, in a few words.
     pub leaves: String,
+    /// Where what its price includes and leaves out comes from.
+    pub includes_sources: Vec<Source>,
+    /// How a server is changed in place; `None` where that is not known.
+    pub change: Option<Change>,
+    /// Options of its commands that make a server this tier.
+    pub tier: String,
+    /// Temporary files on the disk inside the class, where that is chosen apart from the class; as it is for a new server.
+    pub temp_local: Option<Switch>,
     /// Why it cannot be modelled, if so; it then has no classes.
     pub not_modelled: Option<String>,
     /// What files can be placed on.
@@ -80,6 +89,8 @@ pub struct MultiZone {
 pub struct ServiceStorage {
     /// Name of its entry, or `local`: the disks inside the class.
     pub disk: String,
+    /// What commands of the vendor's client call it, where they name it.
+    pub code: Option<String>,
     /// Roles of files that can be on it, as in experiments; empty: all.
     pub roles: Vec<String>,
     /// It exists only beside a volume of one of these.
@@ -106,6 +117,13 @@ impl Service {
     /// The rule of a disk, by its name in experiments.
     pub fn storage_of(&self, disk: &str) -> Option<&ServiceStorage> {
         self.storage.iter().find(|storage| storage.disk == disk)
+    }
+
+    /// Whether a server of it becomes one of another in place.
+    pub fn becomes(&self, other: &Service) -> bool {
+        let name = |service: &Service| service.change.as_ref().map(|change| change.name.clone());
+        let is_same = name(self).is_some() && name(self) == name(other);
+        is_same && self.product == other.product
     }
 
     /// Whether a server can have these volumes together: each of a storage type, with files of these roles.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::Catalogue;
+use super::change::{Change, ChangeWire, Switch};
 use super::error::CatalogueError;
 use super::read::{self, Document, insert, lookup, sources};
 use super::service::{LOCAL, Lies, MultiZone, Service, ServiceStorage};
@@ -19,6 +20,7 @@ struct ServicesWire {
     source: BTreeMap<String, Spanned<SourceWire>>,
     class: BTreeMap<String, Spanned<ClassWire>>,
     storage: BTreeMap<String, Spanned<DiskWire>>,
+    change: BTreeMap<String, Spanned<ChangeWire>>,
     service: BTreeMap<String, Spanned<ServiceWire>>,
 }
 
@@ -32,6 +34,15 @@ struct ServiceWire {
     family: String,
     includes: String,
     leaves: String,
+    /// Where what a price includes comes from.
+    includes_sources: Vec<String>,
+    /// The commands that change it in place.
+    change: Option<String>,
+    /// Options that make it this tier, of the commands that it shares with others.
+    #[serde(default)]
+    tier: String,
+    /// Temporary files on the disk inside the class or not, where that is chosen apart from the class.
+    temp_local: Option<Switch>,
     not_modelled: Option<String>,
     /// How the figures of its classes are known.
     confidence: Confidence,
@@ -72,6 +83,7 @@ struct MultiZoneWire {
 #[serde(deny_unknown_fields)]
 struct StorageWire {
     disk: String,
+    code: Option<String>,
     #[serde(default)]
     roles: Vec<String>,
     #[serde(default)]
@@ -108,14 +120,26 @@ pub(super) fn file(
         let disk = read::disk(catalogue, name, wire)?;
         insert(&mut catalogue.storage, name, disk)
     })?;
+    let mut changes = BTreeMap::new();
+    document.each(wire.change, |name, wire| {
+        let change = wire.meaning(name, sources(catalogue, &wire.sources)?);
+        insert(&mut changes, name, change)
+    })?;
     document.each(wire.service, |name, wire| {
-        let service = service(catalogue, name, wire)?;
+        let service = service(catalogue, &changes, name, wire)?;
         insert(&mut catalogue.services, name, service)
     })
 }
 
-fn service(catalogue: &Catalogue, name: &str, wire: &ServiceWire) -> Result<Service, String> {
+fn service(
+    catalogue: &Catalogue,
+    changes: &BTreeMap<String, Change>,
+    name: &str,
+    wire: &ServiceWire,
+) -> Result<Service, String> {
     let storage = wire.storage.iter();
+    let change = wire.change.as_ref();
+    let change = change.map(|name| lookup(changes, "change", name));
     Ok(Service {
         name: name.to_owned(),
         title: wire.title.clone(),
@@ -124,6 +148,10 @@ fn service(catalogue: &Catalogue, name: &str, wire: &ServiceWire) -> Result<Serv
         family: wire.family.clone(),
         includes: wire.includes.clone(),
         leaves: wire.leaves.clone(),
+        includes_sources: sources(catalogue, &wire.includes_sources)?,
+        change: change.transpose()?.cloned(),
+        tier: wire.tier.clone(),
+        temp_local: wire.temp_local.clone(),
         not_modelled: wire.not_modelled.clone(),
         storage: storage
             .map(|wire| self::storage(catalogue, wire))
@@ -156,6 +184,7 @@ fn storage(catalogue: &Catalogue, wire: &StorageWire) -> Result<ServiceStorage, 
     }
     Ok(ServiceStorage {
         disk: wire.disk.clone(),
+        code: wire.code.clone(),
         roles: wire.roles.clone(),
         beside: wire.beside.clone(),
         inside: wire.inside,

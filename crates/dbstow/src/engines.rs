@@ -86,7 +86,8 @@ pub fn product_of_capture(declared: Option<&str>) -> &'static dyn CapturedProduc
 
 /// The rules of `lint`, product by product.
 pub fn rules() -> Vec<RuleInfo> {
-    CAPTURED.map(CapturedProduct::rules).concat()
+    let of_products = CAPTURED.map(CapturedProduct::rules).concat();
+    [of_products, layout::lint::listed()].concat()
 }
 
 /// The profiles that rules can be selected by, and what each is.

@@ -89,6 +89,7 @@ fn described(recorded: &Profile, service: &Profile, format: Format) -> Draft {
     draft.machine.name = draft.machine.name.or_else(|| of_service.name.clone());
     draft.machine.processors = draft.machine.processors.or(of_service.processors);
     draft.machine.memory = draft.machine.memory.or(of_service.memory);
+    draft.machine.burst_balance = of_service.burst_balance;
     draft.volumes = match service.volumes.is_empty() {
         true => recorded.volumes.clone(),
         false => service.volumes.clone(),

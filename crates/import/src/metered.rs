@@ -148,9 +148,9 @@ impl Metered {
             None => self.period(&mut draft)?,
         };
         self.note_unused(&mut draft);
-        self.note_balance(&mut draft);
         let processors = options.machine.processors;
         draft.machine = options.machine.clone();
+        self.note_balance(&mut draft);
         if processors.is_none() && self.has(VOLUME, Measure::Processor) {
             draft.notes.push(
                 "the busy time of processors is left out, as their number is not in the file; name the class with --machine"
@@ -343,10 +343,11 @@ impl Metered {
         let Some(points) = self.points(VOLUME, Measure::BurstBalance) else {
             return;
         };
-        let (first, least) = (
-            points.values().next().copied().unwrap_or_default(),
-            points.values().copied().fold(f64::INFINITY, f64::min),
-        );
+        let Some(first) = points.values().next().copied() else {
+            return;
+        };
+        let least = points.values().copied().fold(first, f64::min);
+        draft.machine.burst_balance = Some([first, least].map(|percent| percent.round() as u8));
         if first - least >= BALANCE_FALL {
             draft.assume(format!(
                 "The burst balance fell from {first:.0} % to {least:.0} %: some of these requests were served by burst credits, \

@@ -15,11 +15,13 @@
 mod error;
 mod folder;
 pub mod job;
+pub mod lint;
 mod platform;
 mod provider;
 pub mod quote;
 mod request;
 mod script;
+pub mod service;
 
 pub use error::LayoutError;
 pub use folder::{Folder, Style};

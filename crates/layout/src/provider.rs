@@ -1,5 +1,6 @@
 //! What a product implements, so that `dbstow layout` generates scripts for it.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use super::{LayoutError, LayoutRequest, README, Script};
@@ -43,6 +44,20 @@ pub trait LayoutProvider: Debug + Sync {
         request: &LayoutRequest,
         capture: Option<&CaptureFile>,
     ) -> Result<Vec<Script>, LayoutError>;
+
+    /// Scripts that put files on the volumes of a managed service, where it lets its users choose: `places` says where the server
+    /// sees each volume.
+    ///
+    /// # Errors
+    /// When the request has a name that the product does not take.
+    fn on_drives(
+        &self,
+        request: &LayoutRequest,
+        places: &BTreeMap<String, String>,
+    ) -> Result<Vec<Script>, LayoutError> {
+        let _ = (request, places);
+        Ok(Vec::new())
+    }
 }
 
 /// What scripts move on a server that has databases already.

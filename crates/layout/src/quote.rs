@@ -20,14 +20,18 @@ pub fn sh<T: Display>(text: T, _: &dyn Values) -> Result<String> {
 /// read 2026-11.
 #[filter_fn]
 pub fn powershell<T: Display>(text: T, _: &dyn Values) -> Result<String> {
+    Ok(in_powershell(&text.to_string()))
+}
+
+pub(crate) fn in_powershell(text: &str) -> String {
     let mut quoted = String::from("'");
-    for letter in text.to_string().chars() {
+    for letter in text.chars() {
         quoted.push(letter);
         if matches!(letter, '\'' | '‘' | '’' | '‚' | '‛') {
             quoted.push(letter);
         }
     }
-    Ok(quoted + "'")
+    quoted + "'"
 }
 
 /// A word of a systemd unit's command: specifiers begin with a per cent sign, variables with a dollar.

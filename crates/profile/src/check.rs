@@ -60,6 +60,12 @@ pub(super) fn check(profile: &Profile) -> Result<(), String> {
             "`processors` of its machine is {processors}, and no machine has more than {CORES_MAX}; correct it"
         ));
     }
+    let balance = profile.machine.burst_balance.into_iter().flatten();
+    if let Some(percent) = balance.max().filter(|percent| *percent > 100) {
+        return Err(format!(
+            "`burst_balance` of its machine has {percent} %, and the most is 100; correct it"
+        ));
+    }
     let mut end = model::Duration::ZERO;
     for (number, interval) in profile.intervals.iter().enumerate() {
         let number = number + 1;

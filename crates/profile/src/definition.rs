@@ -78,6 +78,11 @@ pub struct Machine {
     /// Absent: not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Bytes>,
+    /// What is left of the burst credits of a managed server's volume, in percent: at the beginning, and at the least.
+    ///
+    /// Absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst_balance: Option<[u8; 2]>,
 }
 
 /// A volume and the roles of its files.

@@ -127,8 +127,8 @@ impl Default for LogDemand {
 pub enum DemandError {
     /// Operations were not counted.
     #[error(
-        "operations were not counted, so that what one asks for is not known; record the server itself (`dbstow record`), or the \
-         counter {counter}", counter = products::OPERATIONS_COUNTER
+        "operations were not counted, so that what one asks for is not known; record the server itself (`dbstow record`), and import a \
+         service's monitoring with that (`--with`); performance counters need {counter}", counter = products::OPERATIONS_COUNTER
     )]
     NoOperations,
     /// Operations were counted, but none ended.

@@ -13,6 +13,6 @@ pub fn recorded_on(name: &str, catalogue: &Catalogue) -> Result<Machine, Catalog
         name: Some(entry.name.clone()),
         processors: Some(entry.spec.cores),
         memory: Some(entry.spec.memory),
-        cache: None,
+        ..Machine::default()
     })
 }

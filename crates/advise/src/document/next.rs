@@ -1,11 +1,19 @@
 //! What to run next.
 
 use analysis::report::advice::document::{self, Next};
+use catalogue::Service;
 use experiment::shell;
 
 use super::Described;
-use crate::finalists::{CHEAPEST, volume_name};
+use crate::finalists::{BEST_VALUE, CHEAPEST, volume_name};
 use crate::request::UNKNOWN;
+
+/// What a service's command may name, and the options of `dbstow layout` that give it.
+const NAMES: [(&str, &str); 3] = [
+    ("server", "--server-name"),
+    ("group", "--resource-group"),
+    ("database", "--database"),
+];
 
 impl Described<'_> {
     /// Commands, each with its purpose.
@@ -13,6 +21,7 @@ impl Described<'_> {
         &self,
         today: &document::Layout,
         cheapest: Option<&document::Layout>,
+        best_value: Option<&document::Layout>,
     ) -> Vec<Next> {
         let file = self.names.finalists.as_str();
         let next = |what: &str, words: Vec<String>| Next {
@@ -74,8 +83,65 @@ impl Described<'_> {
                 ..next(&purpose, layout)
             });
         }
+        all.extend(
+            self.in_place(today, cheapest, best_value)
+                .map(|(arm, service)| {
+                    let mut layout = words(&["layout", file, "--arm", arm]);
+                    for (word, option) in NAMES {
+                        let needs = service
+                            .change
+                            .as_ref()
+                            .is_some_and(|change| change.needs(word));
+                        if needs {
+                            layout.extend(words(&[option, "NAME"]));
+                        }
+                    }
+                    layout.extend(catalogues());
+                    Next {
+                        arm: Some(arm.to_owned()),
+                        ..next(
+                            "write the service's commands that change the server, and those that roll it back",
+                            layout,
+                        )
+                    }
+                }),
+        );
         all
     }
+
+    /// The arm that today's server becomes by commands of its service, with the service: that of the answer, or, where that is to stay,
+    /// of the best value.
+    fn in_place(
+        &self,
+        today: &document::Layout,
+        cheapest: Option<&document::Layout>,
+        best_value: Option<&document::Layout>,
+    ) -> Option<(&'static str, &Service)> {
+        let from = self.service_of(today)?;
+        let arms = [(CHEAPEST, cheapest), (BEST_VALUE, best_value)];
+        let (arm, layout) = arms.into_iter().find_map(|(arm, layout)| {
+            let is_other = |layout: &&document::Layout| {
+                let is_kept = arm == CHEAPEST && self.kept_for(today, layout).is_some();
+                !layout.time_is_least && !is_kept && !is_same(today, layout)
+            };
+            Some((arm, layout.filter(is_other)?))
+        })?;
+        let to = self.service_of(layout)?;
+        from.becomes(to).then_some((arm, to))
+    }
+}
+
+/// Whether two layouts are the same purchase, whatever their volumes are called.
+fn is_same(today: &document::Layout, other: &document::Layout) -> bool {
+    let of = |layout: &document::Layout| {
+        let volumes = layout.volumes.iter();
+        let volumes = volumes.map(|volume| {
+            let rates = (volume.size, volume.iops, volume.throughput);
+            (volume.disk.clone(), volume.count, rates)
+        });
+        (layout.machine.clone(), volumes.collect::<Vec<_>>())
+    };
+    of(today) == of(other)
 }
 
 fn words(words: &[&str]) -> Vec<String> {

@@ -36,9 +36,17 @@ impl Described<'_> {
                     .iter()
                     .any(|layout| self.is_on(layout, service))
             {
+                let sources = service.includes_sources.iter();
+                let sources: Vec<String> = sources
+                    .map(|source| format!("{}, {}", source.id, source.date))
+                    .collect();
                 all.push(format!(
-                    "{}: its price includes {}; it leaves out {}.",
-                    service.title, service.includes, service.leaves
+                    "{}: its price includes {}; it leaves out {} ({}; `dbstow services {} --details`).",
+                    service.title,
+                    service.includes,
+                    service.leaves,
+                    sources.join("; "),
+                    service.name
                 ));
             }
             all.extend(self.unpriced(service));

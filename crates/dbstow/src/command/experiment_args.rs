@@ -116,11 +116,11 @@ impl ExperimentArgs {
             Some(_) => &[],
         };
         let layout = layout_of_today(profile, today, window, set);
-        let layout = layout.map_err(|error| match error {
-            RequestError::DisksUnknown { .. } => {
+        let layout = layout.map_err(|error| match error.downcast_ref() {
+            Some(RequestError::DisksUnknown { .. }) => {
                 UsageError(format!("{error}, or name an experiment to run it in")).into()
             }
-            error => anyhow::Error::from(error),
+            Some(_) | None => error,
         })?;
         self.resolve_layout(layout, profile)
     }

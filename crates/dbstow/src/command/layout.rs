@@ -8,15 +8,18 @@ use files::{Folder, Readers};
 use model::Bytes;
 
 use super::UsageError;
+use super::arm::ArmOf;
 use super::choice::{self, SYSTEMS, one_of};
 use super::output::note;
 use super::pair::key_and_value;
 use super::request::{experiment_named, report_idle, resolved};
+use super::service_layout;
 use crate::engines::LAYOUTS;
 use experiment::plan::Plan;
 use experiment::spec::{Idle, Role, remedy};
 use files::input;
 use lab::request::RunRequest;
+use layout::service::{Names, Server};
 use layout::{CaptureFile, LayoutProvider, LayoutRequest, Platform, Script, scripts};
 
 /// Generate apply and rollback scripts for a placement
@@ -85,6 +88,30 @@ pub struct Args {
     /// Data directory of the PostgreSQL server, which moves with --role data, and has its write-ahead log
     #[arg(long, value_name = "FOLDER")]
     pub data_directory: Option<String>,
+    /// An arm on a managed service: the server, as the service calls it
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "experiment",
+        help_heading = "Managed services"
+    )]
+    pub server_name: Option<String>,
+    /// An arm on a managed service of Azure: the resource group of the server
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "experiment",
+        help_heading = "Managed services"
+    )]
+    pub resource_group: Option<String>,
+    /// An arm on a managed service where temporary files are chosen by a parameter: the server's parameter group
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "experiment",
+        help_heading = "Managed services"
+    )]
+    pub parameter_group: Option<String>,
     /// Folder for the scripts; nothing in it is overwritten [default: print the scripts]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
@@ -106,6 +133,9 @@ Examples:
   PostgreSQL: the data directory, with the arm's volumes mounted:
     dbstow layout shop-advice/finalists.toml --arm cheapest --engine postgres --role data,temp,log \\
         --data-directory /var/lib/postgresql/15/main --volume cheapest-data-temp-log=/mnt/data --out scripts
+  A managed service: commands of its own client, from the experiment's baseline to the arm, and back:
+    dbstow layout shop-advice/finalists.toml --arm best-value --server-name shop --out scripts
+    dbstow layout orders-advice/finalists.toml --arm cheapest --server-name orders --resource-group sales --out scripts
   MariaDB: redo log and binary log on a volume of their own, temporary files on a local SSD that is empty after a stop:
     dbstow layout --engine mariadb --role log,binlog --volume logs=/mnt/logs --out logs
     dbstow layout --engine mariadb --role temp --volume ssd=/mnt/ssd --ephemeral ssd --out temp";
@@ -118,11 +148,13 @@ const USED: [&str; 3] = ["engine.name", "engine.like", "engine.mariadb.binlog"];
 /// # Errors
 /// When the request is invalid, or the folder cannot be written.
 pub fn run(args: &Args) -> Result<()> {
-    args.check_product()?;
-    let request = args.request()?;
-    let capture = args.capture.as_deref();
-    let capture = capture.map(|path| read(path, args.engine)).transpose()?;
-    let scripts = scripts(args.engine, &request, capture.as_ref())?;
+    let arm = args.experiment.as_deref().map(|name| args.arm_in(name));
+    let arm = arm.transpose()?;
+    let on_service = arm.as_ref().and_then(|arm| Some((arm, arm.server()?)));
+    let scripts = match on_service {
+        Some((arm, then)) => args.of_service(arm, then)?,
+        None => args.of_machine(arm.as_ref())?,
+    };
     match &args.out {
         Some(folder) => {
             write(folder, &scripts)?;
@@ -143,10 +175,61 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 impl Args {
-    fn request(&self) -> Result<LayoutRequest> {
+    /// Scripts for a server on a machine, and for files that a server has.
+    fn of_machine(&self, arm: Option<&ArmOf>) -> Result<Vec<Script>> {
+        let names = [
+            ("--server-name", self.server_name.is_some()),
+            ("--resource-group", self.resource_group.is_some()),
+            ("--parameter-group", self.parameter_group.is_some()),
+        ];
+        if let Some((option, _)) = names.iter().find(|(_, is_given)| *is_given) {
+            let message = format!(
+                "{option}: the arm is on no managed service, and its scripts are for the server itself; leave it out"
+            );
+            return Err(UsageError(message).into());
+        }
+        self.check_product()?;
+        let request = self.request(arm)?;
+        let capture = self.capture.as_deref();
+        let capture = capture.map(|path| read(path, self.engine)).transpose()?;
+        Ok(scripts(self.engine, &request, capture.as_ref())?)
+    }
+
+    /// Commands for a server of a managed service, and what its product makes of its volumes.
+    fn of_service(&self, arm: &ArmOf, then: Server<'_>) -> Result<Vec<Script>> {
+        let title = &then.service.title;
+        let unused = [
+            ("--volume", !self.volume.is_empty()),
+            ("--capture", self.capture.is_some()),
+            ("--on", self.on.is_some()),
+            ("--files", self.files.is_some()),
+            ("--size", self.size.is_some()),
+            ("--log-size", self.log_size.is_some()),
+            ("--ephemeral", !self.ephemeral.is_empty()),
+            ("--raw", !self.raw.is_empty()),
+            ("--service", self.service.is_some()),
+            ("--data-directory", self.data_directory.is_some()),
+        ];
+        if let Some((option, _)) = unused.iter().find(|(_, is_given)| *is_given) {
+            let message = format!(
+                "{option}: the arm is on {title}, which decides where files are; leave it out (of a managed instance's files: give \
+                 --capture without an experiment)"
+            );
+            return Err(UsageError(message).into());
+        }
+        let names = Names {
+            server: self.server_name.clone(),
+            group: self.resource_group.clone(),
+            database: self.database.clone(),
+            parameters: self.parameter_group.clone(),
+        };
+        service_layout::scripts(arm, then, names)
+    }
+
+    fn request(&self, arm: Option<&ArmOf>) -> Result<LayoutRequest> {
         let folders = self.folders()?;
-        let mut request = match &self.experiment {
-            Some(experiment) => self.of_experiment(experiment)?,
+        let mut request = match arm {
+            Some(arm) => self.of_arm(arm),
             None => LayoutRequest::new("files as given"),
         };
         if self.experiment.is_none() {
@@ -287,7 +370,7 @@ impl Args {
         }
     }
 
-    fn of_experiment(&self, experiment: &str) -> Result<LayoutRequest> {
+    fn arm_in(&self, experiment: &str) -> Result<ArmOf> {
         let resolved = resolved(&RunRequest {
             set: self.set.clone(),
             allow_large: true,
@@ -301,13 +384,26 @@ impl Args {
         let why = "scripts place files, and set nothing else of a server";
         let idle = Idle::without_run(&self.set, &USED, why);
         let of_places = |idle: &Idle| ["machine", "volume", "placement"].contains(&idle.section());
-        let catalogue = &resolved.inventory.catalogue;
+        report_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());
+        let baseline = &plan.protocol.baseline;
+        let today = plan
+            .arm(baseline)
+            .filter(|baseline| baseline.name != arm.name);
+        Ok(ArmOf {
+            title,
+            settings: arm.settings.clone(),
+            today: today.map(|today| today.settings.clone()),
+            is_baseline: today.is_none() && plan.arms.len() > 1,
+            catalogue: resolved.inventory.catalogue,
+        })
+    }
+
+    fn of_arm(&self, arm: &ArmOf) -> LayoutRequest {
         let named = (self.ephemeral.as_slice(), self.raw.as_slice());
-        for text in LayoutRequest::contradictions(&arm.settings, catalogue, named) {
+        for text in LayoutRequest::contradictions(&arm.settings, &arm.catalogue, named) {
             note(&format!("dbstow: {text}"));
         }
-        report_idle(&[idle, resolved.idle.into_iter().filter(of_places).collect()].concat());
-        Ok(LayoutRequest::of(title, &arm.settings, catalogue))
+        LayoutRequest::of(&arm.title, &arm.settings, &arm.catalogue)
     }
 
     fn arm_of(&self, plan: &Plan) -> Result<String> {

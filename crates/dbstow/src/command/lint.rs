@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use rules::{Captured, CapturedProduct, Host, RuleInfo, Selection, Severity, Unconfirmed};
+use rules::{CapturedProduct, Host, RuleInfo, Selection, Server, Severity, Unconfirmed};
 
 use super::captured;
 use super::output::{note, print_report};
+use super::service_lint;
 use super::{ExpectationFailed, ServerLogin, ServerTimeout, UsageError, listing};
 use crate::engines::{self, CAPTURED, rule_profiles};
 use analysis::findings;
@@ -26,17 +27,21 @@ use files::input;
     SQLCMDPASSWORD=.. dbstow lint --server sqlserver://sa@db1\n  \
     dbstow lint --server 'mysql://root@localhost/?socket=/run/mysqld/mysqld.sock'\n  \
     dbstow lint server.json --host host.toml --fail-on high\n  \
+    dbstow lint shop.toml --today today.toml                                # of a managed service: a profile, and its layout\n  \
     dbstow lint server.json --results dbstow-results/files-times-disks-1f2e3d4c\n  \
     dbstow lint server.json --format sarif > lint.sarif\n  \
     dbstow lint --list")]
 pub struct Args {
-    /// Capture of a server, as `dbstow doctor` wrote it
+    /// Capture of a server, as `dbstow doctor` wrote it; with --today, a profile of a server of a managed service
     #[arg(required_unless_present_any = ["list", "server"])]
     pub capture: Option<PathBuf>,
     /// Look at this server instead: HOST, HOST,PORT, HOST\INSTANCE, sqlserver://USER@HOST or mysql://USER@HOST
     /// (read-only)
     #[arg(long, value_name = "SERVER", conflicts_with = "capture")]
     pub server: Option<String>,
+    /// The layout that the profile was recorded on, as for `dbstow advise`: class and storage of a managed service
+    #[arg(long, value_name = "FILE", requires = "capture", conflicts_with_all = ["server", "host", "results"])]
+    pub today: Option<String>,
     /// Facts about the host that the server cannot see: a TOML file with `azure` and the volumes
     #[arg(long, value_name = "FILE")]
     pub host: Option<PathBuf>,
@@ -66,7 +71,7 @@ pub struct Args {
     #[arg(long, value_parser = profile())]
     pub profile: Vec<String>,
     /// Print every rule with its severity and sources
-    #[arg(long, conflicts_with_all = ["capture", "server", "host", "catalogue", "results", "fail_on", "rule", "ignore", "profile", "timeout"])]
+    #[arg(long, conflicts_with_all = ["capture", "server", "today", "host", "catalogue", "results", "fail_on", "rule", "ignore", "profile", "timeout"])]
     pub list: bool,
     /// How long the server may take
     #[command(flatten)]
@@ -113,19 +118,29 @@ fn profile() -> impl TypedValueParser<Value = String> {
 /// has at least that severity.
 pub fn run(args: &Args) -> Result<()> {
     match (&args.server, &args.capture) {
-        (Some(server), _) => look(
-            server,
-            captured::take(server, &args.login, &args.timeout)?,
-            args,
-        ),
-        (None, Some(file)) => look(&file.display().to_string(), captured::load(file)?, args),
+        (None, Some(file)) if args.today.is_some() => {
+            let profile = file.display().to_string();
+            let mut server = service_lint::load(&profile, args.today.as_deref())?;
+            look(&profile, &mut server, args)
+        }
+        (Some(server), _) => {
+            let mut captured = captured::take(server, &args.login, &args.timeout)?;
+            let name = captured.url().unwrap_or(server).to_owned();
+            look(&name, &mut *captured, args)
+        }
+        (None, Some(file)) => {
+            let mut captured = captured::load(file)?;
+            let name = captured
+                .url()
+                .map_or_else(|| file.display().to_string(), str::to_owned);
+            look(&name, &mut *captured, args)
+        }
         (None, None) => print_list(args.format),
     }
 }
 
-/// Checks a server, whatever the source of its capture, and prints the outcomes; `given` is the source.
-fn look(given: &str, mut server: Box<dyn Captured>, args: &Args) -> Result<()> {
-    let name = server.url().unwrap_or(given).to_owned();
+/// Checks a server, whatever the source of what is known of it, and prints the outcomes; `name` is the source.
+fn look<S: Server + ?Sized>(name: &str, server: &mut S, args: &Args) -> Result<()> {
     let host = host(args)?;
     let opened: Result<Vec<Opened>> = args.results.iter().map(|folder| open(folder)).collect();
     let opened = opened?;
@@ -139,7 +154,7 @@ fn look(given: &str, mut server: Box<dyn Captured>, args: &Args) -> Result<()> {
     }
     let checked = server.check(&selection, &profiles);
     let document = lint::document(
-        (&name, identity),
+        (name, identity),
         (&selection, &profiles),
         &checked,
         &results,

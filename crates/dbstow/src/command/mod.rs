@@ -1,5 +1,6 @@
 //! The program's commands: one file per subcommand, and the only place that prints.
 
+mod arm;
 mod backtest;
 mod captured;
 mod experiment_args;
@@ -23,6 +24,8 @@ mod request;
 #[cfg(feature = "live")]
 mod screen;
 mod server_timeout;
+mod service_layout;
+mod service_lint;
 
 pub mod advise;
 #[cfg(feature = "fio")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
+use catalogue::Catalogue;
 
 use super::UsageError;
 use super::output::note;
@@ -86,7 +87,7 @@ pub(super) fn layout_of_today(
     today: Option<&str>,
     window: Option<&str>,
     set: &[(String, String)],
-) -> Result<ExperimentText, RequestError> {
+) -> Result<ExperimentText> {
     // A text that is not a time is refused with its option.
     let window = window.and_then(|window| window.parse().ok());
     match today {
@@ -98,12 +99,52 @@ pub(super) fn layout_of_today(
             Ok(recorded.text)
         }
         Some(file) => {
+            check_no_machine(file)?;
             let read = inputs::layout(file)?;
             let text = with_recorded_disks(read.text, profile, window)?;
             Ok(reported(file, Located { text, ..read }))
         }
-        None => layout_of(profile),
+        None => Ok(layout_of(profile)?),
     }
+}
+
+/// Refuses a machine's name in place of a file: it does not say which disks the server has.
+fn check_no_machine(file: &str) -> Result<(), UsageError> {
+    if Path::new(file).exists() {
+        return Ok(());
+    }
+    let catalogue = Catalogue::builtin();
+    let Ok(machine) = catalogue.machine(file) else {
+        return Ok(());
+    };
+    let service = catalogue.service_of(&machine.name);
+    let disk = |role: &str| {
+        let storage = service.and_then(|service| service.storage_for(role).next());
+        storage.map_or("DISK", |storage| storage.disk.as_str())
+    };
+    let (mut volumes, mut placement) = (String::new(), String::new());
+    let mut known: Vec<(&str, &str)> = Vec::new();
+    for role in ["data", "temp", "log"] {
+        let disk = disk(role);
+        let volume = known.iter().find(|(known, _)| *known == disk);
+        let volume = volume.map_or(role, |(_, volume)| volume);
+        if volume == role {
+            known.push((disk, role));
+            let size = if disk == "local" {
+                ""
+            } else {
+                "size = \"100 GiB\"\n"
+            };
+            volumes += &format!("[volume.{role}]\ndisk = \"{disk}\"\n{size}");
+        }
+        placement += &format!("{role} = {{ volumes = \"{volume}\" }}\n");
+    }
+    Err(UsageError(format!(
+        "--today {file}: the name of a machine does not say which disks it has; give a file that does, such as\n\n[machine]\ntype = \
+         \"{}\"\n{volumes}[placement.today]\n{}",
+        machine.name,
+        placement.trim_end()
+    )))
 }
 
 /// The text of `file`; prints what is to be noted of it.

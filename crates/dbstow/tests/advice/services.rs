@@ -110,10 +110,17 @@ fn a_server_on_a_service_is_advised_on_classes_and_storage_of_that_service() {
     for part in [
         "Amazon RDS for PostgreSQL: its price includes automatic backups",
         "it leaves out a standby in another zone unless replicas are asked for, access to the operating system",
+        "rds-welcome, 2026-04-13; `dbstow services rds-postgresql --details`",
         "the prices of aws.rds.io2, aws.rds.log_volume",
     ] {
         assert!(said.contains(part), "no {part} in {said}");
     }
+    // It stays, and the faster layout is what it may become in place.
+    let next = advice["next"].to_string();
+    assert!(
+        next.contains("dbstow layout advice/finalists.toml --arm best-value --server-name NAME"),
+        "{next}"
+    );
     // A standby in another zone doubles both.
     let twice = advised(&on_rds(), &["--replicas", "1", "--quick"]);
     assert!(
@@ -133,6 +140,30 @@ fn speed_that_399_gib_do_not_have_is_bought_with_400() {
     assert_eq!(volume["iops"], 12_000, "{volume}");
     let usd = volume["usd_per_month"].as_f64().expect("a price");
     assert!((usd - 46.0).abs() < 0.01, "{usd}");
+}
+
+#[test]
+fn a_class_in_place_of_a_file_is_refused_with_what_the_file_has() {
+    let [profile, _] = files(RECORDING);
+    let class = "aws.rds.postgresql.db.r6i.2xlarge";
+    let printed = Folder::new().printed(&["advise", &profile, "--today", class, "--out", "advice"]);
+    assert_eq!(printed.code, 2, "{}", printed.stderr);
+    for part in [
+        "does not say which disks it has",
+        "[machine]\ntype = \"aws.rds.postgresql.db.r6i.2xlarge\"\n[volume.data]\ndisk = \"aws.rds.gp3\"\nsize = \"100 GiB\"\n[placement.today]\n",
+        "log = { volumes = \"data\" }",
+    ] {
+        assert!(
+            printed.stderr.contains(part),
+            "no {part} in {}",
+            printed.stderr
+        );
+    }
+    // It is whole: as a file it is taken.
+    let (_, text) = printed.stderr.split_once("[machine]").expect("a file");
+    let today = format!("[machine]{text}");
+    let advice = advised(&today, &["--quick"]);
+    assert_eq!(advice["today"]["machine"], class);
 }
 
 #[test]

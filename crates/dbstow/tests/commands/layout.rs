@@ -9,6 +9,7 @@ mod mariadb_moves;
 #[cfg(target_os = "linux")]
 mod mariadb_server;
 mod postgres;
+mod service;
 mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -17,6 +17,7 @@ mod names;
 mod no_verdict;
 mod numbers;
 mod paths;
+mod service_lint;
 mod services;
 mod sixth;
 mod stress;

@@ -1,5 +1,6 @@
 //! A real PostgreSQL.
 
+mod managed;
 mod postgres;
 mod postgres_external;
 mod postgres_tls;

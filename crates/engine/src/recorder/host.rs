@@ -120,6 +120,7 @@ impl Host {
             processors: u32::try_from(processors).ok().filter(|count| *count > 0),
             memory: Some(memory).filter(|memory| memory.0 > 0),
             cache: None,
+            burst_balance: None,
         }
     }
 

@@ -13,8 +13,7 @@ fn with_class() -> Options {
         machine: Machine {
             name: Some("a.class".into()),
             processors: Some(8),
-            memory: None,
-            cache: None,
+            ..Machine::default()
         },
         ..Options::default()
     }

@@ -93,6 +93,7 @@ fn full() -> Profile {
         processors: Some(16),
         memory: Some(Bytes::gib(112)),
         cache: Some(Bytes::gib(96)),
+        burst_balance: Some([99, 12]),
     };
     profile.volumes = vec![ServerVolume {
         roles: Role::ALL.into(),

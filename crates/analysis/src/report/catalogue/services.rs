@@ -68,7 +68,18 @@ pub fn service_details(service: &Service, catalogue: &Catalogue) -> Report {
         .assumed
         .iter()
         .map(|text| format!("assumed: {text}"));
-    let notes = assumed.chain(service.notes.iter().cloned());
+    let ids: Vec<&str> = service
+        .includes_sources
+        .iter()
+        .map(|source| source.id.as_str())
+        .collect();
+    let price = format!(
+        "its price includes {}; it leaves out {} ({})",
+        service.includes,
+        service.leaves,
+        ids.join(", ")
+    );
+    let notes = assumed.chain(service.notes.iter().cloned()).chain([price]);
     let notes = notes.map(|text| Item::new(Kind::Point, "", text)).collect();
     report.add("notes", "Notes", Place::Full, Body::List(notes));
     let entries = entries(service, catalogue);
@@ -78,7 +89,9 @@ pub fn service_details(service: &Service, catalogue: &Catalogue) -> Report {
         .flat_map(|disk| &disk.sources);
     let of_classes = service.classes.values().flat_map(|class| &class.sources);
     let mut known = BTreeSet::new();
-    let all = service.sources.iter().chain(of_disks).chain(of_classes);
+    let of_change = service.change.iter().flat_map(|change| &change.sources);
+    let all = service.sources.iter().chain(&service.includes_sources);
+    let all = all.chain(of_disks).chain(of_classes).chain(of_change);
     let all = all.filter(|one| known.insert(one.id.as_str())).map(source);
     report.add("sources", "Sources", Place::Full, Body::List(all.collect()));
     report

@@ -3,6 +3,7 @@
 mod changes;
 mod check;
 mod database;
+mod drives;
 #[cfg(any(test, feature = "examples"))]
 mod examples;
 mod files;
@@ -16,6 +17,8 @@ mod service;
 mod steps;
 mod target;
 mod windows;
+
+use std::collections::BTreeMap;
 
 use crate::lint::tempdb_files_advised;
 use crate::tsql::tempdb::{PresentError, TempdbError};
@@ -73,6 +76,14 @@ impl LayoutProvider for Layout {
         capture: Option<&CaptureFile>,
     ) -> Result<Vec<Script>, LayoutError> {
         scripts(request, &Target::new(capture, request)?)
+    }
+
+    fn on_drives(
+        &self,
+        request: &LayoutRequest,
+        places: &BTreeMap<String, String>,
+    ) -> Result<Vec<Script>, LayoutError> {
+        drives::scripts(request, places)
     }
 }
 

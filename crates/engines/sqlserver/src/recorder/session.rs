@@ -99,6 +99,7 @@ impl RecorderSession {
             processors: positive(processors).and_then(|count| u32::try_from(count).ok()),
             memory: positive(memory_kb).map(|kb| Bytes(kb.saturating_mul(1024))),
             cache: None,
+            burst_balance: None,
         }
     }
 
