@@ -106,7 +106,9 @@ impl Tools {
         // No request of a crash state takes modelled time.
         let machine = match contents {
             Contents::Crashed(_) => MachineSpec::unlimited(),
-            Contents::InPlace | Contents::Recorded(_) => placed.machine.clone(),
+            Contents::InPlace | Contents::Discarded | Contents::Recorded(_) => {
+                placed.machine.clone()
+            }
         };
         let mount = |volume: &VolumeSpec| MountSpec {
             volume: match timed {

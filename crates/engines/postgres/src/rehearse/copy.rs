@@ -28,6 +28,9 @@ const LEFT_OUT: [&str; 14] = [
     "backup_manifest",
 ];
 
+/// Directories that have to be there, and whose content is not copied: a slot would keep the log.
+const EMPTIED: [&str; 2] = ["pg_replslot", "pg_stat_tmp"];
+
 /// The log's directory in a data directory.
 const LOG: &str = "pg_wal";
 
@@ -69,7 +72,10 @@ fn copy_all(
                 if let Some((user, group)) = owner {
                     made.change_owner(user, group)?;
                 }
-                copy_all(&inner, &made, owner, &|_| false)?;
+                // Only a data directory itself has them.
+                if !EMPTIED.iter().any(|emptied| name == *emptied) {
+                    copy_all(&inner, &made, owner, &|_| false)?;
+                }
             }
             Err(_) => copy_file(from.regular_file(&name)?, to.new_file(&name)?, owner)
                 .map_err(|error| io_error(to.path(), &name, error))?,

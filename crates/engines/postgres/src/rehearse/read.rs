@@ -47,3 +47,6 @@ fn is_csv(first: &[u8]) -> bool {
     let is_name = |name: &[u8]| name.is_empty() || name.starts_with(b"\"");
     is_time && columns.next().is_some_and(is_name) && columns.next().is_some_and(is_name)
 }
+
+#[cfg(test)]
+mod tests;
