@@ -32,6 +32,8 @@ const SLEEP_MAX: Duration = Duration::from_millis(50);
 pub(crate) struct LogPlayer {
     pub(crate) schedule: Arc<Schedule>,
     pub(crate) pace: Pace,
+    /// Whether texts of errors are kept, which may have values of the user's.
+    with_text: bool,
     /// What came of the last trial.
     outcome: Mutex<Outcome>,
 }
@@ -71,11 +73,20 @@ struct Playing<'a> {
 }
 
 impl LogPlayer {
-    pub(crate) fn new(schedule: Arc<Schedule>, pace: Pace) -> LogPlayer {
+    pub(crate) fn new(schedule: Arc<Schedule>, pace: Pace, with_text: bool) -> LogPlayer {
         LogPlayer {
             schedule,
             pace,
+            with_text,
             outcome: Mutex::default(),
+        }
+    }
+
+    /// What is kept of an error: without texts, its code alone.
+    fn shown<'a>(&self, error: &'a str) -> &'a str {
+        match self.with_text {
+            true => error,
+            false => error.split(": ").next().unwrap_or_default(),
         }
     }
 
@@ -192,6 +203,7 @@ impl Stage<'_> {
 
     /// Statements that cannot be played: nothing may wait for them.
     fn leave(&self, statements: &[Planned], why: &str, lane: &mut Lane) {
+        let why = self.player.shown(why);
         for statement in statements {
             lane.outcome.not_played += 1;
             lane.outcome
@@ -242,8 +254,9 @@ impl Stage<'_> {
                 .outcome
                 .differs(&logged.form, || "no error, unlike in the log".to_owned()),
             (Played::Failed(error), false) => {
-                lane.outcome.differs(&logged.form, || error.clone());
-                open.1.get_or_insert(error.clone());
+                let error = self.player.shown(error);
+                lane.outcome.differs(&logged.form, || error.to_owned());
+                open.1.get_or_insert(error.to_owned());
             }
         }
         if let Some(rank) = planned.ends {

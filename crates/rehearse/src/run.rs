@@ -85,7 +85,11 @@ impl ResolvedRehearsal {
             .map_err(RehearsalError::Volumes)?;
         let plan = self.prepared.plan();
         self.check_space(&folder)?;
-        let player = LogPlayer::new(Arc::clone(&self.schedule), self.request.pace);
+        let player = LogPlayer::new(
+            Arc::clone(&self.schedule),
+            self.request.pace,
+            self.request.with_text,
+        );
         let mut copies = Copies {
             product: Arc::clone(&self.product),
             registration: Arc::clone(registration),
@@ -206,11 +210,7 @@ impl ResolvedRehearsal {
                 id: digest_of(form.as_bytes()),
                 form: shown(form),
                 count,
-                first: match request.with_text {
-                    true => first.to_owned(),
-                    // An error may have values of the user's.
-                    false => first.split(": ").next().unwrap_or_default().to_owned(),
-                },
+                first: first.to_owned(),
             })
             .collect();
         differing.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.id.cmp(&b.id)));

@@ -41,6 +41,8 @@ fn rehearsed() -> Option<(Folder, Theirs)> {
     };
     theirs.sql("CREATE TABLE notes(id int PRIMARY KEY, note text)");
     let base = theirs.path("base");
+    // It is read by the server's user, and by root.
+    theirs.hand_over(&theirs.path("pgpass"));
     theirs.run("pg_basebackup", |command| {
         command
             .env("PGPASSFILE", theirs.path("pgpass"))
@@ -50,7 +52,7 @@ fn rehearsed() -> Option<(Folder, Theirs)> {
                 "-p",
                 &theirs.port().to_string(),
             ])
-            .args(["-U", "boss", "--checkpoint=fast", "-D"])
+            .args(["-U", "boss", "--no-password", "--checkpoint=fast", "-D"])
             .arg(&base)
     });
     settings(&["log_min_duration_statement=0", "log_connections=on"]);
@@ -134,10 +136,10 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
         ],
     );
     let document: Value = serde_json::from_str(&folder.read("rehearsal/rehearsal.json")).unwrap();
-    // 60 transactions of 7 statements on 2 clients each, and the two of the notes.
+    // 60 transactions of 7 statements on 2 clients each, two questions of each pgbench, and the two of the notes.
     assert_eq!(
         document["log"]["statements"],
-        2 * (40 + 20) * 7 + 2,
+        2 * (40 + 20) * 7 + 2 * 2 + 2,
         "{document}"
     );
     for layout in document["layouts"].as_array().unwrap() {
@@ -150,12 +152,41 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
     let report = folder.stdout(&["report", "rehearsal"]);
     contains(&report, &["candidate", "PostgreSQL"]);
 
-    // On a database without the table, its statements fail: no verdict.
+    // The same by the other log, of which only reads are played; and no texts.
     let stderr = theirs.path("logs/server.log").display().to_string();
-    let more = ["--reads-only", "--out", "reads"];
-    folder.stdout(&arguments(&backup, &stderr, &more));
+    let more = [
+        "--reads-only",
+        "--prefix",
+        "%m [%p] ",
+        "--database",
+        "postgres",
+        "--user",
+        "boss",
+        "--out",
+        "reads",
+    ];
+    let printed = folder.stdout(&arguments(&backup, &stderr, &more));
+    contains(&printed, &["stderr", "One placement alone"]);
     let reads = folder.read("reads/rehearsal.json");
-    assert!(!reads.contains("UPDATE"), "no text without --with-text");
+    assert!(
+        !reads.contains("SELECT") && !reads.contains("pgbench"),
+        "{reads}"
+    );
+    let reads: Value = serde_json::from_str(&reads).unwrap();
+    assert_eq!(reads["layouts"][0]["fidelity"], 1.0, "{reads}");
+
+    // Of a log whose statements fail there is no verdict: what is inserted here is in the log's database alone.
+    let stamp = "2026-11-28 09:00:00.000 UTC [812] LOG:  duration: 1.0 ms  statement: ";
+    folder.write(
+        "other.log",
+        format!("{stamp}SELECT secret FROM elsewhere WHERE a = 7\n"),
+    );
+    let more = ["--database", "postgres", "--user", "boss", "--out", "other"];
+    let printed = folder.printed(&arguments(&backup, "other.log", &more));
+    assert_eq!(printed.code, 1, "{}", printed.stderr);
+    contains(&printed.stderr, &["no operation succeeded"]);
+    contains(&printed.stderr, &["SQLSTATE 42P01"]);
+    assert!(!printed.stderr.contains("elsewhere"), "{}", printed.stderr);
 }
 
 #[test]
@@ -163,10 +194,17 @@ fn what_cannot_be_rehearsed_is_refused_before_anything_is_made() {
     let Some(_) = binaries() else { return };
     let folder = Folder::with(&[("today.toml", layout(3_000)), ("log.csv", String::new())]);
     folder.make_folder("base");
+    let said = folder.fails(&arguments("base", "log.csv", &[]), 1);
+    contains(&said, &["base: it has no PG_VERSION", "pg_basebackup"]);
+    let said = folder.fails(&arguments("nowhere", "log.csv", &[]), 1);
+    contains(&said, &["nowhere"]);
     folder.refuses(
-        &arguments("base", "log.csv", &[]),
-        &["base: it has no PG_VERSION", "pg_basebackup"],
+        &arguments("base", "log.csv", &["--layout", "today.toml"]),
+        &["another layout is called \"today\" too"],
     );
-    folder.refuses(&arguments("nowhere", "log.csv", &[]), &["nowhere"]);
+    folder.refuses(
+        &arguments("base", "log.csv", &["--pace", "fast"]),
+        &["give closed, original, or x"],
+    );
     assert!(!folder.path("rehearsal").exists());
 }

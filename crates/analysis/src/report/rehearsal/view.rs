@@ -2,7 +2,7 @@
 
 use model::Bytes;
 
-use super::document::{Durations, Layout, Rehearsal, Statement};
+use super::document::{Layout, Rehearsal, Statement};
 use crate::findings::Findings;
 use crate::report::run;
 use crate::report::section::{Body, Item, Kind, Place, Report};
@@ -15,11 +15,11 @@ const STATEMENTS_SHOWN: usize = 6;
 /// Kinds of statements that ended otherwise, at most.
 const DIFFERING_SHOWN: usize = 10;
 
-/// Changes of a private server on a screen.
-const CHANGED_SHOWN: usize = 2;
-
 /// A kind is slower where its mean is by more than this.
 const SLOWER: f64 = 1.05;
+
+/// The share of all time by which a kind has to be slower to be listed.
+const COUNTS_FROM: f64 = 0.005;
 
 /// The report on a rehearsal, whose records have `findings`. Where too little ended as recorded, it has no verdict.
 pub fn report(rehearsal: &Rehearsal, findings: &Findings) -> Report {
@@ -34,6 +34,8 @@ pub fn report(rehearsal: &Rehearsal, findings: &Findings) -> Report {
     };
     report.title = "Your statements on these layouts".to_owned();
     report.facts.extend(facts(rehearsal));
+    // How far to trust the rest is read first.
+    let findings_sections = std::mem::take(&mut report.sections);
     let screen = Place::Screen;
     let list = |kind, texts: Vec<String>| Body::List(Item::all(kind, texts));
     report.add(
@@ -51,6 +53,7 @@ pub fn report(rehearsal: &Rehearsal, findings: &Findings) -> Report {
         screen(3),
         list(Kind::Warning, left_out(rehearsal)),
     );
+    report.sections.extend(findings_sections);
     let differing = rehearsal.differing.iter().take(DIFFERING_SHOWN);
     let differing = differing.map(|differing| {
         let form = differing.form.as_deref().unwrap_or_default();
@@ -91,7 +94,7 @@ pub fn report(rehearsal: &Rehearsal, findings: &Findings) -> Report {
     report.add(
         "changed",
         "What the private server changes",
-        screen(CHANGED_SHOWN),
+        Place::Full,
         list(Kind::Point, rehearsal.backup.changed.clone()),
     );
     let settings = rehearsal.backup.settings.iter();
@@ -204,17 +207,15 @@ fn statements_table(rehearsal: &Rehearsal, statements: &[Statement]) -> Table {
             }));
         }
         columns.push(Column::text(
-            format!("{name} p50 ms"),
-            move |statement: &Statement| ms(of(statement).p50_ms),
+            format!("{name}: p50, p99 ms"),
+            move |statement: &Statement| {
+                let durations = of(statement);
+                format!("{}, {}", ms(durations.p50_ms), ms(durations.p99_ms))
+            },
         ));
-        columns.push(Column::text(
-            format!("{name} p99 ms"),
-            move |statement: &Statement| ms(of(statement).p99_ms),
-        ));
-        columns.push(Column::text(
-            format!("{name} total s"),
-            move |statement: &Statement| ms(of(statement).total_ms / 1e3),
-        ));
+        columns.push(Column::text("all s", move |statement: &Statement| {
+            ms(of(statement).total_ms / 1e3)
+        }));
     }
     if statements.iter().any(|statement| statement.form.is_some()) {
         columns.push(Column::text("text", |statement: &Statement| {
@@ -235,17 +236,22 @@ fn ms(value: f64) -> String {
 /// Kinds that became slower, also where all together is faster.
 fn slower(rehearsal: &Rehearsal) -> Vec<String> {
     let mut all = Vec::new();
+    let first = |statement: &Statement| statement.layouts.first().map_or(0.0, |of| of.total_ms);
+    let total_ms: f64 = rehearsal.statements.iter().map(first).sum();
     for (place, layout) in rehearsal.layouts.iter().enumerate().skip(1) {
         for statement in &rehearsal.statements {
-            let of = |place: usize| statement.layouts.get(place).map_or(0.0, Durations::mean_ms);
+            let of = |place: usize| statement.layouts.get(place).copied().unwrap_or_default();
             let (before, after) = (of(0), of(place));
-            if before > 0.0 && after > before * SLOWER {
+            let longer = after.mean_ms() - before.mean_ms();
+            let is_slower = before.count > 0 && after.mean_ms() > before.mean_ms() * SLOWER;
+            // What is rare and short makes no difference.
+            if is_slower && longer * after.count as f64 >= COUNTS_FROM * total_ms {
                 all.push(format!(
-                    "{} takes {} ms on {}, and {} ms on {}",
+                    "slower: {} takes {} ms on average on {}, and {} ms on {}",
                     statement.id,
-                    ms(after),
+                    ms(after.mean_ms()),
                     layout.name,
-                    ms(before),
+                    ms(before.mean_ms()),
                     rehearsal.layouts[0].name
                 ));
             }

@@ -88,7 +88,15 @@ fn rehearsed(
         with_text: args.with_text,
         catalogues: args.catalogue.clone(),
     };
-    let resolved = request.resolve(ENGINES, engine, product)?;
+    let resolved = request.resolve(ENGINES, engine, product);
+    let resolved = resolved.map_err(|error| match error {
+        RehearsalError::Log { .. }
+        | RehearsalError::NameTwice { .. }
+        | RehearsalError::Sessions { .. } => UsageError(error.to_string()).into(),
+        RehearsalError::Request(error) => error.into(),
+        RehearsalError::Spec(error) => error.into(),
+        error => anyhow::Error::from(error),
+    })?;
     announce(&resolved);
     let hooks = hooks()?;
     let prepared = &resolved.prepared;

@@ -102,6 +102,13 @@ pub(crate) fn form(text: &str) -> String {
                     .next_if(|c| c.is_ascii_alphanumeric() || *c == '.')
                     .is_some()
                 {}
+                // The sign of a constant belongs to it.
+                if [" -", "(-", ",-", "=-"]
+                    .iter()
+                    .any(|sign| form.ends_with(sign))
+                {
+                    form.pop();
+                }
                 form.push('?');
             }
             letter if letter.is_whitespace() => {
@@ -197,7 +204,7 @@ mod tests {
     fn statements_of_a_kind_have_one_form() {
         assert_eq!(
             form("UPDATE t1 SET a = a + -37,  b = 'it''s 5'\nWHERE c = $1 AND d IN (1.5, 0x1F);"),
-            "UPDATE t1 SET a = a + -?, b = ? WHERE c = $1 AND d IN (?, ?);"
+            "UPDATE t1 SET a = a + ?, b = ? WHERE c = $1 AND d IN (?, ?);"
         );
         assert_eq!(form("SELECT 'open"), "SELECT ?");
     }
