@@ -25,7 +25,7 @@ pub use error::RehearsalError;
 pub use pace::Pace;
 pub use request::{LayoutFile, RehearsalRequest, RehearsedEngine, ResolvedRehearsal};
 pub use run::Step;
-pub use schedule::Schedule;
+pub use schedule::{Order, Schedule};
 
 /// Checks that this machine can have modelled disks with file systems.
 ///

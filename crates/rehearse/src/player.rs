@@ -223,6 +223,7 @@ impl Stage<'_> {
         lane: &mut Lane,
     ) -> Result<(), String> {
         let logged = &planned.logged;
+        let begun = self.clock.now();
         if planned.needs > 0 && !self.committed.wait_for(planned.needs, self.stopped) {
             return Err("the rehearsal was ended".to_owned());
         }
@@ -231,7 +232,7 @@ impl Stage<'_> {
         let due = self.due(planned, playing);
         self.sleep_until(due);
         let sent = self.clock.now();
-        lane.performance.thought += due.since(ready);
+        lane.performance.thought += ready.max(due) - begun;
         let player_late = sent.since(ready.max(due));
         lane.outcome
             .player_late_us

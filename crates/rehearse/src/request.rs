@@ -17,7 +17,7 @@ use model::Bytes;
 
 use super::error::RehearsalError;
 use super::pace::Pace;
-use super::schedule::Schedule;
+use super::schedule::{Order, Schedule};
 
 /// Most sessions at a time: each has a thread, and a process of the server.
 const SESSIONS_MAX: u32 = 1_000;
@@ -68,6 +68,8 @@ pub struct RehearsalRequest {
     pub log: LogRequest,
     /// How fast.
     pub pace: Pace,
+    /// What is kept of the order of its transactions.
+    pub order: Order,
     /// How often on each layout.
     pub blocks: u32,
     /// Seed of latencies and of the order of trials.
@@ -111,10 +113,11 @@ impl RehearsalRequest {
         let facts = product.inspect(&self.backup)?;
         let mut log = self.read_log(&*product)?;
         let sessions = log.sessions.len() as u64;
-        let schedule = Schedule::of(StatementLog {
+        let logged = StatementLog {
             sessions: std::mem::take(&mut log.sessions),
             ..StatementLog::default()
-        });
+        };
+        let schedule = Schedule::of(logged, self.order);
         if schedule.sessions() > SESSIONS_MAX {
             return Err(RehearsalError::Sessions {
                 sessions: schedule.sessions(),
@@ -136,6 +139,10 @@ impl RehearsalRequest {
                 self.statements.display().to_string(),
             ),
             ("pace".to_owned(), self.pace.to_string()),
+            (
+                "order".to_owned(),
+                format!("{:?}", self.order).to_lowercase(),
+            ),
         ]);
         let catalogues = self.catalogues.iter();
         let catalogues = catalogues.map(|file| file.display().to_string()).collect();

@@ -8,6 +8,16 @@ use engine::logged::{Boundary, Logged, Login, StatementLog};
 /// How exact a log's times are: of a millisecond, cut off.
 const EXACT_US: i64 = 1_000;
 
+/// What is kept of the order of a log's transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// None begins before one that had ended before it in the log.
+    #[default]
+    Commits,
+    /// Each session keeps its own.
+    Sessions,
+}
+
 /// The sessions of a log, in lanes that run at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
@@ -41,8 +51,8 @@ pub(crate) struct Planned {
 }
 
 impl Schedule {
-    /// Derives the order of a log's transactions: none begins before one that had ended before it in the log.
-    pub fn of(log: StatementLog) -> Schedule {
+    /// Derives the order of a log's transactions.
+    pub fn of(log: StatementLog, order: Order) -> Schedule {
         let mut sessions: Vec<PlannedSession> = log.sessions.into_iter().map(planned).collect();
         // When each transaction ended, and where its last statement is.
         let mut ends: Vec<(i64, usize, usize)> = Vec::new();
@@ -59,7 +69,9 @@ impl Schedule {
         }
         for session in &mut sessions {
             for statement in &mut session.statements {
-                if statement.needs > 0 {
+                if order == Order::Sessions {
+                    statement.needs = 0;
+                } else if statement.needs > 0 {
                     let start = statement.logged.start_us - EXACT_US;
                     statement.needs = ends.partition_point(|(end, _, _)| *end <= start) as u32;
                 }
@@ -211,7 +223,7 @@ mod tests {
         ];
         // It begins within the first, and its next statement after it.
         let second = vec![logged("SELECT", 4, 6), logged("SELECT", 12, 13)];
-        let schedule = Schedule::of(log(vec![first, second]));
+        let schedule = Schedule::of(log(vec![first, second]), Order::Commits);
         assert_eq!(schedule.lanes.len(), 2);
         assert_eq!(schedule.transactions, 3);
         let needs = |lane: usize| -> Vec<(u32, Option<u32>)> {
@@ -228,7 +240,7 @@ mod tests {
     #[test]
     fn sessions_that_follow_each_other_share_a_lane() {
         let one = |from: i64| vec![logged("SELECT", from, from + 5)];
-        let schedule = Schedule::of(log(vec![one(0), one(3), one(10), one(20)]));
+        let schedule = Schedule::of(log(vec![one(0), one(3), one(10), one(20)]), Order::Commits);
         assert_eq!(schedule.sessions(), 2);
     }
 
@@ -246,7 +258,7 @@ mod tests {
                     logged(["BEGIN", "COMMIT", "SELECT"][usize::from(kind)], start, at)
                 }).collect()
             }).collect();
-            let schedule = Schedule::of(log(sessions));
+            let schedule = Schedule::of(log(sessions), Order::Commits);
             let mut lanes: Vec<Vec<Planned>> = schedule.lanes.into_iter()
                 .map(|lane| lane.into_iter().flat_map(|session| session.statements).collect()).collect();
             let mut ended = vec![false; schedule.transactions as usize];

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::ValueHint;
 use engine::logged::LogRequest;
 use experiment::spec::percentage;
-use rehearse::Pace;
+use rehearse::{Order, Pace};
 
+use crate::command::choice::{Choice, one_of};
 use crate::command::product_args::{OfDrill, ProductArgs};
 
 /// Arguments of `rehearse`.
@@ -48,6 +49,9 @@ pub struct Args {
     /// (so many times as fast)
     #[arg(long, default_value_t)]
     pub pace: Pace,
+    /// What is kept of the order of transactions
+    #[arg(long, value_parser = one_of(ORDERS), default_value = ORDERS[0].0)]
+    pub order: Order,
     /// How often the log is replayed on each layout
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub blocks: u32,
@@ -73,6 +77,20 @@ pub struct Args {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub catalogue: Vec<PathBuf>,
 }
+
+/// `--order`; the first one is the default.
+const ORDERS: &[Choice<Order>] = &[
+    (
+        "commits",
+        Order::Commits,
+        "No transaction begins before one that had ended before it in the log, so that they meet the same rows",
+    ),
+    (
+        "sessions",
+        Order::Sessions,
+        "Each session keeps its own order, and waits for no other, as clients do",
+    ),
+];
 
 impl Args {
     pub(super) fn log(&self) -> LogRequest {

@@ -82,6 +82,7 @@ fn rehearsed(
         statements: args.statements.clone(),
         log: args.log(),
         pace: args.pace,
+        order: args.order,
         blocks: args.blocks,
         seed: args.seed,
         fidelity: args.fidelity,
