@@ -45,7 +45,7 @@ pub struct StatementLog {
     pub left_out: BTreeMap<LeftOut, u64>,
     /// Sessions that began before the log or the window, so that their state is not known.
     pub began_before: u64,
-    /// Whether the last line is not whole.
+    /// Whether the last line is incomplete.
     pub half_line: bool,
     /// Whether the log says how long statements took.
     pub has_durations: bool,

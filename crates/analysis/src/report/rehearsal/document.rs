@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Name of the document's version.
 pub const SCHEMA: &str = "dbstow.rehearsal/1";
 
-/// What was rehearsed, and what came of it. Times are milliseconds.
+/// What was rehearsed, and the results. Times are milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rehearsal {
     /// [`SCHEMA`].
@@ -62,7 +62,7 @@ pub struct Log {
     pub left_out: BTreeMap<String, u64>,
     /// Sessions whose beginning is not in it.
     pub began_before: u64,
-    /// Whether its last line is not whole.
+    /// Whether its last line is incomplete.
     pub half_line: bool,
     /// Whether it says how long statements took.
     pub has_durations: bool,

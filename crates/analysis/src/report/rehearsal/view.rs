@@ -179,7 +179,7 @@ fn left_out(rehearsal: &Rehearsal) -> Vec<String> {
         ));
     }
     if log.half_line {
-        all.push("the last line of the log is not whole, and is left out".to_owned());
+        all.push("the last line of the log is incomplete, and is left out".to_owned());
     }
     if !log.has_durations {
         all.push(

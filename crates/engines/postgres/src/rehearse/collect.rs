@@ -68,7 +68,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Notes that the last line is not whole.
+    /// Notes that the last line is incomplete.
     pub(crate) fn half_line(&mut self) {
         self.half_line = true;
     }

@@ -184,10 +184,10 @@ impl Configuration {
                 ));
             } else if KEPT.contains(&name.as_str()) {
                 self.kept.insert(name, value);
-            } else if let Some((name, why)) = CHANGED.iter().find(|(changed, _)| *changed == name) {
-                if !value.is_empty() {
-                    self.note(format!("{name} is off: {why}"));
-                }
+            } else if let Some((name, why)) = CHANGED.iter().find(|(changed, _)| *changed == name)
+                && !value.is_empty()
+            {
+                self.note(format!("{name} is off: {why}"));
             }
         }
     }

@@ -76,7 +76,7 @@ fn statement(message: &str) -> Message<'_> {
         "execute fetch from ",
         "fastpath function call",
     ];
-    if calls.iter().any(|call| is_call(call)) {
+    if calls.iter().any(is_call) {
         return Message::Call;
     }
     let Some((name, text)) = message

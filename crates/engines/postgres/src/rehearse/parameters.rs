@@ -1,6 +1,6 @@
 //! Parameters of a statement, as a log shows them: `$1 = '5', $2 = NULL`.
 
-/// The values, in order; `None` if the text is not whole, or a value was cut.
+/// The values, in order; `None` if the text is incomplete, or a value was cut.
 pub(crate) fn parse(detail: &str) -> Option<Box<[Option<Box<str>>]>> {
     let lower = detail.strip_prefix("parameters: ");
     let mut rest = lower.or_else(|| detail.strip_prefix("Parameters: "))?;
