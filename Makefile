@@ -29,7 +29,7 @@ DBSTOW := cargo run --quiet $(LEAN) --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo demo-all test test-platforms check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots reference format dist distcheck distcheck-release packages fmt clippy unit suite docs crates cross foreign web clean
+.PHONY: help demo demo-all test test-long test-platforms check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots reference format dist distcheck distcheck-release packages fmt clippy unit suite docs crates cross foreign web clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -44,9 +44,14 @@ demo-all: demo ## The same, then every other built-in experiment; the longest ta
 
 run_each = set -e; for name in $(1); do $(DBSTOW) run $$name --out target/demo/$$name; echo; done
 
-test: packages fmt clippy suite docs crates ## Pass all tests that this machine can pass
+test: packages fmt clippy suite docs crates ## Pass all tests that this machine can pass in 20 minutes
 
-# Apart from `test`, since few changes touch them; CI runs both.
+# Each says beside its name why it takes long: grep -rn 'ignore = "long' crates
+test-long: export DBSTOW_SKIP_NOTHING := 1
+test-long: packages ## Pass those that take long
+	scripts/with-uring scripts/suite --long
+
+# Apart from `test`, since few changes touch them; CI runs both, and `test-long`.
 test-platforms: cross foreign web distcheck ## Check that other platforms compile, run for Windows and Arm, that the page answers in a browser, and that the wheel installs in a bare Debian
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests

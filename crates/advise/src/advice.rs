@@ -39,17 +39,21 @@ impl Request<'_> {
         let share = recorded_share(backtest);
         let slower_max = self.wishes.limits.slower_max;
         let slowest_s = now.operation_s * SLOWEST.max(1.0 + slower_max);
-        let all = || Layouts::new(self.catalogue, &self.need, &self.load, slowest_s, false);
-        let layouts = match self.wishes.limits.quick {
-            true => {
-                let most_s = now.operation_s * share * by_bound_max(slower_max);
-                let cheapest = Layouts::cheapest(self.catalogue, &self.need, &self.load, most_s);
-                match cheapest {
-                    Err(NoLayout::Slow) => all(),
-                    found => found,
-                }
+        let all = |usd_max: f64| {
+            let offered = Layouts::offered(self.catalogue, &self.need, &self.load, false)?;
+            offered.combined(&self.need, slowest_s, usd_max)
+        };
+        let most_s = now.operation_s * share * by_bound_max(slower_max);
+        let cheapest = Layouts::cheapest(self.catalogue, &self.need, &self.load, most_s);
+        let layouts = match cheapest {
+            Err(NoLayout::Slow) => all(f64::INFINITY),
+            Ok(found) if !self.wishes.limits.quick => {
+                let least = found.iter().next().map(|layout| layout.usd_per_month);
+                let least = least.unwrap_or(f64::INFINITY);
+                let capped = all(self.wishes.limits.combined_to(least));
+                capped.or_else(|_| all(f64::INFINITY))
             }
-            false => all(),
+            found => found,
         };
         let mut layouts = layouts.map_err(AdviseError::NoLayout)?;
         let searched = Searched {
@@ -61,7 +65,12 @@ impl Request<'_> {
             limits: self.wishes.limits,
         };
         let found = searched.results(&mut layouts, go_on);
-        let found = found.map_err(AdviseError::Today)?;
+        let mut found = found.map_err(AdviseError::Today)?;
+        if found.counts.is_cut {
+            layouts = all(f64::INFINITY).map_err(AdviseError::NoLayout)?;
+            let whole = searched.results(&mut layouts, go_on);
+            found = whole.map_err(AdviseError::Today)?;
+        }
         let is_drawn = !self.wishes.nominal && !self.wishes.limits.quick;
         let drawing = is_drawn.then(|| Drawing::of(self, backtest)).transpose();
         let described = Described {

@@ -37,14 +37,14 @@ impl Searched<'_> {
         layouts: &mut Layouts<'_>,
         go_on: &mut dyn FnMut(Step) -> bool,
     ) -> Result<Results, ReplayError> {
-        let all = layouts.all();
-        let is_of = |kind: Kind| {
-            let mut own = all.iter();
-            own.any(|layout| layouts.machine_of(layout).kind() == kind)
-        };
-        if !(is_of(Kind::Machine) && is_of(Kind::Service)) {
-            return self.of_one_kind(layouts, go_on);
+        let kinds = [Kind::Machine, Kind::Service];
+        if !kinds.iter().all(|kind| layouts.has(*kind)) {
+            let is_cut = kinds.iter().any(|kind| layouts.lacks(*kind));
+            let mut found = self.of_one_kind(layouts, go_on)?;
+            found.counts.is_cut |= is_cut;
+            return Ok(found);
         }
+        let all = layouts.take();
         let machines = self.half(layouts, (Kind::Machine, 0.0), &all, go_on)?;
         let services = self.half(layouts, (Kind::Service, 0.5), &all, go_on)?;
         Ok(together(machines, services))
@@ -122,5 +122,6 @@ fn together(one: Results, other: Results) -> Results {
     counts.bounds += more.bounds;
     counts.simulated_to_usd = counts.simulated_to_usd.max(more.simulated_to_usd);
     counts.is_complete &= more.is_complete;
+    counts.is_cut |= more.is_cut;
     first
 }

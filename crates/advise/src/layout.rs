@@ -32,6 +32,8 @@ pub struct Layouts<'a> {
     offers: Vec<(&'static [Role], Vec<Offer>)>,
     groupings: Vec<Grouping>,
     layouts: Vec<Layout>,
+    /// Dollars a month above which they are left out; infinite where all are there.
+    usd_max: f64,
     alike: Alike,
     /// Number of processors from which on more make no difference.
     cores_of_use: f64,
@@ -135,7 +137,7 @@ impl<'a> Layouts<'a> {
         every: bool,
     ) -> Result<Layouts<'a>, NoLayout> {
         let all = Layouts::offered(catalogue, need, load, every)?;
-        all.combined(need, slowest_s)
+        all.combined(need, slowest_s, f64::INFINITY)
     }
 
     /// Machines and volumes that meet the need, not combined yet.
@@ -194,6 +196,7 @@ impl<'a> Layouts<'a> {
             offers,
             groupings,
             layouts: Vec::new(),
+            usd_max: f64::INFINITY,
             alike: Alike::default(),
             cores_of_use: 0.0,
             counts: Considered::default(),
@@ -230,6 +233,11 @@ impl<'a> Layouts<'a> {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.layouts.len()
+    }
+
+    /// Dollars a month above which they are left out; infinite where all are there.
+    pub(crate) fn usd_max(&self) -> f64 {
+        self.usd_max
     }
 
     /// By price.

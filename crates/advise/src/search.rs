@@ -22,6 +22,13 @@ pub const TOLD_APART: f64 = 0.05;
 /// chart with it shows nothing else.
 const DEARER_MAX: f64 = 5.0;
 
+/// How much dearer the layouts may be that are preferred to one of the results, at most.
+const PREFERRED_MAX: f64 = 1.2;
+
+/// Layouts that cost up to so many times the cheapest of a bound are combined first: the cheapest that is fast enough costs seldom more
+/// than 1.1 times as much.
+const COMBINED_MAX: f64 = 1.1 * DEARER_MAX * PREFERRED_MAX;
+
 /// The search's target and its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
@@ -36,6 +43,12 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The most dollars a month of the layouts that are combined first, where the cheapest of a bound costs `least`.
+    pub(crate) fn combined_to(&self, least: f64) -> f64 {
+        let budget = self.budget.unwrap_or(0.0) * PREFERRED_MAX;
+        budget.max(least * COMBINED_MAX)
+    }
+
     /// Where no budget was given and a layout is fast enough: the most dollars a month of others that are considered.
     pub(crate) fn dearest(&self, found: &Results) -> Option<f64> {
         let cheapest = found.very_cheapest.as_ref().or(found.cheapest.as_ref());
@@ -118,6 +131,8 @@ pub struct Counts {
     pub simulated_to_usd: f64,
     /// Whether the search completed.
     pub is_complete: bool,
+    /// Whether layouts that were left out, as they are dearer than the others, could be among the results.
+    pub is_cut: bool,
 }
 
 impl Counts {
@@ -267,7 +282,19 @@ impl Under<'_, '_> {
             }
         }
         self.counts.is_complete = true;
+        self.counts.is_cut = self.is_cut();
         Ok(())
+    }
+
+    /// Whether the walk would go on with dearer layouts, or these could be preferred to what it found.
+    fn is_cut(&self) -> bool {
+        let usd_max = self.search.layouts.usd_max();
+        let cheapest = self.cheapest.as_ref();
+        let most = cheapest.map(|cheapest| cheapest.layout.usd_per_month * DEARER_MAX);
+        let most = self.search.limits.budget.or(most);
+        let has_answer = self.cheapest.is_some() || self.above_budget.is_some();
+        let is_within = most.is_some_and(|most| most * PREFERRED_MAX <= usd_max);
+        usd_max.is_finite() && !(has_answer && is_within)
     }
 
     /// The bound of a layout, compared with what is known so far.

@@ -19,7 +19,7 @@ pub(crate) use stepwise::Stepwise;
 /// Simulated requests of a part: in one of several worlds, for a first estimate, and to confirm it.
 const REQUESTS_BRIEF: f64 = 5_000.0;
 const REQUESTS_SHORT: f64 = 15_000.0;
-const REQUESTS_LONG: f64 = 40_000.0;
+const REQUESTS_LONG: f64 = 20_000.0;
 
 /// Share of the operations of a first estimate that a glance simulates.
 pub(crate) const GLANCE: f64 = 0.1;

@@ -8,7 +8,7 @@
 
 // Names in an experiment, and a request resolved to a plan.
 pub mod inventory;
-pub use resolve::{plan_file, request};
+pub use resolve::{plan_file, recorded_on, request};
 
 // Trials.
 pub mod trial;

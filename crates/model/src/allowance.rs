@@ -22,6 +22,9 @@ use crate::{Operation, Request};
 
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
+/// Most units that fit into 64 bits once they are scaled.
+const UNITS_SHORT: u64 = u64::MAX / NANOS_PER_SECOND as u64;
+
 /// Units per second, with a depth.
 #[derive(Clone, Debug)]
 pub struct Allowance {
@@ -33,6 +36,8 @@ pub struct Allowance {
     debt: u128,
     /// When the debt was last updated.
     at: Instant,
+    /// The longest time whose units fit into 64 bits: arithmetic with 128 is slow, above all in a browser.
+    short: u64,
 }
 
 impl Allowance {
@@ -63,6 +68,7 @@ impl Allowance {
             depth,
             debt,
             at: Instant::ZERO,
+            short: u64::MAX / rate,
         }
     }
 
@@ -72,13 +78,17 @@ impl Allowance {
     pub fn take(&mut self, now: Instant, units: u64) -> Duration {
         let elapsed = now.since(self.at).as_nanos();
         self.at = self.at.max(now);
-        self.debt = self
-            .debt
-            .saturating_sub(u128::from(self.rate) * u128::from(elapsed));
+        let paid = match elapsed <= self.short {
+            true => u128::from(self.rate * elapsed),
+            false => u128::from(self.rate) * u128::from(elapsed),
+        };
+        self.debt = self.debt.saturating_sub(paid);
         let over = self.debt.saturating_sub(self.depth);
-        self.debt = self
-            .debt
-            .saturating_add(u128::from(units) * NANOS_PER_SECOND);
+        let taken = match units <= UNITS_SHORT {
+            true => u128::from(units * NANOS_PER_SECOND as u64),
+            false => u128::from(units) * NANOS_PER_SECOND,
+        };
+        self.debt = self.debt.saturating_add(taken);
         Duration::from_nanos(nanos_to_pay(over, self.rate))
     }
 

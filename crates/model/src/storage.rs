@@ -206,19 +206,22 @@ impl<O: Observer + ?Sized> Storage<O> {
             observer,
         } = self;
         let stripe = &mut volumes[volume];
+        let mut one = |attached: &mut Attached, disk: usize, part: &Request| {
+            let (completion, cache_hit) = attached.submit(machine, now, part);
+            let place = DiskPlace {
+                volume,
+                disk,
+                cache_hit,
+            };
+            observer.request(now, place, part, &completion);
+            completion
+        };
+        if let [only] = stripe.disks.as_mut_slice() {
+            return one(only, 0, &request);
+        }
         let mut slowest: Option<Completion> = None;
         stripe.split(request, |disk, place, part| {
-            let (completion, cache_hit) = disk.submit(machine, now, &part);
-            observer.request(
-                now,
-                DiskPlace {
-                    volume,
-                    disk: place,
-                    cache_hit,
-                },
-                &part,
-                &completion,
-            );
+            let completion = one(disk, place, &part);
             if slowest.is_none_or(|slowest| completion.done > slowest.done) {
                 slowest = Some(completion);
             }

@@ -12,6 +12,7 @@
 mod carried;
 pub mod inventory;
 pub mod plan_file;
+mod recorded_on;
 
 // A request, resolved to a plan.
 pub mod request;
@@ -27,6 +28,7 @@ mod backtest;
 mod replayed;
 
 pub use carried::{Inputs, Named};
+pub use recorded_on::recorded_on;
 pub use replayed::Replayed;
 pub use resolved::{PrepareError, Ready, Resolved};
 pub use stage::{Stage, StageError};

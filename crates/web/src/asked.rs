@@ -98,6 +98,8 @@ pub struct Given {
     pub utc_offset: Option<String>,
     /// The order of day and month: `dmy` or `mdy`.
     pub dates: Option<String>,
+    /// The server's machine, or its class of a managed service, of whose processors the files have a share.
+    pub machine: Option<String>,
 }
 
 impl Default for Asked {

@@ -94,6 +94,7 @@ pub(crate) fn importing(files: &[String], given: &Given) -> String {
     words.add("interval", given.interval.clone());
     words.add("utc-offset", given.utc_offset.clone());
     words.add("dates", given.dates.clone());
+    words.add("machine", given.machine.clone());
     words.add("out", Some(PROFILE.to_owned()));
     words.line()
 }

@@ -4,8 +4,10 @@ use std::error::Error;
 use std::str::FromStr;
 
 use analysis::report::profile::page;
+use catalogue::Catalogue;
 use experiment::kind::Kind;
 use import::{Choice, ImportError, Options, Source};
+use resolve::recorded_on;
 use serde::{Deserialize, Serialize};
 
 use crate::asked::Given;
@@ -135,6 +137,11 @@ pub fn import(files: Vec<Dropped>, given: &Given) -> Result<Imported, NotImporte
 
 /// What the user says, as the import takes it.
 fn options(given: &Given) -> Result<Options, Refused> {
+    let machine = |name: &str| {
+        let machine = recorded_on(name, &Catalogue::builtin());
+        machine.map_err(|why| Refused(format!("the server's machine or class: {why}")))
+    };
+    let machine = given.machine.as_deref().map(machine).transpose()?;
     Ok(Options {
         format: parsed("format", given.format.as_deref())?,
         devices: parsed_all("device", &given.devices)?,
@@ -143,8 +150,7 @@ fn options(given: &Given) -> Result<Options, Refused> {
         utc_offset: parsed("offset from UTC", given.utc_offset.as_deref())?,
         dates: parsed("order of day and month", given.dates.as_deref())?,
         instances: given.instances.clone(),
-        // The page asks for it after the files.
-        machine: profile::Machine::default(),
+        machine: machine.unwrap_or_default(),
     })
 }
 

@@ -50,9 +50,7 @@ pub struct Parts<'a> {
 #[derive(Template)]
 #[template(path = "web.html")]
 struct Page<'a> {
-    version: &'static str,
     policy: String,
-    style: &'static str,
     own_style: &'static str,
     script: &'static str,
     /// In base64.
@@ -80,9 +78,7 @@ pub fn page(parts: &Parts<'_>) -> Result<String, Refused> {
     }
     let data = serde_json::json!({ "examples": parts.examples, "known": known() });
     let page = Page {
-        version: env!("CARGO_PKG_VERSION"),
         policy: application::policy(&[STYLE, OWN_STYLE], &[SCRIPT]),
-        style: STYLE,
         own_style: OWN_STYLE,
         script: SCRIPT,
         module: STANDARD.encode(parts.module),

@@ -116,7 +116,7 @@
 
   function given() {
     const form = new FormData(by("given"));
-    const said = ["format", "start", "interval", "utc_offset", "dates"].map((name) => [name, entered(form, name)]);
+    const said = ["format", "start", "interval", "utc_offset", "dates", "machine"].map((name) => [name, entered(form, name)]);
     return { devices: chosen("device"), instances: chosen("instance"), ...Object.fromEntries(said) };
   }
 

@@ -16,10 +16,10 @@ use crate::need::Need;
 const CENT: f64 = 0.01;
 
 /// Which combinations are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Combined {
-    /// All of them.
-    All,
+    /// All that cost at most so many dollars a month.
+    UpTo(f64),
     /// The cheapest, and some that are dearer.
     Cheapest,
 }
@@ -39,12 +39,19 @@ impl<'a> Layouts<'a> {
         all.with(need, slowest_s, Combined::Cheapest)
     }
 
-    /// With all layouts whose lower bound on operation time is within `slowest_s`, by price.
+    /// With all layouts whose lower bound on operation time is within `slowest_s`, and that cost `usd_max` dollars a month at most; by
+    /// price.
     ///
     /// # Errors
     /// When there are none.
-    pub(super) fn combined(self, need: &Need, slowest_s: f64) -> Result<Layouts<'a>, NoLayout> {
-        self.with(need, slowest_s, Combined::All)
+    pub(crate) fn combined(
+        mut self,
+        need: &Need,
+        slowest_s: f64,
+        usd_max: f64,
+    ) -> Result<Layouts<'a>, NoLayout> {
+        self.usd_max = usd_max;
+        self.with(need, slowest_s, Combined::UpTo(usd_max))
     }
 
     fn with(
@@ -61,7 +68,11 @@ impl<'a> Layouts<'a> {
                 false => NoLayout::Slow,
             });
         }
-        layouts.sort_by(|a, b| a.usd_per_month.total_cmp(&b.usd_per_month));
+        // In the order in which they were combined where prices are the same; a stable sort would take half as much memory again.
+        layouts.sort_unstable_by(|a, b| {
+            let (by_price, place) = (a.usd_per_month.total_cmp(&b.usd_per_month), Layout::place);
+            by_price.then_with(|| place(a).cmp(&place(b)))
+        });
         self.layouts = layouts;
         Ok(self)
     }
@@ -69,7 +80,10 @@ impl<'a> Layouts<'a> {
     /// All machines with all volumes for all groups, except those on which an operation takes longer than `slowest_s`, and those of an
     /// earlier generation that save too little.
     fn combinations(&self, need: &Need, slowest_s: f64, wanted: Combined) -> Vec<Layout> {
-        let usd_max = Cell::new(f64::INFINITY);
+        let usd_max = Cell::new(match wanted {
+            Combined::UpTo(usd) => usd,
+            Combined::Cheapest => f64::INFINITY,
+        });
         let mut machines: Vec<(usize, &Machine)> = self.machines.iter().enumerate().collect();
         if wanted == Combined::Cheapest {
             machines.sort_by(|(_, a), (_, b)| a.usd_per_month.total_cmp(&b.usd_per_month));
@@ -107,6 +121,13 @@ impl<'a> Layouts<'a> {
             }
         }
         all
+    }
+}
+
+impl Layout {
+    /// What tells it apart from all others.
+    fn place(&self) -> (u16, u8, [u32; 3]) {
+        (self.machine, self.grouping, self.offers)
     }
 }
 

@@ -25,9 +25,23 @@ impl Layouts<'_> {
         self.layouts = own.copied().collect();
     }
 
-    /// All of them, by price.
-    pub(crate) fn all(&self) -> Vec<Layout> {
-        self.layouts.clone()
+    /// All of them, by price; none is left.
+    pub(crate) fn take(&mut self) -> Vec<Layout> {
+        std::mem::take(&mut self.layouts)
+    }
+
+    /// Whether any is of this kind.
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        let mut layouts = self.layouts.iter();
+        layouts.any(|layout| self.machine_of(layout).kind() == kind)
+    }
+
+    /// Whether one that is dearer than all that are here could be of this kind, of which none is here.
+    pub(crate) fn lacks(&self, kind: Kind) -> bool {
+        let mut machines = self.machines.iter();
+        self.usd_max.is_finite()
+            && machines.any(|machine| machine.kind() == kind)
+            && !self.has(kind)
     }
 }
 

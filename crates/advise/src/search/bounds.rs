@@ -15,6 +15,10 @@ use crate::simulate::{Effort, Measured, Ratio, SEEDS, Stepwise};
 /// How far the times of two short simulations differ by chance at most, as a share.
 pub(super) const CHANCE: f64 = 0.03;
 
+/// How far the time of a glance may be below that of a short simulation, as a share of it. Where more is possible, the short one shows
+/// it too late, and the layout is simulated: it is not left out.
+const GLANCE_BELOW: f64 = 0.15;
+
 /// What was simulated.
 #[derive(Default)]
 pub(super) struct Bounds {
@@ -28,6 +32,8 @@ pub(super) struct Bounds {
 
 /// Simulations of a relaxed layout.
 struct Simulated {
+    /// A glance, which tells whether the others could rule out a layout.
+    glance: Stepwise,
     /// That of the first seed, which ends where it shows that a layout is too slow.
     first: Stepwise,
     /// Times of an operation where all parts are done, in seconds, by seed.
@@ -78,6 +84,14 @@ impl Bounds {
             let simulated = self.relaxed.entry(relaxed).or_default();
             let placed = || layouts.placed_relaxed(&relaxed);
             if simulated.times.is_empty() {
+                let is_open = |glance_s: f64| {
+                    let most_s = glance_s * (1.0 + GLANCE_BELOW);
+                    may_matter(bound_s.max(most_s))
+                };
+                let of_glance = (&placed(), layouts.load());
+                if is_open(simulated.glance.go_on(of_glance, &is_open)?) {
+                    continue;
+                }
                 let is_open = |at_least_s: f64| may_matter(bound_s.max(least(&[at_least_s])));
                 let of_first = (&placed(), layouts.load());
                 let first_s = simulated.first.go_on(of_first, &is_open)?;
@@ -136,6 +150,7 @@ impl Simulated {
 impl Default for Simulated {
     fn default() -> Simulated {
         Simulated {
+            glance: Stepwise::new(Effort::Glance, 1),
             first: first(),
             times: Vec::new(),
         }

@@ -93,7 +93,7 @@ proptest! {
         ..ProptestConfig::with_cases(48)
     })]
 
-    /// Within the sampling error of 40,000 requests and what a limit lets pass at once.
+    /// Within the sampling error of 20,000 requests and what a limit lets pass at once.
     #[test]
     fn no_simulation_is_faster_than_its_bound(
         demand in demand(),

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use files::{FileError, input};
 use import::{self, DateOrder, Device, Format, Options, Source, UtcOffset};
 use model::Duration;
-use profile::{Machine, Profile, Timestamp};
+use profile::{Profile, Timestamp};
 
 use super::UsageError;
 use super::output::{note, note_whole, print_whole};
@@ -206,21 +206,11 @@ fn text(file: &Path) -> Result<(String, String)> {
     Ok((name, text))
 }
 
-/// The machine of this name, as a profile has it.
-fn machine(name: &str) -> Result<Machine> {
-    let catalogue = Catalogue::builtin();
-    let entry = catalogue
-        .machine(name)
-        .map_err(|why| UsageError(format!("--machine: {why}")))?;
-    Ok(Machine {
-        name: Some(entry.name.clone()),
-        processors: Some(entry.spec.cores),
-        memory: Some(entry.spec.memory),
-        cache: None,
-    })
-}
-
 fn options(args: &Args) -> Result<Options> {
+    let machine = |name: &str| {
+        let machine = lab::recorded_on(name, &Catalogue::builtin());
+        machine.map_err(|why| UsageError(format!("--machine: {why}")))
+    };
     let machine = args.machine.as_deref().map(machine).transpose()?;
     Ok(Options {
         format: args.format,

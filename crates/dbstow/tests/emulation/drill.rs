@@ -20,6 +20,7 @@ fn event<'a>(drill: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
+#[ignore = "long: drills a real server on several layouts; the report of one drill is tested always"]
 fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_found_again() {
     let folder = Folder::new();
     let drill = [
@@ -112,6 +113,7 @@ fn a_server_survives_power_cuts_and_not_snapshots_taken_apart_and_a_finding_is_f
 
 /// Consistent with SQLite's documentation of each mode.
 #[test]
+#[ignore = "long: drills each journal mode"]
 fn sqlite_keeps_its_commits_in_the_modes_that_are_durable_and_loses_them_in_others() {
     let folder = Folder::new();
     let drill = [
@@ -176,6 +178,7 @@ fn the_drills_are_listed_and_an_unknown_one_is_answered_with_the_known() {
 /// error once and marks the pages clean. `data_sync_retry = on` restores that. Source:
 /// <https://wiki.postgresql.org/wiki/Fsync_Errors>.
 #[test]
+#[ignore = "long: drills a real server twice, with a disk that fails"]
 fn a_server_that_repeats_a_failed_fsync_is_corrupt_and_one_that_stops_is_intact() {
     let verdicts = |settings: &[&str]| -> Vec<String> {
         let folder = Folder::new();
@@ -233,6 +236,7 @@ fn a_server_that_repeats_a_failed_fsync_is_corrupt_and_one_that_stops_is_intact(
 /// "If the disk drive controller reports that content is safely on disk when it is not": section 3.1 of
 /// <https://www.sqlite.org/howtocorrupt.html>. Of a stripe, say, one disk alone loses power.
 #[test]
+#[ignore = "long: drills a disk that lies, and one that is full"]
 fn sqlite_loses_commits_on_a_disk_that_ignores_flushes() {
     let folder = Folder::new();
     let drill = |more: &[&str]| {

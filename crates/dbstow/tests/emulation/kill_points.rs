@@ -78,6 +78,7 @@ fn a_run_on_modelled_block_devices_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "long: kills a run of MariaDB at each step; runs of PostgreSQL are killed always"]
 fn a_run_of_mariadb_on_modelled_block_devices_leaves_nothing() {
     leaves_nothing(&["--mode=emulate", "--engine=mariadb", "--backing=vd"]);
 }

@@ -175,6 +175,7 @@ const ADVISE: [&str; 13] = [
 ];
 
 #[test]
+#[ignore = "long: runs each command that writes a folder into each form of trap"]
 fn a_folder_that_another_user_put_there_is_refused_and_what_it_leads_to_is_left() {
     let Some(scene) = Scene::new() else { return };
     for fills in FILLS {

@@ -159,6 +159,7 @@ fn image(drilled: &Drilled) -> String {
 }
 
 #[test]
+#[ignore = "long: replays a drill once for each edit of its folder"]
 fn a_folder_of_somebody_else_is_replayed_only_as_far_as_it_is_trusted() {
     let Some(drilled) = Drilled::new("sqlite-journal-modes", "sqlite, wal, normal", &LIES) else {
         return;
@@ -425,6 +426,7 @@ fn mounted_with(drilled: &Drilled) -> Option<String> {
 }
 
 #[test]
+#[ignore = "long: drills a real server, and replays what another user edited"]
 fn a_server_of_somebody_else_is_started_with_no_setting_of_its_author() {
     let Some(drilled) = Drilled::new("snapshots-apart", "two-volumes", &["--cuts", "8"]) else {
         return;

@@ -173,6 +173,7 @@ fn files_of_plain_io_are_for_its_user_alone() {
 }
 
 #[test]
+#[ignore = "long: runs trials of a server in each mode to look at its files"]
 fn files_of_a_private_postgresql_are_for_its_user_alone() {
     let Some(scene) = Scene::new() else { return };
     let files = ["d/cluster/PG_VERSION", "pg_hba.conf", "socket"];
@@ -183,6 +184,7 @@ fn files_of_a_private_postgresql_are_for_its_user_alone() {
 }
 
 #[test]
+#[ignore = "long: runs trials of a server in each mode to look at its files"]
 fn files_of_a_private_mariadb_are_for_its_user_alone() {
     let Some(scene) = Scene::new() else { return };
     let files = ["ibdata1", "socket"];
@@ -194,6 +196,7 @@ fn files_of_a_private_mariadb_are_for_its_user_alone() {
 
 /// A drill has its own folder, which stays.
 #[test]
+#[ignore = "long: runs two whole drills to look at their files"]
 fn a_drill_is_for_its_user_alone() {
     let Some(scene) = Scene::new() else { return };
     let folders = [scene.folders(), vec![scene.place.path("drills")]].concat();

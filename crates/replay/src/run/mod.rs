@@ -9,7 +9,7 @@ mod periods;
 mod replay_session;
 mod session;
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
 use model::cores::Cores;
@@ -49,7 +49,7 @@ const LOOK_EVERY: u64 = 4_096;
 const UNDER_WAY_MAX: usize = 65_536;
 
 /// An event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     /// The next period begins.
     Period,
@@ -64,6 +64,34 @@ enum Event {
     /// Its flush is done.
     LogFlushed(u64),
 }
+
+/// An event that is due; the greatest is the next one. No two have the same number.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    at: Instant,
+    number: u64,
+    event: Event,
+}
+
+impl Ord for Due {
+    fn cmp(&self, other: &Due) -> Ordering {
+        (other.at, other.number).cmp(&(self.at, self.number))
+    }
+}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Due) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Due) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Due {}
 
 /// A replay that is running.
 pub(crate) struct Run<'a> {
@@ -80,7 +108,7 @@ pub(crate) struct Run<'a> {
     /// order.
     locks: Vec<VecDeque<u32>>,
     random: Stream,
-    queue: BinaryHeap<Reverse<(Instant, u64, Event)>>,
+    queue: BinaryHeap<Due>,
     /// Whether the head of the queue has been processed, so its successor can replace it.
     has_happened: bool,
     order: u64,
@@ -260,21 +288,25 @@ impl<'a> Run<'a> {
         if std::mem::take(&mut self.has_happened) {
             self.queue.pop();
         }
-        let Reverse((now, _, event)) = *self.queue.peek()?;
+        let Due { at, event, .. } = *self.queue.peek()?;
         self.has_happened = true;
-        Some((now, event))
+        Some((at, event))
     }
 
     fn push(&mut self, at: Instant, event: Event) {
         self.order += 1;
-        let entry = Reverse((at, self.order, event));
+        let due = Due {
+            at,
+            number: self.order,
+            event,
+        };
         if std::mem::take(&mut self.has_happened)
             && let Some(mut first) = self.queue.peek_mut()
         {
-            *first = entry;
+            *first = due;
             return;
         }
-        self.queue.push(entry);
+        self.queue.push(due);
     }
 
     fn exponential(&mut self, mean: Duration) -> Duration {

@@ -220,6 +220,7 @@ fn seeds() -> Vec<Value> {
 
 /// Every value of a plan is replaced, removed and doubled in turn, with the digest and the trials made right behind it.
 #[test]
+#[ignore = "long: changes each value of a plan in every way; drawn changes are tested always"]
 fn a_plan_with_any_of_its_values_changed_is_refused_or_can_be_staged() {
     let plan = &seeds()[0];
     let mut all = Vec::new();
