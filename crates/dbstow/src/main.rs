@@ -62,6 +62,9 @@ enum Command {
     /// Cut the power of a placement's disks, and see what its server has lost
     #[cfg(all(target_os = "linux", feature = "emulator"))]
     Drill(command::drill::Args),
+    /// Replay a server's own statements on a copy of its database, on other layouts
+    #[cfg(all(target_os = "linux", feature = "emulator"))]
+    Rehearse(command::rehearse::Args),
     /// Show a profile: what a server asked of its disks
     Profile(profile::Args),
     /// Check the storage layout of a SQL Server, MariaDB or MySQL against documented rules
@@ -138,6 +141,8 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Advise(args) => advise::run(&args),
         #[cfg(all(target_os = "linux", feature = "emulator"))]
         Command::Drill(args) => command::drill::run(&args),
+        #[cfg(all(target_os = "linux", feature = "emulator"))]
+        Command::Rehearse(args) => command::rehearse::run(&args),
         Command::Profile(args) => profile::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Lint(args) => lint::run(&args),

@@ -18,8 +18,8 @@ use parking_lot::Mutex;
 
 use experiment::spec::Role;
 
-use super::place::when_unused;
 use super::{DrillError, DrillSpec, FaultOutcome, Noticed, Recorded, VolumeFault};
+use emulator::when_unused;
 use engine::drilled::{Found, Server, Verdict};
 
 /// Space left on a full volume when clients begin to write: they are to fill it themselves.

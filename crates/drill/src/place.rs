@@ -1,20 +1,17 @@
 //! The volumes of a drilled placement: while they are filled, recorded, and checked after a crash.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use emulator::{
-    Contents, EmulationSpec, Filesystem, Front, IN_USE, MountSpec, Others, RemoteSite,
-    TransportChoice, check_image,
+    Contents, EmulationSpec, Filesystem, Front, MountSpec, Others, RemoteSite, TransportChoice,
+    check_image, when_unused,
 };
 use files::Folder;
-use host::clock::Clock;
 use host::orphans::Registration;
-use model::cores::Speed;
-use model::{Bytes, DiskSpec, Duration, Instant, MachineSpec, VolumeSpec};
+use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
 
 use super::{DrillError, Placed};
 use engine::drilled::{Origin, Product};
@@ -108,8 +105,10 @@ impl Tools {
         let timed = matches!(contents, Contents::Recorded(_));
         // No request of a crash state takes modelled time.
         let machine = match contents {
-            Contents::Crashed(_) => unlimited(),
-            Contents::InPlace | Contents::Recorded(_) => placed.machine.clone(),
+            Contents::Crashed(_) => MachineSpec::unlimited(),
+            Contents::InPlace | Contents::Discarded | Contents::Recorded(_) => {
+                placed.machine.clone()
+            }
         };
         let mount = |volume: &VolumeSpec| MountSpec {
             volume: match timed {
@@ -136,24 +135,6 @@ impl Tools {
         }
     }
 }
-
-/// A machine that throttles no disk.
-fn unlimited() -> MachineSpec {
-    MachineSpec {
-        cores: 1,
-        speed: Speed::SAME,
-        memory: Bytes::ZERO,
-        limits: BTreeMap::new(),
-        host_cache: None,
-        local_disk: None,
-    }
-}
-
-/// How long volumes may stay in use after their server has ended.
-const IN_USE_MAX: Duration = Duration::from_secs(10);
-
-/// Interval of attempts to unmount them.
-const IN_USE_EVERY: Duration = Duration::from_millis(50);
 
 /// Where in a placement's folder the volumes' images are.
 const DISKS: &str = "disks";
@@ -190,22 +171,5 @@ impl Volumes {
     /// Unmounts them.
     pub(super) fn stop(self) -> io::Result<()> {
         when_unused(|| self.site.stop())
-    }
-}
-
-/// Unmounts volumes by calling `unmount`, as soon as they are unused. A process that another thread starts briefly has
-/// all files of this one open, including those of a database.
-pub(super) fn when_unused(unmount: impl Fn() -> io::Result<()>) -> io::Result<()> {
-    let clock = Clock::start();
-    loop {
-        match unmount() {
-            Err(error)
-                if error.to_string().contains(IN_USE)
-                    && clock.now() - Instant::ZERO < IN_USE_MAX =>
-            {
-                Clock::sleep(IN_USE_EVERY);
-            }
-            done => return done,
-        }
     }
 }

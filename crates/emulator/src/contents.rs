@@ -4,10 +4,10 @@
 //! in place   image                        written where they belong
 //! recorded   image, stays as it was  <──  writes: bytes, in their order    history: what they were, and when
 //! crashed    the same image          <──  some of those writes        <──  unnamed file: what is written from then on
+//! discarded  image, stays as it was  <──  unnamed file: what is written, at the same place
 //! ```
 //!
-//! Neither a recording nor a crash state changes the image, so nothing is copied, and several states of one recording can be
-//! mounted at once.
+//! Only the first changes the image, so nothing is copied, and several states of one recording can be mounted at once.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -35,6 +35,8 @@ pub(super) enum Kept {
     InPlace,
     /// The images stay unchanged; writes are recorded.
     Recorded(Arc<Recorder>),
+    /// The images stay unchanged; writes are discarded at the end.
+    Discarded,
     /// The volumes start as those of a recording were when power was cut.
     Crashed {
         /// The recorded writes.
@@ -64,6 +66,7 @@ impl Kept {
     pub(super) fn of(spec: &EmulationSpec) -> Result<Kept, EmulationError> {
         match &spec.contents {
             Contents::InPlace => Ok(Kept::InPlace),
+            Contents::Discarded => Ok(Kept::Discarded),
             Contents::Recorded(RecordSpec { directory, most }) => {
                 let names = spec.volumes.iter().map(|mount| mount.volume.name.clone());
                 let recorder = Recorder::create(directory, names.collect(), *most);
@@ -134,6 +137,11 @@ impl Kept {
             Kept::Recorded(recorder) => {
                 Store::Layers(Layers::over(image, Arc::clone(&recorder.writes)))
             }
+            Kept::Discarded => {
+                let over = tempfile::tempfile_in(backing)?;
+                over.set_len(image.metadata()?.len())?;
+                Store::Layers(Layers::in_place(image, Arc::new(Writes::new(over))))
+            }
             Kept::Crashed {
                 writes,
                 ranges,
@@ -155,7 +163,7 @@ impl Kept {
     pub(super) fn recorder(&self) -> Option<Arc<Recorder>> {
         match self {
             Kept::Recorded(recorder) => Some(Arc::clone(recorder)),
-            Kept::InPlace | Kept::Crashed { .. } => None,
+            Kept::InPlace | Kept::Discarded | Kept::Crashed { .. } => None,
         }
     }
 
@@ -164,11 +172,12 @@ impl Kept {
         !matches!(self, Kept::Crashed { .. })
     }
 
-    /// Whether programs on the volumes may be executed: crash states do not need it, and their bytes may come from anyone.
+    /// Whether programs on the volumes may be executed: neither crash states nor copies of a server's files need it, and their
+    /// bytes may come from anyone.
     pub(super) fn programs(&self) -> Programs {
         match self {
             Kept::InPlace | Kept::Recorded(_) => Programs::Run,
-            Kept::Crashed { .. } => Programs::Refused,
+            Kept::Discarded | Kept::Crashed { .. } => Programs::Refused,
         }
     }
 
@@ -179,7 +188,7 @@ impl Kept {
     pub(super) fn finish(&self) -> io::Result<()> {
         match self {
             Kept::Recorded(recorder) => recorder.finish(),
-            Kept::InPlace | Kept::Crashed { .. } => Ok(()),
+            Kept::InPlace | Kept::Discarded | Kept::Crashed { .. } => Ok(()),
         }
     }
 }

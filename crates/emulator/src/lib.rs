@@ -46,6 +46,7 @@ mod journal;
 pub mod control;
 pub mod process;
 mod remote;
+mod unused;
 
 // After a power cut.
 pub mod crash;
@@ -57,9 +58,9 @@ pub use error::EmulationError;
 pub use fault::Fault;
 pub use front::{DataPath, Done, Errno};
 pub use prepare::{check_image, device};
-pub use process::IN_USE;
 pub use remote::RemoteSite;
 pub use setup::{
     Contents, CrashSpec, EmulationSpec, Filesystem, FlippedBit, Front, MountSpec, Others,
     RecordSpec, TransportChoice,
 };
+pub use unused::when_unused;

@@ -33,6 +33,8 @@ pub enum Contents {
     InPlace,
     /// Block mode only. The volumes' images stay unchanged; writes and their times are recorded.
     Recorded(RecordSpec),
+    /// Block mode only. The volumes' images stay unchanged; what is written is discarded at the end.
+    Discarded,
     /// Block mode only. The volumes start as those of a recording were when power was cut. Requests take no modelled
     /// time, and what is written is discarded at the end.
     Crashed(CrashSpec),

@@ -17,10 +17,14 @@ mod provider;
 mod real;
 mod registry;
 
-// Its interface to a recording and to a drill.
+// Its interface to a recording, a drill and a rehearsal.
 #[cfg(target_os = "linux")]
 pub mod drilled;
+#[cfg(target_os = "linux")]
+pub mod logged;
 pub mod recorder;
+#[cfg(target_os = "linux")]
+pub mod rehearsed;
 #[cfg(target_os = "linux")]
 pub mod tree;
 

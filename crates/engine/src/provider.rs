@@ -17,6 +17,8 @@ use crate::patience::Patience;
 use crate::product_options::{OptionSpec, ProductOptions};
 use crate::real::{Engine, EngineError};
 use crate::recorder::RecordedServers;
+#[cfg(target_os = "linux")]
+use crate::rehearsed::RehearsalProvider;
 use experiment::spec::{Arm, Mode, Role, Settings};
 use rules::Captured;
 use workload::{Dialect, Workload};
@@ -123,6 +125,12 @@ pub trait EngineProvider: Sync {
     /// How it is drilled; `None`: not supported.
     #[cfg(target_os = "linux")]
     fn drilled(&self) -> Option<&'static dyn DrillProvider> {
+        None
+    }
+
+    /// How its servers are rehearsed; `None`: not supported.
+    #[cfg(target_os = "linux")]
+    fn rehearsed(&self) -> Option<&'static dyn RehearsalProvider> {
         None
     }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use model::Duration;
 
+#[cfg(target_os = "linux")]
+use crate::logged::{LogSession, Login};
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
 use workload::{Driver, Value};
@@ -29,6 +31,17 @@ pub trait Engine: Sync {
     /// # Errors
     /// When the engine refuses the connection.
     fn connect(&self, session: u32) -> Result<Box<dyn Client + '_>, EngineError>;
+
+    /// Opens a connection that plays the statements of a logged session; by default there are none.
+    ///
+    /// # Errors
+    /// When the engine refuses the connection.
+    #[cfg(target_os = "linux")]
+    fn log_session(&self, _login: &Login) -> Result<Box<dyn LogSession + '_>, EngineError> {
+        Err(EngineError::Missing(
+            "this engine plays no statements of a log".to_owned(),
+        ))
+    }
 
     /// Called after the schema scripts of session `session` have run and before anything is loaded:
     /// distributes over the data files what must be distributed.

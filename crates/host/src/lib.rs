@@ -23,6 +23,10 @@ pub mod loop_device;
 #[cfg(target_os = "linux")]
 pub mod mounts;
 
+// Processes without a network.
+#[cfg(target_os = "linux")]
+pub mod network;
+
 // The volumes of a trial: real or modelled, and real ones.
 pub mod plain;
 pub mod site;

@@ -21,6 +21,7 @@ pub mod page;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod profile;
+pub mod rehearsal;
 pub mod rows;
 pub mod run;
 pub mod side_by_side;

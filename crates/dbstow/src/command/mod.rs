@@ -51,6 +51,8 @@ pub mod man;
 pub mod plan;
 pub mod profile;
 pub mod record;
+#[cfg(all(target_os = "linux", feature = "emulator"))]
+pub mod rehearse;
 pub mod report;
 pub mod run;
 pub mod services;
@@ -90,12 +92,12 @@ pub fn suggest_subcommand(error: &mut clap::Error, program: &clap::Command) {
 const LEFT_OUT: &[(&[&str], &str)] = &[
     #[cfg(not(target_os = "linux"))]
     (
-        &["drill", "mount", "stat", "unmount"],
+        &["drill", "mount", "rehearse", "stat", "unmount"],
         "modelled disks under real files need Linux (FUSE)",
     ),
     #[cfg(all(target_os = "linux", not(feature = "emulator")))]
     (
-        &["drill", "mount", "stat", "unmount"],
+        &["drill", "mount", "rehearse", "stat", "unmount"],
         "this dbstow was built without the emulator (cargo feature `emulator`)",
     ),
     #[cfg(not(feature = "fio"))]

@@ -10,3 +10,4 @@ mod measured;
 mod mount;
 mod raw;
 mod real_time;
+mod rehearse;

@@ -247,6 +247,7 @@ impl Supply for Folder {
                     .collect()
             }),
             keep: false,
+            player: None,
         })
     }
 }

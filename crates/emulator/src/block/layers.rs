@@ -31,6 +31,8 @@ pub(in super::super) struct Layers {
     /// Files that hold the written bytes; new ones go to the last.
     files: Vec<Arc<Writes>>,
     written: RwLock<RangeMap<u64, Source>>,
+    /// Whether new bytes go to the same offset of their file as of the volume, so that it stays as short as that.
+    in_place: bool,
 }
 
 /// Where the bytes of a range are.
@@ -64,6 +66,15 @@ impl Writes {
         self.file.set_len(length)
     }
 
+    /// Writes bytes at an offset, and returns it.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    fn put(&self, bytes: &[u8], at: u64) -> io::Result<u64> {
+        self.file.write_all_at(bytes, at)?;
+        Ok(at)
+    }
+
     /// Appends bytes, and returns their offset.
     ///
     /// # Errors
@@ -82,6 +93,15 @@ impl Layers {
             image,
             files: vec![writes],
             written: RwLock::default(),
+            in_place: false,
+        }
+    }
+
+    /// No writes yet, over `image`; new ones go to the same offset of `writes`, where later ones replace earlier ones.
+    pub(in super::super) fn in_place(image: File, writes: Arc<Writes>) -> Layers {
+        Layers {
+            in_place: true,
+            ..Layers::over(image, writes)
         }
     }
 
@@ -104,6 +124,7 @@ impl Layers {
             image,
             files: vec![Arc::clone(recorded), writes],
             written: RwLock::new(written),
+            in_place: false,
         }
     }
 
@@ -142,7 +163,10 @@ impl Layers {
 
     fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<u64> {
         let place = self.files.len() - 1;
-        let at = self.files[place].append(bytes)?;
+        let at = match self.in_place {
+            true => self.files[place].put(bytes, offset)?,
+            false => self.files[place].append(bytes)?,
+        };
         let range = offset..offset + bytes.len() as u64;
         if !range.is_empty() {
             self.written
@@ -257,6 +281,21 @@ mod tests {
         let mut middle = [0; 4];
         store.read(3, &mut middle).unwrap();
         assert_eq!(&middle, b"bXY6");
+    }
+
+    #[test]
+    fn bytes_that_are_written_in_place_take_their_room_once() {
+        let under = image(b"0123456789");
+        let over = writes();
+        let layers = Layers::in_place(under.try_clone().unwrap(), Arc::clone(&over));
+        let store = Store::Layers(layers);
+        for bytes in [b"abcd", b"efgh", b"ijkl"] {
+            store.write(2, bytes).unwrap();
+        }
+        store.discard(4..5).unwrap();
+        assert_eq!(all(&store), b"01ij\0l6789");
+        assert_eq!(all(&Store::Image(under)), b"0123456789");
+        assert_eq!(over.file.metadata().unwrap().len(), 6);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! ```text
 //!  session ──┬─► trial    an engine for experiments: a private server, or a database in an existing one
 //!  (URL,     ├─► recorder    a server in use, recorded as a profile
-//!  messages) └─► drill    a server whose power is cut
+//!  messages) ├─► drill    a server whose power is cut
+//!            └─► rehearse    a copy of a server, and a log of its statements
 //! ```
 //!
 //! [`layout`] generates scripts that place a server's files. Without the feature `driver`, which is for Unix, only these are
@@ -16,6 +17,8 @@ pub mod drill;
 pub mod layout;
 #[cfg(all(unix, feature = "driver"))]
 mod recorder;
+#[cfg(all(target_os = "linux", feature = "driver"))]
+pub mod rehearse;
 #[cfg(all(unix, feature = "driver"))]
 mod session;
 #[cfg(all(unix, feature = "driver"))]

@@ -163,14 +163,14 @@ impl Prepared {
     }
 
     /// The record, with the assumptions about its modelled disks.
-    pub(super) fn noted(&self, id: &TrialId, mut record: Record) -> Record {
+    pub fn noted(&self, id: &TrialId, mut record: Record) -> Record {
         let notes = self.notes_of(self.of(id).1).iter().cloned();
         record.notes.extend(notes.map(Note::Other));
         record
     }
 
     /// The subject of a trial of the plan.
-    pub(crate) fn subject<'a>(&'a self, id: &'a TrialId) -> Subject<'a> {
+    pub fn subject<'a>(&'a self, id: &'a TrialId) -> Subject<'a> {
         let (arm, ready) = self.of(id);
         Subject {
             id,
@@ -186,7 +186,8 @@ impl Prepared {
         self.ready(&id.arm)
     }
 
-    pub(crate) fn id(&self, trial: &Trial) -> TrialId {
+    /// The identity of a trial of the plan.
+    pub fn id(&self, trial: &Trial) -> TrialId {
         TrialId {
             experiment: self.plan().experiment.clone(),
             plan: self.plan().digest().to_owned(),

@@ -6,4 +6,5 @@ mod provider;
 mod replayed;
 
 pub use drilled::PostgresProduct;
+pub(crate) use moved::Places;
 pub(crate) use provider::Drill;

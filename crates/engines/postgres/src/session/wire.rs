@@ -142,8 +142,40 @@ impl Connection {
         arguments: &[T],
         write: impl FnMut(&T, &mut BytesMut) -> Result<IsNull, Box<dyn Error + Send + Sync>>,
     ) -> Result<bool, Failure> {
-        let mut write = write;
         self.stream.socket().begin(Task::Statement);
+        self.bind_and_send(name, arguments, write)?;
+        self.done()
+    }
+
+    /// Executes a statement with arguments, without keeping it prepared, and discards its rows.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn execute_once<T>(
+        &mut self,
+        sql: &str,
+        arguments: &[T],
+        write: impl FnMut(&T, &mut BytesMut) -> Result<IsNull, Box<dyn Error + Send + Sync>>,
+    ) -> Result<bool, Failure> {
+        self.stream.socket().begin(Task::Statement);
+        frontend::parse("", sql, [], &mut self.outgoing)?;
+        self.bind_and_send("", arguments, write)?;
+        self.done()
+    }
+
+    /// Executes statements without parameters, and discards their rows.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn discard(&mut self, sql: &str) -> Result<(), Failure> {
+        self.stream.socket().begin(Task::Statement);
+        frontend::query(sql, &mut self.outgoing)?;
+        self.send()?;
+        self.done().map(|_| ())
+    }
+
+    fn bind_and_send<T>(
+        &mut self,
+        name: &str,
+        arguments: &[T],
+        mut write: impl FnMut(&T, &mut BytesMut) -> Result<IsNull, Box<dyn Error + Send + Sync>>,
+    ) -> Result<(), Failure> {
         frontend::bind(
             "",
             name,
@@ -159,7 +191,11 @@ impl Connection {
         })?;
         frontend::execute("", 0, &mut self.outgoing)?;
         frontend::sync(&mut self.outgoing);
-        self.send()?;
+        Ok(self.send()?)
+    }
+
+    /// Reads what comes until the server is ready, without decoding rows. Returns whether a table was created.
+    fn done(&mut self) -> Result<bool, Failure> {
         let mut made_table = false;
         let mut refused = None;
         loop {

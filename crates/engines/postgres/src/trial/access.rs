@@ -34,9 +34,29 @@ pub(crate) fn run_directory(
     registration: &Arc<Registration>,
     owner: Option<Owner>,
 ) -> Result<RunDirectory, EngineError> {
+    run_directory_for(registration, owner, &[])
+}
+
+/// The same, where these roles may log in too.
+pub(crate) fn run_directory_for(
+    registration: &Arc<Registration>,
+    owner: Option<Owner>,
+    roles: &[&str],
+) -> Result<RunDirectory, EngineError> {
     let own = own_name(&POSTGRESQL)?;
-    let logins = format!("local all {USER} peer map={USER}\n");
-    let names = format!("{USER} {} {USER}\n", quoted(&own));
+    let (mut logins, mut names) = (String::new(), String::new());
+    for role in [USER].iter().chain(roles) {
+        // A slash would begin an expression, and a plus a group.
+        let is_name = |c: char| !c.is_control() && !"/+\"".contains(c);
+        if !role.chars().all(is_name) {
+            return Err(EngineError::failed(
+                "let a user in",
+                format!("{role:?} is no plain name"),
+            ));
+        }
+        logins += &format!("local all {} peer map={USER}\n", quoted(role));
+        names += &format!("{USER} {} {}\n", quoted(&own), quoted(role));
+    }
     let files = [(LOGINS, logins), (NAMES, names), (SETTINGS, String::new())];
     RunDirectory::make(registration, owner, &files)
 }

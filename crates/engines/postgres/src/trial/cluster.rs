@@ -1,6 +1,10 @@
 //! A private server: own data directory, own socket, no network, one user.
 
+#[cfg(target_os = "linux")]
+use std::io::Write as _;
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::process::Stdio;
 use std::sync::Arc;
 
 use host::orphans::Registration;
@@ -26,6 +30,8 @@ pub(crate) struct Cluster {
     /// Initial settings of every session.
     of_sessions: SessionSettings,
     server: ManagedServer,
+    /// Whether its processes have no network.
+    is_offline: bool,
 }
 
 impl Cluster {
@@ -63,6 +69,31 @@ impl Cluster {
                 .collect(),
             of_sessions: &[],
             server: ManagedServer::new(&POSTGRESQL, owner, registration, (run, data), settings)?,
+            is_offline: false,
+        })
+    }
+
+    /// A server for a copy of another server's files, with these settings alone, without a network, whose users `roles` may log
+    /// in. The memory of `settings` is all that it and its page cache may take.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_copy(
+        (binaries, owner): (&Binaries, Option<Owner>),
+        registration: &Arc<Registration>,
+        data: &Path,
+        settings: &Settings,
+        (server, roles): (Vec<(String, String)>, &[&str]),
+    ) -> Result<Cluster, EngineError> {
+        let run = access::run_directory_for(registration, owner, roles)?;
+        let own = access::settings(&run).into_iter();
+        let own = own.map(|(name, value)| (name.to_owned(), value));
+        let file = access::settings_file(&run);
+        Ok(Cluster {
+            binaries: binaries.clone(),
+            // Later ones take precedence.
+            settings: server.into_iter().chain(own).chain([file]).collect(),
+            of_sessions: &[],
+            server: ManagedServer::new(&POSTGRESQL, owner, registration, (run, data), settings)?,
+            is_offline: true,
         })
     }
 
@@ -124,9 +155,62 @@ impl Cluster {
             .arg("-D")
             .arg(self.server.data())
             .args(settings.flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]));
-        let target = self.target("postgres");
-        self.server
-            .start(command, || Connection::open(&target, "dbstow").map(|_| ()))
+        // It exists in every cluster, and is not used otherwise.
+        let target = self.target(if self.is_offline {
+            "template1"
+        } else {
+            "postgres"
+        });
+        let ready = || Connection::open(&target, "dbstow").map(|_| ());
+        let start = || self.server.start(command, ready);
+        #[cfg(target_os = "linux")]
+        if self.is_offline {
+            let started = host::network::without_network(start);
+            return started
+                .map_err(|error| EngineError::failed("take PostgreSQL's network away", error))?;
+        }
+        start()
+    }
+
+    /// Executes statements, one a line, without a server: nobody can log in meanwhile.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn alone(&self, statements: &str) -> Result<(), EngineError> {
+        let failed =
+            |why: String| EngineError::failed("prepare the copy for a private server", why);
+        let mut command = self
+            .server
+            .command(&self.binaries.program("postgres"), Purpose::Initialise);
+        let settings = self.settings.iter();
+        command
+            .arg("--single")
+            .arg("-D")
+            .arg(self.server.data())
+            .args(settings.flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]))
+            .arg("template1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let run = || {
+            let mut process = command.spawn()?;
+            let input = process.stdin.take();
+            let written = input.expect("it is piped").write_all(statements.as_bytes());
+            // If it has ended early, its own words say why.
+            process.wait_with_output().map(|output| (output, written))
+        };
+        let (output, _) = host::network::without_network(run)
+            .and_then(|ran| ran)
+            .map_err(|error| failed(error.to_string()))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let refused = said.lines().find(|line| {
+            ["FATAL:", "PANIC:", "ERROR:"]
+                .iter()
+                .any(|word| line.contains(word))
+        });
+        match (output.status.success(), refused) {
+            (true, None) => Ok(()),
+            (_, Some(line)) => Err(failed(rules::said(line))),
+            (false, None) => Err(failed(format!("postgres ended with {}", output.status))),
+        }
     }
 
     fn initialise(&self, log: &Path, options: &[&str]) -> Result<(), EngineError> {

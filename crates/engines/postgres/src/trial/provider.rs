@@ -15,6 +15,8 @@ use engine::Patience;
 #[cfg(target_os = "linux")]
 use engine::drilled::DrillProvider;
 use engine::recorder::RecordedServers;
+#[cfg(target_os = "linux")]
+use engine::rehearsed::RehearsalProvider;
 use engine::row::first;
 use engine::{
     EngineProvider, EngineRun, Opening, OptionKind, OptionSpec, Started, TrialVolumes, Users,
@@ -89,6 +91,11 @@ impl EngineProvider for Provider {
     #[cfg(target_os = "linux")]
     fn drilled(&self) -> Option<&'static dyn DrillProvider> {
         Some(&crate::drill::Drill)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn rehearsed(&self) -> Option<&'static dyn RehearsalProvider> {
+        Some(&crate::rehearse::Rehearsal)
     }
 
     fn check(&self, options: &Options, arms: &[Arm]) -> Result<(), String> {

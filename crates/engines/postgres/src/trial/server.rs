@@ -109,6 +109,39 @@ impl Postgres {
         Postgres::set_up(host, target, directories, &prefix, site, settings, workload)
     }
 
+    /// A started server on a copy of another server's files, whose database `database` is observed.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_copy(cluster: Cluster, database: &str) -> Result<Postgres, EngineError> {
+        let mut directories = Directories::new(None);
+        // They vanish with the volumes.
+        directories.keep();
+        let target = cluster.target(database);
+        let mut engine = Postgres {
+            host: Host::Private(cluster),
+            directories,
+            target,
+            tablespaces: Tablespaces {
+                data: Vec::new(),
+                temp: Vec::new(),
+            },
+            database: Database::Shared,
+            tables: Tables::Data,
+            load_is_measured: false,
+            record: EngineRecord::default(),
+            major: 0,
+            observer: Mutex::new(None),
+            interruptions: Interruptions::default(),
+            stopped: false,
+        };
+        match engine.introduce() {
+            Ok(()) => Ok(engine),
+            Err(error) => {
+                let left = engine.stop();
+                Err(error.with_left_behind(left.map_err(|error| error.to_string())))
+            }
+        }
+    }
+
     /// Process id of a private server while it runs.
     pub fn postmaster(&self) -> Option<u32> {
         match &self.host {

@@ -13,6 +13,7 @@ mod event;
 mod gate;
 mod load;
 mod pauses;
+mod play;
 mod preflight;
 #[cfg(feature = "fio")]
 mod raw;
@@ -41,6 +42,7 @@ pub use error::VolumesError;
 pub use event::{Event, Second, VolumeRate};
 use experiment::record::{Note, Phase, Record};
 use experiment::spec::{Mode, Temperature};
+pub use play::{Performance, Player};
 pub use preflight::check as preflight;
 use run::Ran;
 pub use run_volumes::{Orphans, RunVolumes};
@@ -71,6 +73,8 @@ pub struct Placed<'a> {
     pub close: Box<dyn FnOnce() -> Vec<String> + 'a>,
     /// Whether the engine must leave its files.
     pub keep: bool,
+    /// What plays on an engine that has its data already, in place of the sessions of a workload.
+    pub player: Option<&'a dyn Player>,
 }
 
 /// Runs a trial. A failed trial has a record too.
@@ -109,6 +113,7 @@ fn on(
         engine,
         close,
         keep,
+        player,
     } = placed;
     let trial = RealTrial::new(subject, clock, report, cancelled);
     let mut left = Vec::new();
@@ -119,7 +124,7 @@ fn on(
         #[cfg(not(feature = "fio"))]
         Ok(Started::PlainIo) => Err(::raw::WITHOUT_FIO.to_owned()),
         Ok(Started::Engine(mut engine)) => {
-            let result = trial.run_phases(&*site, &*engine);
+            let result = trial.run_phases(&*site, &*engine, player);
             let record = result
                 .and_then(|observed| collect::record(subject, &disks, &*site, &*engine, observed));
             report(Event::Phase("clean up"));
@@ -141,14 +146,22 @@ fn on(
 }
 
 impl RealTrial<'_> {
-    fn run_phases(&self, site: &dyn Site, engine: &dyn Engine) -> Result<Observed, String> {
+    fn run_phases(
+        &self,
+        site: &dyn Site,
+        engine: &dyn Engine,
+        player: Option<&dyn Player>,
+    ) -> Result<Observed, String> {
         let over = Stop::new(self.common.clock);
         thread::scope(|scope| {
             let (clock, over, stop) = (self.common.clock, &over, &self.common.stop);
             let report = self.report;
             let series = scope.spawn(move || SecondBySecond::read(site, clock, over, stop, report));
             let ended = StopOnDrop(over);
-            let result = self.phases(site, engine);
+            let result = match player {
+                None => self.phases(site, engine),
+                Some(player) => self.phases_of(player, site, engine),
+            };
             drop(ended);
             let series = joined(series);
             // The reason for the early end is more informative than the sessions' errors.
@@ -183,6 +196,23 @@ impl RealTrial<'_> {
         phases.until("quiesce", now(), false);
         let ran = self.run(site, engine, rows.as_ref())?;
         phases.run(&ran, self.subject.workload().load.measured);
+        Ok((ran, phases.0, notes))
+    }
+
+    /// The phases of a trial whose data is there.
+    fn phases_of(
+        &self,
+        player: &dyn Player,
+        site: &dyn Site,
+        engine: &dyn Engine,
+    ) -> Result<(Ran, Vec<Phase>, Vec<Note>), String> {
+        let now = || self.common.clock.now();
+        let mut phases = Phases(vec![phase("place", Instant::ZERO, now(), false)]);
+        (self.report)(Event::Phase("quiesce"));
+        let notes = self.quiesce(site, engine)?;
+        phases.until("quiesce", now(), false);
+        let ran = self.play(site, engine, player)?;
+        phases.run(&ran, false);
         Ok((ran, phases.0, notes))
     }
 

@@ -41,11 +41,11 @@ pub(super) struct Ran {
 }
 
 /// The results of one session.
-struct Done {
-    tally: Tally,
-    time: SessionTime,
-    loaded: Instant,
-    end: Instant,
+pub(super) struct Done {
+    pub(super) tally: Tally,
+    pub(super) time: SessionTime,
+    pub(super) loaded: Instant,
+    pub(super) end: Instant,
 }
 
 /// The initial state of all sessions.
@@ -256,11 +256,11 @@ impl RealTrial<'_> {
 }
 
 /// Observations of the watching thread.
-struct Watched {
-    start: Instant,
-    window: Window,
-    from: Snapshot,
-    until: Snapshot,
+pub(super) struct Watched {
+    pub(super) start: Instant,
+    pub(super) window: Window,
+    pub(super) from: Snapshot,
+    pub(super) until: Snapshot,
 }
 
 /// Checks that an engine is alive when operations fail.
@@ -284,7 +284,7 @@ impl Alive {
 }
 
 impl Ran {
-    fn new(
+    pub(super) fn new(
         watched: Watched,
         done: impl Iterator<Item = Done>,
         samples: Result<Option<Samples>, engine::EngineError>,

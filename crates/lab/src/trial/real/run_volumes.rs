@@ -341,6 +341,7 @@ impl Supply for RunVolumes {
             site,
             close: Box::new(move || self.end(stop, trial_name(subject))),
             keep: self.keep,
+            player: None,
         })
     }
 }

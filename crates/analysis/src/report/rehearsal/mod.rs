@@ -1,0 +1,6 @@
+//! The report on a rehearsal: what of a log was replayed, whether it went as recorded, and which statements changed.
+
+pub mod document;
+mod view;
+
+pub use view::report;

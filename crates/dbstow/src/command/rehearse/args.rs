@@ -1,0 +1,152 @@
+//! Arguments of `dbstow rehearse`.
+
+use std::path::PathBuf;
+
+use clap::ValueHint;
+use engine::logged::LogRequest;
+use experiment::spec::percentage;
+use rehearse::{Order, Pace};
+
+use crate::command::choice::{Choice, one_of};
+use crate::command::product_args::{OfDrill, ProductArgs};
+
+/// Arguments of `rehearse`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --layout candidate.toml\n  \
+    dbstow rehearse --backup base/ --statements postgresql.log --prefix '%m [%p] %u@%d ' --layout today.toml\n  \
+    dbstow rehearse --backup base/ --statements postgresql.json --layout today.toml --layout candidate.toml --pace original --window 09:00-09:20\n  \
+    dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --reads-only --with-text")]
+pub struct Args {
+    /// Backup of the server: the directory of a pg_basebackup in plain format, or the data directory of a stopped server; it is
+    /// only read
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub backup: PathBuf,
+    /// Log with the server's statements: csvlog, jsonlog or stderr, written with log_min_duration_statement = 0 or log_statement =
+    /// all
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub statements: PathBuf,
+    /// Layout to rehearse on: machine, volumes and placements, as in an experiment; may be given several times, and the first is
+    /// what the others are compared with
+    #[arg(long, value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub layout: Vec<String>,
+    /// What a line of the log begins with, as in the server's log_line_prefix [default: recognised]
+    #[arg(long, value_name = "PREFIX")]
+    pub prefix: Option<String>,
+    /// Replay only statements that began in this time of the log's day, such as 09:00-09:20
+    #[arg(long, value_name = "FROM-TO", value_parser = window)]
+    pub window: Option<(u32, u32)>,
+    /// Replay only statements in this database; if the log does not name any, all are in it
+    #[arg(long, value_name = "NAME")]
+    pub database: Option<String>,
+    /// Replay only statements of this user; if the log does not name any, all are of it
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Replay only statements that read, in sessions that cannot write
+    #[arg(long)]
+    pub reads_only: bool,
+    /// How fast: closed (as fast as the order allows, with the log's pauses), original (at the log's times), or x2 and the like
+    /// (so many times as fast)
+    #[arg(long, default_value_t)]
+    pub pace: Pace,
+    /// What is kept of the order of transactions
+    #[arg(long, value_parser = one_of(ORDERS), default_value = ORDERS[0].0)]
+    pub order: Order,
+    /// How often the log is replayed on each layout
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub blocks: u32,
+    /// Seed of latencies, and of the order of trials
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Give no verdict where a smaller share of statements ends as in the log
+    #[arg(long, value_name = "SHARE", default_value = "95%", value_parser = share)]
+    pub fidelity: f64,
+    /// Show texts of statements, without their constants, and errors
+    #[arg(long)]
+    pub with_text: bool,
+    /// Folder for the results, and meanwhile for copies of the backup
+    #[arg(long, value_name = "FOLDER", default_value = "rehearsal", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Print everything, not one screen of it
+    #[arg(long)]
+    pub full: bool,
+    /// Options of single products
+    #[command(flatten)]
+    pub of_product: ProductArgs<OfDrill>,
+    /// Also read this catalogue file; may be given several times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub catalogue: Vec<PathBuf>,
+}
+
+/// `--order`; the first one is the default.
+const ORDERS: &[Choice<Order>] = &[
+    (
+        "commits",
+        Order::Commits,
+        "No transaction begins before one that had ended before it in the log, so that they meet the same rows",
+    ),
+    (
+        "sessions",
+        Order::Sessions,
+        "Each session keeps its own order, and waits for no other, as clients do",
+    ),
+];
+
+impl Args {
+    pub(super) fn log(&self) -> LogRequest {
+        LogRequest {
+            window: self.window,
+            database: self.database.clone(),
+            user: self.user.clone(),
+            reads_only: self.reads_only,
+            prefix: self.prefix.clone(),
+        }
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    // All of them may be asked for.
+    percentage(text, 1.0 + f64::EPSILON)
+}
+
+/// Two times of the day.
+fn window(text: &str) -> Result<(u32, u32), String> {
+    let time = |text: &str| {
+        let mut parts = text.trim().split(':');
+        let mut number = |most: u32| {
+            let number: u32 = parts.next()?.parse().ok()?;
+            (number <= most).then_some(number)
+        };
+        let (hours, minutes) = (number(24)?, number(59)?);
+        let seconds = number(59).unwrap_or(0);
+        let time = hours * 3600 + minutes * 60 + seconds;
+        (parts.next().is_none() && time <= 86_400).then_some(time)
+    };
+    let both = text
+        .split_once('-')
+        .and_then(|(from, to)| time(from).zip(time(to)));
+    both.filter(|(from, to)| from != to)
+        .ok_or_else(|| "give two different times of the day, such as 09:00-09:20".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_two_times_of_the_day() {
+        assert_eq!(window("09:00-09:20"), Ok((32_400, 33_600)));
+        assert_eq!(window("23:59:30 - 00:10"), Ok((86_370, 600)));
+        for text in [
+            "",
+            "9",
+            "09:00",
+            "09:00-09:00",
+            "25:00-26:00",
+            "09:60-10:00",
+            "a-b",
+        ] {
+            assert!(window(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! `dbstow rehearse`: replays a server's own statements on a copy of its database, on one layout after the other.
+//!
+//! ```text
+//! arguments ──> RehearsalRequest ──resolve, run──> records, document ──> terminal, page, folder
+//! ```
+
+mod args;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use analysis::findings::Findings;
+use analysis::report::rehearsal::document::Rehearsal;
+use analysis::report::rehearsal::report;
+use anyhow::{Context, Result, bail};
+use engine::hooks::HostHooks;
+use experiment::results::Results;
+use experiment::spec::ExperimentText;
+use files::{Folder, Readers};
+use host::orphans::Registration;
+use lab::request::inputs;
+use rehearse::{
+    LayoutFile, RehearsalError, RehearsalRequest, RehearsedEngine, ResolvedRehearsal, Step,
+    check_machine,
+};
+
+use super::UsageError;
+use super::output::{note, print_report};
+use super::progress::Progress;
+use super::report::findings_of;
+use crate::engines::ENGINES;
+
+pub use args::Args;
+
+/// Name of the document in the folder of a rehearsal.
+const DOCUMENT: &str = "rehearsal.json";
+
+/// Runs `dbstow rehearse`.
+///
+/// # Errors
+/// When the backup, the log or a layout cannot be used, a trial fails, or too few statements end as in the log.
+pub fn run(args: &Args) -> Result<()> {
+    let Some(engine) = RehearsedEngine::first(ENGINES) else {
+        bail!(
+            "this build has no server that can be rehearsed; build dbstow with its default features"
+        );
+    };
+    if std::fs::symlink_metadata(&args.out).is_ok() {
+        return Err(UsageError(format!(
+            "{} exists already; remove it, or name another folder by --out",
+            args.out.display()
+        ))
+        .into());
+    }
+    check_machine()?;
+    super::orphans::clear()?;
+    let registration = Arc::new(Registration::new().context("writing down what is made")?);
+    let ended = rehearsed(args, engine, &registration);
+    if let Err(left) = registration.finish() {
+        for what in left {
+            note(&format!("dbstow: {what}"));
+        }
+    }
+    let (results, rehearsal) = ended?;
+    show(args, &results, &rehearsal)
+}
+
+fn rehearsed(
+    args: &Args,
+    engine: RehearsedEngine,
+    registration: &Arc<Registration>,
+) -> Result<(Results, Rehearsal)> {
+    let options = &args.of_product.options;
+    let product = engine.rehearsal.product(options, registration)?;
+    let request = RehearsalRequest {
+        layouts: args
+            .layout
+            .iter()
+            .map(|file| layout(file))
+            .collect::<Result<_>>()?,
+        backup: args.backup.clone(),
+        statements: args.statements.clone(),
+        log: args.log(),
+        pace: args.pace,
+        order: args.order,
+        blocks: args.blocks,
+        seed: args.seed,
+        fidelity: args.fidelity,
+        with_text: args.with_text,
+        catalogues: args.catalogue.clone(),
+    };
+    let resolved = request.resolve(ENGINES, engine, product);
+    let resolved = resolved.map_err(|error| match error {
+        RehearsalError::Log { .. }
+        | RehearsalError::NameTwice { .. }
+        | RehearsalError::Sessions { .. } => UsageError(error.to_string()).into(),
+        RehearsalError::Request(error) => error.into(),
+        RehearsalError::Spec(error) => error.into(),
+        error => anyhow::Error::from(error),
+    })?;
+    announce(&resolved);
+    let hooks = hooks()?;
+    let prepared = &resolved.prepared;
+    let results = Results::create(
+        &args.out,
+        prepared.question(),
+        prepared.plan().clone(),
+        false,
+    )?;
+    let rehearsal = with_progress(|observe| resolved.run(&results, registration, &hooks, observe))?;
+    let folder = Folder::open(results.folder())?;
+    folder.write_new(
+        DOCUMENT.as_ref(),
+        rehearsal.json().as_bytes(),
+        Readers::OwnerOnly,
+    )?;
+    Ok((results, rehearsal))
+}
+
+fn layout(file: &str) -> Result<LayoutFile> {
+    let read = inputs::experiment(file)?;
+    for text in read.notes {
+        note(&format!("dbstow: {text}"));
+    }
+    Ok(LayoutFile {
+        file: file.to_owned(),
+        text: ExperimentText::of_file(file, read.text),
+    })
+}
+
+/// What cannot be replayed is said before anything is copied.
+fn announce(resolved: &ResolvedRehearsal) {
+    for (why, count) in &resolved.log.left_out {
+        note(&format!(
+            "dbstow: not replayed: {count} statements {}",
+            why.reason()
+        ));
+    }
+}
+
+fn hooks() -> Result<HostHooks> {
+    let interrupted = Arc::<AtomicBool>::default();
+    let asked = Arc::clone(&interrupted);
+    ctrlc::set_handler(move || {
+        if !asked.swap(true, Ordering::Relaxed) {
+            note("\nstopping and cleaning up");
+        }
+    })
+    .context("a handler for Ctrl-C")?;
+    Ok(HostHooks {
+        emulator: || super::emulated::attached().map_err(std::io::Error::other),
+        interrupted,
+        ..HostHooks::default()
+    })
+}
+
+/// Runs the rehearsal, showing progress on stderr.
+fn with_progress(
+    rehearse: impl FnOnce(&(dyn Fn(Step<'_>) + Sync)) -> Result<Rehearsal, RehearsalError>,
+) -> Result<Rehearsal> {
+    let progress = Progress::new(0, "{wide_bar} {pos} of {len}  {msg}");
+    let trial = parking_lot::Mutex::new(String::new());
+    let rehearsal = rehearse(&|step| match step {
+        Step::Copying(layout) => progress.set_message(&format!("copying the backup for {layout}")),
+        Step::Trial(layout, number, trials) => {
+            match number {
+                1 => progress.more(trials as u64),
+                _ => progress.step(1),
+            }
+            layout.clone_into(&mut trial.lock());
+        }
+        Step::Phase(phase) => progress.set_message(&format!("{}: {phase}", trial.lock())),
+        Step::Warning(what) => note(&format!("dbstow: {what}")),
+    });
+    progress.end();
+    Ok(rehearsal?)
+}
+
+fn show(args: &Args, results: &Results, rehearsal: &Rehearsal) -> Result<()> {
+    let findings: Findings = findings_of(results);
+    let folder = results.folder().display();
+    let files = format!("Records: {folder}\n");
+    print_report(
+        &report(rehearsal, &findings),
+        args.full,
+        &files,
+        "with --full from the start",
+    )?;
+    match rehearsal.unfaithful().is_empty() {
+        true => Ok(()),
+        false => bail!("too few statements ended as in the log"),
+    }
+}

@@ -1,0 +1,208 @@
+//! `dbstow rehearse` as a user runs it: a backup and a log of a real PostgreSQL, on modelled disks. Needs root, loop devices and
+//! PostgreSQL.
+#![cfg(all(target_os = "linux", feature = "postgres"))]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic with its line is what a failing test should give"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use testing::folder::{Folder, contains};
+use testing::server::binaries;
+use testing::theirs::Theirs;
+
+/// A layout on one disk of a catalogue.
+fn layout(iops: u32) -> String {
+    format!(
+        "[machine]\ntype = \"aws.m7i.large\"\n\n[volume.data]\ndisk = \"aws.gp3\"\nsize = \"20 GiB\"\niops = {iops}\n\n\
+         [placement.all]\ndata = {{ volumes = \"data\" }}\ntemp = {{ volumes = \"data\" }}\nlog = {{ volumes = \"data\" }}\n"
+    )
+}
+
+/// A backup of a server with pgbench's tables, and the log of what pgbench did afterwards.
+fn rehearsed() -> Option<(Folder, Theirs)> {
+    let binaries = binaries()?;
+    let theirs = Theirs::start(&binaries);
+    theirs.pgbench(&["-i", "-q", "-s", "1"]);
+    let settings = |more: &[&str]| {
+        let folder = theirs.path("logs");
+        let directory = format!("log_directory={}", folder.display());
+        let mut all = vec![
+            "logging_collector=on",
+            "log_destination=csvlog,stderr",
+            &directory,
+            "log_filename=server.log",
+        ];
+        all.extend(more);
+        theirs.up(&all);
+    };
+    theirs.sql("CREATE TABLE notes(id int PRIMARY KEY, note text)");
+    let base = theirs.path("base");
+    // It is read by the server's user, and by root.
+    theirs.hand_over(&theirs.path("pgpass"));
+    theirs.run("pg_basebackup", |command| {
+        command
+            .env("PGPASSFILE", theirs.path("pgpass"))
+            .args([
+                "-h",
+                theirs.path("").to_str().unwrap(),
+                "-p",
+                &theirs.port().to_string(),
+            ])
+            .args(["-U", "boss", "--no-password", "--checkpoint=fast", "-D"])
+            .arg(&base)
+    });
+    settings(&["log_min_duration_statement=0", "log_connections=on"]);
+    theirs.pgbench(&["-c", "2", "-t", "40", "-n", "-M", "prepared"]);
+    theirs.pgbench(&["-c", "2", "-t", "20", "-n"]);
+    theirs.sql("INSERT INTO notes VALUES (1, 'it''s one')");
+    // An error, which is to be one again.
+    theirs.sql("INSERT INTO notes VALUES (1, 'and another')");
+    settings(&["log_min_duration_statement=-1"]);
+    let folder = Folder::with(&[
+        ("today.toml", layout(3_000)),
+        ("candidate.toml", layout(6_000)),
+    ]);
+    Some((folder, theirs))
+}
+
+fn arguments<'a>(base: &'a str, log: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut all = vec![
+        "rehearse",
+        "--backup",
+        base,
+        "--statements",
+        log,
+        "--layout",
+        "today.toml",
+        "--blocks",
+        "1",
+    ];
+    all.extend(more);
+    all
+}
+
+/// Names, sizes and times of all files.
+fn content(folder: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
+    let mut all = Vec::new();
+    let mut left = vec![folder.to_owned()];
+    while let Some(next) = left.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            if metadata.is_dir() {
+                left.push(path.clone());
+            }
+            all.push((
+                path.display().to_string(),
+                metadata.len(),
+                metadata.modified().unwrap(),
+            ));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
+    let Some((folder, theirs)) = rehearsed() else {
+        return;
+    };
+    let base = theirs.path("base");
+    let before = content(&base);
+    let (backup, log) = (
+        base.display().to_string(),
+        theirs.path("logs/server.csv").display().to_string(),
+    );
+    let more = [
+        "--layout",
+        "candidate.toml",
+        "--pace",
+        "x50",
+        "--with-text",
+        "--full",
+    ];
+    let printed = folder.stdout(&arguments(&backup, &log, &more));
+    contains(
+        &printed,
+        &[
+            "candidate",
+            "base backup",
+            "UPDATE pgbench_accounts SET abalance = abalance + ",
+        ],
+    );
+    let document: Value = serde_json::from_str(&folder.read("rehearsal/rehearsal.json")).unwrap();
+    // 60 transactions of 7 statements on 2 clients each, two questions of each pgbench, and the two of the notes.
+    assert_eq!(
+        document["log"]["statements"],
+        2 * (40 + 20) * 7 + 2 * 2 + 2,
+        "{document}"
+    );
+    for layout in document["layouts"].as_array().unwrap() {
+        assert_eq!(layout["fidelity"], 1.0, "{document}");
+    }
+    assert_eq!(content(&base), before);
+    assert!(!folder.path("rehearsal/volumes").exists());
+
+    // The records are those of a run.
+    let report = folder.stdout(&["report", "rehearsal"]);
+    contains(&report, &["candidate", "postgres"]);
+
+    // The same by the other log, of which only reads are played; and no texts.
+    let stderr = theirs.path("logs/server.log").display().to_string();
+    let more = [
+        "--reads-only",
+        "--prefix",
+        "%m [%p] ",
+        "--database",
+        "postgres",
+        "--user",
+        "boss",
+        "--out",
+        "reads",
+    ];
+    let printed = folder.stdout(&arguments(&backup, &stderr, &more));
+    contains(&printed, &["stderr", "One placement alone"]);
+    let reads = folder.read("reads/rehearsal.json");
+    assert!(
+        !reads.contains("SELECT") && !reads.contains("pgbench"),
+        "{reads}"
+    );
+    let reads: Value = serde_json::from_str(&reads).unwrap();
+    assert_eq!(reads["layouts"][0]["fidelity"], 1.0, "{reads}");
+
+    // Of a log whose statements fail there is no verdict: what is inserted here is in the log's database alone.
+    let stamp = "2026-11-28 09:00:00.000 UTC [812] LOG:  duration: 1.0 ms  statement: ";
+    folder.write(
+        "other.log",
+        format!("{stamp}SELECT secret FROM elsewhere WHERE a = 7\n"),
+    );
+    let more = ["--database", "postgres", "--user", "boss", "--out", "other"];
+    let printed = folder.printed(&arguments(&backup, "other.log", &more));
+    assert_eq!(printed.code, 1, "{}", printed.stderr);
+    contains(&printed.stderr, &["no operation succeeded"]);
+    contains(&printed.stderr, &["SQLSTATE 42P01"]);
+    assert!(!printed.stderr.contains("elsewhere"), "{}", printed.stderr);
+}
+
+#[test]
+fn what_cannot_be_rehearsed_is_refused_before_anything_is_made() {
+    let Some(_) = binaries() else { return };
+    let folder = Folder::with(&[("today.toml", layout(3_000)), ("log.csv", String::new())]);
+    folder.make_folder("base");
+    let said = folder.fails(&arguments("base", "log.csv", &[]), 1);
+    contains(&said, &["base: it has no PG_VERSION", "pg_basebackup"]);
+    let said = folder.fails(&arguments("nowhere", "log.csv", &[]), 1);
+    contains(&said, &["nowhere"]);
+    folder.refuses(
+        &arguments("base", "log.csv", &["--layout", "today.toml"]),
+        &["another layout is called \"today\" too"],
+    );
+    let said = folder.fails(&arguments("base", "log.csv", &["--pace", "fast"]), 2);
+    contains(&said, &["give closed, original, or x"]);
+    assert!(!folder.path("rehearsal").exists());
+}

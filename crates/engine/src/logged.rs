@@ -1,0 +1,154 @@
+//! A log of statements: its sessions, and a connection that plays one of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Which part of a log is replayed, and how it is read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LogRequest {
+    /// From when to when, in seconds of the day; `None`: all of it.
+    pub window: Option<(u32, u32)>,
+    /// Only statements in this database; if the log does not name any, all are in it.
+    pub database: Option<String>,
+    /// Only statements of this user; if the log does not name any, all are of it.
+    pub user: Option<String>,
+    /// Only statements that read.
+    pub reads_only: bool,
+    /// What each line begins with, in the product's notation; `None`: recognised.
+    pub prefix: Option<String>,
+}
+
+/// Why a log cannot be read.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum LogError {
+    /// A line has a mistake.
+    #[error("line {line}: {why}")]
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it, and the remedy.
+        why: String,
+    },
+    /// The whole has one.
+    #[error("{0}")]
+    Whole(String),
+}
+
+/// A log of statements, by session.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StatementLog {
+    /// The form of the log, as text.
+    pub form: String,
+    /// Its sessions, in the order of their first statements.
+    pub sessions: Vec<LoggedSession>,
+    /// Statements that cannot be replayed, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
+    /// Sessions that began before the log or the window, so that their state is not known.
+    pub began_before: u64,
+    /// Whether the last line is incomplete.
+    pub half_line: bool,
+    /// Whether the log says how long statements took.
+    pub has_durations: bool,
+}
+
+/// Why a statement of a log cannot be replayed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LeftOut {
+    /// The rows that a client sent are not in a log.
+    CopyFromClient,
+    /// It starts a program, or reads or writes a file of the server's machine.
+    CallsOut,
+    /// Its parameters are not in the log, or were cut.
+    NoParameters,
+    /// Its text was cut, or is not text.
+    NoText,
+    /// It belongs to a transaction that began before the log or the window.
+    BeganBefore,
+    /// It is a message of the protocol that is not a statement.
+    Protocol,
+    /// The log does not say in which database it ran.
+    NoDatabase,
+}
+
+impl LeftOut {
+    /// The reason, as it follows a number of statements.
+    pub fn reason(self) -> &'static str {
+        match self {
+            LeftOut::CopyFromClient => "COPY FROM STDIN, whose rows are not in a log",
+            LeftOut::CallsOut => "start a program, or use a file of the server's machine",
+            LeftOut::NoParameters => "have parameters that the log does not have",
+            LeftOut::NoText => "have a text that is cut or not UTF-8",
+            LeftOut::BeganBefore => "are of transactions that began before the log or the window",
+            LeftOut::Protocol => "are calls of the protocol, and no statements",
+            LeftOut::NoDatabase => "have no database in the log",
+        }
+    }
+}
+
+/// A session of a log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoggedSession {
+    /// Who it is, and where.
+    pub login: Login,
+    /// Its statements, in their order.
+    pub statements: Vec<Logged>,
+}
+
+/// User and database of a session.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Login {
+    /// The user; `None`: the log does not say.
+    pub user: Option<Arc<str>>,
+    /// The database.
+    pub database: Arc<str>,
+}
+
+/// A statement of a log. Times are microseconds of the log's clock.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Logged {
+    /// Its text.
+    pub text: Arc<str>,
+    /// The text with its constants left out, which statements of a kind have in common.
+    pub form: Arc<str>,
+    /// Its parameters, as text; `None`: it was sent without any, as text alone.
+    pub parameters: Option<Box<[Option<Box<str>>]>>,
+    /// Whether it was prepared once, and executed several times.
+    pub is_prepared: bool,
+    /// When it began.
+    pub start_us: i64,
+    /// When it ended, where that is known.
+    pub end_us: Option<i64>,
+    /// Whether it ended with an error.
+    pub failed: bool,
+    /// What it does to its session's transaction.
+    pub boundary: Boundary,
+}
+
+/// What a statement does to its session's transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boundary {
+    /// It opens one.
+    Begins,
+    /// It ends the open one.
+    Ends,
+    /// Nothing; outside of one, it is its own.
+    Within,
+}
+
+/// A connection that plays the statements of a session.
+pub trait LogSession: Send {
+    /// Executes a statement, and discards its rows.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    fn play(&mut self, statement: &Logged) -> Result<Played, String>;
+}
+
+/// How a statement ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Played {
+    /// As it should.
+    Done,
+    /// With this error.
+    Failed(String),
+}

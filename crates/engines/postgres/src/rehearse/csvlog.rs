@@ -1,0 +1,109 @@
+//! A log in CSV (`csvlog`).
+//!
+//! Source: <https://www.postgresql.org/docs/18/runtime-config-logging.html>, "Using CSV-Format Log Output", read 2026-11-28.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+
+use csv::{ByteRecord, ErrorKind, ReaderBuilder};
+
+use super::collect::Collector;
+use super::entry::{Entry, at, text_of, time_us};
+use super::lines::{ENTRY_BYTES_MAX, too_long};
+use engine::logged::LogError;
+
+/// Columns of version 12; later ones added some at the end.
+const COLUMNS_MIN: usize = 23;
+
+/// Counts what is read for one entry, and ends a log whose entry does not end.
+struct Bounded<R> {
+    from: R,
+    read: Rc<Cell<usize>>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.read.get() > ENTRY_BYTES_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let read = self.from.read(buffer)?;
+        self.read.set(self.read.get() + read);
+        Ok(read)
+    }
+}
+
+/// Reads all entries.
+///
+/// # Errors
+/// When one has a mistake.
+pub(crate) fn read(from: impl Read, collector: &mut Collector<'_>) -> Result<(), LogError> {
+    let count = Rc::new(Cell::new(0));
+    let bounded = Bounded {
+        from,
+        read: Rc::clone(&count),
+    };
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .from_reader(bounded);
+    let mut record = ByteRecord::new();
+    loop {
+        count.set(0);
+        let line = reader.position().line();
+        let read = reader.read_byte_record(&mut record);
+        match read.map_err(|error| failed(line, &error))? {
+            false => return Ok(()),
+            true if record.len() < COLUMNS_MIN && reader.is_done() => {
+                collector.half_line();
+                return Ok(());
+            }
+            true if record.len() < COLUMNS_MIN => {
+                return Err(at(
+                    line,
+                    format!(
+                        "it has {} columns, and a csvlog of PostgreSQL 13 or later has at least {COLUMNS_MIN}; check that the file \
+                         is one, and whole",
+                        record.len()
+                    ),
+                ));
+            }
+            true => {}
+        }
+        let entry = entry(line, &record)?;
+        collector.add(entry)?;
+    }
+}
+
+fn entry(line: u64, record: &ByteRecord) -> Result<Entry, LogError> {
+    let text = |column: usize| text_of(record.get(column).unwrap_or_default());
+    let given = |column: usize| Some(text(column).0).filter(|text| !text.is_empty());
+    let (time, _) = text(0);
+    let time_us = time_us(&time);
+    let time_us = time_us.ok_or_else(|| {
+        let why = format!("its first column is {time:?}, and that of a csvlog is a time");
+        at(line, why)
+    })?;
+    let (message, is_garbled) = text(13);
+    let (detail, is_detail_garbled) = text(14);
+    Ok(Entry {
+        line,
+        time_us,
+        user: given(1),
+        database: given(2),
+        session: text(5).0,
+        number_in_session: text(6).0.parse().ok(),
+        severity: text(11).0,
+        message,
+        detail: Some(detail).filter(|detail| !detail.is_empty()),
+        statement: given(19),
+        is_garbled: is_garbled || is_detail_garbled,
+    })
+}
+
+fn failed(line: u64, error: &csv::Error) -> LogError {
+    match error.kind() {
+        ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => too_long(line),
+        _ => at(line, error.to_string()),
+    }
+}

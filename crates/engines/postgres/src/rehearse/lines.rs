@@ -1,0 +1,105 @@
+//! Lines of a log, each of a bounded length.
+
+use std::io::{BufRead, Read};
+
+use super::entry::at;
+use engine::logged::LogError;
+
+/// Most bytes of an entry: PostgreSQL's own texts end at 1 GB, and nobody sends such statements often.
+pub(crate) const ENTRY_BYTES_MAX: usize = 16 << 20;
+
+/// Reads line by line.
+pub(crate) struct Lines<R> {
+    from: R,
+    line: u64,
+}
+
+/// A line without its end.
+pub(crate) struct Line {
+    /// Its number, from 1.
+    pub(crate) number: u64,
+    /// Its bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// Whether it ends: the last one of a log that is written to may not.
+    pub(crate) is_whole: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// From the first line on.
+    pub(crate) fn new(from: R) -> Lines<R> {
+        Lines { from, line: 0 }
+    }
+
+    /// The next line; `None` at the end.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is too long.
+    pub(crate) fn next(&mut self) -> Result<Option<Line>, LogError> {
+        let number = self.line + 1;
+        let mut bytes = Vec::new();
+        let mut bounded = (&mut self.from).take(ENTRY_BYTES_MAX as u64 + 1);
+        bounded
+            .read_until(b'\n', &mut bytes)
+            .map_err(|error| at(number, error.to_string()))?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let is_whole = bytes.ends_with(b"\n");
+        if !is_whole && bytes.len() > ENTRY_BYTES_MAX {
+            return Err(too_long(number));
+        }
+        if is_whole {
+            bytes.pop();
+            if bytes.ends_with(b"\r") {
+                bytes.pop();
+            }
+        }
+        self.line = number;
+        Ok(Some(Line {
+            number,
+            bytes,
+            is_whole,
+        }))
+    }
+}
+
+/// The error of an entry that is too long.
+pub(crate) fn too_long(line: u64) -> LogError {
+    at(
+        line,
+        format!(
+            "it has more than {} MiB; a log of statements has shorter ones: check that the file is one, or cut the line out",
+            ENTRY_BYTES_MAX >> 20
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    #[test]
+    fn a_line_without_an_end_is_half_and_an_endless_one_is_refused() {
+        let mut lines = Lines::new(&b"one\r\ntwo"[..]);
+        let line = lines.next().unwrap().unwrap();
+        assert_eq!(
+            (line.number, &*line.bytes, line.is_whole),
+            (1, &b"one"[..], true)
+        );
+        let line = lines.next().unwrap().unwrap();
+        assert_eq!(
+            (line.number, &*line.bytes, line.is_whole),
+            (2, &b"two"[..], false)
+        );
+        assert!(lines.next().unwrap().is_none());
+
+        let mut lines = Lines::new(BufReader::new(std::io::repeat(b'x')));
+        let error = lines.next().err().unwrap().to_string();
+        assert!(
+            error.starts_with("line 1: it has more than 16 MiB"),
+            "{error}"
+        );
+    }
+}

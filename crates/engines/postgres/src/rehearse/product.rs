@@ -1,0 +1,191 @@
+//! PostgreSQL, as a product whose servers are rehearsed.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host::orphans::Registration;
+
+use super::server::Server;
+use super::{backup, copy, read};
+use crate::drill::Places;
+use crate::trial::cluster::Cluster;
+use crate::trial::{Binaries, Postgres};
+use engine::drilled::Origin;
+use engine::logged::{LogError, LogRequest, StatementLog};
+use engine::managed_server::{Directories, Owner};
+use engine::rehearsed::{BackupFacts, CopyVolumes, Rehearsed, RehearsedProduct};
+use engine::{Engine, EngineError};
+use experiment::spec::{Role, Settings};
+
+/// Connections besides those of the log.
+const CONNECTIONS_SPARE: u32 = 20;
+
+/// The default of `max_connections`.
+const CONNECTIONS: u32 = 100;
+
+/// Prefix of the tablespaces for temporary files.
+const PREFIX: &str = "dbstow_";
+
+/// PostgreSQL: a private server on a copy of another one's files.
+pub(crate) struct RehearsedPostgres {
+    pub(crate) binaries: Binaries,
+    /// The user it runs as.
+    pub(crate) owner: Option<Owner>,
+    pub(crate) registration: Arc<Registration>,
+}
+
+impl RehearsedPostgres {
+    /// Settings of the private server: the backup's own, then what is changed.
+    fn settings(
+        &self,
+        facts: &BackupFacts,
+        settings: &Settings,
+        (sessions, reads_only): (u32, bool),
+    ) -> Vec<(String, String)> {
+        let own = facts.settings.iter();
+        let mut all: Vec<(String, String)> = own
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let configured = facts.settings.get("max_connections");
+        let configured = configured
+            .and_then(|count| count.parse().ok())
+            .unwrap_or(CONNECTIONS);
+        let connections = configured.max(sessions + CONNECTIONS_SPARE);
+        let mut set = |name: &str, value: &str| all.push((name.to_owned(), value.to_owned()));
+        set("max_connections", &connections.to_string());
+        set("archive_mode", "off");
+        set("max_wal_senders", "0");
+        set("max_logical_replication_workers", "0");
+        set("primary_conninfo", "");
+        set("synchronous_standby_names", "");
+        set("huge_pages", "off");
+        set("logging_collector", "off");
+        set("log_line_prefix", "%m ");
+        set("log_min_messages", "error");
+        set("log_min_error_statement", "panic");
+        set("track_io_timing", "on");
+        set("restart_after_crash", "off");
+        set("ssl", "off");
+        if self.binaries.major >= 14 {
+            set("track_wal_io_timing", "on");
+        }
+        if reads_only {
+            set("default_transaction_read_only", "on");
+        }
+        let temp = 1..=settings.placement.files(Role::Temp).len();
+        let temp: Vec<String> = temp
+            .map(|number| format!("{PREFIX}temp_{number}"))
+            .collect();
+        set("temp_tablespaces", &temp.join(","));
+        set("shared_preload_libraries", "");
+        set("session_preload_libraries", "");
+        set("local_preload_libraries", "");
+        all
+    }
+}
+
+impl RehearsedProduct for RehearsedPostgres {
+    fn name(&self) -> &'static str {
+        "PostgreSQL"
+    }
+
+    fn owner(&self) -> Option<Owner> {
+        self.owner
+    }
+
+    fn inspect(&self, backup: &Path) -> Result<BackupFacts, EngineError> {
+        backup::inspect(backup, &self.binaries)
+    }
+
+    fn stage(
+        &self,
+        backup: &Path,
+        facts: &BackupFacts,
+        volumes: &CopyVolumes<'_>,
+    ) -> Result<(), EngineError> {
+        let (site, settings) = (volumes.site, volumes.settings);
+        let places = Places::of(site, settings);
+        // They stay on the volumes.
+        let mut directories = Directories::new(self.owner);
+        directories.make(&places.data)?;
+        directories.make(&places.log)?;
+        for tablespace in &places.tablespaces.temp {
+            directories.make(&tablespace.directory)?;
+        }
+        directories.keep();
+        copy::copy(backup, (&places.data, &places.log), self.owner)?;
+        (volumes.let_in)().map_err(not_let_in)?;
+        let mut server = self.settings(facts, settings, (0, false));
+        server.retain(|(name, _)| name != "temp_tablespaces");
+        let cluster = Cluster::of_copy(
+            (&self.binaries, self.owner),
+            &self.registration,
+            &places.data,
+            settings,
+            (server, &[]),
+        )?;
+        // A role that exists is refused, and is made a superuser by the second statement.
+        let mut statements = String::from(
+            "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'dbstow') THEN CREATE ROLE dbstow; END IF; END $$\n\
+             ALTER ROLE dbstow SUPERUSER LOGIN\n",
+        );
+        for tablespace in &places.tablespaces.temp {
+            let directory = tablespace
+                .directory
+                .display()
+                .to_string()
+                .replace('\'', "''");
+            let name = &tablespace.name;
+            statements += &format!("CREATE TABLESPACE {PREFIX}{name} LOCATION '{directory}'\n");
+            // Sessions of all users sort there.
+            statements += &format!("GRANT CREATE ON TABLESPACE {PREFIX}{name} TO PUBLIC\n");
+        }
+        cluster.alone(&statements)
+    }
+
+    fn open(
+        &self,
+        trial: &Rehearsed<'_>,
+        moved: &[(PathBuf, PathBuf)],
+        volumes: &CopyVolumes<'_>,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        let (site, settings) = (volumes.site, volumes.settings);
+        let places = Places::of(site, settings);
+        places
+            .make_ready(&[], moved, None, Origin::ThisRun)
+            .map_err(|why| EngineError::failed("use the copy", why))?;
+        (volumes.let_in)().map_err(not_let_in)?;
+        let mut roles: Vec<&str> = trial
+            .logins
+            .iter()
+            .filter_map(|login| login.user.as_deref())
+            .collect();
+        roles.sort_unstable();
+        roles.dedup();
+        roles.retain(|role| *role != "dbstow");
+        let server = self.settings(trial.facts, settings, (trial.sessions, trial.reads_only));
+        let cluster = Cluster::of_copy(
+            (&self.binaries, self.owner),
+            &self.registration,
+            &places.data,
+            settings,
+            (server, &roles),
+        )?;
+        cluster.start()?;
+        // That of most sessions is the one whose counters are read.
+        let database = trial
+            .logins
+            .first()
+            .map_or("template1", |login| &*login.database);
+        Ok(Box::new(Server::new(Postgres::of_copy(cluster, database)?)))
+    }
+
+    fn read_log(&self, log: &mut dyn Read, asked: &LogRequest) -> Result<StatementLog, LogError> {
+        read::read_log(log, asked)
+    }
+}
+
+fn not_let_in(error: io::Error) -> EngineError {
+    EngineError::failed("give PostgreSQL's user access to the volumes", error)
+}

@@ -1,0 +1,222 @@
+//! What a statement's first words say of it. Its text is not parsed: the server does that.
+
+use engine::logged::{Boundary, LeftOut};
+
+/// What a statement does to its session's transaction.
+pub(crate) fn boundary(text: &str) -> Boundary {
+    let words = words(text);
+    match words.as_slice() {
+        [first, ..] if is(first, "begin") => match ends_too(text) {
+            true => Boundary::Within,
+            false => Boundary::Begins,
+        },
+        [first, second, ..] if is(first, "start") && is(second, "transaction") => Boundary::Begins,
+        [first, second, third, ..] if is(first, "rollback") && is_to(second, third) => {
+            Boundary::Within
+        }
+        [first, second] if is(first, "rollback") && is(second, "to") => Boundary::Within,
+        [first, second, ..] if is(first, "commit") && is(second, "prepared") => Boundary::Within,
+        [first, second, ..] if is(first, "rollback") && is(second, "prepared") => Boundary::Within,
+        [first, second, ..] if is(first, "prepare") && is(second, "transaction") => Boundary::Ends,
+        [first, ..]
+            if ["commit", "end", "rollback", "abort"]
+                .iter()
+                .any(|end| is(first, end)) =>
+        {
+            Boundary::Ends
+        }
+        _ => Boundary::Within,
+    }
+}
+
+/// `ROLLBACK TO` and `ROLLBACK WORK TO` leave the transaction open.
+fn is_to(second: &str, third: &str) -> bool {
+    is(second, "to") || (is(second, "work") || is(second, "transaction")) && is(third, "to")
+}
+
+/// Whether a text of several statements that begins a transaction also ends it.
+fn ends_too(text: &str) -> bool {
+    let last = text.trim_end().trim_end_matches(';').rsplit(';').next();
+    let last = last.filter(|last| last.len() < text.trim_end().trim_end_matches(';').len());
+    last.is_some_and(|last| boundary(last) == Boundary::Ends)
+}
+
+/// Why a statement cannot be replayed.
+pub(crate) fn left_out(text: &str) -> Option<LeftOut> {
+    let words = words(text);
+    let first = words.first()?;
+    let has = |word: &str| {
+        let mut all = text.split(|c: char| !c.is_ascii_alphanumeric());
+        all.any(|part| is(part, word))
+    };
+    if is(first, "copy") {
+        // A program or a file; to or from the client otherwise.
+        return match (has("program"), has("stdin"), has("stdout")) {
+            (true, _, _) => Some(LeftOut::CallsOut),
+            (_, true, _) => Some(LeftOut::CopyFromClient),
+            (_, _, true) => None,
+            _ => Some(LeftOut::CallsOut),
+        };
+    }
+    let second = words.get(1).copied().unwrap_or_default();
+    let is_system = is(first, "alter") && is(second, "system");
+    (is(first, "load") || is_system).then_some(LeftOut::CallsOut)
+}
+
+/// Whether a statement only reads, as far as its words say.
+pub(crate) fn reads(text: &str) -> bool {
+    if boundary(text) != Boundary::Within {
+        return true;
+    }
+    let words = words(text);
+    let reading = ["select", "with", "values", "table", "show", "set", "fetch"];
+    let is_reading = |first: &&str| reading.iter().any(|word| is(first, word));
+    let mut all = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let writing = [
+        "insert", "update", "delete", "merge", "nextval", "into", "share",
+    ];
+    words.first().is_some_and(is_reading)
+        && !all.any(|part| writing.iter().any(|word| is(part, word)))
+}
+
+/// A text without its constants: numbers and quoted texts are `?`, and blanks are one. Of letters and signs alone, without what
+/// the server makes of them: `IN (1, 2)` and `IN (1)` differ.
+pub(crate) fn form(text: &str) -> String {
+    let mut form = String::with_capacity(text.len());
+    let mut letters = text.trim().chars().peekable();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' => {
+                // Two quotes are one of the text.
+                while let Some(inner) = letters.next() {
+                    if inner == '\'' && letters.next_if_eq(&'\'').is_none() {
+                        break;
+                    }
+                }
+                form.push('?');
+            }
+            letter if letter.is_ascii_digit() && !is_word(before) => {
+                while letters
+                    .next_if(|c| c.is_ascii_alphanumeric() || *c == '.')
+                    .is_some()
+                {}
+                // The sign of a constant belongs to it.
+                if [" -", "(-", ",-", "=-"]
+                    .iter()
+                    .any(|sign| form.ends_with(sign))
+                {
+                    form.pop();
+                }
+                form.push('?');
+            }
+            letter if letter.is_whitespace() => {
+                if !before.is_whitespace() {
+                    form.push(' ');
+                }
+            }
+            letter => form.push(letter),
+        }
+        before = letter;
+    }
+    form
+}
+
+/// Its first three words, after comments.
+fn words(text: &str) -> Vec<&str> {
+    let text = without_comments(text);
+    let parts = text.split(|c: char| c.is_whitespace() || c == ';' || c == '(');
+    parts.filter(|part| !part.is_empty()).take(3).collect()
+}
+
+fn without_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let after = if let Some(comment) = rest.strip_prefix("--") {
+            comment.split_once('\n').map(|(_, after)| after)
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.split_once("*/").map(|(_, after)| after)
+        } else {
+            return rest;
+        };
+        rest = after.unwrap_or_default().trim_start();
+    }
+}
+
+fn is(word: &str, other: &str) -> bool {
+    word.eq_ignore_ascii_case(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_words_open_and_end_transactions() {
+        for text in [
+            "BEGIN",
+            "begin;",
+            "/* app */ BEGIN ISOLATION LEVEL SERIALIZABLE",
+            "START TRANSACTION",
+        ] {
+            assert_eq!(boundary(text), Boundary::Begins, "{text}");
+        }
+        for text in [
+            "COMMIT",
+            "END;",
+            "ROLLBACK",
+            "-- why\nABORT",
+            "PREPARE TRANSACTION 'x'",
+        ] {
+            assert_eq!(boundary(text), Boundary::Ends, "{text}");
+        }
+        for text in [
+            "ROLLBACK TO SAVEPOINT a",
+            "ROLLBACK TO a",
+            "ROLLBACK WORK TO a",
+            "COMMIT PREPARED 'x'",
+            "BEGIN; UPDATE t SET a = 1; COMMIT;",
+            "SELECT 'BEGIN'",
+            "",
+        ] {
+            assert_eq!(boundary(text), Boundary::Within, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_needs_a_client_a_program_or_a_file_is_left_out() {
+        for (text, why) in [
+            ("COPY t FROM STDIN", Some(LeftOut::CopyFromClient)),
+            ("copy t from '/etc/passwd'", Some(LeftOut::CallsOut)),
+            ("COPY t TO PROGRAM 'sh'", Some(LeftOut::CallsOut)),
+            ("COPY t TO STDOUT", None),
+            ("LOAD 'x'", Some(LeftOut::CallsOut)),
+            ("ALTER SYSTEM SET fsync = off", Some(LeftOut::CallsOut)),
+            ("SELECT 1", None),
+            ("", None),
+        ] {
+            assert_eq!(left_out(text), why, "{text}");
+        }
+    }
+
+    #[test]
+    fn statements_of_a_kind_have_one_form() {
+        assert_eq!(
+            form("UPDATE t1 SET a = a + -37,  b = 'it''s 5'\nWHERE c = $1 AND d IN (1.5, 0x1F);"),
+            "UPDATE t1 SET a = a + ?, b = ? WHERE c = $1 AND d IN (?, ?);"
+        );
+        assert_eq!(form("SELECT 'open"), "SELECT ?");
+    }
+
+    #[test]
+    fn a_read_is_no_lock_and_no_write() {
+        assert!(reads("SELECT a FROM t WHERE b = 1"));
+        assert!(reads("BEGIN"));
+        assert!(!reads(
+            "WITH x AS (DELETE FROM t RETURNING a) SELECT a FROM x"
+        ));
+        assert!(!reads("SELECT a FROM t FOR UPDATE"));
+        assert!(!reads("UPDATE t SET a = 1"));
+    }
+}

@@ -1,0 +1,106 @@
+//! Why a rehearsal cannot be run.
+
+use std::io;
+use std::path::PathBuf;
+
+use engine::EngineError;
+use engine::logged::LogError;
+use experiment::results::ResultsError;
+use experiment::spec::SpecError;
+use files::FileError;
+use lab::request::RequestError;
+use lab::run::PrepareError;
+use model::Bytes;
+
+/// Why a rehearsal cannot be run, with the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum RehearsalError {
+    /// A layout has a mistake, or cannot be read.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// A layout has a mistake.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A disk or machine cannot be resolved.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// A layout has a name that another has.
+    #[error(
+        "--layout {file}: another layout is called \"{name}\" too; rename the file, or its placement"
+    )]
+    NameTwice {
+        /// The file.
+        file: String,
+        /// The name.
+        name: String,
+    },
+    /// The log has a mistake.
+    #[error("{}: {source}", file.display())]
+    Log {
+        /// Its file.
+        file: PathBuf,
+        /// The mistake.
+        source: LogError,
+    },
+    /// The log cannot be opened.
+    #[error("{}: {source}", file.display())]
+    LogFile {
+        /// Its file.
+        file: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The log has more sessions at a time than there are threads for.
+    #[error(
+        "the log has {sessions} sessions at a time, and at most {most} are played; replay a part of it with --window, --database or --user"
+    )]
+    Sessions {
+        /// Its sessions.
+        sessions: u32,
+        /// The most.
+        most: u32,
+    },
+    /// There is not enough space for the copies.
+    #[error(
+        "{}: {copies} of the backup take {needed}, with room for what is written, and {free} are free; make room, or name another folder \
+         by --out", folder.display()
+    )]
+    Space {
+        /// Where.
+        folder: PathBuf,
+        /// How many copies.
+        copies: String,
+        /// What they take.
+        needed: Bytes,
+        /// What is there.
+        free: Bytes,
+    },
+    /// This machine has no modelled disks with file systems.
+    #[error(
+        "a rehearsal needs modelled disks with file systems: run it as root, on Linux with FUSE and loop devices"
+    )]
+    NoDisks,
+    /// The server or the backup cannot be used.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Volumes cannot be mounted.
+    #[error("volumes for the copy of the backup")]
+    Volumes(#[source] io::Error),
+    /// A file cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A record cannot be kept.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A trial failed.
+    #[error("{layout}: {why}")]
+    Trial {
+        /// Its layout.
+        layout: String,
+        /// Why.
+        why: String,
+    },
+    /// The user pressed Ctrl-C.
+    #[error("interrupted; the trials that were finished are kept")]
+    Interrupted,
+}

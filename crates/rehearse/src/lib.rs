@@ -1,0 +1,39 @@
+//! A rehearsal: a server's own database and its own statements, on modelled disks that one does not own.
+//!
+//! ```text
+//! layouts ──┐
+//! backup ───┼─RehearsalRequest::resolve─► ResolvedRehearsal ─run─► copies ─► trials ─► records, and a document
+//! log ──────┘                             plan, schedule           one for each placement; writes are discarded
+//! ```
+//!
+//! The log's sessions are played in their order, and no transaction begins before one that had ended before it in the log
+//! ([`Schedule`]).
+
+#![cfg(target_os = "linux")]
+
+mod committed;
+mod error;
+mod outcome;
+mod pace;
+mod player;
+mod request;
+mod run;
+mod schedule;
+mod volumes;
+
+pub use error::RehearsalError;
+pub use pace::Pace;
+pub use request::{LayoutFile, RehearsalRequest, RehearsedEngine, ResolvedRehearsal};
+pub use run::Step;
+pub use schedule::{Order, Schedule};
+
+/// Checks that this machine can have modelled disks with file systems.
+///
+/// # Errors
+/// When it cannot.
+pub fn check_machine() -> Result<(), RehearsalError> {
+    match nix::unistd::geteuid().is_root() && host::loop_device::exist() {
+        true => Ok(()),
+        false => Err(RehearsalError::NoDisks),
+    }
+}

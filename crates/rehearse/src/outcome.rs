@@ -1,0 +1,89 @@
+//! What came of the statements of a trial.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What came of the statements of a trial, or of a lane of it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Statements that were played.
+    pub(crate) played: u64,
+    /// Of these, those that ended as in the log: with an error or without.
+    pub(crate) as_recorded: u64,
+    /// Statements that were not played: their connection was gone, or could not be made.
+    pub(crate) not_played: u64,
+    /// Statements that ended otherwise, by form.
+    pub(crate) differing: BTreeMap<Arc<str>, Differing>,
+    /// How long statements took, by form.
+    pub(crate) took_us: BTreeMap<Arc<str>, Vec<u32>>,
+    /// How late statements were sent for which all was ready: the player's fault.
+    pub(crate) player_late_us: Lateness,
+    /// How late the server was ready for statements whose time had come; only where times are those of the log.
+    pub(crate) server_late_us: Lateness,
+}
+
+/// Statements of a form that ended otherwise than in the log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Differing {
+    /// How many.
+    pub(crate) count: u64,
+    /// How the first ended: an error's text, or that there was none.
+    pub(crate) first: String,
+}
+
+/// How late statements were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lateness {
+    /// Together.
+    pub(crate) sum: u64,
+    /// At most.
+    pub(crate) max: u64,
+}
+
+impl Lateness {
+    pub(crate) fn add(&mut self, us: u64) {
+        self.sum += us;
+        self.max = self.max.max(us);
+    }
+
+    fn merge(&mut self, other: Lateness) {
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+    }
+}
+
+impl Outcome {
+    /// Notes a statement that ended otherwise than in the log.
+    pub(crate) fn differs(&mut self, form: &Arc<str>, how: impl FnOnce() -> String) {
+        let differing = self.differing.entry(Arc::clone(form)).or_default();
+        if differing.count == 0 {
+            differing.first = how();
+        }
+        differing.count += 1;
+    }
+
+    /// Adds what came of others.
+    pub(crate) fn merge(&mut self, other: Outcome) {
+        self.played += other.played;
+        self.as_recorded += other.as_recorded;
+        self.not_played += other.not_played;
+        for (form, differing) in other.differing {
+            let own = self.differing.entry(form).or_default();
+            if own.count == 0 {
+                own.first = differing.first;
+            }
+            own.count += differing.count;
+        }
+        for (form, took) in other.took_us {
+            self.took_us.entry(form).or_default().extend(took);
+        }
+        self.player_late_us.merge(other.player_late_us);
+        self.server_late_us.merge(other.server_late_us);
+    }
+
+    /// The share of all statements that were played and ended as in the log.
+    pub(crate) fn fidelity(&self) -> f64 {
+        let all = self.played + self.not_played;
+        self.as_recorded as f64 / (all as f64).max(1.0)
+    }
+}

@@ -1,0 +1,270 @@
+//! Runs a rehearsal: copies, then trials, then the document.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use analysis::report::rehearsal::document::{
+    Backup, Differing, Durations, Layout, Log, Rehearsal, SCHEMA, Statement,
+};
+use engine::hooks::HostHooks;
+use experiment::plan::digest_of;
+use experiment::record::Outcome as Ended;
+use experiment::results::Results;
+use files::Folder;
+use host::orphans::Registration;
+use lab::trial::real::{Event, run_trial};
+use model::Bytes;
+
+use super::error::RehearsalError;
+use super::outcome::Outcome;
+use super::player::LogPlayer;
+use super::request::ResolvedRehearsal;
+use super::volumes::Copies;
+
+/// Kinds of statements in the document.
+const STATEMENTS_MAX: usize = 20;
+
+/// Kinds of statements that ended otherwise, in the document.
+const DIFFERING_MAX: usize = 10;
+
+/// Where the images of volumes are, in the folder of a rehearsal.
+const IMAGES: &str = "volumes";
+
+/// Progress of a rehearsal.
+#[derive(Clone, Debug)]
+pub enum Step<'a> {
+    /// The backup is being copied for a layout.
+    Copying(&'a str),
+    /// A trial begins: layout, its number from 1, and how many there are.
+    Trial(&'a str, usize, usize),
+    /// A phase of it.
+    Phase(&'a str),
+    /// Something could not be cleaned up.
+    Warning(&'a str),
+}
+
+impl ResolvedRehearsal {
+    /// Runs all trials, and writes their records to `results`.
+    ///
+    /// # Errors
+    /// When one fails, or the user pressed Ctrl-C.
+    pub fn run(
+        &self,
+        results: &Results,
+        registration: &Arc<Registration>,
+        hooks: &HostHooks,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<Rehearsal, RehearsalError> {
+        let own = Folder::open(results.folder())?;
+        let images = own.new_folder(IMAGES.as_ref())?;
+        let ended = self.run_in(&images, results, registration, hooks, observe);
+        // They hold the user's data.
+        if let Err(error) = std::fs::remove_dir_all(results.folder().join(IMAGES)) {
+            observe(Step::Warning(&format!(
+                "{}: {error}; it holds copies of the database: remove it",
+                results.folder().join(IMAGES).display()
+            )));
+        }
+        ended
+    }
+
+    fn run_in(
+        &self,
+        images: &Folder,
+        results: &Results,
+        registration: &Arc<Registration>,
+        hooks: &HostHooks,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<Rehearsal, RehearsalError> {
+        // The emulator works in its own directory.
+        let folder = images
+            .path()
+            .canonicalize()
+            .map_err(RehearsalError::Volumes)?;
+        let plan = self.prepared.plan();
+        self.check_space(&folder)?;
+        let player = LogPlayer::new(
+            Arc::clone(&self.schedule),
+            self.request.pace,
+            self.request.with_text,
+        );
+        let mut copies = Copies {
+            product: Arc::clone(&self.product),
+            registration: Arc::clone(registration),
+            hooks,
+            facts: &self.facts,
+            folder,
+            logins: self.schedule.logins(),
+            schedule: &self.schedule,
+            reads_only: self.request.log.reads_only,
+            player: &player,
+            staged: Vec::new(),
+        };
+        for arm in &plan.arms {
+            observe(Step::Copying(&arm.name));
+            let stage = &self.prepared.ready(&arm.name).1.stage;
+            copies.stage(&self.request.backup, &arm.settings, stage)?;
+            self.check_interrupted(hooks)?;
+        }
+        let mut outcomes: BTreeMap<&str, Outcome> = BTreeMap::new();
+        let trials = plan.trials();
+        for (number, trial) in trials.iter().enumerate() {
+            observe(Step::Trial(&trial.arm, number + 1, trials.len()));
+            let id = self.prepared.id(trial);
+            let report = |event: Event| match event {
+                Event::Phase(phase) => observe(Step::Phase(phase)),
+                Event::Second(_) => {}
+                Event::Left(what) => observe(Step::Warning(&what)),
+            };
+            let stop = || hooks.interrupted.load(Ordering::Relaxed);
+            let subject = self.prepared.subject(&id);
+            let record = run_trial(&subject, &copies, &report, &stop);
+            let record = record.map_err(|_| RehearsalError::Interrupted)?;
+            let record = self.prepared.noted(&id, record);
+            results.write(&record)?;
+            if let Ended::Failed { error } = record.outcome {
+                return Err(RehearsalError::Trial {
+                    layout: trial.arm.clone(),
+                    why: error,
+                });
+            }
+            let outcome = outcomes.entry(&trial.arm).or_default();
+            outcome.merge(player.take_outcome());
+        }
+        Ok(self.document(&outcomes))
+    }
+
+    fn check_interrupted(&self, hooks: &HostHooks) -> Result<(), RehearsalError> {
+        match hooks.interrupted.load(Ordering::Relaxed) {
+            true => Err(RehearsalError::Interrupted),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that there is room for a copy for each layout, and for what a trial writes.
+    fn check_space(&self, folder: &Path) -> Result<(), RehearsalError> {
+        let layouts = self.prepared.plan().arms.len();
+        let needed = Bytes(self.facts.size.0.saturating_mul(layouts as u64 + 1));
+        let there = nix::sys::statvfs::statvfs(folder);
+        let there = there.map_err(|error| RehearsalError::Volumes(error.into()))?;
+        let free = Bytes(there.blocks_available() as u64 * there.fragment_size() as u64);
+        match needed <= free {
+            true => Ok(()),
+            false => Err(RehearsalError::Space {
+                folder: folder.to_owned(),
+                copies: experiment::plan::counted(layouts, "copy"),
+                needed,
+                free,
+            }),
+        }
+    }
+
+    fn document(&self, outcomes: &BTreeMap<&str, Outcome>) -> Rehearsal {
+        let request = &self.request;
+        let schedule = &self.schedule;
+        let arms = || self.prepared.plan().arms.iter();
+        let none = Outcome::default();
+        let of = |name: &str| outcomes.get(name).unwrap_or(&none);
+        let shown = |form: &str| request.with_text.then(|| form.to_owned());
+        let layouts: Vec<Layout> = arms()
+            .map(|arm| layout(&arm.name, of(&arm.name), self))
+            .collect();
+        let mut forms: BTreeMap<&str, Vec<Durations>> = BTreeMap::new();
+        for (place, arm) in arms().enumerate() {
+            for (form, took_us) in &of(&arm.name).took_us {
+                let all = forms
+                    .entry(form)
+                    .or_insert_with(|| vec![Durations::default(); layouts.len()]);
+                all[place] = Durations::of(took_us.clone());
+            }
+        }
+        let mut statements: Vec<(f64, Statement)> = forms
+            .into_iter()
+            .map(|(form, layouts)| {
+                let totals = || layouts.iter().map(|durations| durations.total_ms);
+                let spread = totals().fold(0.0, f64::max) - totals().fold(f64::MAX, f64::min);
+                // Of one layout, those that take most.
+                let weight = match layouts.len() {
+                    1 => layouts[0].total_ms,
+                    _ => spread,
+                };
+                let id = digest_of(form.as_bytes());
+                let form = shown(form);
+                (weight, Statement { id, form, layouts })
+            })
+            .collect();
+        statements.sort_by(|a, b| b.0.total_cmp(&a.0));
+        statements.truncate(STATEMENTS_MAX);
+        let mut differing: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
+        for arm in arms() {
+            for (form, found) in &of(&arm.name).differing {
+                let entry = differing.entry(form).or_insert((0, &found.first));
+                entry.0 += found.count;
+            }
+        }
+        let mut differing: Vec<Differing> = differing
+            .into_iter()
+            .map(|(form, (count, first))| Differing {
+                id: digest_of(form.as_bytes()),
+                form: shown(form),
+                count,
+                first: first.to_owned(),
+            })
+            .collect();
+        differing.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.id.cmp(&b.id)));
+        differing.truncate(DIFFERING_MAX);
+        let left_out = self.log.left_out.iter();
+        Rehearsal {
+            schema: SCHEMA.to_owned(),
+            backup: Backup {
+                server: format!("{} {}", self.product.name(), self.facts.version),
+                kind: self.facts.kind.clone(),
+                bytes: self.facts.size.0,
+                settings: self.facts.settings.clone(),
+                changed: self.facts.changed.clone(),
+            },
+            log: Log {
+                form: self.log.form.clone(),
+                statements: schedule.statements,
+                transactions: u64::from(schedule.transactions),
+                sessions: self.sessions,
+                sessions_at_a_time: schedule.sessions(),
+                lasted_s: (schedule.until_us - schedule.from_us) as f64 / 1e6,
+                pace: request.pace.to_string(),
+                left_out: left_out
+                    .map(|(why, count)| (why.reason().to_owned(), *count))
+                    .collect(),
+                began_before: self.log.began_before,
+                half_line: self.log.half_line,
+                has_durations: self.log.has_durations,
+            },
+            fidelity_min: request.fidelity,
+            layouts,
+            statements: statements
+                .into_iter()
+                .map(|(_, statement)| statement)
+                .collect(),
+            differing,
+        }
+    }
+}
+
+fn layout(name: &str, outcome: &Outcome, of: &ResolvedRehearsal) -> Layout {
+    let mean = |us: u64| us as f64 / 1e3 / (outcome.played as f64).max(1.0);
+    let server = match of.request.pace {
+        super::Pace::Closed => None,
+        super::Pace::Original(_) => Some(outcome.server_late_us),
+    };
+    Layout {
+        name: name.to_owned(),
+        played: outcome.played,
+        not_played: outcome.not_played,
+        fidelity: outcome.fidelity(),
+        player_late_ms: mean(outcome.player_late_us.sum),
+        player_late_max_ms: outcome.player_late_us.max as f64 / 1e3,
+        server_late_ms: server.map(|late| mean(late.sum)),
+        server_late_max_ms: server.map(|late| late.max as f64 / 1e3),
+    }
+}
