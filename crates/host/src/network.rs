@@ -43,10 +43,13 @@ mod tests {
             return;
         }
         let before = std::fs::read_link(OWN).unwrap();
-        let output = without_network(|| Command::new("cat").arg("/proc/net/route").output());
-        let output = output.unwrap().unwrap();
-        // The head of the table alone.
-        assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 1);
+        let of_child = "readlink /proc/self/ns/net; cat /proc/self/net/route | tail -n +2";
+        let output = without_network(|| Command::new("sh").args(["-c", of_child]).output());
+        let output = String::from_utf8(output.unwrap().unwrap().stdout).unwrap();
+        // Another network, and not a single route in it.
+        let lines: Vec<&str> = output.lines().collect();
+        assert_eq!(lines.len(), 1, "{output}");
+        assert_ne!(lines[0], before.to_str().unwrap());
         assert_eq!(std::fs::read_link(OWN).unwrap(), before);
     }
 }

@@ -350,6 +350,7 @@ fn what_comes_next_can_be_typed_whatever_the_file_of_today_says() {
 }
 
 #[test]
+#[ignore = "long: asks about four products"]
 fn next_commands_name_the_profiles_engine_or_leave_it_open() {
     let place = Place::new();
     let profile = place.read("shop.toml");
@@ -383,6 +384,7 @@ fn next_commands_name_the_profiles_engine_or_leave_it_open() {
 }
 
 #[test]
+#[ignore = "long: asks nine questions"]
 fn what_is_asked_for_decides() {
     let place = Place::new();
     let usual = place.advice(&[]);

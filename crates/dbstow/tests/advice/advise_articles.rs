@@ -124,6 +124,7 @@ fn spent(layout: &Value, on: &str) -> f64 {
 
 /// Found: the local SSD is as fast as a P30 with read caching, and costs nothing.
 #[test]
+#[ignore = "long: runs an experiment and advises on its profile"]
 fn tempdb_is_advised_onto_the_disk_that_is_paid_for_already() {
     let place = Place::new();
     // As in the article, except for a separate tempdb volume, whose requests are known, and no cache.
@@ -223,6 +224,7 @@ log = { volumes = "f" }
 
 /// Found: throughput grows with two and four disks; with more, the application's own locks hold it back.
 #[test]
+#[ignore = "long: runs an experiment and advises on its profile"]
 fn tempdb_gets_more_disks_until_locks_hold_it_back() {
     let place = Place::new();
     place.write(
@@ -304,6 +306,7 @@ log = { volumes = "log" }
 /// Found: one Ultra disk does a third more than ten P30. The profile lacks the reads that the pool's cache answered, and has the log's
 /// waits with those for data: for what is left, one P30 does as much as the pool, and Ultra less than 5 % more.
 #[test]
+#[ignore = "long: runs an experiment and advises on its profile"]
 fn of_a_pool_behind_a_cache_one_disk_is_advised_and_not_trusted() {
     let place = Place::new();
     place.record("ultra-vs-premium-pool", "premium-pool");

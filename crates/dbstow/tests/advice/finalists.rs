@@ -88,6 +88,7 @@ fn rate(findings: &Value, arm: &str) -> f64 {
 }
 
 #[test]
+#[ignore = "long: advises on five loads, and runs each"]
 fn todays_arm_replays_the_load_of_the_back_test() {
     for (sessions, growth) in [
         (Some([8.0, 8.0]), "1"),

@@ -42,6 +42,7 @@ fn assert_sums(advice: &Value) {
 }
 
 #[test]
+#[ignore = "long: asks about five licences"]
 fn the_licence_is_in_every_price_where_the_edition_is_known() {
     let of = |advice: &Value| licence(&advice["cheapest"]);
     let without = licensed(None).advice(&[]);
@@ -80,6 +81,7 @@ fn the_licence_is_in_every_price_where_the_edition_is_known() {
 }
 
 #[test]
+#[ignore = "long: asks two questions that differ in every price"]
 fn commitments_and_backups_are_in_every_price() {
     let place = Place::new();
     let plain = place.advice(&[]);

@@ -239,6 +239,7 @@ fn what_a_service_does_not_have_is_refused_in_a_line() {
 }
 
 #[test]
+#[ignore = "long: advises on instances of every size"]
 fn files_of_a_managed_instance_are_disks_of_their_own() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let folder = Folder::new();

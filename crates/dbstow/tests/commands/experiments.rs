@@ -133,16 +133,19 @@ fn first_block(name: &str) -> BTreeMap<String, Record> {
 }
 
 #[test]
+#[ignore = "long: has the most arms of the built-in experiments; others run always"]
 fn files_times_disks_runs() {
     runs_without_errors("files-times-disks");
 }
 
 #[test]
+#[ignore = "long: has the most arms of the built-in experiments; others run always"]
 fn innodb_ebs_iops_runs() {
     runs_without_errors("innodb-ebs-iops");
 }
 
 #[test]
+#[ignore = "long: has the most arms of the built-in experiments; others run always"]
 fn innodb_ebs_memory_runs() {
     runs_without_errors("innodb-ebs-memory");
 }
@@ -153,6 +156,7 @@ fn managed_instance_files_runs() {
 }
 
 #[test]
+#[ignore = "long: has the most arms of the built-in experiments; others run always"]
 fn postgres_iops_runs() {
     runs_without_errors("postgres-iops");
 }
@@ -181,6 +185,7 @@ fn on_rds_400_gib_of_gp3_do_four_times_what_399_do() {
 }
 
 #[test]
+#[ignore = "long: runs an experiment with all its operations"]
 fn on_rds_a_log_volume_adds_its_iops_to_those_of_the_data() {
     // 3,000 IOPS for all, or 3,000 for data and 3,000 for the log: more than 1 time and at most twice as many transactions.
     let rates = metric("rds-postgres-log-volume", "business_transactions_per_s");

@@ -46,6 +46,7 @@ static RAN: LazyLock<BTreeMap<String, Ran>> = LazyLock::new(|| {
 });
 
 #[test]
+#[ignore = "long: runs every command of the documents"]
 fn transcripts_are_what_the_program_prints() {
     let write = std::env::var_os("DBSTOW_WRITE_DOCUMENTS").is_some();
     let mut seen = 0;

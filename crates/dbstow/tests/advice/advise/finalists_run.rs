@@ -21,6 +21,7 @@ fn the_finalists_run_from_another_folder_and_after_both_files_were_moved() {
 }
 
 #[test]
+#[ignore = "long: runs what it advised"]
 fn the_finalists_run_and_agree_with_what_was_predicted() {
     let place = Place::new();
     let advice = place.advice(&["--windows"]);
@@ -50,6 +51,7 @@ fn the_finalists_run_and_agree_with_what_was_predicted() {
 }
 
 #[test]
+#[ignore = "long: runs what it advised"]
 fn finalists_on_every_local_disk_of_a_machine_are_checked_and_run() {
     let place = Place::new();
     with_temp_apart(&place);

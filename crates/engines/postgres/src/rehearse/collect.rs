@@ -179,17 +179,17 @@ impl<'a> Collector<'a> {
         end_us: Option<i64>,
     ) -> Result<(), LogError> {
         let boundary = text::boundary(statement.text);
+        session.is_running = false;
+        if !self.is_asked(session, start_us, statement.text) {
+            // A session that is in the window later began before it, as did a transaction that is open then.
+            session.began_before |= session.statements.is_empty();
+            return Ok(());
+        }
         let was_open = session.in_transaction;
         match boundary {
             Boundary::Begins => session.in_transaction = true,
             Boundary::Ends => session.in_transaction = false,
             Boundary::Within => {}
-        }
-        session.is_running = false;
-        if !self.is_asked(session, start_us, statement.text) {
-            // A session that is in the window later began before it.
-            session.began_before |= session.statements.is_empty();
-            return Ok(());
         }
         let ends_unknown = boundary == Boundary::Ends && !was_open && session.began_before;
         if ends_unknown

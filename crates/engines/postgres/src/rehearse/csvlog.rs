@@ -52,23 +52,23 @@ pub(crate) fn read(from: impl Read, collector: &mut Collector<'_>) -> Result<(),
         count.set(0);
         let line = reader.position().line();
         let read = reader.read_byte_record(&mut record);
-        match read.map_err(|error| failed(line, &error))? {
-            false => return Ok(()),
-            true if record.len() < COLUMNS_MIN && reader.is_done() => {
-                collector.half_line();
-                return Ok(());
-            }
-            true if record.len() < COLUMNS_MIN => {
+        if !read.map_err(|error| failed(line, &error))? {
+            return Ok(());
+        }
+        let columns = record.len();
+        if columns < COLUMNS_MIN {
+            let more = reader.read_byte_record(&mut record);
+            if more.map_err(|error| failed(line, &error))? {
                 return Err(at(
                     line,
                     format!(
-                        "it has {} columns, and a csvlog of PostgreSQL 13 or later has at least {COLUMNS_MIN}; check that the file \
-                         is one, and whole",
-                        record.len()
+                        "it has {columns} columns, and a csvlog of PostgreSQL 13 or later has at least {COLUMNS_MIN}; check that the \
+                         file is one, and whole"
                     ),
                 ));
             }
-            true => {}
+            collector.half_line();
+            return Ok(());
         }
         let entry = entry(line, &record)?;
         collector.add(entry)?;

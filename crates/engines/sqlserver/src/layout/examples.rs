@@ -3,17 +3,19 @@
 use crate::capture::{Capture, Database, File as CapturedFile, FileKind, Growth, TEMPDB};
 use model::Bytes;
 
-use super::{Target, scripts};
+use super::{Target, drives, scripts};
 use experiment::spec::{File, Role};
-use layout::{LayoutRequest, Platform};
+use layout::{LayoutRequest, Platform, Script};
 
 /// Names and texts of all `.sql` scripts for SQL Server, batches separated by `GO`. Names and paths are as hostile as the
 /// server allows.
 pub fn examples() -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    for (set, request, target) in sets() {
+    let of_sets = sets().into_iter().map(|(set, request, target)| {
         let made = scripts(&request, &target);
-        let made = made.unwrap_or_else(|error| panic!("{set}: {error}"));
+        (set, made.unwrap_or_else(|error| panic!("{set}: {error}")))
+    });
+    let mut all = Vec::new();
+    for (set, made) in of_sets.chain([("service", on_service())]) {
         let sql = made
             .into_iter()
             .filter(|script| script.name.ends_with(".sql"));
@@ -57,6 +59,27 @@ fn sets() -> Vec<(&'static str, LayoutRequest, Target)> {
             on(Platform::ManagedInstance, Some(captured(8, 12))),
         ),
     ]
+}
+
+/// Scripts for a managed service with a volume for the log, and tempdb on the disk inside the class and on the storage.
+fn on_service() -> Vec<Script> {
+    let file = |volume: &str| File {
+        volume: volume.to_owned(),
+        size: None,
+    };
+    let request = LayoutRequest {
+        database: Some(ODD.to_owned()),
+        files: [
+            (Role::Data, vec![file("data")]),
+            (Role::Temp, vec![file("local"), file("data")]),
+            (Role::Log, vec![file("log")]),
+        ]
+        .into(),
+        ..LayoutRequest::new("examples")
+    };
+    let places = [("data", "D:"), ("local", "T:"), ("log", "H:")];
+    let places = places.map(|(volume, place)| (volume.to_owned(), place.to_owned()));
+    drives::scripts(&request, &places.into()).expect("it can be placed")
 }
 
 fn placed(folder: &str, files: usize) -> LayoutRequest {
@@ -129,6 +152,8 @@ mod tests {
             "linux/rescue.sql",
             "managed-instance/tempdb-undo-2.sql",
             "managed-instance/data-apply.sql",
+            "service/4-restore.sql",
+            "service/5-tempdb.sql",
         ] {
             assert!(
                 names.contains(&wanted.to_owned()),
