@@ -44,7 +44,7 @@ demo-all: demo ## The same, then every other built-in experiment; the longest ta
 
 run_each = set -e; for name in $(1); do $(DBSTOW) run $$name --out target/demo/$$name; echo; done
 
-test: packages fmt clippy suite docs crates ## Pass all tests that this machine can pass in 20 minutes
+test: packages fmt clippy suite docs ## Pass the tests of this platform, apart from long ones
 
 # Each says beside its name why it takes long: grep -rn 'ignore = "long' crates
 test-long: export DBSTOW_SKIP_NOTHING := 1
@@ -52,7 +52,7 @@ test-long: packages ## Pass those that take long
 	scripts/with-uring scripts/suite --long
 
 # Apart from `test`, since few changes touch them; CI runs both, and `test-long`.
-test-platforms: cross foreign web distcheck ## Check that other platforms compile, run for Windows and Arm, that the page answers in a browser, and that the wheel installs in a bare Debian
+test-platforms: crates cross foreign web distcheck ## Check that packages build without optional features, other platforms compile, Windows and Arm run, the page answers in a browser, and the wheel installs in a bare Debian
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 
