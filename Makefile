@@ -29,7 +29,7 @@ DBSTOW := cargo run --quiet $(LEAN) --
 # One thing at a time: cargo uses all cores by itself.
 .NOTPARALLEL:
 
-.PHONY: help demo demo-all test test-long test-platforms check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots reference format dist distcheck distcheck-release packages fmt clippy unit suite docs crates cross foreign web clean
+.PHONY: help demo demo-all test test-long test-platforms test-packages check validate bench installcheck test-sqlserver audit mutants mutants-model mutants-statistics fuzz vendor screenshots reference format dist distcheck distcheck-release packages fmt clippy unit suite docs crates cross foreign web clean
 
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -51,8 +51,10 @@ test-long: export DBSTOW_SKIP_NOTHING := 1
 test-long: packages ## Pass those that take long
 	scripts/with-uring scripts/suite --long
 
-# Apart from `test`, since few changes touch them; CI runs both, and `test-long`.
-test-platforms: crates cross foreign web distcheck ## Check that packages build without optional features, other platforms compile, Windows and Arm run, the page answers in a browser, and the wheel installs in a bare Debian
+# Apart from `test`, since few changes touch them; CI runs them all.
+test-platforms: cross foreign web ## Check that other platforms compile, run for Windows and Arm, and that the page answers in a browser
+
+test-packages: crates distcheck ## Check that packages build without optional features, and that the wheel installs in a bare Debian
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 
@@ -169,7 +171,7 @@ web: packages
 distcheck: packages
 	scripts/check-dist
 
-# Not part of `test-platforms`, which checks the wheel with the program of the tests: a release is compiled for 20 minutes of
+# Not part of `test-packages`, which checks the wheel with the program of the tests: a release is compiled for 20 minutes of
 # processor time. Run it before a release, and on a schedule.
 distcheck-release: packages ## Install and run wheel and Debian package as they are released, and check the program's size
 	scripts/check-dist --release
