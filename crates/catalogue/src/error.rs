@@ -1,5 +1,7 @@
 //! Errors in a catalogue file, a name, or a requested disk configuration.
 
+use std::borrow::Cow;
+
 use thiserror::Error;
 
 use super::near::{families, listed, near, suggestion};
@@ -72,7 +74,7 @@ impl CatalogueError {
         CatalogueError::Unknown {
             kind,
             name: name.to_owned(),
-            near: near(name, names.clone()),
+            near: near(&catalogued(name), names.clone()),
             families: families(names),
             list: format!("{kind}s"),
         }
@@ -85,6 +87,14 @@ impl CatalogueError {
             *list = format!("services {}{classes}", service.name);
         }
         self
+    }
+}
+
+/// What Azure's portal calls a machine, as the catalogue does: `Standard_E8bds_v5`.
+fn catalogued(name: &str) -> Cow<'_, str> {
+    match name.strip_prefix("Standard_") {
+        Some(size) => Cow::Owned(format!("azure.{size}")),
+        None => Cow::Borrowed(name),
     }
 }
 

@@ -43,6 +43,9 @@ fn the_end_of_a_name_means_its_disk_and_an_unknown_name_says_how_names_begin() {
     let error = catalogue.disk("p30").expect_err("a part").to_string();
     let question = "`p30` in the catalogue (did you mean `azure.premium.p30`?);";
     assert!(error.contains(question), "{error}");
+    let error = catalogue.machine("Standard_E8bds_v5");
+    let error = error.expect_err("the portal's name").to_string();
+    assert!(error.contains("did you mean `azure.E8bds_v5`?"), "{error}");
     let error = catalogue.disk("generic").expect_err("unknown").to_string();
     let begin = "(names begin with `aws`, `azure`, `gcp` or `measured`)";
     assert!(error.contains(begin), "{error}");

@@ -144,6 +144,7 @@
       by("profile").srcdoc = imported.page;
       by("profile").hidden = false;
     });
+    by("unread").textContent = naming(by("unread").textContent, "given");
     if (isRead) await test();
   }
   function take(dropped) {
@@ -157,6 +158,8 @@
   const DISKS = ["data", "log", "temp"].map((role) => [role, by(`disk-${role}`)]);
 
   const filled = (id) => by(id).value.trim();
+  // What the fields, or an example, wrote into the layout: what differs was edited.
+  let fromFields = "";
 
   function written() {
     const own = DISKS.filter(([role, disk]) => role === "data" || disk.value.trim());
@@ -170,7 +173,12 @@
   function pick() {
     const isNamed = filled("machine") || (filled("cores") && filled("memory"));
     if (!isNamed || !filled("disk-data")) return;
+    if (![fromFields, ""].includes(by("layout").value.trim())) {
+      by("misfit").textContent = "today.toml below was edited, so it stays as it is: edit it there, or empty it and these fields write it again.";
+      return;
+    }
     by("layout").value = written();
+    fromFields = by("layout").value.trim();
     test();
   }
   // By itself, as soon as there is a recording and a layout.
@@ -183,7 +191,10 @@
       const tested = await ask(question, by("fit"), "Replaying the recording on this layout …");
       by("figures").textContent = tested.report;
       by("tested").hidden = false;
-      if (tested.misfit.length) throw { why: `The recording does not fit this layout: ${tested.misfit.join("; ")}.` };
+      if (tested.misfit.length) {
+        const ways = "On this page: correct machine and disks; or take “recorded” as a disk, which is as the recording shows it; or tick “Answer even if ..” below.";
+        throw { why: `The recording does not fit this layout: ${tested.misfit.join("; ")}. ${ways}` };
+      }
       by("fit").textContent = "The recording fits this layout: the model reproduces it.";
     });
   }
@@ -223,14 +234,14 @@
     by("answered").hidden = false;
   }
   // Where the library names an option, its field is named too, and is shown.
-  function naming(text) {
+  function naming(text, form) {
     const other = { capacity: "data", disk: "disks", temp: "temp_on" };
     const options = [...new Set([...text.matchAll(/--([a-z-]+)/g)].map(([, option]) => option))];
-    const fields = options.map((option) => by("asked").elements[other[option] ?? option.replaceAll("-", "_")]).filter(Boolean);
+    const fields = options.map((option) => by(form).elements[other[option] ?? option.replaceAll("-", "_")]).filter(Boolean);
     for (const field of fields) if (field.closest("details")) field.closest("details").open = true;
     // A list's choices are in its label too, behind its name.
     const labels = fields.map(({ labels: [label] }) => (label.firstChild.textContent || label.textContent).trim());
-    return fields.length ? `${text} (In the form above: ${labels.join("; ")}.)` : text;
+    return fields.length ? `${text} (In the form: ${labels.join("; ")}.)` : text;
   }
   async function search(event) {
     event.preventDefault();
@@ -243,13 +254,13 @@
       const question = { call: "advise", profile, today, asked: await asked() };
       const answer = ask(question, by("progress"), "Replaying the recording on today's layout …", ([done, simulated, usd]) => {
         by("bar").value = done;
-        by("progress").textContent = `${simulated} layouts simulated, now at $${usd.toFixed(0)} a month`;
+        by("progress").textContent = `Simulated layouts: ${simulated}; now at $${usd.toFixed(0)} a month`;
       });
       by("bar").removeAttribute("value");
       by("cancel").hidden = by("bar").hidden = false;
       shown(await answer, today);
     });
-    by("refused").textContent = naming(by("refused").textContent);
+    by("refused").textContent = naming(by("refused").textContent, "asked");
     (isAnswered ? by("answer-title") : by("search")).focus();
   }
 
@@ -330,7 +341,13 @@
   }
   by("of").addEventListener("change", adjust);
   by("sliders").addEventListener("input", moved);
-  by("what-if").addEventListener("reset", () => setTimeout(adjust));
+  by("what-if").addEventListener("reset", () => {
+    const layout = by("of").value;
+    setTimeout(() => {
+      by("of").value = layout;
+      adjust();
+    });
+  });
   by("what-if").addEventListener("submit", (event) => event.preventDefault());
   document.querySelectorAll(".example").forEach((button, at) => button.addEventListener("click", () => {
     const { name, profile, today, asked } = examples[at];
@@ -338,6 +355,7 @@
     for (const [field, value] of asked) by("asked").elements[field].value = value;
     for (const input of by("runs-on").querySelectorAll("input")) input.value = "";
     by("layout").value = today;
+    fromFields = today.trim();
     by("layout").closest("details").open = true;
     take([new File([profile], name)]);
   }));

@@ -126,5 +126,37 @@ fn sliders_simulate_the_layout_again_and_the_last_value_wins() {
         "{whole} && document.getElementById('simulated').textContent === {before:?}"
     ));
     assert_eq!(page.text("lacking"), "");
+
+    // Of another layout, too.
+    let last = "(of => of.options.length > 1 && of.selectedIndex === of.options.length - 1)(document.getElementById('of'))";
+    page.ask(
+        "(of => {
+            of.value = of.options.length - 1;
+            of.dispatchEvent(new Event('change'));
+            document.querySelector('#what-if [type=reset]').click();
+        })(document.getElementById('of'))",
+    );
+    page.wait_for(&format!("{whole} && {last}"));
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
+#[test]
+#[ignore = "scripts/check-web builds the page"]
+fn a_layout_that_was_edited_stays_when_a_field_changes() {
+    let page = Page::open();
+    page.click(".example");
+    page.wait_for("document.getElementById('fit').textContent.includes('fits')");
+    let layout = "document.getElementById('layout').value";
+    page.fill("#machine", "azure.E8bds_v5");
+    page.fill("#disk-data", "azure.premium.p40");
+    page.wait_for(&format!("{layout}.includes('p40')"));
+    let edited = page.ask(layout).as_str().unwrap().replace("p40", "p50");
+    page.fill("#layout", &edited);
+    page.fill("#disk-data", "azure.premium.p30");
+    page.wait_for("document.getElementById('misfit').textContent.includes('was edited')");
+    assert_eq!(page.ask(layout), edited);
+    page.fill("#layout", "");
+    page.fill("#disk-data", "azure.premium.p20");
+    page.wait_for(&format!("{layout}.includes('p20')"));
     assert_eq!(page.complaints(), [""; 0]);
 }

@@ -87,7 +87,7 @@ fn a_search_can_be_cancelled_and_begun_again() {
     page.click(".example:nth-of-type(2)");
     page.wait_for("document.getElementById('reading').textContent === 'Read: a profile.'");
     page.click("#search");
-    page.wait_for("/layouts simulated/.test(document.getElementById('progress').textContent)");
+    page.wait_for("/Simulated layouts/.test(document.getElementById('progress').textContent)");
     assert!(page.is_shown("cancel") && page.is_shown("bar"));
     page.click("#cancel");
     assert_eq!(page.wait_for_text("refused"), "Cancelled.");
