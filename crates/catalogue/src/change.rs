@@ -6,6 +6,15 @@ use serde::Deserialize;
 
 use super::source::Source;
 
+/// Words in braces that stand for what a service calls a server and what is around it, each with the option of `dbstow layout`
+/// that gives the name.
+pub const NAMED: [(&str, &str); 4] = [
+    ("server", "--server-name"),
+    ("group", "--resource-group"),
+    ("database", "--database"),
+    ("parameters", "--parameter-group"),
+];
+
 /// Commands that change a server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {

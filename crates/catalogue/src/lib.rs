@@ -62,7 +62,7 @@ mod tests;
 
 pub use after_stop::AfterStop;
 pub use catalogue::Catalogue;
-pub use change::{Change, MoreVolumes, Part, Series, Shell, Switch};
+pub use change::{Change, MoreVolumes, NAMED, Part, Series, Shell, Switch};
 pub use class::Class;
 pub use commitment::{BackupPrice, Commitment};
 pub use cpu_options::{CpuOption, CpuOptions};

@@ -81,6 +81,12 @@ impl Outcome {
         self.server_late_us.merge(other.server_late_us);
     }
 
+    /// How long all statements took together.
+    pub(crate) fn total_us(&self) -> u64 {
+        let all = self.took_us.values().flatten();
+        all.map(|us| u64::from(*us)).sum()
+    }
+
     /// The share of all statements that were played and ended as in the log.
     pub(crate) fn fidelity(&self) -> f64 {
         let all = self.played + self.not_played;

@@ -1,6 +1,6 @@
 //! A request for a rehearsal, and what it resolves to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use engine::logged::{LogRequest, StatementLog};
 use engine::rehearsed::{BackupFacts, RehearsalProvider, RehearsedProduct};
 use engine::{EngineProvider, Engines, Options};
 use experiment::plan::Plan;
-use experiment::spec::{Amount, Arm, EngineName, ExperimentText, Mode, Spec, Temperature, Variant};
+use experiment::spec::{Amount, Arm, EngineName, ExperimentText, Idle, Mode, Spec, Temperature};
 use lab::Prepared;
 use lab::inventory::Inventory;
 use lab::request::RunRequest;
@@ -24,6 +24,16 @@ const SESSIONS_MAX: u32 = 1_000;
 
 /// Most memory of a server and its page cache: more than machines have.
 const MEMORY_MAX: Bytes = Bytes::gib(65_536);
+
+/// Name and question of a rehearsal's experiment.
+const NAME: &str = "rehearsal";
+const QUESTION: &str = "How do these statements run on these layouts?";
+
+/// Sections of an experiment that say where files are.
+const OF_PLACES: [&str; 3] = ["machine", "volume", "placement"];
+
+/// Sections of an experiment that say what runs there.
+const OF_RUNS: [&str; 2] = ["engine", "workload"];
 
 /// An engine whose servers are rehearsed.
 #[derive(Clone, Copy)]
@@ -95,6 +105,10 @@ pub struct ResolvedRehearsal {
     pub(crate) schedule: Arc<Schedule>,
     /// The trials.
     pub prepared: Prepared,
+    /// Keys of the layouts without effect.
+    pub idle: Vec<Idle>,
+    /// What the machine that this runs on does to the answer.
+    pub(crate) assumed: Vec<String>,
 }
 
 impl RehearsalRequest {
@@ -109,7 +123,7 @@ impl RehearsalRequest {
         product: Arc<dyn RehearsedProduct>,
     ) -> Result<ResolvedRehearsal, RehearsalError> {
         // What is quick to check comes first.
-        let mut spec = self.spec(engines, engine)?;
+        let (mut spec, inventory, idle) = self.layouts(engines, engine)?;
         let facts = product.inspect(&self.backup)?;
         let mut log = self.read_log(&*product)?;
         let sessions = log.sessions.len() as u64;
@@ -131,7 +145,6 @@ impl RehearsalRequest {
             settings.engine.start = Temperature::Cold;
             settings.engine.host_cache_start = Temperature::Cold;
         }
-        let inventory = self.inventory(engines, engine)?;
         let place = BTreeMap::from([
             ("backup".to_owned(), self.backup.display().to_string()),
             (
@@ -148,6 +161,7 @@ impl RehearsalRequest {
         let catalogues = catalogues.map(|file| file.display().to_string()).collect();
         let plan = Plan::new(&spec, false).at(place).reading(catalogues);
         let plan = in_memory_of_machines(plan, &inventory)?;
+        let assumed = limits_of_here(&plan);
         let prepared = Prepared::new(&plan, &inventory, &Options::default())?;
         Ok(ResolvedRehearsal {
             request: self,
@@ -157,89 +171,54 @@ impl RehearsalRequest {
             sessions,
             schedule: Arc::new(schedule),
             prepared,
+            idle,
+            assumed,
         })
     }
 
-    /// All layouts as arms of one experiment.
-    fn spec(&self, engines: Engines, engine: RehearsedEngine) -> Result<Spec, RehearsalError> {
-        let mut all: Option<Spec> = None;
-        for layout in &self.layouts {
-            // The same checks and messages as for a run.
-            let mut run = self.run_request(layout.text.clone(), engine);
-            let stem = Path::new(&layout.file).file_stem();
-            let stem = stem.unwrap_or_default().to_string_lossy().into_owned();
-            run.defaults.extend([
-                ("name".to_owned(), "rehearsal".to_owned()),
-                (
-                    "question".to_owned(),
-                    "How do these statements run there?".to_owned(),
-                ),
-            ]);
-            let arms: Vec<Arm> = run.resolve(engines)?.plan.arms;
-            let is_one = arms.len() == 1;
-            let arms = arms.into_iter().map(|arm| Arm {
-                name: match is_one {
-                    true => name_of(&stem).unwrap_or_else(|| arm.name.clone()),
-                    false => arm.name.clone(),
-                },
-                baseline: None,
-                published: Default::default(),
-                fitted: false,
-                ..arm
-            });
-            let arms: Vec<Arm> = arms.collect();
-            let spec = match &mut all {
-                Some(spec) => spec,
-                none => none.insert(self.first_spec(&run, &arms, engines, engine)?),
-            };
+    /// All layouts as arms of one experiment, what it is read with, and their keys without effect.
+    fn layouts(
+        &self,
+        engines: Engines,
+        engine: RehearsedEngine,
+    ) -> Result<(Spec, Inventory, Vec<Idle>), RehearsalError> {
+        let mut all: Option<(Spec, Inventory)> = None;
+        let mut idle = BTreeSet::new();
+        for LayoutFile { file, text } in &self.layouts {
+            let (mut spec, inventory) = self.run_request(text.clone(), engine).spec(engines)?;
+            idle.extend(of_runs(text));
+            let own = spec.idle(&inventory).into_iter();
+            idle.extend(own.filter(|idle| OF_PLACES.contains(&idle.section())));
+            let arms = renamed(std::mem::take(&mut spec.arms), file);
+            let (whole, _) = all.get_or_insert_with(|| (self.without_arms(spec, &arms), inventory));
             for arm in arms {
-                if spec.arms.iter().any(|known| known.name == arm.name) {
+                if whole.arms.iter().any(|known| known.name == arm.name) {
                     return Err(RehearsalError::NameTwice {
-                        file: layout.file.clone(),
+                        file: file.clone(),
                         name: arm.name,
                     });
                 }
-                spec.arms.push(arm);
+                whole.arms.push(arm);
             }
         }
-        Ok(all.expect("there is a layout"))
+        let (spec, inventory) = all.expect("there is a layout");
+        Ok((spec, inventory, idle.into_iter().collect()))
     }
 
-    /// The experiment of the first layout, without arms.
-    fn first_spec(
-        &self,
-        run: &RunRequest,
-        arms: &[Arm],
-        engines: Engines,
-        engine: RehearsedEngine,
-    ) -> Result<Spec, RehearsalError> {
-        let metric = match self.pace {
-            Pace::Closed => "operations_per_s",
-            Pace::Original(_) => "operation_latency_mean_ms",
-        };
-        let sections = run.experiment.sections().unwrap_or_default();
-        let is_missing = |(key, _): &&(String, String)| {
-            let section = key.split('.').next().unwrap_or_default();
-            !sections.iter().any(|given| given == section)
-        };
-        let mut overrides: Vec<(String, String)> =
-            run.defaults.iter().filter(is_missing).cloned().collect();
-        overrides.extend([
-            ("protocol.blocks".to_owned(), self.blocks.to_string()),
-            ("protocol.seed".to_owned(), self.seed.to_string()),
-        ]);
-        let variant = variant(engine);
-        let inventory = self.inventory(engines, engine)?;
-        let mut spec =
-            Spec::swept(&run.experiment, &overrides, &variant, &inventory)?.without_published();
-        spec.name = "rehearsal".to_owned();
-        spec.question = "How do these statements run on these layouts?".to_owned();
+    /// The experiment of the first layout, whose first arm is what others are compared with.
+    fn without_arms(&self, spec: Spec, arms: &[Arm]) -> Spec {
+        let mut spec = spec.without_published();
+        NAME.clone_into(&mut spec.name);
+        QUESTION.clone_into(&mut spec.question);
         spec.overrides = Vec::new();
         spec.sweeps = Vec::new();
-        spec.protocol.metric = metric.to_owned();
-        spec.protocol.baseline = arms[0].name.clone();
-        spec.arms = Vec::new();
-        Ok(spec)
+        spec.protocol.baseline.clone_from(&arms[0].name);
+        spec.protocol.metric = match self.pace {
+            Pace::Closed => "operations_per_s",
+            Pace::Original(_) => "operation_latency_mean_ms",
+        }
+        .to_owned();
+        spec
     }
 
     fn run_request(&self, text: ExperimentText, engine: RehearsedEngine) -> RunRequest {
@@ -247,25 +226,11 @@ impl RehearsalRequest {
             mode: Mode::Emulate,
             engine: Some(EngineName::new(engine.provider.name())),
             catalogues: self.catalogues.clone(),
+            blocks: Some(self.blocks),
+            seed: Some(self.seed),
             ..RunRequest::placements(text)
         }
-    }
-
-    fn inventory(
-        &self,
-        engines: Engines,
-        engine: RehearsedEngine,
-    ) -> Result<Inventory, RehearsalError> {
-        let first = self.layouts.first().expect("there is a layout");
-        let mut run = self.run_request(first.text.clone(), engine);
-        run.defaults.extend([
-            ("name".to_owned(), "rehearsal".to_owned()),
-            (
-                "question".to_owned(),
-                "How do these statements run there?".to_owned(),
-            ),
-        ]);
-        Ok(run.resolve(engines)?.inventory)
+        .called(NAME, QUESTION)
     }
 
     fn read_log(&self, product: &dyn RehearsedProduct) -> Result<StatementLog, RehearsalError> {
@@ -286,12 +251,30 @@ impl RehearsalRequest {
     }
 }
 
-fn variant(engine: RehearsedEngine) -> Variant {
-    Variant {
-        mode: Mode::Emulate,
-        engine: EngineName::new(engine.provider.name()),
-        quick: false,
-    }
+/// The arms of a layout's file, without what others say of them; one alone is called as its file.
+fn renamed(arms: Vec<Arm>, file: &str) -> Vec<Arm> {
+    let stem = Path::new(file).file_stem();
+    let stem = stem.unwrap_or_default().to_string_lossy().into_owned();
+    let own = name_of(&stem).filter(|_| arms.len() == 1);
+    let arms = arms.into_iter().map(|arm| Arm {
+        name: own.clone().unwrap_or_else(|| arm.name.clone()),
+        baseline: None,
+        published: Default::default(),
+        fitted: false,
+        ..arm
+    });
+    arms.collect()
+}
+
+/// Sections of a layout's file that the log and the backup take the place of.
+fn of_runs(text: &ExperimentText) -> impl Iterator<Item = Idle> {
+    let sections = text.sections().unwrap_or_default().into_iter();
+    let of_runs = sections.filter(|section| OF_RUNS.contains(&section.as_str()));
+    of_runs.map(|key| Idle {
+        key,
+        why: "statements are those of the log, settings those of the backup, and memory is the machine's"
+            .to_owned(),
+    })
 }
 
 /// A file's name as that of an arm.
@@ -316,4 +299,23 @@ fn in_memory_of_machines(mut plan: Plan, inventory: &Inventory) -> Result<Plan, 
     // The digest covers it.
     let place = std::mem::take(&mut plan.place);
     Ok(plan.at(place))
+}
+
+/// What this machine does to the answer: its processors, and its memory where a layout's machine has more.
+fn limits_of_here(plan: &Plan) -> Vec<String> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut all = vec![format!(
+        "processors are those of this machine ({cores}), also for the emulator, whatever the layouts' machines have"
+    )];
+    let here = lab::trial::memory();
+    for arm in &plan.arms {
+        let memory = arm.settings.engine.memory;
+        if let Some(here) = here.filter(|here| *here < memory) {
+            all.push(format!(
+                "{}: its machine has {memory}, and this one {here}: less stays in memory here, so that more is read",
+                arm.name
+            ));
+        }
+    }
+    all
 }

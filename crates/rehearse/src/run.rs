@@ -23,7 +23,7 @@ use super::player::LogPlayer;
 use super::request::ResolvedRehearsal;
 use super::volumes::Copies;
 
-/// Kinds of statements in the document.
+/// Kinds of statements in the document, apart from those that became slower.
 const STATEMENTS_MAX: usize = 20;
 
 /// Kinds of statements that ended otherwise, in the document.
@@ -196,7 +196,13 @@ impl ResolvedRehearsal {
             })
             .collect();
         statements.sort_by(|a, b| b.0.total_cmp(&a.0));
-        statements.truncate(STATEMENTS_MAX);
+        let total_ms = layouts.first().map_or(0.0, |first| first.total_ms);
+        let mut place = 0;
+        statements.retain(|(_, statement)| {
+            place += 1;
+            let mut others = 1..layouts.len();
+            place <= STATEMENTS_MAX || others.any(|other| statement.is_slower(other, total_ms))
+        });
         let mut differing: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
         for arm in arms() {
             for (form, found) in &of(&arm.name).differing {
@@ -241,6 +247,7 @@ impl ResolvedRehearsal {
                 has_durations: self.log.has_durations,
             },
             fidelity_min: request.fidelity,
+            assumed: self.assumed.clone(),
             layouts,
             statements: statements
                 .into_iter()
@@ -262,6 +269,7 @@ fn layout(name: &str, outcome: &Outcome, of: &ResolvedRehearsal) -> Layout {
         played: outcome.played,
         not_played: outcome.not_played,
         fidelity: outcome.fidelity(),
+        total_ms: outcome.total_us() as f64 / 1e3,
         player_late_ms: mean(outcome.player_late_us.sum),
         player_late_max_ms: outcome.player_late_us.max as f64 / 1e3,
         server_late_ms: server.map(|late| mean(late.sum)),

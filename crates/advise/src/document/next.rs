@@ -1,19 +1,12 @@
 //! What to run next.
 
 use analysis::report::advice::document::{self, Next};
-use catalogue::Service;
+use catalogue::{NAMED, Service};
 use experiment::shell;
 
 use super::Described;
 use crate::finalists::{BEST_VALUE, CHEAPEST, volume_name};
 use crate::request::UNKNOWN;
-
-/// What a service's command may name, and the options of `dbstow layout` that give it.
-const NAMES: [(&str, &str); 3] = [
-    ("server", "--server-name"),
-    ("group", "--resource-group"),
-    ("database", "--database"),
-];
 
 impl Described<'_> {
     /// Commands, each with its purpose.
@@ -87,7 +80,7 @@ impl Described<'_> {
             self.in_place(today, cheapest, best_value)
                 .map(|(arm, service)| {
                     let mut layout = words(&["layout", file, "--arm", arm]);
-                    for (word, option) in NAMES {
+                    for (word, option) in NAMED {
                         let needs = service
                             .change
                             .as_ref()

@@ -1,7 +1,7 @@
 //! `dbstow layout` of an arm that is on a managed service.
 
 use anyhow::Result;
-use layout::service::{Names, Server, ServiceRequest};
+use layout::service::{Names, Server, ServiceRequest, Today};
 use layout::{LayoutRequest, Script, meant};
 
 use super::UsageError;
@@ -17,17 +17,6 @@ pub(super) fn scripts(arm: &ArmOf, then: Server<'_>, names: Names) -> Result<Vec
         );
         return Err(UsageError(message).into());
     }
-    let today = arm.today.as_ref();
-    let server = today.and_then(|today| Server::of(today, &arm.catalogue));
-    if let (Some(today), None) = (today, &server) {
-        let machine = today.machine.kind.as_deref().unwrap_or("a machine");
-        let message = format!(
-            "{} is on {}, and today's server on {machine}: that is a move to a new server, which no command does in place; create one as the \
-             arm has it, and move the data with the product's own tools",
-            arm.title, then.service.title
-        );
-        return Err(UsageError(message).into());
-    }
     let product = then.service.product.as_deref();
     let product = product.and_then(|product| meant(LAYOUTS, product));
     let drives = then.drives();
@@ -37,7 +26,7 @@ pub(super) fn scripts(arm: &ArmOf, then: Server<'_>, names: Names) -> Result<Vec
     };
     let mut scripts = layout::service::scripts(&ServiceRequest {
         title: arm.title.clone(),
-        today: server,
+        today: Today::of(arm.today.as_ref(), &arm.catalogue),
         then,
         names,
     })?;

@@ -15,12 +15,11 @@ use super::request::{layout_of_today, resolved};
 pub(super) fn load(profile: &str, today: Option<&str>) -> Result<ServiceFacts> {
     let recorded = inputs::profile(Path::new(profile))?;
     // Not its load: a file of monitoring alone, which counts no operations, is enough.
-    let mut request = RunRequest::placements(layout_of_today(profile, today, None, &[])?);
-    request.allow_large = true;
-    let named = [("name", "today"), ("question", "What would be better?")];
-    let named = named.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    request.defaults.extend(named);
-    let resolved = resolved(&request)?;
+    let request = RunRequest {
+        allow_large: true,
+        ..RunRequest::placements(layout_of_today(profile, today, None, &[])?)
+    };
+    let resolved = resolved(&request.called("today", "What would be better?"))?;
     let arm = resolved.plan.arms.first();
     let settings = &arm.expect("a plan has an arm").settings;
     let facts = ServiceFacts::of(settings, &recorded, &resolved.inventory.catalogue);

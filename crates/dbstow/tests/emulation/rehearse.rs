@@ -187,6 +187,36 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
     contains(&printed.stderr, &["no operation succeeded"]);
     contains(&printed.stderr, &["SQLSTATE 42P01"]);
     assert!(!printed.stderr.contains("elsewhere"), "{}", printed.stderr);
+
+    // Where some fail there is none either, and the answer says of how many. Sections of the layout that say what runs are told to have no
+    // effect, and the machine's part in the answer stands beside it.
+    folder.write(
+        "some.log",
+        format!("{stamp}SELECT 1\n{stamp}SELECT secret FROM elsewhere\n{stamp}SELECT 1; COPY notes FROM STDIN\n"),
+    );
+    folder.write(
+        "today.toml",
+        layout(3_000) + "\n[engine]\nmemory = \"64 MiB\"\n",
+    );
+    let more = ["--database", "postgres", "--user", "boss", "--out", "some"];
+    let printed = folder.printed(&arguments(&backup, "some.log", &more));
+    assert_eq!(printed.code, 3, "{}", printed.stderr);
+    contains(
+        &printed.stdout,
+        &[
+            "No verdict: too few statements ended as in the log",
+            "50.0 % on today",
+            "processors are those of this machine",
+        ],
+    );
+    contains(
+        &printed.stderr,
+        &[
+            "without effect: engine (statements are those of the log",
+            "not replayed: 1 statements COPY FROM STDIN",
+            "too few statements ended as in the log",
+        ],
+    );
 }
 
 #[test]

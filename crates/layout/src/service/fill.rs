@@ -1,6 +1,6 @@
 //! Values in commands: every one is quoted for the shell that reads it.
 
-use catalogue::Shell;
+use catalogue::{NAMED, Shell};
 
 use crate::error::LayoutError;
 use crate::quote::in_powershell;
@@ -24,18 +24,19 @@ const NAME_MAX: usize = 128;
 impl Names {
     /// A name, by its word in braces, with the option that gives it.
     fn named(&self, word: &str) -> Option<(&Option<String>, &'static str)> {
-        match word {
-            "server" => Some((&self.server, "--server-name")),
-            "group" => Some((&self.group, "--resource-group")),
-            "database" => Some((&self.database, "--database")),
-            "parameters" => Some((&self.parameters, "--parameter-group")),
-            _ => None,
-        }
+        let (_, option) = NAMED.into_iter().find(|(known, _)| *known == word)?;
+        let name = match word {
+            "server" => &self.server,
+            "group" => &self.group,
+            "database" => &self.database,
+            _ => &self.parameters,
+        };
+        Some((name, option))
     }
 
     /// Refuses names that no service has, and that a client may take for options.
     pub(super) fn check(&self) -> Result<(), LayoutError> {
-        for word in ["server", "group", "database", "parameters"] {
+        for (word, _) in NAMED {
             let Some((Some(name), option)) = self.named(word) else {
                 continue;
             };

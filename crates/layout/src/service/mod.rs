@@ -16,6 +16,6 @@ mod volumes;
 mod way;
 
 pub use fill::Names;
-pub use request::ServiceRequest;
+pub use request::{ServiceRequest, Today};
 pub use scripts::scripts;
 pub use server::{Held, Server};

@@ -38,14 +38,14 @@ struct Commands<'a> {
 /// When the service does not change like that, or a name is missing.
 pub fn scripts(request: &ServiceRequest<'_>) -> Result<Vec<Script>, LayoutError> {
     request.check()?;
-    let apply = way(request.today.as_ref(), &request.then, &request.names)?;
+    let today = request.today.server();
+    let apply = way(today, &request.then, &request.names)?;
     if apply.steps.is_empty() && apply.left.is_empty() {
         return Err(LayoutError::Impossible(format!(
             "{} is what the server has today: there is nothing to change; name another arm",
             request.title
         )));
     }
-    let today = request.today.as_ref();
     let back = today.map(|today| way(Some(&request.then), today, &request.names));
     let back = back.transpose()?;
     let Some(change) = &request.then.service.change else {

@@ -1,6 +1,6 @@
 //! What differs between two servers, as commands of the service's client.
 
-use catalogue::{Change, Shell};
+use catalogue::{Change, Part, Shell};
 use model::Bytes;
 
 use super::fill::{Names, fill};
@@ -24,6 +24,23 @@ impl Options<'_> {
             let filled = fill(option, self.shell, self.names, &self.values)?;
             self.text += &format!(" {filled}");
         }
+        Ok(())
+    }
+
+    /// Adds the option of a part that changes, and says so.
+    fn change(
+        &mut self,
+        part: &Part,
+        what: &'static str,
+        (from, to): (Option<String>, String),
+    ) -> Result<(), LayoutError> {
+        self.add(&part.option)?;
+        self.way.steps.push(Step {
+            what,
+            from: from.unwrap_or_default(),
+            to,
+            during: part.during.clone(),
+        });
         Ok(())
     }
 }
@@ -151,14 +168,7 @@ fn class(
     let Some(part) = change.class.as_ref().filter(|_| !is_same) else {
         return Ok(());
     };
-    options.add(&part.option)?;
-    options.way.steps.push(Step {
-        what: "class",
-        from: from.map_or(String::new(), shown),
-        to: shown(to),
-        during: part.during.clone(),
-    });
-    Ok(())
+    options.change(part, "class", (from.map(shown), shown(to)))
 }
 
 /// The storage that a server has reserved: its type, size and rates.
@@ -178,19 +188,9 @@ fn storage(
     let (then, before) = (kind(to), from.map_or(String::new(), kind));
     let is_other = then != before;
     let title = &to.service.title;
-    let step = |what, from: Option<String>, to: String, during: &String| Step {
-        what,
-        from: from.unwrap_or_default(),
-        to,
-        during: during.clone(),
-    };
     if is_other {
         match (&change.storage, from) {
-            (Some(part), _) => {
-                options.add(&part.option)?;
-                options.way.steps
-                    .push(step("storage", from.map(|_| before), then, &part.during));
-            }
+            (Some(part), _) => options.change(part, "storage", (from.map(|_| before), then))?,
             (None, Some(_)) => options.way.left.push(format!(
                 "The storage stays {before}: {title} does not make it {then} in place; restore a backup into a new server of that storage."
             )),
@@ -215,22 +215,14 @@ fn storage(
     if let (Some(part), Some(iops)) = (&change.iops, own.0)
         && (is_other || known.0 != own.0)
     {
-        options.add(&part.option)?;
-        let shown = known.0.map(|iops| iops.0.to_string());
-        options
-            .way
-            .steps
-            .push(step("IOPS", shown, iops.0.to_string(), &part.during));
+        let before = known.0.map(|iops| iops.0.to_string());
+        options.change(part, "IOPS", (before, iops.0.to_string()))?;
     }
     if let (Some(part), Some(rate)) = (&change.throughput, own.1)
         && (is_other || known.1 != own.1)
     {
-        options.add(&part.option)?;
-        let shown = known.1.map(|rate| rate.to_string());
-        options
-            .way
-            .steps
-            .push(step("throughput", shown, rate.to_string(), &part.during));
+        let before = known.1.map(|rate| rate.to_string());
+        options.change(part, "throughput", (before, rate.to_string()))?;
     }
     Ok(())
 }
@@ -266,16 +258,12 @@ fn size(
             least.0.div_ceil(1 << 30)
         ));
     }
-    options.add(&part.option)?;
-    if before != Some(size) {
-        options.way.steps.push(Step {
-            what: "size",
-            from: before.map_or(String::new(), |before| before.to_string()),
-            to: size.to_string(),
-            during: part.during.clone(),
-        });
+    // A tier wants its size beside it, also where that stays.
+    if before == Some(size) {
+        return options.add(&part.option);
     }
-    Ok(())
+    let before = before.map(|before| before.to_string());
+    options.change(part, "size", (before, size.to_string()))
 }
 
 /// Commands that put temporary files on the disk inside the class, or take them from there, where that is chosen.

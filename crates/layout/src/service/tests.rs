@@ -6,7 +6,7 @@ use catalogue::{Catalogue, Service, ServiceStorage};
 use experiment::spec::Role;
 use model::{Bytes, Iops, Throughput};
 
-use super::{Held, Names, Server, ServiceRequest, scripts};
+use super::{Held, Names, Server, ServiceRequest, Today, scripts};
 
 /// A server of a class with these storage types, each with its roles.
 fn server<'a>(service: &'a Service, class: &str, storage: &[&'a ServiceStorage]) -> Server<'a> {
@@ -61,7 +61,7 @@ fn every_service_has_commands_for_every_class_and_storage() {
             all.extend(beside);
             let request = ServiceRequest {
                 title: "a, arm b".to_owned(),
-                today: Some(server(service, first, &main[..1])),
+                today: Today::Server(server(service, first, &main[..1])),
                 then: server(service, last, &all),
                 names: names.clone(),
             };

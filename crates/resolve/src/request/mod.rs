@@ -163,18 +163,22 @@ impl RunRequest {
 
     /// The profile in the file `profile`, replayed on its server's `layout`, which needs no name and no question.
     pub fn back_test(layout: ExperimentText, profile: String) -> RunRequest {
-        let named = [
-            ("name", "today"),
-            (
-                "question",
-                "Does the profile fit the disks that its server has?",
-            ),
-        ];
         RunRequest {
-            defaults: named.map(owned).into(),
             profile: Some(profile),
             ..RunRequest::new(layout)
         }
+        .called(
+            "today",
+            "Does the profile fit the disks that its server has?",
+        )
+    }
+
+    /// The same, with this name and question where the experiment has none, as a layout.
+    #[must_use]
+    pub fn called(mut self, name: &str, question: &str) -> RunRequest {
+        let own = [("name", name), ("question", question)];
+        self.defaults.extend(own.map(owned));
+        self
     }
 
     /// The placements of an experiment alone, which needs no workload; one that replays a profile is removed, as no server runs
@@ -196,6 +200,30 @@ impl RunRequest {
     /// # Errors
     /// When something cannot be read, has a mistake, or is inconsistent.
     pub fn resolve(&self, engines: Engines) -> Result<ResolvedRun, RequestError> {
+        let (spec, inventory) = self.spec(engines)?;
+        let engine = engines.find(&spec.variant.engine)?;
+        let place = self.options.facts(engine, &spec.arms);
+        let place = place.map_err(RequestError::CurrentDirectory)?;
+        let plan = Plan::new(&spec, self.twin).at(place);
+        let plan = plan.reading(self.catalogue_files());
+        let mut idle = spec.idle(&inventory);
+        // Applies to all disks with credits.
+        let spent = self.without_credits()?;
+        idle.retain(|idle| !spent.iter().any(|(key, _)| *key == idle.key));
+        // A twin is compared with its arm.
+        idle.retain(|idle| !self.twin || !idle.key.starts_with("protocol."));
+        Ok(ResolvedRun {
+            inventory,
+            plan,
+            idle,
+        })
+    }
+
+    /// Reads and checks the experiment, for programs that make a plan of it themselves; and what it is read with.
+    ///
+    /// # Errors
+    /// As [`RunRequest::resolve`].
+    pub fn spec(&self, engines: Engines) -> Result<(Spec, Inventory), RequestError> {
         let variant = self.variant()?;
         let inventory = Inventory::with_engines(engines).of_engine(&variant.engine);
         let mut inventory = inventory.reaching(self.reach);
@@ -212,21 +240,7 @@ impl RunRequest {
         let engine = engines.find(&variant.engine)?;
         self.check_simulated(&spec, engine)?;
         engine::check(&engines, &self.options, engine, self.mode, &spec.arms)?;
-        let place = self.options.facts(engine, &spec.arms);
-        let place = place.map_err(RequestError::CurrentDirectory)?;
-        let plan = Plan::new(&spec, self.twin).at(place);
-        let plan = plan.reading(self.catalogue_files());
-        let mut idle = spec.idle(&inventory);
-        // Applies to all disks with credits.
-        let spent = self.without_credits()?;
-        idle.retain(|idle| !spent.iter().any(|(key, _)| *key == idle.key));
-        // A twin is compared with its arm.
-        idle.retain(|idle| !self.twin || !idle.key.starts_with("protocol."));
-        Ok(ResolvedRun {
-            inventory,
-            plan,
-            idle,
-        })
+        Ok((spec, inventory))
     }
 
     fn variant(&self) -> Result<Variant, RequestError> {

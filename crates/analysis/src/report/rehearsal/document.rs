@@ -18,9 +18,11 @@ pub struct Rehearsal {
     pub log: Log,
     /// The share of statements that must end as recorded for a verdict.
     pub fidelity_min: f64,
+    /// What the machine that this ran on does to the answer; sentences without a full stop.
+    pub assumed: Vec<String>,
     /// The layouts, in the order in which they were given.
     pub layouts: Vec<Layout>,
-    /// Kinds of statements, those first whose time differs most between layouts.
+    /// Kinds of statements, those first whose time differs most between layouts: the first twenty, and those that became slower.
     pub statements: Vec<Statement>,
     /// Kinds of statements that ended otherwise than in the log, most first.
     pub differing: Vec<Differing>,
@@ -79,6 +81,8 @@ pub struct Layout {
     pub not_played: u64,
     /// The share of all that ended as recorded.
     pub fidelity: f64,
+    /// What all statements took together.
+    pub total_ms: f64,
     /// How late statements were sent on average though all was ready.
     pub player_late_ms: f64,
     /// The same, at most.
@@ -99,6 +103,25 @@ pub struct Statement {
     pub form: Option<String>,
     /// Of each layout, in order.
     pub layouts: Vec<Durations>,
+}
+
+/// A kind is slower where its mean is by more than this.
+const SLOWER: f64 = 1.05;
+
+/// The share of the first layout's time by which a kind has to be slower to count: what is rare and short makes no difference.
+const COUNTS_FROM: f64 = 0.005;
+
+impl Statement {
+    /// Whether it became slower on the layout at `place` than on the first, where all statements took `total_ms`.
+    pub fn is_slower(&self, place: usize, total_ms: f64) -> bool {
+        let (Some(before), Some(after)) = (self.layouts.first(), self.layouts.get(place)) else {
+            return false;
+        };
+        let longer = after.mean_ms() - before.mean_ms();
+        before.count > 0
+            && after.mean_ms() > before.mean_ms() * SLOWER
+            && longer * after.count as f64 >= COUNTS_FROM * total_ms
+    }
 }
 
 /// How long statements of a kind took.
@@ -173,12 +196,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_of_a_hundred_are_told_by_rank() {
+    fn percentiles_of_durations_are_those_of_their_rank() {
         // 1 ms to 100 ms: the 50th and the 99th; together 5,050 ms.
         let durations = Durations::of((1..=100).rev().map(|ms| ms * 1_000).collect());
         assert_eq!(durations.p50_ms, 50.0);
         assert_eq!(durations.p99_ms, 99.0);
         assert_eq!(durations.total_ms, 5_050.0);
         assert_eq!(Durations::of(Vec::new()), Durations::default());
+    }
+
+    #[test]
+    fn a_kind_is_slower_where_its_mean_and_its_part_of_all_time_are() {
+        let took = |ms: u32| Durations::of(vec![ms * 1_000; 10]);
+        let statement = Statement {
+            id: String::new(),
+            form: None,
+            layouts: vec![took(10), took(11), took(10), Durations::default()],
+        };
+        // 10 ms longer in all: a part of 1 % counts, one of 0.1 % does not.
+        assert!(statement.is_slower(1, 1_000.0));
+        assert!(!statement.is_slower(1, 10_000.0));
+        assert!(!statement.is_slower(2, 1_000.0) && !statement.is_slower(3, 1_000.0));
     }
 }

@@ -15,12 +15,6 @@ const STATEMENTS_SHOWN: usize = 6;
 /// Kinds of statements that ended otherwise, at most.
 const DIFFERING_SHOWN: usize = 10;
 
-/// A kind is slower where its mean is by more than this.
-const SLOWER: f64 = 1.05;
-
-/// The share of all time by which a kind has to be slower to be listed.
-const COUNTS_FROM: f64 = 0.005;
-
 /// The report on a rehearsal, whose records have `findings`. Where too little ended as recorded, it has no verdict.
 pub fn report(rehearsal: &Rehearsal, findings: &Findings) -> Report {
     let unfaithful = rehearsal.unfaithful();
@@ -54,6 +48,12 @@ pub fn report(rehearsal: &Rehearsal, findings: &Findings) -> Report {
         list(Kind::Warning, left_out(rehearsal)),
     );
     report.sections.extend(findings_sections);
+    report.add(
+        "assumed",
+        "Before relying on it",
+        screen(3),
+        list(Kind::Warning, rehearsal.assumed.clone()),
+    );
     let differing = rehearsal.differing.iter().take(DIFFERING_SHOWN);
     let differing = differing.map(|differing| {
         let form = differing.form.as_deref().unwrap_or_default();
@@ -110,9 +110,9 @@ pub fn report(rehearsal: &Rehearsal, findings: &Findings) -> Report {
 
 fn no_verdict(rehearsal: &Rehearsal, unfaithful: &[&Layout]) -> String {
     let shares = unfaithful.iter();
-    let shares = shares.map(|layout| format!("{} of {}", percent(layout.fidelity), layout.name));
+    let shares = shares.map(|layout| format!("{} on {}", percent(layout.fidelity), layout.name));
     format!(
-        "No verdict: {} of statements ended as in the log, and {} are asked for (--fidelity). See which differ, and why.",
+        "No verdict: too few statements ended as in the log ({}; {} are asked for, --fidelity). See which differ, and why.",
         shares.collect::<Vec<_>>().join(", "),
         percent(rehearsal.fidelity_min)
     )
@@ -235,27 +235,23 @@ fn ms(value: f64) -> String {
 
 /// Kinds that became slower, also where all together is faster.
 fn slower(rehearsal: &Rehearsal) -> Vec<String> {
+    let Some(first) = rehearsal.layouts.first() else {
+        return Vec::new();
+    };
     let mut all = Vec::new();
-    let first = |statement: &Statement| statement.layouts.first().map_or(0.0, |of| of.total_ms);
-    let total_ms: f64 = rehearsal.statements.iter().map(first).sum();
     for (place, layout) in rehearsal.layouts.iter().enumerate().skip(1) {
-        for statement in &rehearsal.statements {
-            let of = |place: usize| statement.layouts.get(place).copied().unwrap_or_default();
-            let (before, after) = (of(0), of(place));
-            let longer = after.mean_ms() - before.mean_ms();
-            let is_slower = before.count > 0 && after.mean_ms() > before.mean_ms() * SLOWER;
-            // What is rare and short makes no difference.
-            if is_slower && longer * after.count as f64 >= COUNTS_FROM * total_ms {
-                all.push(format!(
-                    "slower: {} takes {} ms on average on {}, and {} ms on {}",
-                    statement.id,
-                    ms(after.mean_ms()),
-                    layout.name,
-                    ms(before.mean_ms()),
-                    rehearsal.layouts[0].name
-                ));
-            }
-        }
+        let slower = rehearsal.statements.iter();
+        let slower = slower.filter(|statement| statement.is_slower(place, first.total_ms));
+        all.extend(slower.map(|statement| {
+            format!(
+                "slower: {} takes {} ms on average on {}, and {} ms on {}",
+                statement.id,
+                ms(statement.layouts[place].mean_ms()),
+                layout.name,
+                ms(statement.layouts[0].mean_ms()),
+                first.name
+            )
+        }));
     }
     all
 }

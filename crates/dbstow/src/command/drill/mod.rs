@@ -10,7 +10,6 @@ mod replay;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::report::drill::document::Drill;
 use analysis::report::drill::{page, report};
@@ -19,14 +18,14 @@ use drill::{
     DrillError, DrillRequest, DrillRequestError, DrillResult, DrilledEngine, Origin, ResolvedDrill,
     Step, Tools, check_machine,
 };
-use engine::hooks::HostHooks;
 use experiment::spec::{ExperimentText, SpecError, builtin_names, drill_names, drill_text, remedy};
 use files::{FileError, Folder, Readers};
 use host::orphans::Registration;
 
 use super::drilled::DOCUMENT;
+use super::emulated;
 use super::listing::ListFormat;
-use super::output::{note, print_report, width};
+use super::output::{print_report, width};
 use super::progress::Progress;
 use super::request::{experiment_named, in_options, is_path, report_idle};
 use super::{ExpectationFailed, UsageError};
@@ -164,20 +163,8 @@ impl Args {
     fn tools(&self, engine: DrilledEngine, origin: Origin) -> Result<Tools> {
         check_machine()?;
         super::orphans::clear()?;
-        let interrupted = Arc::<AtomicBool>::default();
-        let asked = Arc::clone(&interrupted);
-        ctrlc::set_handler(move || {
-            if !asked.swap(true, Ordering::Relaxed) {
-                note("\nstopping and cleaning up");
-            }
-        })
-        .context("a handler for Ctrl-C")?;
+        let hooks = emulated::hooks()?;
         let registration = Arc::new(Registration::new().context("writing down what is made")?);
-        let hooks = HostHooks {
-            emulator: || super::emulated::attached().map_err(std::io::Error::other),
-            interrupted,
-            ..HostHooks::default()
-        };
         let options = &self.of_product.options;
         let product = engine.drill.product(options, origin, &registration)?;
         Ok(Tools::new(product, registration, hooks, origin))

@@ -2,6 +2,7 @@
 
 pub mod emulator;
 mod find;
+mod hooks;
 pub mod mount;
 pub mod stat;
 pub mod unmount;
@@ -49,3 +50,4 @@ pub fn run(command: &Command, inventory: Inventory) -> Result<()> {
 }
 
 pub use emulator::attached;
+pub use hooks::hooks;

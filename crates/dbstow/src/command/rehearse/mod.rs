@@ -7,13 +7,11 @@
 mod args;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::findings::Findings;
 use analysis::report::rehearsal::document::Rehearsal;
 use analysis::report::rehearsal::report;
 use anyhow::{Context, Result, bail};
-use engine::hooks::HostHooks;
 use experiment::results::Results;
 use experiment::spec::ExperimentText;
 use files::{Folder, Readers};
@@ -24,10 +22,12 @@ use rehearse::{
     check_machine,
 };
 
-use super::UsageError;
+use super::emulated;
 use super::output::{note, print_report};
 use super::progress::Progress;
 use super::report::findings_of;
+use super::request::report_idle;
+use super::{ExpectationFailed, UsageError};
 use crate::engines::ENGINES;
 
 pub use args::Args;
@@ -99,7 +99,7 @@ fn rehearsed(
         error => anyhow::Error::from(error),
     })?;
     announce(&resolved);
-    let hooks = hooks()?;
+    let hooks = emulated::hooks()?;
     let prepared = &resolved.prepared;
     let results = Results::create(
         &args.out,
@@ -128,30 +128,15 @@ fn layout(file: &str) -> Result<LayoutFile> {
     })
 }
 
-/// What cannot be replayed is said before anything is copied.
+/// What cannot be replayed, or is without effect, is said before anything is copied.
 fn announce(resolved: &ResolvedRehearsal) {
+    report_idle(&resolved.idle);
     for (why, count) in &resolved.log.left_out {
         note(&format!(
             "dbstow: not replayed: {count} statements {}",
             why.reason()
         ));
     }
-}
-
-fn hooks() -> Result<HostHooks> {
-    let interrupted = Arc::<AtomicBool>::default();
-    let asked = Arc::clone(&interrupted);
-    ctrlc::set_handler(move || {
-        if !asked.swap(true, Ordering::Relaxed) {
-            note("\nstopping and cleaning up");
-        }
-    })
-    .context("a handler for Ctrl-C")?;
-    Ok(HostHooks {
-        emulator: || super::emulated::attached().map_err(std::io::Error::other),
-        interrupted,
-        ..HostHooks::default()
-    })
 }
 
 /// Runs the rehearsal, showing progress on stderr.
@@ -188,6 +173,6 @@ fn show(args: &Args, results: &Results, rehearsal: &Rehearsal) -> Result<()> {
     )?;
     match rehearsal.unfaithful().is_empty() {
         true => Ok(()),
-        false => bail!("too few statements ended as in the log"),
+        false => Err(ExpectationFailed("too few statements ended as in the log".to_owned()).into()),
     }
 }

@@ -222,7 +222,11 @@ fn what_is_no_change_in_place_is_refused_in_one_line() {
             &["then", "--server-name", "a", "--volume", "b=/x"],
             &["--volume: the arm is on"],
         ),
-        (&from_machine, &server, &["aws.r6i.large", "create one"]),
+        (
+            &from_machine,
+            &server,
+            &["aws.r6i.large", "create a new server"],
+        ),
     ] {
         let (code, _, error) = printed(text, arguments);
         assert_eq!(code, 2, "{error}");

@@ -41,8 +41,12 @@ fn ends_too(text: &str) -> bool {
     last.is_some_and(|last| boundary(last) == Boundary::Ends)
 }
 
-/// Why a statement cannot be replayed.
+/// Why a statement cannot be replayed, or one of those in a text of several.
 pub(crate) fn left_out(text: &str) -> Option<LeftOut> {
+    text.split(';').find_map(one_left_out)
+}
+
+fn one_left_out(text: &str) -> Option<LeftOut> {
     let words = words(text);
     let first = words.first()?;
     let has = |word: &str| {
@@ -191,6 +195,11 @@ mod tests {
             ("copy t from '/etc/passwd'", Some(LeftOut::CallsOut)),
             ("COPY t TO PROGRAM 'sh'", Some(LeftOut::CallsOut)),
             ("COPY t TO STDOUT", None),
+            (
+                "SELECT 1; COPY t FROM STDIN;",
+                Some(LeftOut::CopyFromClient),
+            ),
+            ("BEGIN; COPY t FROM PROGRAM 'sh'", Some(LeftOut::CallsOut)),
             ("LOAD 'x'", Some(LeftOut::CallsOut)),
             ("ALTER SYSTEM SET fsync = off", Some(LeftOut::CallsOut)),
             ("SELECT 1", None),

@@ -214,6 +214,13 @@ impl Connection {
                     let body = self.body(length)?;
                     refused = refused.or(Some(self.refusal(body)?));
                 }
+                // It waits for rows that nobody has.
+                COPY_IN => {
+                    self.skip(length)?;
+                    frontend::copy_fail("no rows come from here", &mut self.outgoing)?;
+                    self.stream.write_all(&self.outgoing)?;
+                    self.outgoing.clear();
+                }
                 // Rows, notices, and the confirmation of the bind.
                 _ => self.skip(length)?,
             }
@@ -356,6 +363,7 @@ const HEADER_BYTES: usize = 5;
 const READY: u8 = b'Z';
 const COMPLETE: u8 = b'C';
 const ERROR: u8 = b'E';
+const COPY_IN: u8 = b'G';
 
 fn row(body: &DataRowBody, budget: &mut Budget) -> io::Result<Row> {
     let mut columns = Vec::new();

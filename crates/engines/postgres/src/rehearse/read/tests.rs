@@ -179,7 +179,7 @@ fn a_transaction_that_began_before_the_window_is_left_out() {
 }
 
 #[test]
-fn half_a_line_at_the_end_is_told_and_a_broken_one_before_it_is_refused() {
+fn half_a_line_at_the_end_is_left_out_and_a_broken_one_before_it_is_refused() {
     let line = csv(
         "09:00:00.010",
         "LOG",
