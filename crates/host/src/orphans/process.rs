@@ -2,7 +2,7 @@
 
 use std::io;
 
-use procfs::process::{ProcState, Process};
+use procfs::process::{ProcState, Process, Stat};
 use rustix::process::getppid;
 use serde::{Deserialize, Serialize};
 
@@ -48,13 +48,21 @@ impl Identity {
         })
     }
 
-    /// Whether it still runs. A zombie does not.
+    /// Whether it still runs. A zombie does not, once its last thread is gone.
     pub fn is_alive(&self) -> bool {
         let stat = Process::new(self.pid).and_then(|process| process.stat());
-        let Ok(stat) = stat else { return false };
-        let ended = matches!(stat.state(), Ok(ProcState::Zombie | ProcState::Dead));
-        !ended && stat.starttime == self.start_ticks && boot().is_ok_and(|boot| boot == self.boot)
+        stat.is_ok_and(|stat| runs(&stat) && stat.starttime == self.start_ticks)
+            && boot().is_ok_and(|boot| boot == self.boot)
     }
+}
+
+/// Whether a process still runs.
+///
+/// It counts as a zombie as soon as its first thread has ended. The others may still be ending then, and
+/// hold its files and the locks on them.
+pub(super) fn runs(stat: &Stat) -> bool {
+    let first_ended = matches!(stat.state(), Ok(ProcState::Zombie | ProcState::Dead));
+    !first_ended || stat.num_threads > 1
 }
 
 fn boot() -> io::Result<String> {
@@ -63,7 +71,14 @@ fn boot() -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use model::Duration;
+
     use super::*;
+    use crate::clock::wait_until;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
 
     #[test]
     fn this_process_is_alive_and_one_of_its_number_from_another_time_is_not() {
@@ -80,5 +95,27 @@ mod tests {
         assert!(own.is_alive());
         assert!(!earlier.is_alive());
         assert!(!before_boot.is_alive());
+    }
+
+    #[test]
+    fn a_process_whose_first_thread_ended_is_alive_until_its_last_one_has() {
+        let program = "import ctypes, threading, time\n\
+            threading.Thread(target=time.sleep, args=(600,)).start()\n\
+            ctypes.CDLL(None).pthread_exit(None)";
+        let mut child = Command::new("python3")
+            .args(["-c", program])
+            .spawn()
+            .unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let state = || Process::new(pid).unwrap().stat().unwrap().state().unwrap();
+        let identity = Identity::of(pid).unwrap();
+
+        assert!(wait_until(PATIENCE, || state() == ProcState::Zombie));
+        assert!(identity.is_alive());
+
+        child.kill().unwrap();
+        // Not waited for: as a zombie it still has its id.
+        assert!(wait_until(PATIENCE, || !identity.is_alive()));
+        child.wait().unwrap();
     }
 }
