@@ -23,9 +23,6 @@ mod today;
 pub mod wasm;
 mod what_if;
 
-// The page's head is that of reports, whose template names it so.
-#[cfg(not(target_family = "wasm"))]
-use analysis::report;
 use serde::Serialize;
 
 pub use advice::{Advised, Answer, advise};

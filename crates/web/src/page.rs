@@ -1,6 +1,6 @@
 //! The page itself, as one file: the module, the scripts around it, and what it begins with.
 
-use analysis::report::page::{STYLE, application};
+use analysis::report::page::application::Application;
 use askama::Template;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -49,9 +49,8 @@ pub struct Parts<'a> {
 
 #[derive(Template)]
 #[template(path = "web.html")]
-struct Page<'a> {
-    policy: String,
-    own_style: &'static str,
+struct Content<'a> {
+    version: &'static str,
     script: &'static str,
     /// In base64.
     module: String,
@@ -77,9 +76,8 @@ pub fn page(parts: &Parts<'_>) -> Result<String, Refused> {
         return Err(Refused(message.to_owned()));
     }
     let data = serde_json::json!({ "examples": parts.examples, "known": known() });
-    let page = Page {
-        policy: application::policy(&[STYLE, OWN_STYLE], &[SCRIPT]),
-        own_style: OWN_STYLE,
+    let content = Content {
+        version: env!("CARGO_PKG_VERSION"),
         script: SCRIPT,
         module: STANDARD.encode(parts.module),
         bindings: parts.bindings,
@@ -90,9 +88,14 @@ pub fn page(parts: &Parts<'_>) -> Result<String, Refused> {
         // As in other pages, so that data cannot end its element.
         data: data.to_string().replace('<', "\\u003c"),
     };
-    Ok(page
-        .render()
-        .expect("the template asks for nothing that can fail"))
+    let content = content.render();
+    let page = Application {
+        title: "dbstow: which disks, which machine",
+        style: OWN_STYLE,
+        scripts: &[SCRIPT],
+        content: &content.expect("the template asks for nothing that can fail"),
+    };
+    Ok(page.page())
 }
 
 #[cfg(test)]

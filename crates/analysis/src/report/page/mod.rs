@@ -28,9 +28,9 @@ use table::Table;
 pub(super) const UPLOT_STYLE: &str = include_str!("../../../vendor/uplot/uPlot.min.css");
 pub(super) const UPLOT: &str = include_str!("../../../vendor/uplot/uPlot.iife.min.js");
 /// Version of dbstow that makes a page.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The style that all pages share.
-pub const STYLE: &str = include_str!("../../../templates/page.css");
+pub(super) const STYLE: &str = include_str!("../../../templates/page.css");
 /// Script code shared by all pages with charts.
 pub(super) const CHARTS: &str = include_str!("../../../templates/charts.js");
 const SCRIPT: &str = include_str!("../../../templates/page.js");
