@@ -6,10 +6,10 @@ use catalogue::Generation;
 use replay::OFF_MAX;
 use table::quantity::percent;
 
-use super::Described;
+use super::DocumentBuilder;
 use crate::prefer::SAME_PRICE;
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// The answer, in a sentence that begins with what to do; before it, that a search which ended early has not decided it.
     pub(super) fn answer(&self, document: &Advice) -> String {
         let answer = self.decided(document);

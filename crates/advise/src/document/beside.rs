@@ -9,7 +9,7 @@ use model::{Bytes, Counts, Duration, Iops, LimitSpec, Rate, Throughput};
 use reading::Role;
 use table::quantity::{count, duration, number};
 
-use super::{Described, bill};
+use super::{DocumentBuilder, bill};
 use crate::licence::Paid;
 use crate::system::System;
 
@@ -22,7 +22,7 @@ struct Rates {
     throughput: f64,
 }
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// Sentences beside the answer.
     pub(super) fn notes(&self, document: &Advice) -> Vec<String> {
         let mut all: Vec<String> = short(self.request.today.profile).into_iter().collect();

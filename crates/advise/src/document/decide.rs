@@ -15,7 +15,7 @@ use catalogue::{Catalogue, Provision};
 use model::{Bytes, DiskSpec, Iops, Throughput};
 use replay::OFF_MAX;
 
-use super::Described;
+use super::DocumentBuilder;
 use super::changes::{Tried, is_expressible};
 use crate::error::AdviseError;
 use crate::offer::sustained;
@@ -32,7 +32,7 @@ pub(super) fn worth(usd: Option<f64>) -> f64 {
     WORTH_USD.max(WORTH_SHARE * usd.unwrap_or_default())
 }
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// Adds to each layout what is different in it from today's.
     pub(super) fn add_differences(&self, document: &mut Advice) {
         let now = document.today.clone();
