@@ -94,7 +94,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "managed-tempdb-file-count",
         title: "tempdb of a managed instance has fewer files than it came with",
         severity: Severity::Low,
-        why: "low: somebody chose so, and the choice outlives restarts and failovers",
+        why: "low: this was chosen, and the choice outlives restarts and failovers",
         says: "12 data files are the default, up to 128 are possible. Fewer than the smaller of 8 and the number of processors are a finding; \
                the equality rule of other linters is not for an instance.",
         sources: &[MANAGED_TEMPDB],
