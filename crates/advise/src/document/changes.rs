@@ -187,7 +187,7 @@ impl DocumentBuilder<'_> {
             let mut changed = self.unchanged(priced);
             changed.what = format!(
                 "{} on volume {}, without volume {}",
-                names(&gone.roles),
+                Role::joined(&gone.roles, ", "),
                 kept.name,
                 gone.name
             );
@@ -451,9 +451,4 @@ pub(crate) fn striped(name: &str, offer: &Offer) -> VolumeSpec {
         disks: vec![offer.spec.clone(); offer.count as usize],
         ..VolumeSpec::of("", offer.spec.clone())
     }
-}
-
-fn names(roles: &[Role]) -> String {
-    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-    names.join(", ")
 }

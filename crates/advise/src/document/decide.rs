@@ -13,6 +13,7 @@ use analysis::report::advice::document::{Advice, Layout, Volume};
 use analysis::report::advice::{Decision, Kind};
 use catalogue::{Catalogue, Provision};
 use model::{Bytes, DiskSpec, Iops, Throughput};
+use reading::Role;
 use replay::OFF_MAX;
 
 use super::DocumentBuilder;
@@ -158,7 +159,7 @@ fn differences(catalogue: &Catalogue, today: &Layout, other: &Layout) -> Vec<Str
     }
     let mut kept = Vec::new();
     for volume in &other.volumes {
-        let roles = names(volume);
+        let roles = Role::joined(&volume.roles, ", ");
         let matching = |(at, now): &(usize, &Volume)| {
             !kept.contains(at) && volume.roles.iter().any(|role| now.roles.contains(role))
         };
@@ -223,11 +224,6 @@ fn is_worth_it(now_usd: f64, layout: &Layout) -> bool {
     let reaches_today = layout.time_range.is_some_and(|[_, most]| most >= 1.0);
     let is_quicker = usd < now_usd + 0.005 && layout.time <= 1.0 - OFF_MAX && !reaches_today;
     is_quicker || now_usd - usd >= worth(Some(now_usd))
-}
-
-fn names(volume: &Volume) -> String {
-    let names: Vec<&str> = volume.roles.iter().map(|role| role.name()).collect();
-    names.join(", ")
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ pub(super) fn next_step(file: &File) -> i64 {
     }
 }
 
-fn no_files(capture: &Capture) -> Outcome {
+pub(super) fn no_files(capture: &Capture) -> Outcome {
     super::locations::missing(
         capture,
         &question::FILES,

@@ -3,7 +3,7 @@
 use crate::capture::{Capture, File, FileKind};
 use crate::tsql::question;
 
-use super::files::several_logs;
+use super::files::{no_files, several_logs};
 use super::locations::{machine_missing, place, places, tempdb_data, tempdb_missing, user_files};
 use super::sources::{FILE_STATS, MANAGED_DIFFERENCES, MANAGED_LIMITS, MANAGED_TEMPDB};
 use super::tempdb::FILES_START;
@@ -353,15 +353,6 @@ fn governed(capture: &Capture) -> Vec<Outcome> {
             .with("since", &capture.machine.started)
             .remedy("a larger service objective, or on a managed instance larger files: the disks behind it are not the limit"),
     ]
-}
-
-fn no_files(capture: &Capture) -> Outcome {
-    super::locations::missing(
-        capture,
-        &question::FILES,
-        "the files of the databases",
-        "capture again as a login with VIEW ANY DEFINITION",
-    )
 }
 
 #[cfg(test)]
