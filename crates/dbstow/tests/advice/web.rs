@@ -2,16 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use testing::folder::example;
 use web::{AdviceForm, Advised, Answer, Moved};
-
-fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../examples")
-        .join(name)
-}
 
 /// What the program writes, given the command line that the page shows.
 fn written(command: &str) -> [String; 3] {
