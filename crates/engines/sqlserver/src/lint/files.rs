@@ -159,10 +159,11 @@ fn grow(number: usize, what: &str) -> String {
 }
 
 fn large_steps(capture: &Capture, files: &[&File], because: &str) -> Outcome {
-    let message = format!(
-        "{} more than 1 GiB at once; {because}",
-        grow(files.len(), "file")
-    );
+    let which = match files {
+        [one] => format!("{} grows by", full_name(capture, one)),
+        several => grow(several.len(), "file"),
+    };
+    let message = format!("{which} more than 1 GiB at once; {because}");
     let mut finding =
         Finding::new(Severity::Medium, message).at(places(capture, files.iter().copied()));
     for file in files {

@@ -97,7 +97,7 @@ fn bad_layout() {
     tempdb-skewed-in-use medium: tempdb's data files now have 4 GiB to 9 GiB
     tempdb-grown low: tempdb has grown from 4.01 GiB to 13 GiB since the last start
     tempdb-initial-size medium: tempdev starts with 8 MiB, as setup leaves it
-    tempdb-growth-alike medium: tempdb's data files grow by 10 %, others by 64 MiB
+    tempdb-growth-alike medium: some of tempdb's data files grow by 10 %, others by 64 MiB
     tempdb-growth-percent low: 1 file of tempdb grows by per cent
     volume-allocation-unit exempt (system-volume): C:\ is the volume of Windows, formatted by setup
     volume-allocation-unit cannot tell: the allocation unit of C:\mnt\data\; --host FILE with allocation_unit_bytes for each volume; on the host `fsutil fsinfo ntfsinfo VOLUME` shows it
@@ -106,8 +106,8 @@ fn bad_layout() {
     data-and-log-together note: data and log of erp share C:\
     data-and-log-together note: data and log of old share C:\mnt\data\
     volume-nearly-full high: the next growth of erp.erp, 4 GiB, does not fit C:\
-    growth-step-large medium: 1 file grows by more than 1 GiB at once; a log is always zeroed when it grows by so much
-    growth-step-large medium: 1 file grows by more than 1 GiB at once; the new part is zeroed: instant file initialization is off
+    growth-step-large medium: erp.erp_log grows by more than 1 GiB at once; a log is always zeroed when it grows by so much
+    growth-step-large medium: erp.erp grows by more than 1 GiB at once; the new part is zeroed: instant file initialization is off
     growth-off low: the data files of old cannot grow
     growth-off low: the log of old cannot grow
     file-max-size note: 1 file has a largest size: old.old_log

@@ -20,13 +20,13 @@ fn steps_above_a_gib_are_exempt_for_data_where_they_need_no_zeroing() {
     assert_says(
         &capture,
         "growth-step-large",
-        "medium: 1 file grows by more than 1 GiB at once; the new part is zeroed",
+        "medium: sales.sales grows by more than 1 GiB at once; the new part is zeroed",
     );
     capture.services.clear();
     assert_says(
         &capture,
         "growth-step-large",
-        "medium: 1 file grows by more than 1 GiB at once; whether",
+        "medium: sales.sales grows by more than 1 GiB at once; whether",
     );
 }
 
@@ -37,7 +37,7 @@ fn a_log_is_zeroed_in_any_case() {
     assert_says(
         &capture,
         "growth-step-large",
-        "medium: 1 file grows by more than 1 GiB at once; a log",
+        "medium: sales.sales_log grows by more than 1 GiB at once; a log",
     );
 }
 
