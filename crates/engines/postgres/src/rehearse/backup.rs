@@ -22,6 +22,9 @@ const DEPTH_MAX: usize = 8;
 /// <https://www.postgresql.org/docs/18/runtime-config-resource.html>, read 2026-11-28.
 const SHARED_BUFFERS: Bytes = Bytes::mib(128);
 
+/// What every private server changes.
+pub(crate) const LETS_IN: &str = "it has no network, listens on a socket of its own, and lets in only dbstow, as the users of the log";
+
 /// Checks a backup, for the server of `binaries`.
 ///
 /// # Errors
@@ -65,8 +68,7 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
     }
     check_log(&folder, is_base).map_err(&refused)?;
     check_tablespaces(&folder).map_err(&refused)?;
-    let mut size = 0;
-    measure(&folder, 0, &mut size).map_err(&refused)?;
+    let size = size_of(&folder).map_err(&refused)?;
     let mut configuration = Configuration::default();
     let mut has_settings = false;
     for name in ["postgresql.conf", "postgresql.auto.conf"] {
@@ -77,7 +79,7 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
         }
     }
     let mut changed = vec![
-        "it has no network, listens on a socket of its own, and lets in only dbstow, as the users of the log".to_owned(),
+        LETS_IN.to_owned(),
         "it has a superuser dbstow more".to_owned(),
     ];
     if !has_settings {
@@ -98,12 +100,13 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
             true => "base backup".to_owned(),
             false => "data directory of a stopped server".to_owned(),
         },
-        size: Bytes(size),
+        size,
         memory: memory
             .and_then(|text| size_of_setting(text))
             .unwrap_or(SHARED_BUFFERS),
         settings: configuration.kept,
         changed,
+        ..BackupFacts::default()
     })
 }
 
@@ -165,6 +168,13 @@ fn check_tablespaces(folder: &Folder) -> Result<(), String> {
             experiment::plan::counted(count, "tablespace")
         )),
     }
+}
+
+/// The size of all files of a data directory.
+pub(super) fn size_of(folder: &Folder) -> Result<Bytes, String> {
+    let mut size = 0;
+    measure(folder, 0, &mut size)?;
+    Ok(Bytes(size))
 }
 
 /// Adds up the sizes of its files. Links and what is no file are refused.
