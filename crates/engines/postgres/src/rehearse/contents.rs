@@ -32,17 +32,19 @@ const CALLING_OUT: [&str; 21] = [
     "tds_fdw",
 ];
 
-/// Kinds of entries that are not restored: servers elsewhere, and what only a superuser may own or a module has to provide.
-const LEFT_OUT: [&str; 8] = [
-    "EVENT TRIGGER",
-    "FOREIGN DATA WRAPPER",
-    "FOREIGN SERVER",
-    "FOREIGN TABLE",
-    "PUBLICATION",
-    "SERVER",
-    "SUBSCRIPTION",
-    "USER MAPPING",
+/// Kinds of entries that are not restored, and why.
+const LEFT_OUT: [(&str, &str); 8] = [
+    ("EVENT TRIGGER", "which only a superuser may own"),
+    ("FOREIGN DATA WRAPPER", ELSEWHERE),
+    ("FOREIGN SERVER", ELSEWHERE),
+    ("FOREIGN TABLE", ELSEWHERE),
+    ("PUBLICATION", "which nobody follows"),
+    ("SERVER", ELSEWHERE),
+    ("SUBSCRIPTION", ELSEWHERE),
+    ("USER MAPPING", ELSEWHERE),
 ];
+
+const ELSEWHERE: &str = "which leads to another server";
 
 /// Labels of other modules.
 const LABEL: &str = "SECURITY LABEL";
@@ -123,13 +125,11 @@ fn reason(text: &str, available: &BTreeSet<String>) -> Option<&'static str> {
         let rest = subject.strip_prefix(kind);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
     };
-    match () {
-        () if text.starts_with(LABEL) => Some("which a module has to provide"),
-        () if LEFT_OUT.iter().any(|kind| is_kind(kind)) => {
-            Some("since it leads to other servers, or needs a superuser")
-        }
-        () => None,
+    if text.starts_with(LABEL) {
+        return Some("which a module has to provide");
     }
+    let kind = LEFT_OUT.iter().find(|(kind, _)| is_kind(kind));
+    kind.map(|(_, why)| *why)
 }
 
 /// Names in the statements of a dump.
