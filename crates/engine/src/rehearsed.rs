@@ -3,6 +3,7 @@
 //! ```text
 //! backup ─inspect─► BackupFacts ─stage─► volumes with its files ─open─► Engine ─log_session─► LogSession
 //! dumps  ─inspect_dumps─► BackupFacts ─restore─► a backup
+//! archives ─inspect─► BackupFacts ─unpack─► a backup
 //! log    ─read_log─► StatementLog: sessions with their statements, and what cannot be replayed
 //! ```
 
@@ -83,6 +84,23 @@ pub trait RehearsedProduct: Send + Sync {
         Err(no_dumps(self.name()))
     }
 
+    /// Unpacks a backup whose facts are [`BackupFacts::is_packed`]. Returns the directory, and what is known of it.
+    ///
+    /// # Errors
+    /// When it is damaged, or has an entry that is refused.
+    fn unpack(
+        &self,
+        backup: &Path,
+        _facts: &BackupFacts,
+        _on: &RestoreVolume<'_>,
+    ) -> Result<(PathBuf, BackupFacts), EngineError> {
+        Err(EngineError::Missing(format!(
+            "{}: packed backups of {} are not read",
+            backup.display(),
+            self.name()
+        )))
+    }
+
     /// Copies a backup to volumes, and starts and stops a server there, so that it is consistent.
     ///
     /// # Errors
@@ -128,7 +146,7 @@ pub struct CopyVolumes<'a> {
     pub let_in: &'a dyn Fn() -> io::Result<()>,
 }
 
-/// A volume on which dumps are restored.
+/// A volume on which dumps are restored, or a backup is unpacked.
 pub struct RestoreVolume<'a> {
     /// Its directory, which nobody but dbstow can reach.
     pub directory: &'a Path,
@@ -176,4 +194,6 @@ pub struct BackupFacts {
     pub assumed: Vec<String>,
     /// The only databases that there are; `None`: all that the server had.
     pub databases: Option<Vec<String>>,
+    /// Whether it is in archives, and has to be unpacked before it is staged.
+    pub is_packed: bool,
 }

@@ -1,4 +1,4 @@
-//! A database that dumps were restored to, on a volume of its own: a backup, until it is copied for each layout.
+//! A database that dumps were restored to, or that was unpacked, on a volume of its own: a backup, until it is copied for each layout.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,6 +12,7 @@ use files::Folder;
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
 
 use super::error::RehearsalError;
+use super::request::Source;
 use super::volumes::{Copies, Mounted, SPARE};
 
 /// Name of its volume, and of the folder with its image.
@@ -47,13 +48,13 @@ impl Restored {
 }
 
 impl Copies<'_> {
-    /// Restores dumps, and knows from then on what they became.
+    /// Restores dumps, or unpacks a backup, and knows from then on what it has become.
     ///
     /// # Errors
-    /// When they cannot be restored, or the user pressed Ctrl-C.
+    /// When that fails, or the user pressed Ctrl-C.
     pub(crate) fn restore(
         &mut self,
-        dumps: &[PathBuf],
+        source: &Source,
         settings: &Settings,
         observe: &dyn Fn(&str),
     ) -> Result<Restored, RehearsalError> {
@@ -73,7 +74,10 @@ impl Copies<'_> {
             observe,
             interrupted: &interrupted,
         };
-        let restored = self.product.restore(dumps, &self.facts, &on);
+        let restored = match source {
+            Source::Dumps(dumps) => self.product.restore(dumps, &self.facts, &on),
+            Source::Backup(backup) => self.product.unpack(backup, &self.facts, &on),
+        };
         let was_interrupted = interrupted();
         match restored {
             Ok((directory, facts)) => {

@@ -36,7 +36,7 @@ const IMAGES: &str = "volumes";
 /// Progress of a rehearsal.
 #[derive(Clone, Debug)]
 pub enum Step<'a> {
-    /// Dumps are being restored; what is being done.
+    /// Dumps are being restored, or a backup is being unpacked; what is being done.
     Restoring(&'a str),
     /// The backup is being copied for a layout.
     Copying(&'a str),
@@ -114,9 +114,11 @@ impl ResolvedRehearsal {
             staged: Vec::new(),
         };
         match &self.request.source {
-            Source::Backup(backup) => self.stage_all(&mut copies, backup, hooks, observe)?,
-            Source::Dumps(dumps) => {
-                let restored = copies.restore(dumps, &plan.arms[0].settings, &|what| {
+            Source::Backup(backup) if !self.facts.is_packed => {
+                self.stage_all(&mut copies, backup, hooks, observe)?;
+            }
+            source => {
+                let restored = copies.restore(source, &plan.arms[0].settings, &|what| {
                     observe(Step::Restoring(what));
                 })?;
                 let staged = self
@@ -190,15 +192,17 @@ impl ResolvedRehearsal {
     ) -> Result<(), RehearsalError> {
         let layouts = self.prepared.plan().arms.len();
         let copies = experiment::plan::counted(layouts, "copy");
-        let (times, copies) = match (&self.request.source, stored) {
-            (Source::Backup(_), _) => (layouts + 1, format!("{copies} of the backup")),
-            (Source::Dumps(_), Stored::Restored) => {
-                (layouts + 1, format!("{copies} of the restored database"))
-            }
-            (Source::Dumps(_), Stored::Nothing) => (
+        let what = match &self.request.source {
+            Source::Backup(_) if !self.facts.is_packed => "the backup",
+            Source::Backup(_) => "the unpacked backup",
+            Source::Dumps(_) => "the restored database",
+        };
+        let (times, copies) = match what {
+            what if stored == Stored::Nothing && what != "the backup" => (
                 layouts + 2,
-                format!("the restored database and {copies} of it, by an estimate,"),
+                format!("{what} and {copies} of it, by an estimate,"),
             ),
+            what => (layouts + 1, format!("{copies} of {what}")),
         };
         let needed = Bytes(facts.size.0.saturating_mul(times as u64));
         let there = nix::sys::statvfs::statvfs(folder);

@@ -43,18 +43,26 @@ fn rehearsed() -> Option<(Folder, Theirs)> {
     let base = theirs.path("base");
     // It is read by the server's user, and by root.
     theirs.hand_over(&theirs.path("pgpass"));
-    theirs.run("pg_basebackup", |command| {
-        command
-            .env("PGPASSFILE", theirs.path("pgpass"))
-            .args([
-                "-h",
-                theirs.path("").to_str().unwrap(),
-                "-p",
-                &theirs.port().to_string(),
-            ])
-            .args(["-U", "boss", "--no-password", "--checkpoint=fast", "-D"])
-            .arg(&base)
-    });
+    let backups: [(&Path, &[&str]); 2] = [
+        (&base, &[]),
+        (&theirs.path("packed"), &["--format=tar", "--gzip"]),
+    ];
+    for (folder, more) in backups {
+        theirs.run("pg_basebackup", |command| {
+            command
+                .env("PGPASSFILE", theirs.path("pgpass"))
+                .args([
+                    "-h",
+                    theirs.path("").to_str().unwrap(),
+                    "-p",
+                    &theirs.port().to_string(),
+                ])
+                .args(["-U", "boss", "--no-password", "--checkpoint=fast"])
+                .args(more)
+                .arg("-D")
+                .arg(folder)
+        });
+    }
     settings(&["log_min_duration_statement=0", "log_connections=on"]);
     theirs.pgbench(&["-c", "2", "-t", "40", "-n", "-M", "prepared"]);
     theirs.pgbench(&["-c", "2", "-t", "20", "-n"]);
@@ -174,6 +182,21 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
     );
     let reads: Value = serde_json::from_str(&reads).unwrap();
     assert_eq!(reads["layouts"][0]["fidelity"], 1.0, "{reads}");
+
+    // The same backup in archives, of which nothing is unpacked beside them; settings of the user's come before its own.
+    let packed = theirs.path("packed");
+    let before = content(&packed);
+    folder.write("own.conf", "shared_buffers = 48MB\n".to_owned());
+    let more = ["--settings", "own.conf", "--out", "packed", "--full"];
+    let printed = folder.stdout(&arguments(packed.to_str().unwrap(), &log, &more));
+    contains(
+        &printed,
+        &["base backup in tar format", "shared_buffers = 48MB"],
+    );
+    let from_archives: Value = serde_json::from_str(&folder.read("packed/rehearsal.json")).unwrap();
+    assert_eq!(from_archives["layouts"][0]["fidelity"], 1.0);
+    assert_eq!(content(&packed), before);
+    assert!(!folder.path("packed/volumes").exists());
 
     // Of a log whose statements fail there is no verdict: what is inserted here is in the log's database alone.
     let stamp = "2026-11-28 09:00:00.000 UTC [812] LOG:  duration: 1.0 ms  statement: ";

@@ -19,8 +19,8 @@ use crate::command::product_args::{OfDrill, ProductArgs};
     dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --reads-only --with-text\n  \
     dbstow rehearse --dump shop.dump/ --settings rds.conf --statements postgresql.log --layout rds.toml --layout candidate.toml")]
 pub struct Args {
-    /// Backup of the server: the directory of a pg_basebackup in plain format, or the data directory of a stopped server; it is
-    /// only read
+    /// Backup of the server: the directory of a pg_basebackup (plain, or tar with or without gzip), or the data directory of a
+    /// stopped server; it is only read
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dump", conflicts_with = "dump")]
     pub backup: Option<PathBuf>,
     /// Instead of a backup, a dump of a database: the directory of a pg_dump --format=directory; may be given several times, for

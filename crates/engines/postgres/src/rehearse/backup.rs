@@ -1,4 +1,4 @@
-//! A backup, checked before anything is copied: `pg_basebackup` in plain format, or the data directory of a stopped server.
+//! A backup, checked before anything is copied: `pg_basebackup` in plain format, or unpacked, or the data directory of a stopped server.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -33,25 +33,11 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
     let refused = |why: String| EngineError::Missing(format!("{}: {why}", backup.display()));
     let folder = Folder::open(backup).map_err(|error| EngineError::Missing(error.to_string()))?;
     let read = |name: &str| input::inside(&folder, name, SETTINGS_BYTES_MAX);
-    if folder.holds("base.tar".as_ref()) || folder.holds("base.tar.gz".as_ref()) {
-        return Err(refused(
-            "it is a backup in tar format, which is not read yet; unpack base.tar into a directory and pg_wal.tar into its pg_wal, or \
-             take the backup with pg_basebackup --format=plain"
-                .to_owned(),
-        ));
-    }
     let version = read("PG_VERSION").map_err(|_| {
-        refused("it has no PG_VERSION; give the directory of a base backup (pg_basebackup --format=plain) or of a stopped server".to_owned())
+        refused("it has no PG_VERSION; give the directory of a base backup (pg_basebackup) or of a stopped server".to_owned())
     })?;
     let version = version.trim().to_owned();
-    if version != binaries.major.to_string() {
-        return Err(refused(format!(
-            "it is of PostgreSQL {}, and {} has version {}; name the programs of its version with --postgres-bin",
-            version.escape_debug(),
-            binaries.folder.display(),
-            binaries.version
-        )));
-    }
+    check_version(&version, binaries).map_err(&refused)?;
     let is_base = folder.holds("backup_label".as_ref());
     if folder.holds("postmaster.pid".as_ref()) {
         return Err(refused(
@@ -108,6 +94,19 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
         changed,
         ..BackupFacts::default()
     })
+}
+
+/// Checks that the programs are of a backup's major version.
+pub(super) fn check_version(version: &str, binaries: &Binaries) -> Result<(), String> {
+    match version == binaries.major.to_string() {
+        true => Ok(()),
+        false => Err(format!(
+            "it is of PostgreSQL {}, and {} has version {}; name the programs of its version with --postgres-bin",
+            version.escape_debug(),
+            binaries.folder.display(),
+            binaries.version
+        )),
+    }
 }
 
 /// The state of its server, in PostgreSQL's words.
@@ -259,8 +258,6 @@ mod tests {
             "{}",
             refused()
         );
-        fs::write(place.path().join("base.tar"), "").unwrap();
-        assert!(refused().contains("tar format"), "{}", refused());
     }
 
     #[test]

@@ -152,7 +152,7 @@ fn checked(path: &Path, binaries: &Binaries) -> Result<Dump, String> {
 
 /// The uncompressed length of a file of gzip, of which its end has the lowest 32 bits (RFC 1952, section 2.3.1): where more could
 /// be in it, the smallest that is no less than usual.
-fn of_gzip(file: &mut File, length: u64) -> io::Result<u64> {
+pub(super) fn of_gzip(file: &mut File, length: u64) -> io::Result<u64> {
     let Some(end) = length.checked_sub(4) else {
         return Ok(0);
     };

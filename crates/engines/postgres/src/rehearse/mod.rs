@@ -3,6 +3,7 @@
 //! ```text
 //! log ──► csvlog, jsonlog, stderr ──► entry ──► collect: sessions, and what cannot be replayed
 //! dumps ───► dump: checked ──► restore: a backup
+//! archives ► packed: checked ──► unpacked: a backup
 //! backup ──► backup: checked ──► copy: on the volumes ──► server ──► session: plays statements
 //! ```
 
@@ -18,6 +19,7 @@ mod header;
 mod jsonlog;
 mod lines;
 mod message;
+mod packed;
 mod parameters;
 mod prefix;
 mod product;

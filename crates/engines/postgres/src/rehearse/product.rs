@@ -9,7 +9,7 @@ use host::orphans::Registration;
 use super::configuration::{CHECKSUMS, Configuration};
 use super::restore::{self, Programs};
 use super::server::Server;
-use super::{backup, copy, dump, read};
+use super::{backup, copy, dump, packed, read};
 use crate::drill::Places;
 use crate::trial::cluster::Cluster;
 use crate::trial::{Binaries, Postgres};
@@ -111,7 +111,25 @@ impl RehearsedProduct for RehearsedPostgres {
     }
 
     fn inspect(&self, backup: &Path) -> Result<BackupFacts, EngineError> {
-        backup::inspect(backup, &self.binaries)
+        match packed::is_packed(backup) {
+            true => packed::inspect(backup, &self.binaries),
+            false => backup::inspect(backup, &self.binaries),
+        }
+    }
+
+    fn unpack(
+        &self,
+        backup: &Path,
+        facts: &BackupFacts,
+        on: &RestoreVolume<'_>,
+    ) -> Result<(PathBuf, BackupFacts), EngineError> {
+        let directory = packed::unpack(backup, on)?;
+        let mut found = backup::inspect(&directory, &self.binaries)?;
+        found.kind.clone_from(&facts.kind);
+        // Those that the user gave take precedence.
+        found.settings.extend(facts.settings.clone());
+        found.changed.extend(facts.changed.clone());
+        Ok((directory, found))
     }
 
     fn inspect_dumps(&self, dumps: &[PathBuf]) -> Result<BackupFacts, EngineError> {
