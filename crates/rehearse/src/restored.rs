@@ -8,8 +8,9 @@ use std::sync::atomic::Ordering;
 use emulator::{Contents, when_unused};
 use engine::rehearsed::RestoreVolume;
 use experiment::spec::Settings;
-use files::Folder;
+use files::{FileError, Folder};
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec};
+use nix::unistd::{getegid, geteuid};
 
 use super::error::RehearsalError;
 use super::request::Source;
@@ -65,6 +66,7 @@ impl Copies<'_> {
         let machine = MachineSpec::unlimited();
         let mounted = self.mount(&images, &[volume], &sizes, machine, 1, Contents::InPlace);
         let mounted = mounted.map_err(RehearsalError::Volumes)?;
+        not_to_be_replaced(&mounted.directory.path().join(NAME))?;
         let interrupted = || self.hooks.interrupted.load(Ordering::Relaxed);
         let on = RestoreVolume {
             directory: &mounted.directory.path().join(NAME),
@@ -89,7 +91,8 @@ impl Copies<'_> {
                 })
             }
             Err(error) => {
-                when_unused(|| mounted.site.stop()).map_err(RehearsalError::Volumes)?;
+                // What cannot be unmounted is reported at the end; why it came to this is what the user has to know.
+                let _ = when_unused(|| mounted.site.stop());
                 Err(match was_interrupted {
                     true => RehearsalError::Interrupted,
                     false => error.into(),
@@ -111,4 +114,11 @@ impl Copies<'_> {
         let whole = wanted.min((free * OF_FREE) as u64);
         Ok(Bytes(whole / Bytes::mib(1).0 * Bytes::mib(1).0))
     }
+}
+
+/// What runs as the server's user may change its own directories there, and replace none of them.
+fn not_to_be_replaced(directory: &Path) -> Result<(), FileError> {
+    let own = Folder::open(directory)?;
+    own.change_owner(geteuid().as_raw(), getegid().as_raw())?;
+    own.change_mode(0o711)
 }

@@ -93,6 +93,18 @@ fn arguments<'a>(base: &'a str, log: &'a str, more: &[&'a str]) -> Vec<&'a str> 
     all
 }
 
+/// The document of a rehearsal, which keeps to its schema.
+pub(super) fn document(folder: &Folder, name: &str) -> Value {
+    let schema = include_str!("../../../../schema/rehearsal.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let document = serde_json::from_str(&folder.read(&format!("{name}/rehearsal.json"))).unwrap();
+    let errors = validator.iter_errors(&document);
+    let errors: Vec<String> = errors.map(|error| error.to_string()).collect();
+    assert_eq!(errors, [""; 0], "{document}");
+    document
+}
+
 /// Names, sizes and times of all files.
 pub(super) fn content(folder: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
     let mut all = Vec::new();
@@ -143,7 +155,7 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
             "UPDATE pgbench_accounts SET abalance = abalance + ",
         ],
     );
-    let document: Value = serde_json::from_str(&folder.read("rehearsal/rehearsal.json")).unwrap();
+    let document = document(&folder, "rehearsal");
     // 60 transactions of 7 statements on 2 clients each, two questions of each pgbench, and the two of the notes.
     assert_eq!(
         document["log"]["statements"],

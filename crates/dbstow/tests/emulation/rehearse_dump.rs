@@ -7,12 +7,11 @@
 
 use std::fs;
 
-use serde_json::Value;
 use testing::folder::{Folder, contains};
 use testing::server::binaries;
 use testing::theirs::Theirs;
 
-use crate::rehearse::{content, layout};
+use crate::rehearse::{content, document, layout};
 
 /// What a managed service has, and a private server must not.
 const CALLS_OUT: &str = "CREATE EXTENSION postgres_fdw; CREATE EXTENSION pgcrypto; \
@@ -91,7 +90,7 @@ fn a_dump_is_restored_without_what_calls_out_and_its_statements_end_as_recorded(
             "tables and indexes were written anew",
         ],
     );
-    let document: Value = serde_json::from_str(&folder.read("rehearsal/rehearsal.json")).unwrap();
+    let document = document(&folder, "rehearsal");
     // 20 transactions of 7 statements on 2 clients, pgbench's 2 questions, and the two of the notes.
     assert_eq!(
         document["log"]["statements"],

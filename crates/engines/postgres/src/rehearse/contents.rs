@@ -69,15 +69,16 @@ impl Entries {
         let mut entries = Entries::default();
         let texts = lines.iter().filter_map(|line| text_of(line));
         // Rights on a foreign table, and its place in another one, are listed as those of tables.
-        let foreign: Vec<(&str, &str)> = texts
+        let foreign: BTreeSet<String> = texts
             .filter_map(|text| text.strip_prefix("FOREIGN TABLE ")?.split_once(' '))
+            .flat_map(|(schema, table)| {
+                ["ACL {} TABLE", "TABLE ATTACH {}"]
+                    .map(|kind| kind.replace("{}", schema) + " " + table)
+            })
             .collect();
         for line in lines {
             let Some(text) = text_of(line) else { continue };
-            let of_foreign = foreign.iter().any(|(schema, table)| {
-                text == format!("ACL {schema} TABLE {table}")
-                    || text == format!("TABLE ATTACH {schema} {table}")
-            });
+            let of_foreign = foreign.contains(text);
             match reason(text, available) {
                 None if !of_foreign => {
                     entries.list += line;

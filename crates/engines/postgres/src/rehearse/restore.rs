@@ -32,6 +32,9 @@ const SUPERUSER: &str = "dbstow";
 /// The database in which everything begins: every cluster has it.
 const FIRST: &str = "template1";
 
+/// Most entries of a dump: ten thousand tables with a hundred columns, indexes and rights each.
+const ENTRIES_MAX: usize = 1_000_000;
+
 /// Most jobs of `pg_restore`.
 const JOBS_MAX: usize = 16;
 
@@ -266,7 +269,14 @@ impl Restoring<'_> {
         let mut command = self.program("pg_restore");
         command.args(["--create", "--list"]).arg(copy);
         let mut lines = Vec::new();
-        self.watched(command, &mut |line| lines.push(line.to_owned()))?;
+        self.watched(command, &mut |line| {
+            if lines.len() <= ENTRIES_MAX {
+                lines.push(line.to_owned());
+            }
+        })?;
+        if lines.len() > ENTRIES_MAX {
+            return Err(format!("it has more than {ENTRIES_MAX} entries"));
+        }
         Ok(Entries::chosen(&lines, extensions))
     }
 
