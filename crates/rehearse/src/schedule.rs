@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use engine::logged::{Boundary, Logged, Login, StatementLog};
 
 /// How exact a log's times are: of a millisecond, cut off.
-const EXACT_US: i64 = 1_000;
+pub(crate) const EXACT_US: i64 = 1_000;
 
 /// What is kept of the order of a log's transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
