@@ -198,7 +198,7 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
     // The same backup in archives, of which nothing is unpacked beside them; settings of the user's come before its own.
     let packed = theirs.path("packed");
     let before = content(&packed);
-    folder.write("own.conf", "shared_buffers = 48MB\n".to_owned());
+    folder.write("own.conf", "shared_buffers = 48MB\n");
     let more = ["--settings", "own.conf", "--out", "packed", "--full"];
     let printed = folder.stdout(&arguments(packed.to_str().unwrap(), &log, &more));
     contains(
