@@ -138,7 +138,7 @@ fn no_dumps(product: &str) -> EngineError {
 
 /// Volumes for a copy.
 pub struct CopyVolumes<'a> {
-    /// The volumes, which nobody but dbstow can reach.
+    /// The volumes, which only dbstow can reach.
     pub site: &'a dyn Site,
     /// Which files go where; `engine.memory` is all that the server and its page cache may take.
     pub settings: &'a Settings,

@@ -176,7 +176,7 @@ pub(super) fn size_of(folder: &Folder) -> Result<Bytes, String> {
     Ok(Bytes(size))
 }
 
-/// Adds up the sizes of its files. Links and what is no file are refused.
+/// Adds up the sizes of its files. Links and special files are refused.
 fn measure(folder: &Folder, depth: usize, size: &mut u64) -> Result<(), String> {
     if depth > DEPTH_MAX {
         return Err(format!(

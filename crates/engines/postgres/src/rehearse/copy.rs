@@ -51,7 +51,7 @@ pub(crate) fn copy(
     let is_left_out = |name: &OsStr| name == LOG || LEFT_OUT.iter().any(|other| name == *other);
     copy_all(&from, &to, owner, &is_left_out).map_err(failed)?;
     copy_all(&log_from, &log_to, owner, &|_| false).map_err(failed)?;
-    // Both are ours, and nobody else has access to the volumes yet.
+    // Both are ours, and no other user has access to the volumes yet.
     std::os::unix::fs::symlink(log, data.join(LOG))
         .map_err(|error| EngineError::failed("link the log's directory", error))
 }

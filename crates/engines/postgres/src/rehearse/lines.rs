@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 use super::entry::at;
 use engine::logged::LogError;
 
-/// Most bytes of an entry: PostgreSQL's own texts end at 1 GB, and nobody sends such statements often.
+/// Most bytes of an entry: PostgreSQL's own texts end at 1 GB, and statements of that size are rare.
 pub(crate) const ENTRY_BYTES_MAX: usize = 16 << 20;
 
 /// Reads line by line.
