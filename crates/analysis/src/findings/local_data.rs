@@ -18,9 +18,8 @@ pub(super) fn warnings(question: &Question, findings: &Findings) -> Option<Warni
     Some(warning(
         "local-data",
         format!(
-            "{arms}: data or log is on a disk inside the machine, which is empty after the machine was stopped, moved or \
-             failed. Its figures and price are those of temporary files and of databases that can be lost; keep others on \
-             disks of their own."
+            "{arms}: data or log is lost when the machine stops, moves or fails: it is on a disk inside it. Figures and price \
+             are those of temporary files and of databases that can be lost; keep others on disks of their own."
         ),
     ))
 }

@@ -193,9 +193,9 @@ fn coloured(text: &Styled) -> String {
 fn style(tone: Tone) -> Style {
     match tone {
         Tone::Plain => Style::new(),
-        Tone::Better => AnsiColor::Green.on_default(),
-        Tone::Worse => AnsiColor::Red.on_default(),
-        Tone::Attention => AnsiColor::Yellow.on_default(),
+        // Green and yellow cannot be read on white.
+        Tone::Better => Style::new().bold(),
+        Tone::Worse | Tone::Attention => AnsiColor::Red.on_default().bold(),
     }
 }
 
@@ -311,7 +311,7 @@ mod tests {
 
         assert_eq!(
             coloured(&text),
-            "plain \\x1b[31m\n\x1b[32mp30\\x1b[0m is\x1b[0m\n\x1b[32mfaster\x1b[0m\n"
+            "plain \\x1b[31m\n\x1b[1mp30\\x1b[0m is\x1b[0m\n\x1b[1mfaster\x1b[0m\n"
         );
     }
 

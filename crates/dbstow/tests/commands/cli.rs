@@ -292,9 +292,9 @@ fn colours_are_there_where_they_are_wanted_and_not_off_a_terminal() {
     let mut forced = folder.dbstow(&["report", "r"]);
     let forced = forced.env("CLICOLOR_FORCE", "1").output().expect("it runs");
     let forced = String::from_utf8(forced.stdout).expect("it is text");
-    // Red.
-    assert!(forced.contains("\x1b[31m= p30 is "), "{forced}");
-    let bare = forced.replace("\x1b[31m", "").replace("\x1b[33m", "");
+    // Bold and red.
+    assert!(forced.contains("\x1b[1m\x1b[31m= p30 is "), "{forced}");
+    let bare = forced.replace("\x1b[31m", "").replace("\x1b[1m", "");
     assert_eq!(bare.replace("\x1b[0m", ""), plain);
     let mut refused = folder.dbstow(&["report", "r"]);
     let refused = refused.env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");

@@ -170,7 +170,7 @@ fn data_and_log_on_a_disk_that_forgets_are_told_whatever_it_is_called() {
         );
         printed
             .stdout
-            .contains("! local-data: p: data or log is on a disk inside the machine")
+            .contains("! local-data: p: data or log is lost when the machine stops")
     };
     for disk in [
         "azure.local_nvme.lsv3",

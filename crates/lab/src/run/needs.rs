@@ -107,7 +107,8 @@ impl Needs<'_> {
         wanted.min(fitting).max(1)
     }
 
-    /// How long all trials take with so many at once, and what each takes up, where that is more than a minute.
+    /// How long all trials take with so many at once at most, and what each takes up, where that is more than a minute. What trials
+    /// have in common is simulated once, which makes it shorter.
     pub fn announcement(&self, jobs: usize) -> Option<String> {
         let all: u64 = self.arms.iter().map(|arm| arm.time.as_nanos()).sum();
         let time = Duration::from_nanos(all / jobs as u64);
@@ -122,7 +123,7 @@ impl Needs<'_> {
             true => String::new(),
             false => format!("; each trial up to {}", held.join(" and ")),
         };
-        (time > LONG).then(|| format!("takes about {}{held}", words(time)))
+        (time > LONG).then(|| format!("takes at most about {}{held}", words(time)))
     }
 
     /// The arms whose sessions' total read-ahead exceeds the buffer pool, which then evicts pages before they are read.

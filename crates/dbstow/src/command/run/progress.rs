@@ -54,7 +54,7 @@ impl RunProgress {
     /// The initial state, for `trials` trials.
     pub(in crate::command) fn new(experiment: &str, mode: Mode, trials: usize) -> RunProgress {
         let (steps, template) = match mode {
-            Mode::Simulate => (STEPS, "{bar:30} {prefix}, {eta} left: {msg}"),
+            Mode::Simulate => (STEPS, "{bar:30} {prefix} {to_go}: {msg}"),
             Mode::Emulate | Mode::Measure => (
                 1,
                 "{bar:20} {pos}/{len} trials, {elapsed} so far, left: {prefix}\n{wide_msg}",
