@@ -148,7 +148,7 @@ pub struct CopyVolumes<'a> {
 
 /// A volume on which dumps are restored, or a backup is unpacked.
 pub struct RestoreVolume<'a> {
-    /// Its directory, which nobody but dbstow can reach.
+    /// Its directory, which only dbstow can reach.
     pub directory: &'a Path,
     /// Settings of a trial; `engine.memory` is all that the server and its page cache may take.
     pub settings: &'a Settings,

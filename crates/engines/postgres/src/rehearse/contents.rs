@@ -38,7 +38,7 @@ const LEFT_OUT: [(&str, &str); 8] = [
     ("FOREIGN DATA WRAPPER", ELSEWHERE),
     ("FOREIGN SERVER", ELSEWHERE),
     ("FOREIGN TABLE", ELSEWHERE),
-    ("PUBLICATION", "which nobody follows"),
+    ("PUBLICATION", "which no server follows"),
     ("SERVER", ELSEWHERE),
     ("SUBSCRIPTION", ELSEWHERE),
     ("USER MAPPING", ELSEWHERE),

@@ -88,7 +88,7 @@ pub(crate) fn inspect(dumps: &[PathBuf], binaries: &Binaries) -> Result<BackupFa
 /// Copies the files of a dump into the empty directory `to`, for the user that restores it. No link is followed.
 ///
 /// # Errors
-/// When one cannot be copied, or is no file.
+/// When one cannot be copied, or is not a regular file.
 pub(crate) fn copy(dump: &Path, to: &Path, owner: Option<Owner>) -> Result<(), FileError> {
     let (from, to) = (Folder::open(dump)?, Folder::open(to)?);
     for name in from.names()? {
@@ -124,7 +124,7 @@ fn checked(path: &Path, binaries: &Binaries) -> Result<Dump, String> {
     check_version(&header, binaries)?;
     if TEMPLATES.contains(&header.database.as_str()) {
         return Err(format!(
-            "it is a dump of {}, which is no database of yours; dump the one that the log's sessions are in",
+            "it is a dump of {}, which every cluster has for itself; dump the one that the log's sessions are in",
             header.database
         ));
     }
@@ -151,7 +151,7 @@ fn checked(path: &Path, binaries: &Binaries) -> Result<Dump, String> {
 }
 
 /// The uncompressed length of a file of gzip, of which its end has the lowest 32 bits (RFC 1952, section 2.3.1): where more could
-/// be in it, the smallest that is no less than usual.
+/// be in it, what is usual.
 pub(super) fn of_gzip(file: &mut File, length: u64) -> io::Result<u64> {
     let Some(end) = length.checked_sub(4) else {
         return Ok(0);
@@ -257,7 +257,7 @@ mod tests {
         assert!(said.contains("made by pg_dump 17.2 of a server"), "{said}");
         assert!(said.contains("--postgres-bin"), "{said}");
         let said = refused(dump("template1", 15, 0).path(), 15);
-        assert!(said.contains("no database of yours"), "{said}");
+        assert!(said.contains("every cluster has for itself"), "{said}");
         let said = refused(&newer.path().join(CONTENTS), 15);
         assert!(said.contains("--format=directory"), "{said}");
         let empty = tempfile::tempdir().unwrap();
@@ -265,7 +265,7 @@ mod tests {
         assert!(said.contains("it has no toc.dat"), "{said}");
         fs::write(empty.path().join(CONTENTS), "CREATE TABLE").unwrap();
         let said = refused(empty.path(), 15);
-        assert!(said.contains("no archive of pg_dump"), "{said}");
+        assert!(said.contains("not an archive of pg_dump"), "{said}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Header {
     /// When it is none.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Header, &'static str> {
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
-            return Err("it is no archive of pg_dump");
+            return Err("it is not an archive of pg_dump");
         };
         Header::after_magic(rest).ok_or("its header is damaged; make the dump again")
     }

@@ -82,13 +82,13 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
 /// Unpacks a backup into a new directory of the volume.
 ///
 /// # Errors
-/// When an archive is damaged, or has an entry that is no file or directory of a data directory.
+/// When an archive is damaged, or has an entry that does not belong in a data directory.
 pub(crate) fn unpack(backup: &Path, on: &RestoreVolume<'_>) -> Result<PathBuf, EngineError> {
     let failed = |why: String| EngineError::failed(format!("unpack {}", backup.display()), why);
-    let told = |error: FileError| failed(error.to_string());
-    let from = Folder::open(backup).map_err(told)?;
-    let volume = Folder::open(on.directory).map_err(told)?;
-    let data = volume.new_folder("cluster".as_ref()).map_err(told)?;
+    let refused = |error: FileError| failed(error.to_string());
+    let from = Folder::open(backup).map_err(refused)?;
+    let volume = Folder::open(on.directory).map_err(refused)?;
+    let data = volume.new_folder("cluster".as_ref()).map_err(refused)?;
     for (archive, is_log) in [(BASE, false), (LOG, true)] {
         let opened = open(&from, archive).map_err(failed)?;
         let Some((file, is_compressed)) = opened else {
@@ -97,7 +97,7 @@ pub(crate) fn unpack(backup: &Path, on: &RestoreVolume<'_>) -> Result<PathBuf, E
         (on.observe)(&format!("unpacking {archive}"));
         let to = match is_log {
             false => None,
-            true => Some(data.folder(LOG_FOLDER.as_ref()).map_err(told)?),
+            true => Some(data.folder(LOG_FOLDER.as_ref()).map_err(refused)?),
         };
         let unpacked = unpack_archive(
             &mut stream(file, is_compressed),
@@ -244,7 +244,7 @@ fn parts<R: Read>(entry: &Entry<'_, R>) -> Result<Vec<String>, String> {
             Component::Normal(name) => {
                 let name = name.to_str();
                 parts.push(
-                    name.ok_or_else(|| refused("is no name of PostgreSQL's"))?
+                    name.ok_or_else(|| refused("is not a name of PostgreSQL's"))?
                         .to_owned(),
                 );
             }

@@ -58,7 +58,7 @@ impl RehearsedPostgres {
         settings: &Settings,
         (sessions, reads_only): (u32, bool),
     ) -> Vec<(String, String)> {
-        // How pages were made is no setting of a server.
+        // How pages were made is not a setting of a server.
         let own = facts.settings.iter().filter(|(name, _)| *name != CHECKSUMS);
         let mut all: Vec<(String, String)> = own
             .map(|(name, value)| (name.clone(), value.clone()))

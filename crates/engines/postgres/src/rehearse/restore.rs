@@ -173,8 +173,8 @@ impl Restoring<'_> {
         let mut named = Names::default();
         for (dump, copy) in dumps.iter().zip(copies) {
             let place = dump.display();
-            let told = |why| EngineError::failed(format!("read {place}"), why);
-            self.names(copy, &mut named).map_err(told)?;
+            let unread = |why| EngineError::failed(format!("read {place}"), why);
+            self.names(copy, &mut named).map_err(unread)?;
         }
         for statement in self.roles(&named.roles) {
             server.work(&statement).map_err(|error| failed(&error))?;
