@@ -21,6 +21,7 @@ mod experiment;
 mod fio;
 mod meaning;
 mod plan;
+mod postgres_log;
 mod prices;
 mod profile;
 mod record;
@@ -55,7 +56,7 @@ pub struct Target {
 }
 
 /// All parsers.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     Target {
         name: "advice",
         seeds: None,
@@ -96,6 +97,11 @@ pub const TARGETS: [Target; 14] = [
         name: "plan",
         seeds: None,
         read: plan::read,
+    },
+    Target {
+        name: "postgres-log",
+        seeds: None,
+        read: postgres_log::read,
     },
     Target {
         name: "prices",

@@ -53,6 +53,11 @@ fn imports() {
 }
 
 #[test]
+fn postgres_logs() {
+    bounded("postgres-log");
+}
+
+#[test]
 fn prices() {
     bounded("prices");
 }

@@ -51,6 +51,25 @@ pub struct StatementLog {
     pub has_durations: bool,
 }
 
+impl StatementLog {
+    /// Leaves out sessions in other databases than these, and counts their statements.
+    pub fn keep_databases(&mut self, databases: &[String]) {
+        let mut others = 0;
+        self.sessions.retain(|session| {
+            let is_kept = databases
+                .iter()
+                .any(|name| **name == *session.login.database);
+            if !is_kept {
+                others += session.statements.len() as u64;
+            }
+            is_kept
+        });
+        if others > 0 {
+            *self.left_out.entry(LeftOut::OtherDatabase).or_default() += others;
+        }
+    }
+}
+
 /// Why a statement of a log cannot be replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LeftOut {
@@ -68,6 +87,8 @@ pub enum LeftOut {
     Protocol,
     /// The log does not say in which database it ran.
     NoDatabase,
+    /// It ran in a database that was not given.
+    OtherDatabase,
 }
 
 impl LeftOut {
@@ -81,6 +102,7 @@ impl LeftOut {
             LeftOut::BeganBefore => "are of transactions that began before the log or the window",
             LeftOut::Protocol => "are calls of the protocol, and no statements",
             LeftOut::NoDatabase => "have no database in the log",
+            LeftOut::OtherDatabase => "are in databases of which there is no dump",
         }
     }
 }
@@ -151,4 +173,41 @@ pub enum Played {
     Done,
     /// With this error.
     Failed(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_in_other_databases_are_left_out_and_counted() {
+        let session = |database: &str, statements| LoggedSession {
+            login: Login {
+                user: None,
+                database: database.into(),
+            },
+            statements: vec![
+                Logged {
+                    text: "SELECT 1".into(),
+                    form: "SELECT ?".into(),
+                    parameters: None,
+                    is_prepared: false,
+                    start_us: 0,
+                    end_us: None,
+                    failed: false,
+                    boundary: Boundary::Within,
+                };
+                statements
+            ],
+        };
+        let mut log = StatementLog {
+            sessions: vec![session("shop", 1), session("rdsadmin", 2), session("x", 3)],
+            ..StatementLog::default()
+        };
+        log.keep_databases(&["shop".to_owned()]);
+        assert_eq!(log.sessions, [session("shop", 1)]);
+        assert_eq!(log.left_out, BTreeMap::from([(LeftOut::OtherDatabase, 5)]));
+        log.keep_databases(&["shop".to_owned()]);
+        assert_eq!(log.left_out.len(), 1);
+    }
 }

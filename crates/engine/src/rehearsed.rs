@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! backup ─inspect─► BackupFacts ─stage─► volumes with its files ─open─► Engine ─log_session─► LogSession
+//! dumps  ─inspect_dumps─► BackupFacts ─restore─► a backup
+//! archives ─inspect─► BackupFacts ─unpack─► a backup
 //! log    ─read_log─► StatementLog: sessions with their statements, and what cannot be replayed
 //! ```
 
@@ -45,6 +47,60 @@ pub trait RehearsedProduct: Send + Sync {
     /// What it lacks, or why this machine's programs cannot start it, with the remedy.
     fn inspect(&self, backup: &Path) -> Result<BackupFacts, EngineError>;
 
+    /// Checks dumps of databases before anything is made. They are only read; their size is that of their database, estimated.
+    ///
+    /// # Errors
+    /// What they lack, or why this machine's programs cannot restore them, with the remedy.
+    fn inspect_dumps(&self, _dumps: &[PathBuf]) -> Result<BackupFacts, EngineError> {
+        Err(no_dumps(self.name()))
+    }
+
+    /// Adds settings from the text of the file `name`, which take precedence over those that were found.
+    ///
+    /// # Errors
+    /// When it has none.
+    fn add_settings(
+        &self,
+        _facts: &mut BackupFacts,
+        name: &str,
+        _text: &str,
+    ) -> Result<(), EngineError> {
+        Err(EngineError::Missing(format!(
+            "{name}: settings of {} are read from the backup alone; leave --settings out",
+            self.name()
+        )))
+    }
+
+    /// Makes a backup of dumps: a data directory, as a stopped server leaves it. Returns the directory, and what is known of it.
+    ///
+    /// # Errors
+    /// When they cannot be restored, with the first reasons.
+    fn restore(
+        &self,
+        _dumps: &[PathBuf],
+        _facts: &BackupFacts,
+        _on: &RestoreVolume<'_>,
+    ) -> Result<(PathBuf, BackupFacts), EngineError> {
+        Err(no_dumps(self.name()))
+    }
+
+    /// Unpacks a backup whose facts are [`BackupFacts::is_packed`]. Returns the directory, and what is known of it.
+    ///
+    /// # Errors
+    /// When it is damaged, or has an entry that is refused.
+    fn unpack(
+        &self,
+        backup: &Path,
+        _facts: &BackupFacts,
+        _on: &RestoreVolume<'_>,
+    ) -> Result<(PathBuf, BackupFacts), EngineError> {
+        Err(EngineError::Missing(format!(
+            "{}: packed backups of {} are not read",
+            backup.display(),
+            self.name()
+        )))
+    }
+
     /// Copies a backup to volumes, and starts and stops a server there, so that it is consistent.
     ///
     /// # Errors
@@ -74,6 +130,12 @@ pub trait RehearsedProduct: Send + Sync {
     fn read_log(&self, log: &mut dyn Read, asked: &LogRequest) -> Result<StatementLog, LogError>;
 }
 
+fn no_dumps(product: &str) -> EngineError {
+    EngineError::Missing(format!(
+        "dumps of {product} are not restored; give a backup of its files by --backup"
+    ))
+}
+
 /// Volumes for a copy.
 pub struct CopyVolumes<'a> {
     /// The volumes, which only dbstow can reach.
@@ -82,6 +144,22 @@ pub struct CopyVolumes<'a> {
     pub settings: &'a Settings,
     /// Gives the server's user access to them.
     pub let_in: &'a dyn Fn() -> io::Result<()>,
+}
+
+/// A volume on which dumps are restored, or a backup is unpacked.
+pub struct RestoreVolume<'a> {
+    /// Its directory, which only dbstow can reach.
+    pub directory: &'a Path,
+    /// Settings of a trial; `engine.memory` is all that the server and its page cache may take.
+    pub settings: &'a Settings,
+    /// Gives the server's user access to the directory.
+    pub let_in: &'a dyn Fn() -> io::Result<()>,
+    /// Logins of the log, which the restored server has to know.
+    pub logins: &'a [Login],
+    /// Is given what is being done, as text.
+    pub observe: &'a dyn Fn(&str),
+    /// Whether the user asked to stop.
+    pub interrupted: &'a dyn Fn() -> bool,
 }
 
 /// What the server of a trial has to know of its rehearsal.
@@ -112,4 +190,10 @@ pub struct BackupFacts {
     pub settings: BTreeMap<String, String>,
     /// What a private server changes, as sentences without a full stop.
     pub changed: Vec<String>,
+    /// What is assumed for want of better knowledge, and moves the answer; sentences without a full stop.
+    pub assumed: Vec<String>,
+    /// The only databases that there are; `None`: all that the server had.
+    pub databases: Option<Vec<String>>,
+    /// Whether it is in archives, and has to be unpacked before it is staged.
+    pub is_packed: bool,
 }

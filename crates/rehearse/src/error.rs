@@ -50,6 +50,25 @@ pub enum RehearsalError {
         /// The system's error.
         source: io::Error,
     },
+    /// The settings cannot be read.
+    #[error("{}: {source}", file.display())]
+    SettingsFile {
+        /// Their file.
+        file: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The log has no statement in a database of which there is a dump.
+    #[error(
+        "{}: none of its statements is in database {databases}, of which there is a dump; give the log of its server, or --database \
+         where the log names no databases", file.display()
+    )]
+    NoDatabase {
+        /// The log.
+        file: PathBuf,
+        /// The databases.
+        databases: String,
+    },
     /// The log has more sessions at a time than there are threads for.
     #[error(
         "the log has {sessions} sessions at a time, and at most {most} are played; replay a part of it with --window, --database or --user"
@@ -62,13 +81,13 @@ pub enum RehearsalError {
     },
     /// There is not enough space for the copies.
     #[error(
-        "{}: {copies} of the backup take {needed}, with room for what is written, and {free} are free; make room, or name another folder \
-         by --out", folder.display()
+        "{}: {copies} take {needed}, with room for what is written, and {free} are free; make room, or name another folder by --out",
+        folder.display()
     )]
     Space {
         /// Where.
         folder: PathBuf,
-        /// How many copies.
+        /// Which copies.
         copies: String,
         /// What they take.
         needed: Bytes,

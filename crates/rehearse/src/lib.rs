@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! layouts ──┐
-//! backup ───┼─RehearsalRequest::resolve─► ResolvedRehearsal ─run─► copies ─► trials ─► records, and a document
+//! database ─┼─RehearsalRequest::resolve─► ResolvedRehearsal ─run─► copies ─► trials ─► records, and a document
 //! log ──────┘                             plan, schedule           one for each placement; writes are discarded
 //! ```
 //!
@@ -17,13 +17,14 @@ mod outcome;
 mod pace;
 mod player;
 mod request;
+mod restored;
 mod run;
 mod schedule;
 mod volumes;
 
 pub use error::RehearsalError;
 pub use pace::Pace;
-pub use request::{LayoutFile, RehearsalRequest, RehearsedEngine, ResolvedRehearsal};
+pub use request::{LayoutFile, RehearsalRequest, RehearsedEngine, ResolvedRehearsal, Source};
 pub use run::Step;
 pub use schedule::{Order, Schedule};
 

@@ -65,13 +65,37 @@ pub struct LayoutFile {
     pub text: ExperimentText,
 }
 
+/// Where the database comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A copy of its server's files, in this directory.
+    Backup(PathBuf),
+    /// Dumps, each of one database.
+    Dumps(Vec<PathBuf>),
+}
+
+impl Source {
+    /// The files, as the user named them.
+    fn named(&self) -> String {
+        match self {
+            Source::Backup(path) => path.display().to_string(),
+            Source::Dumps(dumps) => {
+                let dumps = dumps.iter().map(|dump| dump.display().to_string());
+                dumps.collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
 /// What is rehearsed, and how.
 #[derive(Clone, Debug)]
 pub struct RehearsalRequest {
     /// The layouts; the first is what the others are compared with.
     pub layouts: Vec<LayoutFile>,
-    /// The backup.
-    pub backup: PathBuf,
+    /// The database.
+    pub source: Source,
+    /// A file with settings of its server, which take precedence over those of a backup.
+    pub settings: Option<PathBuf>,
     /// The log.
     pub statements: PathBuf,
     /// Which part of the log is played.
@@ -96,7 +120,7 @@ pub struct RehearsalRequest {
 pub struct ResolvedRehearsal {
     pub(crate) request: RehearsalRequest,
     pub(crate) product: Arc<dyn RehearsedProduct>,
-    /// The backup.
+    /// The database: of dumps, as far as it is known before they are restored.
     pub facts: BackupFacts,
     /// The log, without its statements.
     pub log: StatementLog,
@@ -124,8 +148,17 @@ impl RehearsalRequest {
     ) -> Result<ResolvedRehearsal, RehearsalError> {
         // What is quick to check comes first.
         let (mut spec, inventory, idle) = self.layouts(engines, engine)?;
-        let facts = product.inspect(&self.backup)?;
+        let facts = self.inspect(&*product)?;
         let mut log = self.read_log(&*product)?;
+        if let Some(databases) = &facts.databases {
+            log.keep_databases(databases);
+            if log.sessions.is_empty() {
+                return Err(RehearsalError::NoDatabase {
+                    file: self.statements.clone(),
+                    databases: databases.join(", "),
+                });
+            }
+        }
         let sessions = log.sessions.len() as u64;
         let logged = StatementLog {
             sessions: std::mem::take(&mut log.sessions),
@@ -146,7 +179,7 @@ impl RehearsalRequest {
             settings.engine.host_cache_start = Temperature::Cold;
         }
         let place = BTreeMap::from([
-            ("backup".to_owned(), self.backup.display().to_string()),
+            (self.source_name().to_owned(), self.source.named()),
             (
                 "statements".to_owned(),
                 self.statements.display().to_string(),
@@ -231,6 +264,30 @@ impl RehearsalRequest {
             ..RunRequest::placements(text)
         }
         .called(NAME, QUESTION)
+    }
+
+    /// The option that names the database.
+    fn source_name(&self) -> &'static str {
+        match self.source {
+            Source::Backup(_) => "backup",
+            Source::Dumps(_) => "dump",
+        }
+    }
+
+    fn inspect(&self, product: &dyn RehearsedProduct) -> Result<BackupFacts, RehearsalError> {
+        let mut facts = match &self.source {
+            Source::Backup(backup) => product.inspect(backup),
+            Source::Dumps(dumps) => product.inspect_dumps(dumps),
+        }?;
+        if let Some(file) = &self.settings {
+            let text = files::input::named(file);
+            let text = text.map_err(|source| RehearsalError::SettingsFile {
+                file: file.clone(),
+                source,
+            })?;
+            product.add_settings(&mut facts, &file.display().to_string(), &text)?;
+        }
+        Ok(facts)
     }
 
     fn read_log(&self, product: &dyn RehearsedProduct) -> Result<StatementLog, RehearsalError> {

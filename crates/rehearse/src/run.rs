@@ -9,6 +9,7 @@ use analysis::report::rehearsal::document::{
     Backup, Differing, Durations, Layout, Log, Rehearsal, SCHEMA, Statement,
 };
 use engine::hooks::HostHooks;
+use engine::rehearsed::BackupFacts;
 use experiment::plan::digest_of;
 use experiment::record::Outcome as Ended;
 use experiment::results::Results;
@@ -20,7 +21,7 @@ use model::Bytes;
 use super::error::RehearsalError;
 use super::outcome::Outcome;
 use super::player::LogPlayer;
-use super::request::ResolvedRehearsal;
+use super::request::{ResolvedRehearsal, Source};
 use super::volumes::Copies;
 
 /// Kinds of statements in the document, apart from those that became slower.
@@ -35,6 +36,8 @@ const IMAGES: &str = "volumes";
 /// Progress of a rehearsal.
 #[derive(Clone, Debug)]
 pub enum Step<'a> {
+    /// Dumps are being restored, or a backup is being unpacked; what is being done.
+    Restoring(&'a str),
     /// The backup is being copied for a layout.
     Copying(&'a str),
     /// A trial begins: layout, its number from 1, and how many there are.
@@ -43,6 +46,14 @@ pub enum Step<'a> {
     Phase(&'a str),
     /// Something could not be cleaned up.
     Warning(&'a str),
+}
+
+/// What is in the folder of a rehearsal already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stored {
+    Nothing,
+    /// The database that dumps were restored to.
+    Restored,
 }
 
 impl ResolvedRehearsal {
@@ -84,7 +95,7 @@ impl ResolvedRehearsal {
             .canonicalize()
             .map_err(RehearsalError::Volumes)?;
         let plan = self.prepared.plan();
-        self.check_space(&folder)?;
+        self.check_space(&folder, &self.facts, Stored::Nothing)?;
         let player = LogPlayer::new(
             Arc::clone(&self.schedule),
             self.request.pace,
@@ -94,19 +105,31 @@ impl ResolvedRehearsal {
             product: Arc::clone(&self.product),
             registration: Arc::clone(registration),
             hooks,
-            facts: &self.facts,
-            folder,
+            facts: self.facts.clone(),
+            folder: folder.clone(),
             logins: self.schedule.logins(),
             schedule: &self.schedule,
             reads_only: self.request.log.reads_only,
             player: &player,
             staged: Vec::new(),
         };
-        for arm in &plan.arms {
-            observe(Step::Copying(&arm.name));
-            let stage = &self.prepared.ready(&arm.name).1.stage;
-            copies.stage(&self.request.backup, &arm.settings, stage)?;
-            self.check_interrupted(hooks)?;
+        match &self.request.source {
+            Source::Backup(backup) if !self.facts.is_packed => {
+                self.stage_all(&mut copies, backup, hooks, observe)?;
+            }
+            source => {
+                let restored = copies.restore(source, &plan.arms[0].settings, &|what| {
+                    observe(Step::Restoring(what));
+                })?;
+                let staged = self
+                    .check_space(&folder, &copies.facts, Stored::Restored)
+                    .and_then(|()| {
+                        self.stage_all(&mut copies, restored.directory(), hooks, observe)
+                    });
+                let ended = restored.end();
+                staged?;
+                ended?;
+            }
         }
         let mut outcomes: BTreeMap<&str, Outcome> = BTreeMap::new();
         let trials = plan.trials();
@@ -133,7 +156,24 @@ impl ResolvedRehearsal {
             let outcome = outcomes.entry(&trial.arm).or_default();
             outcome.merge(player.take_outcome());
         }
-        Ok(self.document(&outcomes))
+        Ok(self.document(&outcomes, &copies.facts))
+    }
+
+    /// Copies a backup to the volumes of each layout.
+    fn stage_all(
+        &self,
+        copies: &mut Copies<'_>,
+        backup: &Path,
+        hooks: &HostHooks,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<(), RehearsalError> {
+        for arm in &self.prepared.plan().arms {
+            observe(Step::Copying(&arm.name));
+            let stage = &self.prepared.ready(&arm.name).1.stage;
+            copies.stage(backup, &arm.settings, stage)?;
+            self.check_interrupted(hooks)?;
+        }
+        Ok(())
     }
 
     fn check_interrupted(&self, hooks: &HostHooks) -> Result<(), RehearsalError> {
@@ -143,10 +183,28 @@ impl ResolvedRehearsal {
         }
     }
 
-    /// Checks that there is room for a copy for each layout, and for what a trial writes.
-    fn check_space(&self, folder: &Path) -> Result<(), RehearsalError> {
+    /// Checks that there is room for a copy for each layout, for what a trial writes, and for a database that is still to be restored.
+    fn check_space(
+        &self,
+        folder: &Path,
+        facts: &BackupFacts,
+        stored: Stored,
+    ) -> Result<(), RehearsalError> {
         let layouts = self.prepared.plan().arms.len();
-        let needed = Bytes(self.facts.size.0.saturating_mul(layouts as u64 + 1));
+        let copies = experiment::plan::counted(layouts, "copy");
+        let what = match &self.request.source {
+            Source::Backup(_) if !self.facts.is_packed => "the backup",
+            Source::Backup(_) => "the unpacked backup",
+            Source::Dumps(_) => "the restored database",
+        };
+        let (times, copies) = match what {
+            what if stored == Stored::Nothing && what != "the backup" => (
+                layouts + 2,
+                format!("{what} and {copies} of it, by an estimate,"),
+            ),
+            what => (layouts + 1, format!("{copies} of {what}")),
+        };
+        let needed = Bytes(facts.size.0.saturating_mul(times as u64));
         let there = nix::sys::statvfs::statvfs(folder);
         let there = there.map_err(|error| RehearsalError::Volumes(error.into()))?;
         let free = Bytes(there.blocks_available() as u64 * there.fragment_size() as u64);
@@ -154,14 +212,14 @@ impl ResolvedRehearsal {
             true => Ok(()),
             false => Err(RehearsalError::Space {
                 folder: folder.to_owned(),
-                copies: experiment::plan::counted(layouts, "copy"),
+                copies,
                 needed,
                 free,
             }),
         }
     }
 
-    fn document(&self, outcomes: &BTreeMap<&str, Outcome>) -> Rehearsal {
+    fn document(&self, outcomes: &BTreeMap<&str, Outcome>, facts: &BackupFacts) -> Rehearsal {
         let request = &self.request;
         let schedule = &self.schedule;
         let arms = || self.prepared.plan().arms.iter();
@@ -225,11 +283,11 @@ impl ResolvedRehearsal {
         Rehearsal {
             schema: SCHEMA.to_owned(),
             backup: Backup {
-                server: format!("{} {}", self.product.name(), self.facts.version),
-                kind: self.facts.kind.clone(),
-                bytes: self.facts.size.0,
-                settings: self.facts.settings.clone(),
-                changed: self.facts.changed.clone(),
+                server: format!("{} {}", self.product.name(), facts.version),
+                kind: facts.kind.clone(),
+                bytes: facts.size.0,
+                settings: facts.settings.clone(),
+                changed: facts.changed.clone(),
             },
             log: Log {
                 form: self.log.form.clone(),
@@ -247,7 +305,7 @@ impl ResolvedRehearsal {
                 has_durations: self.log.has_durations,
             },
             fidelity_min: request.fidelity,
-            assumed: self.assumed.clone(),
+            assumed: facts.assumed.iter().chain(&self.assumed).cloned().collect(),
             layouts,
             statements: statements
                 .into_iter()

@@ -27,14 +27,14 @@ use super::schedule::Schedule;
 use engine::logged::Login;
 
 /// Most space that a volume has beyond the backup: what is written to a copy.
-const SPARE: Bytes = Bytes::gib(16);
+pub(crate) const SPARE: Bytes = Bytes::gib(16);
 
 /// Copies of a backup, and the trials on them.
 pub(crate) struct Copies<'a> {
     pub(crate) product: Arc<dyn RehearsedProduct>,
     pub(crate) registration: Arc<Registration>,
     pub(crate) hooks: &'a HostHooks,
-    pub(crate) facts: &'a BackupFacts,
+    pub(crate) facts: BackupFacts,
     /// Where images are.
     pub(crate) folder: PathBuf,
     pub(crate) logins: Vec<Login>,
@@ -54,15 +54,15 @@ pub(crate) struct Staged {
 }
 
 /// Mounted volumes.
-struct Mounted {
+pub(crate) struct Mounted {
     /// First, so that they are unmounted before their directories are removed.
-    site: Arc<RemoteSite>,
-    directory: OwnDirectory,
+    pub(crate) site: Arc<RemoteSite>,
+    pub(crate) directory: OwnDirectory,
 }
 
 impl Mounted {
     /// Gives a server that runs as another user access to them.
-    fn let_in(&self) -> io::Result<()> {
+    pub(crate) fn let_in(&self) -> io::Result<()> {
         let own = Folder::open(self.directory.path()).map_err(io::Error::other)?;
         own.change_mode(0o711).map_err(io::Error::other)
     }
@@ -100,7 +100,7 @@ impl Copies<'_> {
             settings,
             let_in: &|| mounted.let_in(),
         };
-        let copied = self.product.stage(backup, self.facts, &on);
+        let copied = self.product.stage(backup, &self.facts, &on);
         let directory = mounted.directory.path().to_owned();
         let stopped = when_unused(|| mounted.site.stop());
         copied?;
@@ -133,7 +133,7 @@ impl Copies<'_> {
             .collect()
     }
 
-    fn mount(
+    pub(crate) fn mount(
         &self,
         images: &Path,
         volumes: &[VolumeSpec],
@@ -185,7 +185,7 @@ impl Copies<'_> {
     ) -> Result<Started, EngineError> {
         let moved = [(staged.mounted.clone(), mounted.directory.path().to_owned())];
         let trial = Rehearsed {
-            facts: self.facts,
+            facts: &self.facts,
             logins: &self.logins,
             sessions: self.schedule.sessions(),
             reads_only: self.reads_only,

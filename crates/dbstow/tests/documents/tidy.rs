@@ -108,6 +108,10 @@ const WRITERS: &[(&str, &str)] = &[
         "removes the folder with copies that it has made",
     ),
     (
+        "rehearse/src/restored.rs",
+        "removes the folder with the restored database that it has made",
+    ),
+    (
         "engines/postgres/src/rehearse/copy.rs",
         "copies a backup to volumes that no other user can reach, by handles",
     ),

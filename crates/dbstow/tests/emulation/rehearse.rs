@@ -15,7 +15,7 @@ use testing::server::binaries;
 use testing::theirs::Theirs;
 
 /// A layout on one disk of a catalogue.
-fn layout(iops: u32) -> String {
+pub(super) fn layout(iops: u32) -> String {
     format!(
         "[machine]\ntype = \"aws.m7i.large\"\n\n[volume.data]\ndisk = \"aws.gp3\"\nsize = \"20 GiB\"\niops = {iops}\n\n\
          [placement.all]\ndata = {{ volumes = \"data\" }}\ntemp = {{ volumes = \"data\" }}\nlog = {{ volumes = \"data\" }}\n"
@@ -43,18 +43,26 @@ fn rehearsed() -> Option<(Folder, Theirs)> {
     let base = theirs.path("base");
     // It is read by the server's user, and by root.
     theirs.hand_over(&theirs.path("pgpass"));
-    theirs.run("pg_basebackup", |command| {
-        command
-            .env("PGPASSFILE", theirs.path("pgpass"))
-            .args([
-                "-h",
-                theirs.path("").to_str().unwrap(),
-                "-p",
-                &theirs.port().to_string(),
-            ])
-            .args(["-U", "boss", "--no-password", "--checkpoint=fast", "-D"])
-            .arg(&base)
-    });
+    let backups: [(&Path, &[&str]); 2] = [
+        (&base, &[]),
+        (&theirs.path("packed"), &["--format=tar", "--gzip"]),
+    ];
+    for (folder, more) in backups {
+        theirs.run("pg_basebackup", |command| {
+            command
+                .env("PGPASSFILE", theirs.path("pgpass"))
+                .args([
+                    "-h",
+                    theirs.path("").to_str().unwrap(),
+                    "-p",
+                    &theirs.port().to_string(),
+                ])
+                .args(["-U", "boss", "--no-password", "--checkpoint=fast"])
+                .args(more)
+                .arg("-D")
+                .arg(folder)
+        });
+    }
     settings(&["log_min_duration_statement=0", "log_connections=on"]);
     theirs.pgbench(&["-c", "2", "-t", "40", "-n", "-M", "prepared"]);
     theirs.pgbench(&["-c", "2", "-t", "20", "-n"]);
@@ -85,8 +93,20 @@ fn arguments<'a>(base: &'a str, log: &'a str, more: &[&'a str]) -> Vec<&'a str> 
     all
 }
 
+/// The document of a rehearsal, which keeps to its schema.
+pub(super) fn document(folder: &Folder, name: &str) -> Value {
+    let schema = include_str!("../../../../schema/rehearsal.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let document = serde_json::from_str(&folder.read(&format!("{name}/rehearsal.json"))).unwrap();
+    let errors = validator.iter_errors(&document);
+    let errors: Vec<String> = errors.map(|error| error.to_string()).collect();
+    assert_eq!(errors, [""; 0], "{document}");
+    document
+}
+
 /// Names, sizes and times of all files.
-fn content(folder: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
+pub(super) fn content(folder: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
     let mut all = Vec::new();
     let mut left = vec![folder.to_owned()];
     while let Some(next) = left.pop() {
@@ -135,7 +155,7 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
             "UPDATE pgbench_accounts SET abalance = abalance + ",
         ],
     );
-    let document: Value = serde_json::from_str(&folder.read("rehearsal/rehearsal.json")).unwrap();
+    let document = document(&folder, "rehearsal");
     // 60 transactions of 7 statements on 2 clients each, two questions of each pgbench, and the two of the notes.
     assert_eq!(
         document["log"]["statements"],
@@ -174,6 +194,21 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
     );
     let reads: Value = serde_json::from_str(&reads).unwrap();
     assert_eq!(reads["layouts"][0]["fidelity"], 1.0, "{reads}");
+
+    // The same backup in archives, of which nothing is unpacked beside them; settings of the user's come before its own.
+    let packed = theirs.path("packed");
+    let before = content(&packed);
+    folder.write("own.conf", "shared_buffers = 48MB\n");
+    let more = ["--settings", "own.conf", "--out", "packed", "--full"];
+    let printed = folder.stdout(&arguments(packed.to_str().unwrap(), &log, &more));
+    contains(
+        &printed,
+        &["base backup in tar format", "shared_buffers = 48MB"],
+    );
+    let from_archives: Value = serde_json::from_str(&folder.read("packed/rehearsal.json")).unwrap();
+    assert_eq!(from_archives["layouts"][0]["fidelity"], 1.0);
+    assert_eq!(content(&packed), before);
+    assert!(!folder.path("packed/volumes").exists());
 
     // Of a log whose statements fail there is no verdict: what is inserted here is in the log's database alone.
     let stamp = "2026-11-28 09:00:00.000 UTC [812] LOG:  duration: 1.0 ms  statement: ";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueHint;
 use engine::logged::LogRequest;
 use experiment::spec::percentage;
-use rehearse::{Order, Pace};
+use rehearse::{Order, Pace, Source};
 
 use crate::command::choice::{Choice, one_of};
 use crate::command::product_args::{OfDrill, ProductArgs};
@@ -16,12 +16,20 @@ use crate::command::product_args::{OfDrill, ProductArgs};
     dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --layout candidate.toml\n  \
     dbstow rehearse --backup base/ --statements postgresql.log --prefix '%m [%p] %u@%d ' --layout today.toml\n  \
     dbstow rehearse --backup base/ --statements postgresql.json --layout today.toml --layout candidate.toml --pace original --window 09:00-09:20\n  \
-    dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --reads-only --with-text")]
+    dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --reads-only --with-text\n  \
+    dbstow rehearse --dump shop.dump/ --settings rds.conf --statements postgresql.log --layout rds.toml --layout candidate.toml")]
 pub struct Args {
-    /// Backup of the server: the directory of a pg_basebackup in plain format, or the data directory of a stopped server; it is
-    /// only read
+    /// Backup of the server: the directory of a pg_basebackup (plain, or tar with or without gzip), or the data directory of a
+    /// stopped server; it is only read
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dump", conflicts_with = "dump")]
+    pub backup: Option<PathBuf>,
+    /// Instead of a backup, a dump of a database: the directory of a pg_dump --format=directory; may be given several times, for
+    /// several databases
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub backup: PathBuf,
+    pub dump: Vec<PathBuf>,
+    /// Settings of the server, as in postgresql.conf; they take precedence over those of a backup, and a dump has none
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub settings: Option<PathBuf>,
     /// Log with the server's statements: csvlog, jsonlog or stderr, written with log_min_duration_statement = 0 or log_statement =
     /// all
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -93,6 +101,13 @@ const ORDERS: &[Choice<Order>] = &[
 ];
 
 impl Args {
+    pub(super) fn source(&self) -> Source {
+        match &self.backup {
+            Some(backup) => Source::Backup(backup.clone()),
+            None => Source::Dumps(self.dump.clone()),
+        }
+    }
+
     pub(super) fn log(&self) -> LogRequest {
         LogRequest {
             window: self.window,

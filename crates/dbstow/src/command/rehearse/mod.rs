@@ -82,7 +82,8 @@ fn rehearsed(
             .iter()
             .map(|file| layout(file))
             .collect::<Result<_>>()?,
-        backup: args.backup.clone(),
+        source: args.source(),
+        settings: args.settings.clone(),
         statements: args.statements.clone(),
         log: args.log(),
         pace: args.pace,
@@ -97,6 +98,7 @@ fn rehearsed(
     let resolved = resolved.map_err(|error| match error {
         RehearsalError::Log { .. }
         | RehearsalError::NameTwice { .. }
+        | RehearsalError::NoDatabase { .. }
         | RehearsalError::Sessions { .. } => UsageError(error.to_string()).into(),
         RehearsalError::Request(error) => error.into(),
         RehearsalError::Spec(error) => error.into(),
@@ -150,6 +152,7 @@ fn with_progress(
     let progress = Progress::new(0, "{wide_bar} {pos} of {len}  {msg}");
     let trial = parking_lot::Mutex::new(String::new());
     let rehearsal = rehearse(&|step| match step {
+        Step::Restoring(what) => progress.set_message(what),
         Step::Copying(layout) => progress.set_message(&format!("copying the backup for {layout}")),
         Step::Trial(layout, number, trials) => {
             match number {

@@ -1,4 +1,4 @@
-//! A backup, checked before anything is copied: `pg_basebackup` in plain format, or the data directory of a stopped server.
+//! A backup, checked before anything is copied: `pg_basebackup` in plain format, or unpacked, or the data directory of a stopped server.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -22,6 +22,9 @@ const DEPTH_MAX: usize = 8;
 /// <https://www.postgresql.org/docs/18/runtime-config-resource.html>, read 2026-11-28.
 const SHARED_BUFFERS: Bytes = Bytes::mib(128);
 
+/// What every private server changes.
+pub(crate) const LETS_IN: &str = "it has no network, listens on a socket of its own, and lets in only dbstow, as the users of the log";
+
 /// Checks a backup, for the server of `binaries`.
 ///
 /// # Errors
@@ -30,25 +33,11 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
     let refused = |why: String| EngineError::Missing(format!("{}: {why}", backup.display()));
     let folder = Folder::open(backup).map_err(|error| EngineError::Missing(error.to_string()))?;
     let read = |name: &str| input::inside(&folder, name, SETTINGS_BYTES_MAX);
-    if folder.holds("base.tar".as_ref()) || folder.holds("base.tar.gz".as_ref()) {
-        return Err(refused(
-            "it is a backup in tar format, which is not read yet; unpack base.tar into a directory and pg_wal.tar into its pg_wal, or \
-             take the backup with pg_basebackup --format=plain"
-                .to_owned(),
-        ));
-    }
     let version = read("PG_VERSION").map_err(|_| {
-        refused("it has no PG_VERSION; give the directory of a base backup (pg_basebackup --format=plain) or of a stopped server".to_owned())
+        refused("it has no PG_VERSION; give the directory of a base backup (pg_basebackup) or of a stopped server".to_owned())
     })?;
     let version = version.trim().to_owned();
-    if version != binaries.major.to_string() {
-        return Err(refused(format!(
-            "it is of PostgreSQL {}, and {} has version {}; name the programs of its version with --postgres-bin",
-            version.escape_debug(),
-            binaries.folder.display(),
-            binaries.version
-        )));
-    }
+    check_version(&version, binaries).map_err(&refused)?;
     let is_base = folder.holds("backup_label".as_ref());
     if folder.holds("postmaster.pid".as_ref()) {
         return Err(refused(
@@ -65,8 +54,7 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
     }
     check_log(&folder, is_base).map_err(&refused)?;
     check_tablespaces(&folder).map_err(&refused)?;
-    let mut size = 0;
-    measure(&folder, 0, &mut size).map_err(&refused)?;
+    let size = size_of(&folder).map_err(&refused)?;
     let mut configuration = Configuration::default();
     let mut has_settings = false;
     for name in ["postgresql.conf", "postgresql.auto.conf"] {
@@ -77,7 +65,7 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
         }
     }
     let mut changed = vec![
-        "it has no network, listens on a socket of its own, and lets in only dbstow, as the users of the log".to_owned(),
+        LETS_IN.to_owned(),
         "it has a superuser dbstow more".to_owned(),
     ];
     if !has_settings {
@@ -98,13 +86,27 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
             true => "base backup".to_owned(),
             false => "data directory of a stopped server".to_owned(),
         },
-        size: Bytes(size),
+        size,
         memory: memory
             .and_then(|text| size_of_setting(text))
             .unwrap_or(SHARED_BUFFERS),
         settings: configuration.kept,
         changed,
+        ..BackupFacts::default()
     })
+}
+
+/// Checks that the programs are of a backup's major version.
+pub(super) fn check_version(version: &str, binaries: &Binaries) -> Result<(), String> {
+    match version == binaries.major.to_string() {
+        true => Ok(()),
+        false => Err(format!(
+            "it is of PostgreSQL {}, and {} has version {}; name the programs of its version with --postgres-bin",
+            version.escape_debug(),
+            binaries.folder.display(),
+            binaries.version
+        )),
+    }
 }
 
 /// The state of its server, in PostgreSQL's words.
@@ -165,6 +167,13 @@ fn check_tablespaces(folder: &Folder) -> Result<(), String> {
             experiment::plan::counted(count, "tablespace")
         )),
     }
+}
+
+/// The size of all files of a data directory.
+pub(super) fn size_of(folder: &Folder) -> Result<Bytes, String> {
+    let mut size = 0;
+    measure(folder, 0, &mut size)?;
+    Ok(Bytes(size))
 }
 
 /// Adds up the sizes of its files. Links and special files are refused.
@@ -249,8 +258,6 @@ mod tests {
             "{}",
             refused()
         );
-        fs::write(place.path().join("base.tar"), "").unwrap();
-        assert!(refused().contains("tar format"), "{}", refused());
     }
 
     #[test]

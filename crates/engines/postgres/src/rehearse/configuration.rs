@@ -169,7 +169,12 @@ pub(crate) struct Configuration {
     pub(crate) kept: BTreeMap<String, String>,
     /// What is changed, as sentences without a full stop.
     pub(crate) changed: Vec<String>,
+    /// Whether its pages have checksums, where that is said.
+    pub(crate) checksums: Option<bool>,
 }
+
+/// The setting that says how a cluster was made, and that no server takes.
+pub(crate) const CHECKSUMS: &str = "data_checksums";
 
 impl Configuration {
     /// Adds the text of a settings file, whose later settings override earlier ones.
@@ -182,6 +187,8 @@ impl Configuration {
                 self.note(format!(
                     "{file}: {name} '{value}' is not followed, its settings are not taken over"
                 ));
+            } else if name == CHECKSUMS {
+                self.checksums = Some(value == "on");
             } else if KEPT.contains(&name.as_str()) {
                 self.kept.insert(name, value);
             } else if let Some((name, why)) = CHANGED.iter().find(|(changed, _)| *changed == name)

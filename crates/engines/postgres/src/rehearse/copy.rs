@@ -84,7 +84,8 @@ fn copy_all(
     Ok(())
 }
 
-fn copy_file(mut from: File, mut to: File, owner: Option<Owner>) -> io::Result<()> {
+/// Copies a file, and gives the copy to `owner`.
+pub(super) fn copy_file(mut from: File, mut to: File, owner: Option<Owner>) -> io::Result<()> {
     io::copy(&mut from, &mut to)?;
     match owner {
         Some((user, group)) => std::os::unix::fs::fchown(&to, Some(user), Some(group)),

@@ -6,15 +6,17 @@ use std::sync::Arc;
 
 use host::orphans::Registration;
 
+use super::configuration::{CHECKSUMS, Configuration};
+use super::restore::{self, Programs};
 use super::server::Server;
-use super::{backup, copy, read};
+use super::{backup, copy, dump, packed, read};
 use crate::drill::Places;
 use crate::trial::cluster::Cluster;
 use crate::trial::{Binaries, Postgres};
 use engine::drilled::Origin;
 use engine::logged::{LogError, LogRequest, StatementLog};
 use engine::managed_server::{Directories, Owner};
-use engine::rehearsed::{BackupFacts, CopyVolumes, Rehearsed, RehearsedProduct};
+use engine::rehearsed::{BackupFacts, CopyVolumes, Rehearsed, RehearsedProduct, RestoreVolume};
 use engine::{Engine, EngineError};
 use experiment::spec::{Role, Settings};
 
@@ -26,6 +28,19 @@ const CONNECTIONS: u32 = 100;
 
 /// Prefix of the tablespaces for temporary files.
 const PREFIX: &str = "dbstow_";
+
+/// What is assumed where settings are not given.
+const DEFAULTS: &str = "a dump has no settings of its server: they are PostgreSQL's defaults (shared_buffers = 128MB), which a server in \
+                        use seldom has; give its own by --settings";
+
+/// What is assumed of every dump.
+const OF_DUMPS: [&str; 3] = [
+    DEFAULTS,
+    "tables and indexes were written anew from a dump, in order and without the free space that updates leave: less is read than on \
+     the server itself; take a base backup where you can",
+    "a dump has neither memberships nor settings of roles: users of the log are members of the roles that it names and that do not \
+     log in, and statements that were denied may be allowed",
+];
 
 /// PostgreSQL: a private server on a copy of another one's files.
 pub(crate) struct RehearsedPostgres {
@@ -43,7 +58,8 @@ impl RehearsedPostgres {
         settings: &Settings,
         (sessions, reads_only): (u32, bool),
     ) -> Vec<(String, String)> {
-        let own = facts.settings.iter();
+        // How pages were made is not a setting of a server.
+        let own = facts.settings.iter().filter(|(name, _)| *name != CHECKSUMS);
         let mut all: Vec<(String, String)> = own
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
@@ -95,7 +111,69 @@ impl RehearsedProduct for RehearsedPostgres {
     }
 
     fn inspect(&self, backup: &Path) -> Result<BackupFacts, EngineError> {
-        backup::inspect(backup, &self.binaries)
+        match packed::is_packed(backup) {
+            true => packed::inspect(backup, &self.binaries),
+            false => backup::inspect(backup, &self.binaries),
+        }
+    }
+
+    fn unpack(
+        &self,
+        backup: &Path,
+        facts: &BackupFacts,
+        on: &RestoreVolume<'_>,
+    ) -> Result<(PathBuf, BackupFacts), EngineError> {
+        let directory = packed::unpack(backup, on)?;
+        let mut found = backup::inspect(&directory, &self.binaries)?;
+        found.kind.clone_from(&facts.kind);
+        // Those that the user gave take precedence.
+        found.settings.extend(facts.settings.clone());
+        found.changed.extend(facts.changed.clone());
+        Ok((directory, found))
+    }
+
+    fn inspect_dumps(&self, dumps: &[PathBuf]) -> Result<BackupFacts, EngineError> {
+        let mut facts = dump::inspect(dumps, &self.binaries)?;
+        facts.changed = vec![backup::LETS_IN.to_owned()];
+        facts.assumed.extend(OF_DUMPS.map(str::to_owned));
+        Ok(facts)
+    }
+
+    fn add_settings(
+        &self,
+        facts: &mut BackupFacts,
+        name: &str,
+        text: &str,
+    ) -> Result<(), EngineError> {
+        let mut found = Configuration::default();
+        found.add(name, text);
+        if let Some(checksums) = found.checksums {
+            let value = if checksums { "on" } else { "off" };
+            found.kept.insert(CHECKSUMS.to_owned(), value.to_owned());
+        }
+        if found.kept.is_empty() {
+            return Err(EngineError::Missing(format!(
+                "{name}: it has no setting that a rehearsal takes over; give lines such as shared_buffers = 4GB, as in postgresql.conf"
+            )));
+        }
+        facts.settings.append(&mut found.kept);
+        facts.changed.append(&mut found.changed);
+        facts.assumed.retain(|assumed| assumed != DEFAULTS);
+        Ok(())
+    }
+
+    fn restore(
+        &self,
+        dumps: &[PathBuf],
+        facts: &BackupFacts,
+        on: &RestoreVolume<'_>,
+    ) -> Result<(PathBuf, BackupFacts), EngineError> {
+        let programs = Programs {
+            binaries: &self.binaries,
+            owner: self.owner,
+            registration: &self.registration,
+        };
+        restore::restore(programs, dumps, facts, on)
     }
 
     fn stage(

@@ -34,14 +34,15 @@ pub(crate) fn run_directory(
     registration: &Arc<Registration>,
     owner: Option<Owner>,
 ) -> Result<RunDirectory, EngineError> {
-    run_directory_for(registration, owner, &[])
+    run_directory_for(registration, owner, &[], None)
 }
 
-/// The same, where these roles may log in too.
+/// The same, where these roles may log in too; and as the superuser also the operating system user `own_client`.
 pub(crate) fn run_directory_for(
     registration: &Arc<Registration>,
     owner: Option<Owner>,
     roles: &[&str],
+    own_client: Option<&str>,
 ) -> Result<RunDirectory, EngineError> {
     let own = own_name(&POSTGRESQL)?;
     let (mut logins, mut names) = (String::new(), String::new());
@@ -56,6 +57,9 @@ pub(crate) fn run_directory_for(
         }
         logins += &format!("local all {} peer map={USER}\n", quoted(role));
         names += &format!("{USER} {} {}\n", quoted(&own), quoted(role));
+    }
+    if let Some(client) = own_client {
+        names += &format!("{USER} {} {USER}\n", quoted(client));
     }
     let files = [(LOGINS, logins), (NAMES, names), (SETTINGS, String::new())];
     RunDirectory::make(registration, owner, &files)

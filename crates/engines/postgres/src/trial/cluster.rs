@@ -19,6 +19,8 @@ use crate::trial::product::POSTGRESQL;
 use crate::trial::settings;
 use engine::EngineError;
 use engine::Patience;
+#[cfg(target_os = "linux")]
+use engine::managed_server::RunDirectory;
 use engine::managed_server::{Directories, ManagedServer, Owner, Purpose};
 use experiment::spec::Settings;
 
@@ -48,7 +50,7 @@ impl Cluster {
         let cluster = Cluster::found((binaries, owner), registration, data, settings)?;
         directories.make(data)?;
         directories.make(log)?;
-        cluster.initialise(log, initdb)?;
+        cluster.initialise(Some(log), initdb)?;
         Ok(cluster)
     }
 
@@ -83,7 +85,44 @@ impl Cluster {
         settings: &Settings,
         (server, roles): (Vec<(String, String)>, &[&str]),
     ) -> Result<Cluster, EngineError> {
-        let run = access::run_directory_for(registration, owner, roles)?;
+        let run = access::run_directory_for(registration, owner, roles, None)?;
+        Cluster::offline(
+            (binaries, owner),
+            registration,
+            (run, data),
+            settings,
+            server,
+        )
+    }
+
+    /// A server for a new data directory `data`, with these settings alone, without a network. Its own user, which is called
+    /// `client`, may log in as the superuser, as programs do that restore a dump.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn to_fill(
+        (binaries, owner): (&Binaries, Option<Owner>),
+        registration: &Arc<Registration>,
+        data: &Path,
+        settings: &Settings,
+        (server, client): (Vec<(String, String)>, Option<&str>),
+    ) -> Result<Cluster, EngineError> {
+        let run = access::run_directory_for(registration, owner, &[], client)?;
+        Cluster::offline(
+            (binaries, owner),
+            registration,
+            (run, data),
+            settings,
+            server,
+        )
+    }
+
+    #[cfg(target_os = "linux")]
+    fn offline(
+        (binaries, owner): (&Binaries, Option<Owner>),
+        registration: &Arc<Registration>,
+        (run, data): (RunDirectory, &Path),
+        settings: &Settings,
+        server: Vec<(String, String)>,
+    ) -> Result<Cluster, EngineError> {
         let own = access::settings(&run).into_iter();
         let own = own.map(|(name, value)| (name.to_owned(), value));
         let file = access::settings_file(&run);
@@ -213,10 +252,16 @@ impl Cluster {
         }
     }
 
-    fn initialise(&self, log: &Path, options: &[&str]) -> Result<(), EngineError> {
-        let output = self
+    /// Creates its data directory, and the log's directory `log`; `None`: in the data directory.
+    pub(crate) fn initialise(
+        &self,
+        log: Option<&Path>,
+        options: &[&str],
+    ) -> Result<(), EngineError> {
+        let mut command = self
             .server
-            .command(&self.binaries.program("initdb"), Purpose::Initialise)
+            .command(&self.binaries.program("initdb"), Purpose::Initialise);
+        command
             // Access rules are outside the data directory, whose own rules reject all logins.
             .args(["--auth=reject", "--encoding=UTF8", "--no-locale"])
             // What a trial requires on disk is written by the checkpoint after its load.
@@ -224,9 +269,11 @@ impl Cluster {
             .args((self.binaries.major >= 14).then_some("--no-instructions"))
             .args(options)
             .arg("--pgdata")
-            .arg(self.server.data())
-            .arg("--waldir")
-            .arg(log)
+            .arg(self.server.data());
+        if let Some(log) = log {
+            command.arg("--waldir").arg(log);
+        }
+        let output = command
             .output()
             .map_err(|error| EngineError::failed("start initdb", error))?;
         if output.status.success() {
