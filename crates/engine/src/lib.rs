@@ -21,6 +21,12 @@ mod registry;
 #[cfg(target_os = "linux")]
 pub mod drilled;
 #[cfg(target_os = "linux")]
+pub mod log_gathering;
+#[cfg(target_os = "linux")]
+pub mod log_lines;
+#[cfg(target_os = "linux")]
+pub mod log_text;
+#[cfg(target_os = "linux")]
 pub mod logged;
 pub mod recorder;
 #[cfg(target_os = "linux")]

@@ -34,6 +34,16 @@ pub enum LogError {
     Whole(String),
 }
 
+impl LogError {
+    /// An error about a line.
+    pub fn at(line: u64, why: impl Into<String>) -> LogError {
+        LogError::Line {
+            line,
+            why: why.into(),
+        }
+    }
+}
+
 /// A log of statements, by session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatementLog {
@@ -49,6 +59,8 @@ pub struct StatementLog {
     pub half_line: bool,
     /// Whether the log says how long statements took.
     pub has_durations: bool,
+    /// Whether the log says which statements failed; otherwise all are taken for having succeeded.
+    pub has_errors: bool,
 }
 
 /// Why a statement of a log cannot be replayed.
@@ -58,6 +70,8 @@ pub enum LeftOut {
     CopyFromClient,
     /// It starts a program, or reads or writes a file of the server's machine.
     CallsOut,
+    /// It is of the server itself, or changes its settings, accounts or sessions.
+    OfServer,
     /// Its parameters are not in the log, or were cut.
     NoParameters,
     /// Its text was cut, or is not text.
@@ -74,8 +88,13 @@ impl LeftOut {
     /// The reason, as it follows a number of statements.
     pub fn reason(self) -> &'static str {
         match self {
-            LeftOut::CopyFromClient => "COPY FROM STDIN, whose rows are not in a log",
+            LeftOut::CopyFromClient => {
+                "COPY FROM STDIN or LOAD DATA LOCAL, whose rows are not in a log"
+            }
             LeftOut::CallsOut => "start a program, or use a file of the server's machine",
+            LeftOut::OfServer => {
+                "are of the server itself, or change its settings, accounts or sessions"
+            }
             LeftOut::NoParameters => "have parameters that the log does not have",
             LeftOut::NoText => "have a text that is cut or not UTF-8",
             LeftOut::BeganBefore => "are of transactions that began before the log or the window",
@@ -120,6 +139,8 @@ pub struct Logged {
     pub end_us: Option<i64>,
     /// Whether it ended with an error.
     pub failed: bool,
+    /// How many rows it returned, where that is known.
+    pub rows: Option<u64>,
     /// What it does to its session's transaction.
     pub boundary: Boundary,
 }
@@ -147,8 +168,8 @@ pub trait LogSession: Send {
 /// How a statement ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Played {
-    /// As it should.
-    Done,
+    /// Without an error; with the number of rows that it returned, where that is known.
+    Done(Option<u64>),
     /// With this error.
     Failed(String),
 }

@@ -250,8 +250,13 @@ impl Stage<'_> {
         lane.took(logged, ended - sent);
         let open = playing.open.get_or_insert((sent, None));
         match (&played, logged.failed) {
-            (Played::Done, false) | (Played::Failed(_), true) => lane.outcome.as_recorded += 1,
-            (Played::Done, true) => lane
+            (Played::Done(Some(rows)), false) if logged.rows.is_some_and(|told| told != *rows) => {
+                let told = logged.rows.unwrap_or_default();
+                let how = || format!("{rows} rows, and {told} in the log");
+                lane.outcome.differs(&logged.form, how);
+            }
+            (Played::Done(_), false) | (Played::Failed(_), true) => lane.outcome.as_recorded += 1,
+            (Played::Done(_), true) => lane
                 .outcome
                 .differs(&logged.form, || "no error, unlike in the log".to_owned()),
             (Played::Failed(error), false) => {

@@ -245,6 +245,7 @@ impl ResolvedRehearsal {
                 began_before: self.log.began_before,
                 half_line: self.log.half_line,
                 has_durations: self.log.has_durations,
+                has_errors: self.log.has_errors,
             },
             fidelity_min: request.fidelity,
             assumed: self.assumed.clone(),

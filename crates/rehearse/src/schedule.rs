@@ -193,6 +193,7 @@ mod tests {
             start_us: start_ms * 1_000,
             end_us: Some(end_ms * 1_000),
             failed: false,
+            rows: None,
             boundary,
         }
     }

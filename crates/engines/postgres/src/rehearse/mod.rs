@@ -12,7 +12,6 @@ mod copy;
 mod csvlog;
 mod entry;
 mod jsonlog;
-mod lines;
 mod message;
 mod parameters;
 mod prefix;
