@@ -19,6 +19,8 @@ mod registry;
 
 // Its interface to a recording, a drill and a rehearsal.
 #[cfg(target_os = "linux")]
+pub mod copies;
+#[cfg(target_os = "linux")]
 pub mod drilled;
 #[cfg(target_os = "linux")]
 pub mod log_gathering;

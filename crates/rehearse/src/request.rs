@@ -45,14 +45,18 @@ pub struct RehearsedEngine {
 }
 
 impl RehearsedEngine {
-    /// The first one of a program; `None`: it has none.
-    pub fn first(engines: Engines) -> Option<RehearsedEngine> {
-        engines.built.iter().find_map(|provider| {
-            Some(RehearsedEngine {
-                provider: *provider,
-                rehearsal: provider.rehearsed()?,
+    /// The one that a backup is of, or the first one of a program; `None`: it has none.
+    pub fn of_backup(engines: Engines, backup: &Path) -> Option<RehearsedEngine> {
+        let all = || {
+            engines.built.iter().filter_map(|provider| {
+                Some(RehearsedEngine {
+                    provider: *provider,
+                    rehearsal: provider.rehearsed()?,
+                })
             })
-        })
+        };
+        let known = all().find(|engine| engine.rehearsal.recognises(backup));
+        known.or_else(|| all().next())
     }
 }
 
@@ -161,7 +165,7 @@ impl RehearsalRequest {
         let catalogues = catalogues.map(|file| file.display().to_string()).collect();
         let plan = Plan::new(&spec, false).at(place).reading(catalogues);
         let plan = in_memory_of_machines(plan, &inventory)?;
-        let assumed = limits_of_here(&plan);
+        let assumed = [facts.assumed.clone(), limits_of_here(&plan)].concat();
         let prepared = Prepared::new(&plan, &inventory, &Options::default())?;
         Ok(ResolvedRehearsal {
             request: self,

@@ -8,7 +8,7 @@ use experiment::spec::percentage;
 use rehearse::{Order, Pace};
 
 use crate::command::choice::{Choice, one_of};
-use crate::command::product_args::{OfDrill, ProductArgs};
+use crate::command::product_args::{OfRehearsal, ProductArgs};
 
 /// Arguments of `rehearse`.
 #[derive(Clone, Debug, clap::Args)]
@@ -16,14 +16,15 @@ use crate::command::product_args::{OfDrill, ProductArgs};
     dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --layout candidate.toml\n  \
     dbstow rehearse --backup base/ --statements postgresql.log --prefix '%m [%p] %u@%d ' --layout today.toml\n  \
     dbstow rehearse --backup base/ --statements postgresql.json --layout today.toml --layout candidate.toml --pace original --window 09:00-09:20\n  \
-    dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --reads-only --with-text")]
+    dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --reads-only --with-text\n  \
+    dbstow rehearse --backup prepared/ --statements slow.log --layout today.toml --layout candidate.toml")]
 pub struct Args {
-    /// Backup of the server: the directory of a pg_basebackup in plain format, or the data directory of a stopped server; it is
-    /// only read
+    /// Backup of the server: the directory of a pg_basebackup in plain format, that of a prepared mariadb-backup, or the data
+    /// directory of a stopped server; it is only read
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub backup: PathBuf,
-    /// Log with the server's statements: csvlog, jsonlog or stderr, written with log_min_duration_statement = 0 or log_statement =
-    /// all
+    /// Log with the server's statements: of PostgreSQL csvlog, jsonlog or stderr, written with log_min_duration_statement = 0 or
+    /// log_statement = all; of MariaDB a slow log with long_query_time = 0, or a general log
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub statements: PathBuf,
     /// Layout to rehearse on: machine, volumes and placements, as in an experiment; may be given several times, and the first is
@@ -72,7 +73,7 @@ pub struct Args {
     pub full: bool,
     /// Options of single products
     #[command(flatten)]
-    pub of_product: ProductArgs<OfDrill>,
+    pub of_product: ProductArgs<OfRehearsal>,
     /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub catalogue: Vec<PathBuf>,

@@ -40,7 +40,7 @@ const DOCUMENT: &str = "rehearsal.json";
 /// # Errors
 /// When the backup, the log or a layout cannot be used, a trial fails, or too few statements end as in the log.
 pub fn run(args: &Args) -> Result<()> {
-    let Some(engine) = RehearsedEngine::first(ENGINES) else {
+    let Some(engine) = RehearsedEngine::of_backup(ENGINES, &args.backup) else {
         bail!(
             "this build has no server that can be rehearsed; build dbstow with its default features"
         );

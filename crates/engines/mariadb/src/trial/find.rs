@@ -75,6 +75,16 @@ impl Programs {
         }
     }
 
+    /// Programs that are not there, of this version.
+    #[cfg(all(test, target_os = "linux"))]
+    pub(crate) fn example(version: &str) -> Programs {
+        Programs {
+            server: PathBuf::from("/usr/sbin/mariadbd"),
+            version: version.to_owned(),
+            scripts: PathBuf::new(),
+        }
+    }
+
     fn among(folders: &[PathBuf]) -> Result<Programs, EngineError> {
         let mut refused = None;
         let with_server = folders

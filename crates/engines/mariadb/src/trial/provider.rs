@@ -8,6 +8,8 @@ use crate::capture::{Product, of_server};
 use host::orphans::Registration;
 
 use crate::recorder::SERVERS;
+#[cfg(target_os = "linux")]
+use crate::rehearse::Rehearsal;
 use crate::session::url::ServerUrl;
 use crate::trial::external::External;
 use crate::trial::find::Programs;
@@ -18,6 +20,8 @@ use engine::EngineError;
 use engine::Options;
 use engine::Patience;
 use engine::recorder::RecordedServers;
+#[cfg(target_os = "linux")]
+use engine::rehearsed::RehearsalProvider;
 use engine::{
     EngineProvider, EngineRun, Opening, OptionKind, OptionSpec, ProductOptions, Started,
     TrialVolumes, Users,
@@ -27,7 +31,7 @@ use rules::Captured;
 use workload::Dialect;
 
 /// Option for the folder of its programs.
-const BIN: &str = "mariadb-bin";
+pub(crate) const BIN: &str = "mariadb-bin";
 
 const OPTIONS: &[OptionSpec] = &[OptionSpec {
     name: BIN,
@@ -36,6 +40,7 @@ const OPTIONS: &[OptionSpec] = &[OptionSpec {
     is_fact: true,
     excludes: None,
     in_drill: false,
+    in_rehearsal: true,
     login: None,
 }];
 
@@ -89,6 +94,11 @@ impl EngineProvider for Provider {
 
     fn recorded(&self) -> Option<&'static RecordedServers> {
         Some(&SERVERS)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn rehearsed(&self) -> Option<&'static dyn RehearsalProvider> {
+        Some(&Rehearsal)
     }
 
     fn capture(

@@ -104,6 +104,7 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
             .unwrap_or(SHARED_BUFFERS),
         settings: configuration.kept,
         changed,
+        assumed: Vec::new(),
     })
 }
 
