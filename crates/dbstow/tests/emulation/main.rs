@@ -11,3 +11,4 @@ mod mount;
 mod raw;
 mod real_time;
 mod rehearse;
+mod rehearse_mariadb;

@@ -15,7 +15,7 @@ use testing::server::binaries;
 use testing::theirs::Theirs;
 
 /// A layout on one disk of a catalogue.
-fn layout(iops: u32) -> String {
+pub(super) fn layout(iops: u32) -> String {
     format!(
         "[machine]\ntype = \"aws.m7i.large\"\n\n[volume.data]\ndisk = \"aws.gp3\"\nsize = \"20 GiB\"\niops = {iops}\n\n\
          [placement.all]\ndata = {{ volumes = \"data\" }}\ntemp = {{ volumes = \"data\" }}\nlog = {{ volumes = \"data\" }}\n"
@@ -69,7 +69,7 @@ fn rehearsed() -> Option<(Folder, Theirs)> {
     Some((folder, theirs))
 }
 
-fn arguments<'a>(base: &'a str, log: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+pub(super) fn arguments<'a>(base: &'a str, log: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut all = vec![
         "rehearse",
         "--backup",
@@ -86,7 +86,7 @@ fn arguments<'a>(base: &'a str, log: &'a str, more: &[&'a str]) -> Vec<&'a str> 
 }
 
 /// Names, sizes and times of all files.
-fn content(folder: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
+pub(super) fn content(folder: &Path) -> Vec<(String, u64, std::time::SystemTime)> {
     let mut all = Vec::new();
     let mut left = vec![folder.to_owned()];
     while let Some(next) = left.pop() {
