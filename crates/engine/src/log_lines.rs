@@ -48,7 +48,7 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// When it cannot be read, or is too long.
-    pub fn next(&mut self) -> Result<Option<Line>, LogError> {
+    pub fn next_line(&mut self) -> Result<Option<Line>, LogError> {
         let number = self.line + 1;
         let mut bytes = Vec::new();
         let mut bounded = (&mut self.from).take(ENTRY_BYTES_MAX as u64 + 1);
@@ -97,20 +97,20 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_half_and_an_endless_one_is_refused() {
         let mut lines = Lines::new(&b"one\r\ntwo"[..]);
-        let line = lines.next().unwrap().unwrap();
+        let line = lines.next_line().unwrap().unwrap();
         assert_eq!(
             (line.number, &*line.bytes, line.is_whole),
             (1, &b"one"[..], true)
         );
-        let line = lines.next().unwrap().unwrap();
+        let line = lines.next_line().unwrap().unwrap();
         assert_eq!(
             (line.number, &*line.bytes, line.is_whole),
             (2, &b"two"[..], false)
         );
-        assert!(lines.next().unwrap().is_none());
+        assert!(lines.next_line().unwrap().is_none());
 
         let mut lines = Lines::new(BufReader::new(std::io::repeat(b'x')));
-        let error = lines.next().err().unwrap().to_string();
+        let error = lines.next_line().err().unwrap().to_string();
         assert!(
             error.starts_with("line 1: it has more than 16 MiB"),
             "{error}"

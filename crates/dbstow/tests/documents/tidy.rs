@@ -108,6 +108,10 @@ const WRITERS: &[(&str, &str)] = &[
         "removes the folder with copies that it has made",
     ),
     (
+        "engine/src/copies.rs",
+        "gives copies of a backup to the server's user, by handles",
+    ),
+    (
         "engines/postgres/src/rehearse/copy.rs",
         "copies a backup to volumes that no other user can reach, by handles",
     ),

@@ -169,7 +169,7 @@ fn files_that_need_not_fit_together_are_refused_before_anything_is_made() {
     folder.make_folder("base");
     folder.write(
         "base/xtrabackup_checkpoints",
-        "backup_type = full-backuped\n".to_owned(),
+        "backup_type = full-backuped\n",
     );
     let said = folder.fails(&arguments("base", "log", &[]), 1);
     contains(

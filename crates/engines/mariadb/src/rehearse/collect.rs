@@ -116,8 +116,15 @@ impl<'a> Collector<'a> {
     /// The server has started, or opened its log again, so that numbers of sessions may be new ones.
     pub(crate) fn restarted(&mut self) {
         if !self.knows_begin {
-            self.closed
-                .extend(self.open.drain().map(|(_, session)| session));
+            for (_, session) in std::mem::take(&mut self.open) {
+                self.close(session);
+            }
+        }
+    }
+
+    fn close(&mut self, session: Session) {
+        if !session.statements.is_empty() {
+            self.closed.push(session);
         }
     }
 
@@ -152,7 +159,7 @@ impl<'a> Collector<'a> {
         let mut session = match (self.open.remove(&entry.session), &entry.said) {
             // The server has started meanwhile.
             (Some(old), Said::Connects(..)) => {
-                self.closed.push(old);
+                self.close(old);
                 Session::default()
             }
             (Some(session), _) => session,
@@ -173,7 +180,7 @@ impl<'a> Collector<'a> {
                     Some(self.gathering.text(database.as_deref().unwrap_or_default()));
             }
             Said::Quits => {
-                self.closed.push(session);
+                self.close(session);
                 return Ok(());
             }
             Said::Enters(database) => session.database = Some(self.gathering.text(&database)),

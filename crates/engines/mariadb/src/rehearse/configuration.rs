@@ -28,7 +28,6 @@ const KEPT: &[&str] = &[
     "div_precision_increment",
     "eq_range_index_dive_limit",
     "explicit_defaults_for_timestamp",
-    "foreign_key_checks",
     "group_concat_max_len",
     "histogram_size",
     "histogram_type",
@@ -138,6 +137,12 @@ const KEPT: &[&str] = &[
     "use_stat_tables",
 ];
 
+/// Variables that options set under another name.
+const RENAMED: [(&str, &str); 2] = [
+    ("time_zone", "default_time_zone"),
+    ("tx_isolation", "transaction_isolation"),
+];
+
 /// Longest value that is kept: `optimizer_switch` has a thousand characters.
 const VALUE_MAX: usize = 4_096;
 
@@ -157,7 +162,9 @@ fn add<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>, kept: &mut BTreeMap<
     for (name, value) in pairs {
         let (name, value) = (name.trim().to_ascii_lowercase(), value.trim());
         if KEPT.contains(&name.as_str()) && is_plain(value) {
-            kept.insert(name, value.to_owned());
+            let renamed = RENAMED.iter().find(|(variable, _)| *variable == name);
+            let name = renamed.map_or(name.as_str(), |(_, option)| option);
+            kept.insert(name.to_owned(), value.to_owned());
         }
     }
 }
@@ -191,10 +198,10 @@ mod tests {
         assert_eq!(
             kept,
             [
+                ("default_time_zone", "+02:00"),
                 ("innodb_buffer_pool_size", "8589934592"),
                 ("innodb_log_file_size", "67108864"),
                 ("sql_mode", ""),
-                ("time_zone", "+02:00"),
             ]
         );
         assert!(KEPT.is_sorted());

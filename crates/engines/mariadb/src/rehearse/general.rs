@@ -121,7 +121,7 @@ pub(crate) fn read(
     // The entry that may be continued.
     let mut current: Option<Entry> = None;
     let mut is_whole = true;
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         is_whole = line.is_whole;
         let (text, is_garbled) = line.text();
         match header.take(&text) {

@@ -8,11 +8,11 @@ use files::Folder;
 use host::orphans::Registration;
 
 use super::{accounts, backup, read};
-use crate::trial::find::Programs;
+use crate::trial::find::{BIN, Programs};
 use crate::trial::instance::Instance;
 use crate::trial::places::Places;
 use crate::trial::settings::{CONNECTIONS_SPARE, OBSERVED, list};
-use crate::trial::{BIN, MariaDb, Owner, least_owner};
+use crate::trial::{MariaDb, Owner, least_owner};
 use engine::logged::{LogError, LogRequest, StatementLog};
 use engine::managed_server::Directories;
 use engine::rehearsed::{BackupFacts, CopyVolumes, RehearsalProvider, Rehearsed, RehearsedProduct};

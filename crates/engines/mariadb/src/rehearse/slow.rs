@@ -66,7 +66,7 @@ pub(crate) fn read(
     let mut current: Option<Open> = None;
     let mut has_errors = true;
     let mut is_whole = true;
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         is_whole = line.is_whole;
         let (text, is_garbled) = line.text();
         let part = header.take(&text);
@@ -75,11 +75,10 @@ pub(crate) fn read(
         }
         let time = text.strip_prefix(TIME);
         let user = text.strip_prefix(USER);
-        if part == header::Part::First || time.is_some() || user.is_some() {
-            if let Some(done) = current.take() {
-                has_errors &= done.failed.is_some();
-                add(done, now_us, &mut database, &mut collector)?;
-            }
+        let begins = part == header::Part::First || time.is_some() || user.is_some();
+        if begins && let Some(done) = current.take() {
+            has_errors &= done.failed.is_some();
+            add(done, now_us, &mut database, &mut collector)?;
         }
         if part == header::Part::First {
             collector.restarted();

@@ -8,6 +8,9 @@ use host::child;
 
 use engine::EngineError;
 
+/// Option for the folder of its programs.
+pub(crate) const BIN: &str = "mariadb-bin";
+
 /// The oldest and the newest supported release, whose settings and counters are known.
 pub(crate) const RELEASES: (Release, Release) = (Release(10, 6), Release(11, 8));
 

@@ -34,7 +34,5 @@ pub use find::Programs;
 #[cfg(target_os = "linux")]
 pub(crate) use product::least_owner;
 pub use product::owner;
-#[cfg(target_os = "linux")]
-pub(crate) use provider::BIN;
 pub use provider::Provider;
 pub use server::MariaDb;

@@ -12,7 +12,7 @@ use crate::recorder::SERVERS;
 use crate::rehearse::Rehearsal;
 use crate::session::url::ServerUrl;
 use crate::trial::external::External;
-use crate::trial::find::Programs;
+use crate::trial::find::{BIN, Programs};
 use crate::trial::product::owner;
 use crate::trial::server::MariaDb;
 use crate::trial::settings;
@@ -29,9 +29,6 @@ use engine::{
 use experiment::spec::{Arm, Mode, Role};
 use rules::Captured;
 use workload::Dialect;
-
-/// Option for the folder of its programs.
-pub(crate) const BIN: &str = "mariadb-bin";
 
 const OPTIONS: &[OptionSpec] = &[OptionSpec {
     name: BIN,

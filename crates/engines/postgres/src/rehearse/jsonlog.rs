@@ -31,7 +31,7 @@ struct Object {
 /// When one has a mistake.
 pub(crate) fn read(from: impl BufRead, collector: &mut Collector<'_>) -> Result<(), LogError> {
     let mut lines = Lines::new(from);
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         if line.bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }

@@ -31,7 +31,7 @@ pub(crate) fn read(
         Some(prefix) => Prefix::parse(prefix).map_err(LogError::Whole)?,
         None => {
             while held.len() < FIRST_LINES
-                && let Some(line) = lines.next()?
+                && let Some(line) = lines.next_line()?
             {
                 held.push(line);
             }
@@ -47,7 +47,7 @@ pub(crate) fn read(
     loop {
         let line = match held.next() {
             Some(line) => line,
-            None => match lines.next()? {
+            None => match lines.next_line()? {
                 Some(line) => line,
                 None => break,
             },
