@@ -21,6 +21,8 @@ pub struct Gathering<'a> {
     began_before: u64,
     /// Whether the last line is incomplete.
     pub half_line: bool,
+    /// How exact its times are, if not to a millisecond.
+    pub exact_us: i64,
     /// Whether the log says how long statements took.
     pub has_durations: bool,
     /// Whether the log says which statements failed.
@@ -38,6 +40,7 @@ impl<'a> Gathering<'a> {
             left_out: BTreeMap::new(),
             began_before: 0,
             half_line: false,
+            exact_us: 0,
             has_durations: false,
             has_errors: false,
         }
@@ -148,6 +151,7 @@ impl<'a> Gathering<'a> {
             left_out: self.left_out,
             began_before: self.began_before,
             half_line: self.half_line,
+            exact_us: self.exact_us,
             has_durations: self.has_durations,
             has_errors: self.has_errors,
         })

@@ -57,6 +57,8 @@ pub struct StatementLog {
     pub began_before: u64,
     /// Whether the last line is incomplete.
     pub half_line: bool,
+    /// How exact its times are, if not to a millisecond.
+    pub exact_us: i64,
     /// Whether the log says how long statements took.
     pub has_durations: bool,
     /// Whether the log says which statements failed; otherwise all are taken for having succeeded.

@@ -18,6 +18,10 @@ pub(crate) struct Outcome {
     pub(crate) took_us: BTreeMap<Arc<str>, Vec<u32>>,
     /// How late statements were sent for which all was ready: the player's fault.
     pub(crate) player_late_us: Lateness,
+    /// How long sessions waited for transactions that had ended before in the log, together.
+    pub(crate) order_us: u64,
+    /// How long they waited since the log has a pause, or its time had not come, together.
+    pub(crate) pauses_us: u64,
     /// How late the server was ready for statements whose time had come; only where times are those of the log.
     pub(crate) server_late_us: Lateness,
 }
@@ -78,6 +82,8 @@ impl Outcome {
             self.took_us.entry(form).or_default().extend(took);
         }
         self.player_late_us.merge(other.player_late_us);
+        self.order_us += other.order_us;
+        self.pauses_us += other.pauses_us;
         self.server_late_us.merge(other.server_late_us);
     }
 

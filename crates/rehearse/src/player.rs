@@ -17,10 +17,13 @@ use super::outcome::Outcome;
 use super::pace::Pace;
 use super::schedule::{Planned, PlannedSession, Schedule};
 use engine::Engine;
-use engine::logged::{LogSession, Played};
+use engine::logged::{Boundary, LogSession, Logged, Played};
 
 /// Pauses that a log shows are exact to this, so that shorter ones are made up for later.
 const PAUSE_MIN_US: i64 = 2_000;
+
+/// How many statements that do nothing are played to see how long the way to the server and back takes: the shortest counts.
+const TRIPS: u32 = 20;
 
 /// Texts of errors that are kept.
 const ERRORS_KEPT: usize = 5;
@@ -67,6 +70,8 @@ struct Playing<'a> {
     ended_us: Option<i64>,
     /// Pauses of the log that were not made yet.
     pause_us: i64,
+    /// What the way to the server and back takes here: a pause of the log has it too.
+    trip_us: i64,
     /// The open transaction: when it began, and an error that the log does not have.
     open: Option<(Instant, Option<String>)>,
     session: Box<dyn LogSession + 'a>,
@@ -143,12 +148,14 @@ impl Stage<'_> {
     fn lane(&self, sessions: &[PlannedSession]) -> Result<Lane, String> {
         let connect = |session: &PlannedSession| self.engine.log_session(&session.login);
         let first = sessions.first().map(connect).transpose();
+        let first = first.map_err(|error| error.to_string());
+        let first = first.and_then(|first| first.map(|session| self.timed(session)).transpose());
         if first.is_err() {
             self.has_failed.store(true, Ordering::Relaxed);
         }
         self.barrier.wait();
         self.barrier.wait();
-        let mut first = first.map_err(|error| error.to_string())?;
+        let (mut first, trip_us) = first?.unzip();
         let mut lane = Lane::new();
         let Some(Some(begin)) = self.begin.get().copied() else {
             return Ok(lane);
@@ -167,7 +174,18 @@ impl Stage<'_> {
                 }
             };
             match connection {
-                Ok(session) => self.session(planned, session, begin, &mut lane),
+                Ok(session) => {
+                    let playing = Playing {
+                        begin,
+                        ended: self.clock.now(),
+                        ended_us: None,
+                        pause_us: 0,
+                        trip_us: trip_us.unwrap_or(0),
+                        open: None,
+                        session,
+                    };
+                    self.session(planned, playing, &mut lane);
+                }
                 Err(error) => self.leave(&planned.statements, &error.to_string(), &mut lane),
             }
         }
@@ -175,21 +193,33 @@ impl Stage<'_> {
         Ok(lane)
     }
 
-    fn session(
+    /// The session, and what the way to the server and back takes, in microseconds.
+    fn timed<'a>(
         &self,
-        planned: &PlannedSession,
-        session: Box<dyn LogSession + '_>,
-        begin: Instant,
-        lane: &mut Lane,
-    ) {
-        let mut playing = Playing {
-            begin,
-            ended: self.clock.now(),
-            ended_us: None,
-            pause_us: 0,
-            open: None,
-            session,
+        mut session: Box<dyn LogSession + 'a>,
+    ) -> Result<(Box<dyn LogSession + 'a>, i64), String> {
+        let nothing = Logged {
+            text: Arc::from(""),
+            form: Arc::from(""),
+            parameters: None,
+            is_prepared: false,
+            start_us: 0,
+            end_us: None,
+            failed: false,
+            rows: None,
+            boundary: Boundary::Within,
         };
+        let mut shortest = i64::MAX;
+        for _ in 0..TRIPS {
+            let sent = self.clock.now();
+            session.play(&nothing)?;
+            let took = (self.clock.now() - sent).as_nanos() / 1_000;
+            shortest = shortest.min(i64::try_from(took).unwrap_or(i64::MAX));
+        }
+        Ok((session, shortest))
+    }
+
+    fn session(&self, planned: &PlannedSession, mut playing: Playing<'_>, lane: &mut Lane) {
         for (place, statement) in planned.statements.iter().enumerate() {
             if (self.stopped)() {
                 return;
@@ -233,6 +263,8 @@ impl Stage<'_> {
         self.sleep_until(due);
         let sent = self.clock.now();
         lane.performance.thought += ready.max(due) - begun;
+        lane.outcome.order_us += (ready - begun).as_nanos() / 1_000;
+        lane.outcome.pauses_us += due.since(ready).as_nanos() / 1_000;
         let player_late = sent.since(ready.max(due));
         lane.outcome
             .player_late_us
@@ -281,7 +313,10 @@ impl Stage<'_> {
             Pace::Closed => {
                 // Of a session that began later, the time of its beginning is that of what it waits for.
                 let before = playing.ended_us.unwrap_or(logged.start_us);
-                playing.pause_us += logged.start_us - before;
+                let pause = logged.start_us - before - playing.trip_us;
+                // Statements that follow at once leave no debt beyond what the log's times are off by.
+                let debt_max = self.player.schedule.exact_us;
+                playing.pause_us = (playing.pause_us + pause).max(-debt_max);
                 if playing.pause_us < PAUSE_MIN_US {
                     return playing.ended;
                 }
@@ -333,7 +368,7 @@ impl Lane {
         }
     }
 
-    fn took(&mut self, logged: &engine::logged::Logged, took: Duration) {
+    fn took(&mut self, logged: &Logged, took: Duration) {
         self.performance.statements += 1;
         self.outcome.played += 1;
         let us = u32::try_from(took.as_nanos() / 1_000).unwrap_or(u32::MAX);

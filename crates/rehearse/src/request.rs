@@ -133,6 +133,7 @@ impl RehearsalRequest {
         let sessions = log.sessions.len() as u64;
         let logged = StatementLog {
             sessions: std::mem::take(&mut log.sessions),
+            exact_us: log.exact_us,
             ..StatementLog::default()
         };
         let schedule = Schedule::of(logged, self.order);

@@ -271,6 +271,8 @@ fn layout(name: &str, outcome: &Outcome, of: &ResolvedRehearsal) -> Layout {
         not_played: outcome.not_played,
         fidelity: outcome.fidelity(),
         total_ms: outcome.total_us() as f64 / 1e3,
+        order_ms: outcome.order_us as f64 / 1e3,
+        pauses_ms: outcome.pauses_us as f64 / 1e3,
         player_late_ms: mean(outcome.player_late_us.sum),
         player_late_max_ms: outcome.player_late_us.max as f64 / 1e3,
         server_late_ms: server.map(|late| mean(late.sum)),

@@ -27,6 +27,8 @@ pub struct Answer {
     pub layouts: Vec<Adjustable>,
     /// The place of the advised one among them, or of the first.
     pub chosen: usize,
+    /// Whether the model does not reproduce the recording on today's layout.
+    pub untested: bool,
 }
 
 /// An answer, and what its layouts can be tried with.
@@ -96,6 +98,7 @@ pub fn advise(
             command: command::repeating(asked),
             layouts: sliders.adjustable(),
             chosen: sliders.chosen(),
+            untested: !document.backtest.fits,
         },
         sliders,
     })

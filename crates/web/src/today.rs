@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use analysis::report::backtest::{misfit, report};
-use analysis::report::markdown;
+use analysis::report::page::any;
 use catalogue::Catalogue;
 use engine::Options;
 use experiment::spec::ExperimentText;
@@ -28,7 +28,7 @@ pub(crate) const PROFILE_OF_FINALISTS: &str = "../profile.toml";
 pub struct Tested {
     /// Why no advice follows, as sentences; empty where the profile fits.
     pub misfit: Vec<String>,
-    /// Recorded beside simulated figures, in Markdown.
+    /// Recorded beside simulated figures, as a page.
     pub report: String,
 }
 
@@ -133,6 +133,6 @@ pub fn back_test(profile: &str, today: &str, tell: &dyn Fn(f64)) -> Result<Teste
     let backtest = Today::new(profile, today)?.backtest(tell)?;
     Ok(Tested {
         misfit: misfit(&backtest).unwrap_or_default(),
-        report: markdown::render(&report(&backtest)),
+        report: any::page("back-test", &report(&backtest)),
     })
 }

@@ -84,17 +84,17 @@ impl Sliders {
     pub(crate) fn new(what_if: WhatIf, advice: &Advice) -> Sliders {
         let currency = advice.asked.currency.clone();
         let all = advice.every_layout();
-        let name = |layout: &Layout| {
+        let card = |layout: &Layout| {
             let named = all.iter().find(|(_, known)| *known == layout);
             let name = named.map_or("", |(name, _)| name.as_str());
-            let Card { price, machine, .. } = Card::of(String::new(), layout, &currency);
-            format!("{name}: {price}, {machine}")
+            Card::of(name.to_owned(), layout, &currency)
         };
+        let cards: Vec<Card> = what_if.layouts().map(card).collect();
         let chosen = what_if
             .layouts()
             .position(|layout| advice.chosen() == Some(layout));
         Sliders {
-            names: what_if.layouts().map(name).collect(),
+            names: cards.iter().map(|card| name(card, &cards)).collect(),
             chosen,
             what_if,
             currency,
@@ -192,6 +192,22 @@ impl Sliders {
             all.extend(iops);
         }
         all
+    }
+}
+
+/// What a layout is in a list: with its volumes where another one has its price and its machine.
+fn name(card: &Card, all: &[Card]) -> String {
+    let Card {
+        title,
+        price,
+        machine,
+        volumes,
+        ..
+    } = card;
+    let alike = |other: &&Card| (&other.price, &other.machine) == (price, machine);
+    match all.iter().filter(alike).count() {
+        1 => format!("{title}: {price}, {machine}"),
+        _ => format!("{title}: {price}, {machine}; {}", volumes.join("; ")),
     }
 }
 

@@ -189,7 +189,7 @@
     await showing(by("misfit"), async () => {
       const question = { call: "back_test", profile, today: by("layout").value };
       const tested = await ask(question, by("fit"), "Replaying the recording on this layout …");
-      by("figures").textContent = tested.report;
+      by("figures").srcdoc = tested.report;
       by("tested").hidden = false;
       if (tested.misfit.length) {
         const ways = "On this page: correct machine and disks; or take “recorded” as a disk, which is as the recording shows it; or tick “Answer even if ..” below.";
@@ -230,6 +230,7 @@
     offered("to-today", "text/plain", today);
     list(by("left-out"), answer.notes);
     by("command").textContent = [importing, answer.command].filter(Boolean).join("\n");
+    by("untested").hidden = !answer.untested;
     offerSliders(answer);
     by("answered").hidden = false;
   }

@@ -15,7 +15,7 @@ use super::{ExpectationFailed, ServerLogin, ServerTimeout, UsageError, listing};
 use crate::engines::{self, CAPTURED, rule_profiles};
 use analysis::findings;
 use analysis::lint::{self, Document};
-use analysis::report::lint::{json, list, report};
+use analysis::report::lint::{json, list, report, sarif};
 use experiment::results::Results;
 use experiment::spec::near;
 use files::input;
@@ -170,21 +170,9 @@ fn look<S: Server + ?Sized>(name: &str, server: &mut S, args: &Args) -> Result<(
             )?;
         }
         Format::Json => print(&json(&document), args.format)?,
-        Format::Sarif => print(&sarif(&document)?, args.format)?,
+        Format::Sarif => print(&sarif::render(&document), args.format)?,
     }
     held(&document, args.fail_on)
-}
-
-/// The document as SARIF, where this build has it.
-fn sarif(document: &Document) -> Result<String> {
-    #[cfg(feature = "sarif")]
-    return Ok(analysis::report::lint::sarif::render(document));
-    #[cfg(not(feature = "sarif"))]
-    {
-        let _ = document;
-        let message = "--format sarif: this build has no SARIF; build dbstow with --features sarif";
-        Err(UsageError(message.to_owned()).into())
-    }
 }
 
 fn print_list(format: Format) -> Result<()> {

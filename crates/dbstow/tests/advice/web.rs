@@ -1,6 +1,6 @@
 //! What the page answers is what the program writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -52,9 +52,14 @@ fn the_page_answers_byte_for_byte_as_the_command_that_it_shows() {
         notes,
         layouts,
         chosen,
+        untested,
     } = answer;
 
     assert_eq!(notes, [""; 0]);
+    assert!(!untested);
+    // No two of its layouts look alike in a list.
+    let names: BTreeSet<&str> = layouts.iter().map(|layout| layout.name.as_str()).collect();
+    assert_eq!(names.len(), layouts.len(), "{names:?}");
     let [written_json, written_html, written_finalists] = written(&command);
     assert_eq!(json, written_json);
     assert!(html == written_html, "the pages differ");

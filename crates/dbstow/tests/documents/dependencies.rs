@@ -266,3 +266,30 @@ fn crates_behind_a_wall_are_used_by_those_that_deny_toml_names() {
     }
     assert_eq!(wrong, [""; 0]);
 }
+
+/// Crates of others that a build of dbstow compiles here, with these arguments.
+#[cfg(target_os = "linux")]
+fn compiled(arguments: &[&str]) -> usize {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["tree", "--locked", "--package", "dbstow"]);
+    cargo.args(["--edges", "normal,build", "--prefix", "none"]);
+    cargo.args(["--format", "{p}"]).args(arguments);
+    let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    let output = output.expect("cargo runs: it started this test");
+    let listed = String::from_utf8(output.stdout).expect("names are text");
+    // A name, a version; a folder where it is a member; (*) where it was listed before.
+    let crates = listed.lines().filter(|line| !line.contains("(/"));
+    let names: BTreeSet<String> = crates
+        .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    names.len()
+}
+
+/// More is a decision: each takes time in every first build.
+#[test]
+#[cfg(target_os = "linux")]
+fn few_crates_are_compiled() {
+    let [all, lean] = [&[][..], &["--no-default-features"]].map(compiled);
+    assert!((200..=280).contains(&all), "{all} crates");
+    assert!((90..=120).contains(&lean), "{lean} crates without features");
+}

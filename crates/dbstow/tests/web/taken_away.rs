@@ -83,6 +83,14 @@ fn dropped_counters_become_a_bill_by_clicks() {
     page.fill("#disk-data", "azure.premium.p30");
     page.wait_for("['fit', 'misfit'].some(id => /fit(s)? this layout/.test(document.getElementById(id).textContent))");
     assert!(page.is_shown("tested"));
+    let figures = page.ask(
+        "document.getElementById('tested').open = true, document.getElementById('figures').srcdoc",
+    );
+    assert!(
+        figures
+            .as_str()
+            .is_some_and(|page| page.contains("<section id=\"figures\">"))
+    );
     page.fill("[name=data]", "60GiB");
     page.fill("[name=log]", "20GiB");
     page.click("[name=quick]");
@@ -95,6 +103,9 @@ fn dropped_counters_become_a_bill_by_clicks() {
             .unwrap()
             .contains("What the chosen layout costs")
     );
+    let fits = page.text("misfit").is_empty();
+    let marked = page.ask("!document.getElementById('untested').hidden");
+    assert_eq!(marked, !fits);
 
     // Both commands: the import, and the question.
     let command = page.text("command");

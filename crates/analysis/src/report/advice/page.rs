@@ -18,7 +18,7 @@ const SCRIPT: &str = include_str!("../../../templates/advice.js");
 pub(in crate::report) const STYLES: [&str; 4] = [UPLOT_STYLE, SORT_STYLE, CARD_STYLE, STYLE];
 pub(in crate::report) const SCRIPTS: [&str; 3] = [UPLOT, CHARTS, SCRIPT];
 
-/// Style of the cards, of the buttons that choose them, and of what an answer that is untested is marked with.
+/// Style of the cards, of the buttons that choose them, and of the figures of an answer that is untested.
 const CARD_STYLE: &str = r#".cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: .75rem; margin: 1rem 0; }
 .card { padding: .75rem 1rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--panel); break-inside: avoid; }
 .card.chosen { border: 2px solid var(--accent); }
@@ -35,7 +35,6 @@ const CARD_STYLE: &str = r#".cards { display: grid; grid-template-columns: repea
 @media print { .picks { display: none; } }
 .card ul { margin: .25rem 0; padding-left: 1.1rem; font-size: .92rem; }
 .trust { color: var(--soft); }
-.untested { padding: .5rem .75rem; border: 2px solid var(--throttle); border-radius: .3rem; color: var(--throttle); font-weight: 600; }
 body.doubtful #answer { border-left-color: var(--throttle); }
 body.doubtful .answer, body.doubtful .trust, body.doubtful .price, body.doubtful #layouts td, body.doubtful #changes td { color: var(--throttle); }
 "#;

@@ -1,7 +1,6 @@
 //! Rule outcomes for a server: the report, and SARIF. The JSON document is the value itself.
 
 pub mod list;
-#[cfg(feature = "sarif")]
 pub mod sarif;
 mod view;
 

@@ -4,25 +4,19 @@
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html> (read 2026-11). A finding fails at level
 //! error, warning or note; what cannot be determined is open; what is exempt or for other servers is not applicable.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
-use serde_sarif::sarif::{
-    Artifact, ArtifactLocation, Invocation, Location, LogicalLocation, PhysicalLocation,
-    PropertyBag, ReportingConfiguration, ReportingDescriptor, Result, ResultKind, ResultLevel, Run,
-    Tool, ToolComponent,
-};
+use serde_json::{Map, Value, json};
 
 use crate::lint::{self, Document, Outcome, RuleOutcomes};
 use experiment::plan::digest_of;
 
-/// The log itself. `serde_sarif::sarif::Sarif` writes the version last, but a reader needs it first.
+/// The log itself: a reader needs the version first.
 #[derive(Serialize)]
 struct Log {
     #[serde(rename = "$schema")]
     schema: &'static str,
     version: &'static str,
-    runs: [Run; 1],
+    runs: [Value; 1],
 }
 
 /// The log, ending in a line feed.
@@ -30,22 +24,19 @@ pub fn render(document: &Document) -> String {
     let rules = document.rules.iter().enumerate();
     let results = rules.flat_map(|(index, rule)| {
         let outcomes = rule.outcomes.iter();
-        outcomes.map(move |outcome| result(document, index as i64, rule, outcome))
+        outcomes.map(move |outcome| result(document, index, rule, outcome))
     });
-    let descriptors: Vec<_> = document.rules.iter().map(descriptor).collect();
-    let driver = ToolComponent::builder()
-        .name("dbstow")
-        .semantic_version(&document.version)
-        .rules(descriptors)
-        .build();
-    let invocation = Invocation::builder().execution_successful(true).build();
-    let captured = artifact(&document.server.capture);
-    let run = Run::builder()
-        .tool(Tool::builder().driver(driver).build())
-        .invocations([invocation])
-        .artifacts([Artifact::builder().location(captured).build()])
-        .results(results.collect::<Vec<_>>())
-        .build();
+    let driver = json!({
+        "name": "dbstow",
+        "semanticVersion": document.version,
+        "rules": document.rules.iter().map(descriptor).collect::<Vec<_>>(),
+    });
+    let run = json!({
+        "tool": { "driver": driver },
+        "invocations": [{ "executionSuccessful": true }],
+        "artifacts": [{ "location": artifact(document) }],
+        "results": results.collect::<Vec<_>>(),
+    });
     let log = Log {
         schema: "https://json.schemastore.org/sarif-2.1.0.json",
         version: "2.1.0",
@@ -56,51 +47,39 @@ pub fn render(document: &Document) -> String {
     text
 }
 
-fn artifact(path: &str) -> ArtifactLocation {
-    ArtifactLocation::builder().uri(uri(path)).build()
+/// The file that was looked at.
+fn artifact(document: &Document) -> Value {
+    json!({ "uri": uri(&document.server.capture) })
 }
 
-fn descriptor(rule: &RuleOutcomes) -> ReportingDescriptor {
+fn descriptor(rule: &RuleOutcomes) -> Value {
     let sources: Vec<String> = rule
         .sources
         .iter()
         .map(|source| format!("{} ({}, read {})", source.name, source.url, source.read))
         .collect();
     let help = format!("{}\n\nSources: {}.", rule.says, sources.join("; "));
-    let level = serde_json::to_value(level(&rule.severity)).expect("it is a text");
-    let configuration = ReportingConfiguration::builder().level(level).build();
-    let url = rule.sources.first().map_or("", |source| &source.url);
-    ReportingDescriptor::builder()
-        .id(&rule.id)
-        .short_description(&rule.title)
-        .full_description(&rule.says)
-        .help_uri(url)
-        .help(&help)
-        .default_configuration(configuration)
-        .properties(properties(&BTreeMap::from([
-            ("severity", &rule.severity),
-            ("why", &rule.why),
-        ])))
-        .build()
-}
-
-/// The fields of a value under their own names.
-fn properties(value: &impl Serialize) -> PropertyBag {
-    let value = serde_json::to_value(value).expect("its keys are texts");
-    serde_json::from_value(value).expect("it has fields")
+    json!({
+        "id": rule.id,
+        "shortDescription": { "text": rule.title },
+        "fullDescription": { "text": rule.says },
+        "helpUri": rule.sources.first().map_or("", |source| &source.url),
+        "help": { "text": help },
+        "defaultConfiguration": { "level": level(&rule.severity) },
+        "properties": { "severity": rule.severity, "why": rule.why },
+    })
 }
 
 /// The level of a severity: there are four severities and three levels.
-fn level(severity: &str) -> ResultLevel {
+fn level(severity: &str) -> &'static str {
     match severity {
-        "high" => ResultLevel::Error,
-        "medium" => ResultLevel::Warning,
-        _ => ResultLevel::Note,
+        "high" => "error",
+        "medium" => "warning",
+        _ => "note",
     }
 }
 
-fn result(document: &Document, index: i64, rule: &RuleOutcomes, outcome: &Outcome) -> Result {
-    let none = ResultLevel::None;
+fn result(document: &Document, index: usize, rule: &RuleOutcomes, outcome: &Outcome) -> Value {
     let (kind, level, text) = match outcome {
         Outcome::Finding {
             severity,
@@ -109,45 +88,38 @@ fn result(document: &Document, index: i64, rule: &RuleOutcomes, outcome: &Outcom
             ..
         } => {
             let text = format!("{message}. Remedy: {remedy}.");
-            (ResultKind::Fail, level(severity), text)
+            ("fail", level(severity), text)
         }
         Outcome::CannotTell { missing, how } => {
             let text = format!("Not known: {missing}. How to find out: {how}.");
-            (ResultKind::Open, none, text)
+            ("open", "none", text)
         }
-        Outcome::Fine { value } => (ResultKind::Pass, none, value.clone()),
+        Outcome::Fine { value } => ("pass", "none", value.clone()),
         Outcome::Exempt { why, .. } | Outcome::NotApplicable { why } => {
-            (ResultKind::NotApplicable, none, why.clone())
+            ("notApplicable", "none", why.clone())
         }
     };
-    let places = match outcome {
-        Outcome::Finding { places, .. } => places.as_slice(),
-        Outcome::Exempt { .. }
-        | Outcome::CannotTell { .. }
-        | Outcome::Fine { .. }
-        | Outcome::NotApplicable { .. } => &[],
-    };
-    let capture = &document.server.capture;
-    let physical = PhysicalLocation::builder().artifact_location(artifact(capture));
-    let mut location = Location::builder()
-        .physical_location(physical.build())
-        .build();
-    let logical = logical(capture, places);
-    location.logical_locations = (!logical.is_empty()).then_some(logical);
-    let mut result = Result::builder()
-        .rule_id(&rule.id)
-        .rule_index(index)
-        .kind(kind.clone())
-        .level(level)
-        .message(text.as_str())
-        .locations([location])
-        .properties(properties(outcome))
-        .build();
-    if kind == ResultKind::Fail {
-        let print = ("dbstowPlace/v1".to_owned(), fingerprint(&rule.id, places));
-        result.partial_fingerprints = Some(BTreeMap::from([print]));
+    let mut location = json!({ "physicalLocation": { "artifactLocation": artifact(document) } });
+    let mut result = Map::new();
+    if let Outcome::Finding { places, .. } = outcome {
+        let logical = logical(&document.server.capture, places);
+        if !logical.is_empty() {
+            location["logicalLocations"] = logical.into();
+        }
+        let fingerprints = json!({ "dbstowPlace/v1": fingerprint(&rule.id, places) });
+        result.insert("partialFingerprints".to_owned(), fingerprints);
     }
-    result
+    result.extend([
+        ("ruleId".to_owned(), json!(rule.id)),
+        ("ruleIndex".to_owned(), json!(index)),
+        ("kind".to_owned(), json!(kind)),
+        ("level".to_owned(), json!(level)),
+        ("message".to_owned(), json!({ "text": text })),
+        ("locations".to_owned(), json!([location])),
+        // The outcome under its own names.
+        ("properties".to_owned(), json!(outcome)),
+    ]);
+    result.into()
 }
 
 /// The part of a finding that is stable while its values change: its rule and its places.
@@ -163,7 +135,7 @@ fn fingerprint(rule: &str, places: &[lint::Location]) -> String {
 }
 
 /// `server.json/sales/sales_log`, for each file, database or volume.
-fn logical(server: &str, places: &[lint::Location]) -> Vec<LogicalLocation> {
+fn logical(server: &str, places: &[lint::Location]) -> Vec<Value> {
     let one = |place: &lint::Location| {
         let (name, kind) = match (&place.file, &place.database, &place.volume) {
             (Some(file), _, _) => (file, "file"),
@@ -175,11 +147,8 @@ fn logical(server: &str, places: &[lint::Location]) -> Vec<LogicalLocation> {
             (Some(database), "file") => format!("{server}/{database}"),
             _ => server.to_owned(),
         };
-        let location = LogicalLocation::builder()
-            .name(name)
-            .fully_qualified_name(format!("{above}/{name}"))
-            .kind(kind);
-        Some(location.build())
+        let full = format!("{above}/{name}");
+        Some(json!({ "name": name, "fullyQualifiedName": full, "kind": kind }))
     };
     places.iter().filter_map(one).collect()
 }

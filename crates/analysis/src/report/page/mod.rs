@@ -10,6 +10,7 @@
 //! `vendor/uplot`, because a build must not need the network; `make vendor` checks its digest. Bars and boxes are plain HTML:
 //! they print, scale, and work with screen readers. The page's own policy forbids any request.
 
+pub mod any;
 pub mod application;
 mod layout;
 pub(in crate::report) mod policy;

@@ -85,6 +85,10 @@ pub struct Layout {
     pub fidelity: f64,
     /// What all statements took together.
     pub total_ms: f64,
+    /// How long sessions waited together for transactions that had ended before in the log.
+    pub order_ms: f64,
+    /// How long they waited together since the log has a pause, or its time had not come.
+    pub pauses_ms: f64,
     /// How late statements were sent on average though all was ready.
     pub player_late_ms: f64,
     /// The same, at most.

@@ -163,7 +163,13 @@ fn fidelity(layout: &Layout) -> String {
     if let (Some(mean), Some(most)) = (layout.server_late_ms, layout.server_late_max_ms) {
         text += &format!(", {mean:.2} ms by the server (at most {most:.0} ms)");
     }
-    text
+    let waited = layout.order_ms + layout.pauses_ms;
+    let share = |ms: f64| percent(ms / (layout.total_ms + waited).max(f64::MIN_POSITIVE));
+    text + &format!(
+        "; of their time, sessions waited {} for the log's order and {} for its pauses",
+        share(layout.order_ms),
+        share(layout.pauses_ms)
+    )
 }
 
 fn left_out(rehearsal: &Rehearsal) -> Vec<String> {

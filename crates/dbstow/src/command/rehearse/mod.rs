@@ -9,6 +9,7 @@ mod args;
 use std::sync::Arc;
 
 use analysis::findings::Findings;
+use analysis::report::page::any;
 use analysis::report::rehearsal::document::Rehearsal;
 use analysis::report::rehearsal::report;
 use anyhow::{Context, Result, bail};
@@ -34,6 +35,9 @@ pub use args::Args;
 
 /// Name of the document in the folder of a rehearsal.
 const DOCUMENT: &str = "rehearsal.json";
+
+/// The page, in the same folder.
+const PAGE: &str = "rehearsal.html";
 
 /// Runs `dbstow rehearse`.
 ///
@@ -163,14 +167,16 @@ fn with_progress(
 
 fn show(args: &Args, results: &Results, rehearsal: &Rehearsal) -> Result<()> {
     let findings: Findings = findings_of(results);
-    let folder = results.folder().display();
-    let files = format!("Records: {folder}\n");
-    print_report(
-        &report(rehearsal, &findings),
-        args.full,
-        &files,
-        "with --full from the start",
-    )?;
+    let report = report(rehearsal, &findings);
+    let folder = results.folder();
+    let page = any::page("rehearsal", &report);
+    Folder::open(folder)?.write_new(PAGE.as_ref(), page.as_bytes(), Readers::OwnerOnly)?;
+    let files = format!(
+        "Records: {}\nPage:    {}\n",
+        folder.display(),
+        folder.join(PAGE).display()
+    );
+    print_report(&report, args.full, &files, "with --full from the start")?;
     match rehearsal.unfaithful().is_empty() {
         true => Ok(()),
         false => Err(ExpectationFailed("too few statements ended as in the log".to_owned()).into()),

@@ -320,22 +320,26 @@ impl<'a> Collector<'a> {
     /// # Errors
     /// When it has no statement that can be replayed.
     pub(crate) fn finish(mut self, form: String) -> Result<StatementLog, LogError> {
-        self.closed
-            .extend(self.open.drain().map(|(_, session)| session));
+        for (_, session) in std::mem::take(&mut self.open) {
+            self.close(session);
+        }
+        self.gathering.exact_us = if self.is_coarse { SECOND_US } else { 0 };
         for session in std::mem::take(&mut self.closed) {
             let mut last_us = i64::MIN;
             let times = |(logged, stamp): (Logged, Stamp)| {
                 let at_us = self.time(stamp);
-                let start_us = at_us.saturating_sub(stamp.took_us.unwrap_or(0));
-                // Times of the seconds are estimates.
-                let start_us = start_us.max(last_us);
-                last_us = start_us;
+                let took_us = stamp.took_us.unwrap_or(0);
+                // Where a second is spread, a statement may seem to begin before the end of the one before it: the player makes up for that.
+                let start_us = at_us.saturating_sub(took_us);
+                // Ends of a session never go back, so that none of its transactions waits for one that waits for it.
+                let (start_us, end_us) = match stamp.is_added {
+                    true => (start_us.max(last_us), start_us.max(last_us)),
+                    false => (start_us, at_us),
+                };
+                last_us = end_us;
                 Logged {
                     start_us,
-                    end_us: stamp.took_us.map(|_| match stamp.is_added {
-                        true => start_us,
-                        false => at_us.max(start_us),
-                    }),
+                    end_us: stamp.took_us.map(|_| end_us),
                     ..logged
                 }
             };

@@ -13,6 +13,7 @@ mod login;
 mod message;
 #[cfg(any(test, feature = "examples"))]
 mod scripted;
+#[cfg(feature = "driver")]
 mod server;
 
 pub use answer::{Batch, Cell, Item, Missing, Row, Rows};
@@ -26,6 +27,7 @@ pub use login::{Credentials, Encryption, Login, LoginError, Secret};
 pub use message::Message;
 #[cfg(any(test, feature = "examples"))]
 pub use scripted::Scripted;
+#[cfg(feature = "driver")]
 pub use server::{Server, ServerError};
 
 use std::time::Duration;

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cpu_time::ProcessTime;
 use host::site::Site;
 use model::Duration;
 use reading::Reading;
-use sysinfo::System;
+use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
 
 use engine::Engine;
 
@@ -14,7 +13,7 @@ use engine::Engine;
 pub(super) struct Counters<'a> {
     site: &'a dyn Site,
     engine: &'a dyn Engine,
-    /// `None` on a platform that does not count.
+    /// The machine's, and what of them this process takes; `None` on a platform that does not count.
     processors: Option<System>,
 }
 
@@ -44,7 +43,9 @@ impl<'a> Counters<'a> {
             .site
             .reading()
             .map_err(|error| format!("the volumes' counters: {error}"))?;
+        let mut own_cpu = Duration::ZERO;
         let cpu_utilisation = self.processors.as_mut().map(|processors| {
+            own_cpu = own_cpu_of(processors);
             processors.refresh_cpu_usage();
             f64::from(processors.global_cpu_usage()) / 100.0
         });
@@ -54,14 +55,21 @@ impl<'a> Counters<'a> {
         Ok(Snapshot {
             volumes,
             counted,
-            own_cpu: own_cpu(),
+            own_cpu,
             cpu_utilisation,
         })
     }
 }
 
-/// Processor time of this process so far; zero if the platform does not report it.
-fn own_cpu() -> Duration {
-    let ns = ProcessTime::try_now().map_or(0, |time| time.as_duration().as_nanos());
-    Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+/// Processor time of this process so far, in the platform's ticks (Linux: 10 ms); zero if it does not report it.
+fn own_cpu_of(system: &mut System) -> Duration {
+    let Ok(own) = get_current_pid() else {
+        return Duration::ZERO;
+    };
+    let times = ProcessRefreshKind::nothing().with_cpu();
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&[own]), false, times);
+    let ms = system
+        .process(own)
+        .map_or(0, |process| process.accumulated_cpu_time());
+    Duration::from_millis(ms)
 }
