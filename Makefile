@@ -44,7 +44,12 @@ demo-all: demo ## The same, then every other built-in experiment; the longest ta
 
 run_each = set -e; for name in $(1); do $(DBSTOW) run $$name --out target/demo/$$name; echo; done
 
-test: packages fmt clippy suite docs ## Pass the tests of this platform, apart from long ones
+test: packages fmt suite ## Pass the tests of this platform, apart from long ones, and clippy
+
+# Clippy compiles our crates for all that runs the tests, and looks at them on the way. A run of its own would first check every crate of
+# others once more.
+test test-long suite web distcheck: export RUSTC_WORKSPACE_WRAPPER := clippy-driver
+test test-long suite web distcheck: export CLIPPY_ARGS := --deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
 # Each says beside its name why it takes long: grep -rn 'ignore = "long' crates
 test-long: export DBSTOW_SKIP_NOTHING := 1
@@ -54,7 +59,7 @@ test-long: packages ## Pass those that take long
 # Apart from `test`, since few changes touch them; CI runs them all.
 test-platforms: cross foreign web ## Check that other platforms compile, run for Windows and Arm, and that the page answers in a browser
 
-test-packages: crates distcheck ## Check that packages build without optional features, and that the wheel installs in a bare Debian
+test-packages: crates docs distcheck ## Check that packages build without optional features and are documented, and that the wheel installs in a bare Debian
 
 check: fmt clippy unit ## The quick part of it: formatting, lints, unit tests
 

@@ -61,7 +61,7 @@ class Reader : TSqlFragmentVisitor
 
     public override void Visit(DbccStatement statement)
     {
-        // A word that is no command of the parser's is taken for the name of a DLL.
+        // A word that is not a command of the parser is taken for the name of a DLL.
         var name = statement.DllName ?? statement.Command.ToString();
         // Enumerations have ShowStatistics for SHOW_STATISTICS.
         if (!Documented.Contains(name) && name != "ShowStatistics")

@@ -7,7 +7,7 @@
 use analysis::report::advice::document::{Advice, Next};
 use replay::BackTest;
 
-use super::document::Described;
+use super::document::DocumentBuilder;
 use super::drawing::Drawing;
 use super::error::AdviseError;
 use super::finalists::{Experiment, Finalists, Writer, named};
@@ -73,7 +73,7 @@ impl Request<'_> {
         }
         let is_drawn = !self.wishes.nominal && !self.wishes.limits.quick;
         let drawing = is_drawn.then(|| Drawing::of(self, backtest)).transpose();
-        let described = Described {
+        let builder = DocumentBuilder {
             request: self,
             backtest,
             names,
@@ -81,7 +81,7 @@ impl Request<'_> {
             found: &found,
             drawing: drawing.map_err(AdviseError::Today)?,
         };
-        described.document()
+        builder.document()
     }
 
     /// An experiment with today's layout and those of the answer, to run. `check` resolves the text of an experiment, or returns

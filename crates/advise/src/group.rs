@@ -56,6 +56,5 @@ pub(crate) const GROUPINGS: [Grouping; 7] = [
 
 /// Name of a volume with these files: `data`, `data-log`, ..
 pub(crate) fn name(roles: &[Role]) -> String {
-    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-    names.join("-")
+    Role::joined(roles, "-")
 }

@@ -1,6 +1,6 @@
 //! Of layouts that differ by less than the model's error, the simpler one.
 //!
-//! The search finds the cheapest to the cent. Seven disks for $99 are no better advice than one for $101, and neither is an earlier
+//! The search finds the cheapest to the cent. Seven disks for $99 are not better advice than one for $101, and neither is an earlier
 //! generation of a machine for a dollar less, nor a disk that is full for five less than one that has room.
 
 use std::cell::Cell;

@@ -223,7 +223,7 @@ impl Search<'_> {
         let fastest = under.frontier.last().cloned();
         let value = |found: &&Found| found.time.mean * found.layout.usd_per_month;
         let best_value = under.frontier.iter().chain(&under.cheapest);
-        // What misses the target is no answer where something meets it.
+        // A layout that misses the target is left out where another meets it.
         let is_open = |found: &&Found| {
             under.cheapest.is_none() || found.time.mean <= 1.0 + self.limits.slower_max
         };

@@ -100,7 +100,7 @@ pub struct Changed {
 /// Why a layout cannot be like this.
 #[derive(Debug, thiserror::Error)]
 pub enum WhatIfError {
-    /// There are fewer layouts, or the growth is no factor.
+    /// There are fewer layouts, or the growth is not a positive number.
     #[error("there is no such layout; choose another one")]
     Unknown,
     /// The vendor does not sell the disk like this.

@@ -283,14 +283,13 @@ impl Wishes {
             });
         }
         if !lacking.is_empty() {
-            let roles: Vec<&str> = lacking.iter().map(|role| role.name()).collect();
             let volumes = without_size.join(" and ");
             return Err(AdviseError::NoSize {
                 volumes: match without_size.len() {
                     1 => format!("volume {volumes} has"),
                     _ => format!("volumes {volumes} have"),
                 },
-                roles: roles.join("=SIZE --capacity "),
+                roles: Role::joined(&lacking, "=SIZE --capacity "),
             });
         }
         holdings.extend(self.capacity.iter().map(|(role, size)| Holding {

@@ -275,10 +275,9 @@ fn assumptions(record: &Record, completed: usize, start: Option<Timestamp>) -> V
         .iter()
         .filter(|volume| volume.files.len() > 1)
     {
-        let names: Vec<&str> = volume.files.keys().map(|role| role.name()).collect();
         assumptions.push(format!(
             "Files for {} share a volume, whose requests cannot be distinguished; all of them count as data.",
-            names.join(" and ")
+            Role::joined(volume.files.keys(), " and ")
         ));
     }
     if start.is_none() {

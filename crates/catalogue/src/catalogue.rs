@@ -31,7 +31,7 @@ pub struct Catalogue {
     pub(super) editions: Vec<Edition>,
     pub(super) commitments: Vec<Commitment>,
     pub(super) backups: Vec<BackupPrice>,
-    /// Managed services; their classes are no machines of the list.
+    /// Managed services; their classes are not in the list of machines.
     pub(super) services: BTreeMap<String, Service>,
     /// Storage types of services, which no machine can be given.
     pub(super) storage: BTreeMap<String, DiskEntry>,

@@ -195,13 +195,13 @@ fn stay_here() {
 
 /// How much later than its timer a thread wakes up: the median.
 fn timer_lateness(clock: Clock) -> Duration {
-    let (nobody, never) = (Mutex::new(()), Condvar::new());
+    let (mutex, never) = (Mutex::new(()), Condvar::new());
     let lateness = (0..ROUNDS).map(|_| {
         let span = Duration::from_micros(300);
         let alarm = clock.now() + span;
         // The same wait as in the thread that sends replies.
         let span = std::time::Duration::from_nanos(span.as_nanos());
-        never.wait_for(&mut nobody.lock(), span);
+        never.wait_for(&mut mutex.lock(), span);
         clock.now().since(alarm)
     });
     median(lateness.collect())

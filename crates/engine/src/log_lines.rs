@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use crate::logged::LogError;
 
-/// Most bytes of an entry: servers' own texts may be as long as 1 GB, and nobody sends such statements often.
+/// Most bytes of an entry: servers' own texts end at 1 GB, and statements of that size are rare.
 pub const ENTRY_BYTES_MAX: usize = 16 << 20;
 
 /// Reads line by line.

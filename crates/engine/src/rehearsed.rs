@@ -81,7 +81,7 @@ pub trait RehearsedProduct: Send + Sync {
 
 /// Volumes for a copy.
 pub struct CopyVolumes<'a> {
-    /// The volumes, which nobody but dbstow can reach.
+    /// The volumes, which only dbstow can reach.
     pub site: &'a dyn Site,
     /// Which files go where; `engine.memory` is all that the server and its page cache may take.
     pub settings: &'a Settings,

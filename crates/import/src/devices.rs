@@ -6,7 +6,7 @@ use std::str::FromStr;
 use reading::Role;
 use thiserror::Error;
 
-use super::error::{Choice, Mistake};
+use super::error::{Choice, OptionError};
 use profile::{Draft, ServerVolume};
 
 /// Files of a role are on this device: `data=vda`, `log=E:`.
@@ -68,7 +68,7 @@ pub(super) fn assign_roles(
     found: &[Found],
     is_same: fn(asked: &str, found: &str) -> bool,
     draft: &mut Draft,
-) -> Result<Vec<Option<Role>>, Mistake> {
+) -> Result<Vec<Option<Role>>, OptionError> {
     let roles = match asked {
         [] => only_one(found)?,
         asked => named(asked, found, is_same)?,
@@ -123,7 +123,7 @@ pub(super) fn assume_shared(asked: &[Device], known: Option<Role>, draft: &mut D
     }
 }
 
-fn only_one(found: &[Found]) -> Result<Vec<BTreeSet<Role>>, Mistake> {
+fn only_one(found: &[Found]) -> Result<Vec<BTreeSet<Role>>, OptionError> {
     let active: Vec<&Found> = found.iter().filter(|device| device.is_active).collect();
     match active.as_slice() {
         [] => Err("no device has any request: record while the server works"
@@ -146,7 +146,7 @@ fn only_one(found: &[Found]) -> Result<Vec<BTreeSet<Role>>, Mistake> {
                 argument(&format!("log={}", several[1].name))
             );
             let all = several.iter().map(|device| device.name.to_owned());
-            Err(Mistake::open(message, Choice::Devices(all.collect())))
+            Err(OptionError::open(message, Choice::Devices(all.collect())))
         }
     }
 }
@@ -155,7 +155,7 @@ fn named(
     asked: &[Device],
     found: &[Found],
     is_same: fn(&str, &str) -> bool,
-) -> Result<Vec<BTreeSet<Role>>, Mistake> {
+) -> Result<Vec<BTreeSet<Role>>, OptionError> {
     for device in asked {
         if !found.iter().any(|other| is_same(&device.name, other.name)) {
             // A drive is named with its colon.

@@ -45,14 +45,14 @@ pub enum Choice {
 }
 
 /// What is wrong with options, or missing in them, before it is known of which file.
-pub(super) struct Mistake {
+pub(super) struct OptionError {
     message: String,
     choice: Option<Choice>,
 }
 
-impl Mistake {
-    pub(super) fn open(message: String, choice: Choice) -> Mistake {
-        Mistake {
+impl OptionError {
+    pub(super) fn open(message: String, choice: Choice) -> OptionError {
+        OptionError {
             message,
             choice: Some(choice),
         }
@@ -60,7 +60,7 @@ impl Mistake {
 
     /// The error, for the file.
     pub(super) fn of(self, file: &str) -> ImportError {
-        let Mistake { message, choice } = self;
+        let OptionError { message, choice } = self;
         match choice {
             None => ImportError::file(file, message),
             Some(choice) => ImportError::Open {
@@ -72,9 +72,9 @@ impl Mistake {
     }
 }
 
-impl From<String> for Mistake {
-    fn from(message: String) -> Mistake {
-        Mistake {
+impl From<String> for OptionError {
+    fn from(message: String) -> OptionError {
+        OptionError {
             message,
             choice: None,
         }

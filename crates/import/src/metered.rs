@@ -9,7 +9,7 @@ use model::Duration;
 use model::number::{Counted, Percent};
 
 use super::devices::{self, Device, Found};
-use super::error::Mistake;
+use super::error::OptionError;
 use super::source::Options;
 use super::twice::{Load, Range};
 use crate::rates::{Rates, requests};
@@ -121,7 +121,7 @@ impl Metered {
         period: Option<Duration>,
         options: &Options,
         mut draft: Draft,
-    ) -> Result<Draft, Mistake> {
+    ) -> Result<Draft, OptionError> {
         let names = self.volumes();
         if names.is_empty() {
             return Err(self.nothing().into());

@@ -37,6 +37,17 @@ fn text(name: &str) -> String {
     import::decode(name, bytes(name)).expect("text")
 }
 
+fn import(text: &str, given: &Options) -> Profile {
+    let file = "a file";
+    import::read(&[Source { file, text }], given)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .profile
+}
+
+fn assumes(profile: &Profile, part: &str) -> bool {
+    profile.assumptions.iter().any(|note| note.contains(part))
+}
+
 fn options(devices: &[&str]) -> Options {
     let devices = devices
         .iter()

@@ -167,7 +167,7 @@ mod tests {
         assert!(locks.would_deadlock('a', 1), "two of them");
         assert!(!locks.take('c', 1));
         assert!(locks.would_deadlock('a', 2), "three of them");
-        assert!(!locks.would_deadlock('a', 3), "a chain is no cycle");
+        assert!(!locks.would_deadlock('a', 3), "a chain is not a cycle");
         // The last one gives up its keys.
         assert_eq!(locks.release_all(2, |_| true), [1]);
         assert!(

@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_spread_below_1_or_without_end_is_refused() {
         for factor in [0.99, 0.0, -1.5, 101.0, f64::NAN, f64::INFINITY] {
-            let refused = Spread::new(factor).expect_err("it is no spread");
+            let refused = Spread::new(factor).expect_err("it is not a spread");
             assert!(alloc::format!("{refused}").contains("is not a factor of 1 to 100"));
         }
     }

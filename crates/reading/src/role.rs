@@ -47,6 +47,12 @@ impl Role {
             Role::Undo => "undo",
         }
     }
+
+    /// The names of several, with `separator` between them.
+    pub fn joined<'a>(roles: impl IntoIterator<Item = &'a Role>, separator: &str) -> String {
+        let names: Vec<&str> = roles.into_iter().map(|role| role.name()).collect();
+        names.join(separator)
+    }
 }
 
 impl fmt::Display for Role {

@@ -83,17 +83,17 @@ fn latency(profile: &Profile) -> Result<String, String> {
     if with.is_empty() {
         Err("the time of requests was not recorded".to_owned())
     } else if !merged.is_empty() {
-        let merged = names(&merged);
+        let merged = Role::joined(&merged, ", ");
         Err(format!(
             "requests for {merged} are among those for data, with one mean latency"
         ))
     } else if !without.is_empty() {
-        let (with, without) = (names(&with), names(&without));
+        let (with, without) = (Role::joined(&with, ", "), Role::joined(&without, ", "));
         Err(format!(
             "mean latency of {with} only; that of {without} was not recorded"
         ))
     } else {
-        Ok(format!("mean latency of {}", names(&with)))
+        Ok(format!("mean latency of {}", Role::joined(&with, ", ")))
     }
 }
 
@@ -138,9 +138,4 @@ fn seconds(time: Duration) -> String {
         (minutes, 0) => format!("{minutes} min"),
         (minutes, tenths) => format!("{minutes} min {} s", tenths / 10),
     }
-}
-
-fn names(roles: &[Role]) -> String {
-    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-    names.join(", ")
 }

@@ -83,7 +83,7 @@ impl Resolved {
             report(0.0);
             let mut follower = Follower {
                 length: replayed.end().since(Instant::ZERO),
-                told: 0.0,
+                reported: 0.0,
                 report: &report,
                 cancelled,
             };
@@ -104,7 +104,7 @@ impl Resolved {
 /// Reports the progress of a replay.
 struct Follower<'a> {
     length: Duration,
-    told: f64,
+    reported: f64,
     report: &'a dyn Fn(f64),
     cancelled: &'a Cancel,
 }
@@ -113,8 +113,8 @@ impl Follow for Follower<'_> {
     fn ended(&mut self, _began: Instant, now: Instant) {
         let done = now.since(Instant::ZERO).as_secs_f64() / self.length.as_secs_f64();
         let step = (done * STEPS).floor();
-        if step > self.told {
-            self.told = step;
+        if step > self.reported {
+            self.reported = step;
             (self.report)(done.min(1.0));
         }
     }

@@ -10,6 +10,12 @@ use assert_cmd::assert::Assert;
 use serde_json::Value;
 use tempfile::TempDir;
 
+/// A file of the folder `examples`.
+pub fn example(name: &str) -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.join("../../examples").join(name)
+}
+
 /// A temporary folder.
 pub struct Folder(TempDir);
 
@@ -125,6 +131,12 @@ impl From<Output> for Printed {
             stderr,
         }
     }
+}
+
+/// All that a program printed.
+pub fn text(output: &Output) -> String {
+    let printed = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    printed.concat()
 }
 
 #[track_caller]

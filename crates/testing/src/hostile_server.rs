@@ -134,7 +134,7 @@ pub fn serve(protocol: impl Protocol, lie: Lie) -> u16 {
     let port = listener.local_addr().expect("it listens").port();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            let stream = stream.expect("somebody came");
+            let stream = stream.expect("a client came");
             // Clients disconnect in the middle of it.
             thread::spawn(move || drop(tell(protocol, stream, lie)));
         }

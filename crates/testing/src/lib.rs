@@ -12,6 +12,7 @@
     reason = "what a test makes is real: a folder, a database"
 )]
 
+pub mod experiments;
 pub mod folder;
 pub mod hostile_server;
 pub mod leaves;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::ops::Deref;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use host::clock::Clock;
 use model::Duration;
@@ -44,6 +44,17 @@ impl Drop for Place {
             let directory = line.split(' ').nth(1).expect("a mount has a directory");
             let _ = dbstow(&["unmount", directory]).output();
         }
+    }
+}
+
+/// A process that ends with the test, also with one that fails.
+pub struct Running(pub Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -14,6 +14,8 @@ use host::clock::Clock;
 use model::{Duration, Instant};
 use tempfile::TempDir;
 
+use crate::place::Running;
+
 /// Timeout of any wait: a machine may be very busy.
 const PATIENCE: Duration = Duration::from_secs(240);
 
@@ -212,7 +214,7 @@ impl Slurm {
 ///
 /// The interface also has an address of TEST-NET-1 (RFC 5737): where 127.0.0.1 is the only one, getaddrinfo(3) finds none
 /// to listen on, because of `AI_ADDRCONFIG`.
-struct Network(Child);
+struct Network(Running);
 
 impl Network {
     fn start() -> Network {
@@ -220,9 +222,9 @@ impl Network {
         let mut command = Command::new("unshare");
         command.args(["--net", "sh", "-c", up]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut network = Network(command.spawn().unwrap());
+        let mut network = Network(Running(command.spawn().unwrap()));
         let mut said = [0; 3];
-        let output = network.0.stdout.as_mut().unwrap();
+        let output = network.0.0.stdout.as_mut().unwrap();
         output.read_exact(&mut said).unwrap();
         assert_eq!(&said, b"up\n");
         network
@@ -231,17 +233,9 @@ impl Network {
     /// A program in it.
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new("nsenter");
-        command.arg(format!("--net=/proc/{}/ns/net", self.0.id()));
+        command.arg(format!("--net=/proc/{}/ns/net", self.0.0.id()));
         command.arg("--").arg(program);
         command
-    }
-}
-
-impl Drop for Network {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

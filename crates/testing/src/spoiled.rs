@@ -102,7 +102,7 @@ pub fn between(socket: PathBuf, copier: Copier, teller: &Arc<Teller>) -> u16 {
     let teller = Arc::clone(teller);
     thread::spawn(move || {
         for client in listener.incoming() {
-            let mut client = client.expect("somebody came");
+            let mut client = client.expect("a client came");
             let mut server = UnixStream::connect(&socket).expect("it runs");
             let (mut from, mut to) = (client.try_clone(), server.try_clone());
             let teller = Arc::clone(&teller);
@@ -144,11 +144,11 @@ pub fn postgresql(
         }
         let lies = tag == b'C' && answer.iter().any(|(tag, _)| *tag == b'D') && teller.lies();
         for (tag, body) in answer.drain(..) {
-            let told = match tag {
+            let body_sent = match tag {
                 b'D' if lies => teller.row(data_row(&body)).map(|row| put_data_row(&row)),
                 _ => Some(body),
             };
-            if let Some(body) = told {
+            if let Some(body) = body_sent {
                 let length = u32::try_from(body.len() + 4).expect("it is short");
                 client.write_all(&[&[tag], &length.to_be_bytes()[..], &body].concat())?;
             }

@@ -1,4 +1,4 @@
-//! Somebody's PostgreSQL, which is there before dbstow comes.
+//! A user's own PostgreSQL, which is there before dbstow comes.
 
 use std::fs;
 use std::net::TcpListener;
@@ -14,7 +14,7 @@ pub const PASSWORD: &str = "correct-horse%battery";
 /// The same in a URL.
 pub const ENCODED: &str = "correct-horse%25battery";
 
-/// Somebody's server, which asks for a password, with a database of theirs.
+/// A user's own server, which asks for a password, with a database of theirs.
 pub struct Theirs {
     server: Binaries,
     /// `psql` and `pgbench`, which another version may lend.

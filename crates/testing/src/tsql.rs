@@ -29,9 +29,9 @@ pub fn complaints(texts: &[(impl AsRef<str>, impl AsRef<str>)]) -> Option<Vec<St
         crate::skip(why);
         return None;
     }
-    let told = String::from_utf8(output.stdout).expect("UTF-8");
+    let printed = String::from_utf8(output.stdout).expect("UTF-8");
     let mut complaints = Vec::new();
-    for line in told.lines() {
+    for line in printed.lines() {
         let rest = line
             .strip_prefix(&format!("{}/", folder.path().display()))
             .unwrap_or_else(|| panic!("a place in {line}"));
@@ -40,7 +40,7 @@ pub fn complaints(texts: &[(impl AsRef<str>, impl AsRef<str>)]) -> Option<Vec<St
         complaints.push(format!("{}{rest}", texts[number].0.as_ref()));
     }
     let expected = i32::from(!complaints.is_empty());
-    assert_eq!(output.status.code(), Some(expected), "{told}{why}");
+    assert_eq!(output.status.code(), Some(expected), "{printed}{why}");
     Some(complaints)
 }
 

@@ -5,7 +5,7 @@ use analysis::report::advice::{Currency, page};
 use analysis::report::backtest::misfit;
 use serde::{Deserialize, Serialize};
 
-use crate::asked::Asked;
+use crate::form::AdviceForm;
 use crate::today::{PROFILE, PROFILE_OF_FINALISTS, Today};
 use crate::what_if::{Adjustable, Sliders};
 use crate::{Refused, command, engines};
@@ -48,16 +48,16 @@ pub struct Advised {
 pub fn advise(
     profile: &str,
     today: &str,
-    asked: &Asked,
+    form: &AdviceForm,
     go_on: &mut dyn FnMut(Step) -> bool,
 ) -> Result<Advised, Refused> {
     let of = Today::new(profile, today)?;
     let refused = |error: advise::AdviseError| Refused(error.to_string());
-    let catalogue = of.catalogue(asked)?;
-    let server = Server::new(&of.resolved, asked.wishes()?, asked.system()?, catalogue);
+    let catalogue = of.catalogue(form)?;
+    let server = Server::new(&of.resolved, form.wishes()?, form.system()?, catalogue);
     let server = server.map_err(refused)?;
     let tested = of.backtest(&|_| {})?;
-    if let Some(reasons) = misfit(&tested).filter(|_| !asked.untested) {
+    if let Some(reasons) = misfit(&tested).filter(|_| !form.untested) {
         let reasons = reasons.join("; ");
         return Err(Refused(format!(
             "the profile does not fit this layout: {reasons}"
@@ -95,7 +95,7 @@ pub fn advise(
             html: page(&document),
             notes: notes.collect(),
             finalists: finalists.text,
-            command: command::repeating(asked),
+            command: command::repeating(form),
             layouts: sliders.adjustable(),
             chosen: sliders.chosen(),
             untested: !document.backtest.fits,

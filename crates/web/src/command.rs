@@ -2,7 +2,7 @@
 
 use experiment::shell;
 
-use crate::asked::{Asked, Given};
+use crate::form::{AdviceForm, ImportOptions};
 use crate::today::PROFILE;
 
 /// The experiment of the finalists, as the program names it in the folder beside the profile.
@@ -35,52 +35,52 @@ impl Words {
 }
 
 /// The command that asks the same of the files that the page offers.
-pub(crate) fn repeating(asked: &Asked) -> String {
-    let default = Asked::default();
+pub(crate) fn repeating(form: &AdviceForm) -> String {
+    let default = AdviceForm::default();
     let changed = |value: f64, default: f64| (value != default).then(|| value.to_string());
     let counted = |value: u32| (value > 0).then(|| value.to_string());
     let percent = |value: f64| format!("{value}%");
     let mut words = Words::of(&["dbstow", "advise", PROFILE, "--today", "today.toml"]);
-    words.add("cloud", asked.cloud.clone());
-    words.add("region", asked.region.clone());
-    words.add("machine", asked.machine.clone());
-    words.flag("keep-machine", asked.keep_machine);
-    words.flag("arm", asked.arm);
-    words.flag("any-generation", asked.any_generation);
-    for disk in &asked.disks {
+    words.add("cloud", form.cloud.clone());
+    words.add("region", form.region.clone());
+    words.add("machine", form.machine.clone());
+    words.flag("keep-machine", form.keep_machine);
+    words.flag("arm", form.arm);
+    words.flag("any-generation", form.any_generation);
+    for disk in &form.disks {
         words.add("disk", Some(disk.clone()));
     }
-    words.add("disks-max", asked.disks_max.map(|most| most.to_string()));
-    words.add("temp", asked.temp_on.clone());
-    let slower = (asked.not_slower != default.not_slower).then_some(asked.not_slower);
+    words.add("disks-max", form.disks_max.map(|most| most.to_string()));
+    words.add("temp", form.temp_on.clone());
+    let slower = (form.not_slower != default.not_slower).then_some(form.not_slower);
     words.add("not-slower", slower.map(percent));
-    words.add("budget", asked.budget.map(|usd| usd.to_string()));
-    words.add("growth", changed(asked.growth, default.growth));
-    for (role, size) in &asked.capacity {
+    words.add("budget", form.budget.map(|usd| usd.to_string()));
+    words.add("growth", changed(form.growth, default.growth));
+    for (role, size) in &form.capacity {
         words.add("capacity", Some(format!("{role}={size}")));
     }
-    words.add("edition", asked.edition.clone());
-    words.add("licence", asked.licence.clone());
-    let price = asked.licence_price.map(|usd| usd.to_string());
+    words.add("edition", form.edition.clone());
+    words.add("licence", form.licence.clone());
+    let price = form.licence_price.map(|usd| usd.to_string());
     words.add("licence-price", price);
-    words.flag("passive-secondary", asked.passive_secondary);
-    words.add("replicas", counted(asked.replicas));
-    words.add("term", asked.term.clone());
-    words.add("backup-days", counted(asked.backup_days));
-    words.add("discount", asked.discount.map(percent));
-    let prices = asked.prices.as_ref();
+    words.flag("passive-secondary", form.passive_secondary);
+    words.add("replicas", counted(form.replicas));
+    words.add("term", form.term.clone());
+    words.add("backup-days", counted(form.backup_days));
+    words.add("discount", form.discount.map(percent));
+    let prices = form.prices.as_ref();
     words.add("prices", prices.map(|prices| prices.name.clone()));
-    if let Some(system) = &asked.system {
+    if let Some(system) = &form.system {
         words.flag(system, true);
     }
-    words.flag("quick", asked.quick);
-    words.flag("nominal", asked.nominal);
-    words.flag("untested", asked.untested);
+    words.flag("quick", form.quick);
+    words.flag("nominal", form.nominal);
+    words.flag("untested", form.untested);
     words.line()
 }
 
 /// The command that imports the same files.
-pub(crate) fn importing(files: &[String], given: &Given) -> String {
+pub(crate) fn importing(files: &[String], given: &ImportOptions) -> String {
     let mut words = Words::of(&["dbstow", "import"]);
     words.0.extend_from_slice(files);
     for device in &given.devices {

@@ -10,7 +10,7 @@ use import::{Choice, ImportError, Options, Source};
 use resolve::recorded_on;
 use serde::{Deserialize, Serialize};
 
-use crate::asked::Given;
+use crate::form::ImportOptions;
 use crate::{Refused, command};
 
 /// Largest total size of dropped files, in bytes: with texts and tables of them, which take up to four times as much, the page stays
@@ -95,7 +95,7 @@ pub fn check_size(bytes: u64) -> Result<(), Refused> {
 ///
 /// # Errors
 /// When there is no file, a file is empty, binary or of no known tool, or files do not go together; or when devices have no role yet.
-pub fn import(files: Vec<Dropped>, given: &Given) -> Result<Imported, NotImported> {
+pub fn import(files: Vec<Dropped>, given: &ImportOptions) -> Result<Imported, NotImported> {
     if files.is_empty() {
         return Err(Refused("there is no file; drop one or more".to_owned()).into());
     }
@@ -136,7 +136,7 @@ pub fn import(files: Vec<Dropped>, given: &Given) -> Result<Imported, NotImporte
 }
 
 /// What the user says, as the import takes it.
-fn options(given: &Given) -> Result<Options, Refused> {
+fn options(given: &ImportOptions) -> Result<Options, Refused> {
     let machine = |name: &str| {
         let machine = recorded_on(name, &Catalogue::builtin());
         machine.map_err(|why| Refused(format!("the server's machine or class: {why}")))

@@ -10,9 +10,9 @@
 //! byte what `dbstow advise` writes. It opens no file, reads no clock, and starts no thread.
 
 mod advice;
-mod asked;
 mod command;
 mod engines;
+mod form;
 mod imported;
 #[cfg(not(target_family = "wasm"))]
 mod known;
@@ -26,7 +26,7 @@ mod what_if;
 use serde::Serialize;
 
 pub use advice::{Advised, Answer, advise};
-pub use asked::{Asked, Given, Prices};
+pub use form::{AdviceForm, ImportOptions, Prices};
 pub use imported::{Dropped, Imported, NotImported, check_size, import};
 #[cfg(not(target_family = "wasm"))]
 pub use page::{Example, Parts, page};

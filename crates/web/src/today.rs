@@ -13,8 +13,8 @@ use resolve::{Cancel, Inputs, Resolved};
 use serde::{Deserialize, Serialize};
 
 use crate::Refused;
-use crate::asked::{Asked, Prices};
 use crate::engines::REPLAYING;
+use crate::form::{AdviceForm, Prices};
 
 /// What the page calls the profile, and the file of today's layout.
 pub(crate) const PROFILE: &str = "profile.toml";
@@ -78,12 +78,12 @@ impl Today {
     ///
     /// # Errors
     /// When the file of own prices has a mistake, or the discount is out of its range.
-    pub(crate) fn catalogue(&self, asked: &Asked) -> Result<Catalogue, Refused> {
+    pub(crate) fn catalogue(&self, form: &AdviceForm) -> Result<Catalogue, Refused> {
         let mut catalogue = self.run.inventory.catalogue.clone();
-        if let Some(share) = asked.discount_share()? {
+        if let Some(share) = form.discount_share()? {
             catalogue.discount(share);
         }
-        if let Some(Prices { name, text }) = &asked.prices {
+        if let Some(Prices { name, text }) = &form.prices {
             let added = catalogue.add_prices(text, name);
             added
                 .map_err(|error| Refused(format!("prices {name}: {}", Refused::because(&error))))?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::{Asked, Dropped, Moved, NotImported, Refused};
+use crate::{AdviceForm, Dropped, Moved, NotImported, Refused};
 
 /// JSON of the answer, or of [`NotImported`].
 type Answered = Result<String, String>;
@@ -73,7 +73,7 @@ impl Files {
         }
     }
 
-    /// See [`crate::import`]: JSON of [`crate::Imported`] for the JSON of [`crate::Given`]. The files are gone afterwards.
+    /// See [`crate::import`]: JSON of [`crate::Imported`] for the JSON of [`crate::ImportOptions`]. The files are gone afterwards.
     ///
     /// # Errors
     /// As there.
@@ -114,14 +114,14 @@ impl Advised {
     }
 }
 
-/// See [`crate::advise`]: for the JSON of [`Asked`].
+/// See [`crate::advise`]: for the JSON of [`AdviceForm`].
 ///
 /// # Errors
 /// As there.
 #[wasm_bindgen]
-pub fn advise(profile: &str, today: &str, asked: &str) -> Result<Advised, String> {
-    let asked: Asked = parsed(asked)?;
-    let advised = crate::advise(profile, today, &asked, &mut |step| {
+pub fn advise(profile: &str, today: &str, form: &str) -> Result<Advised, String> {
+    let form: AdviceForm = parsed(form)?;
+    let advised = crate::advise(profile, today, &form, &mut |step| {
         progressed(step.done, step.simulated as f64, step.usd_per_month);
         true
     });

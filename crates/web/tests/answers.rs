@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use web::{Asked, Dropped, Given, NotImported, Prices, advise, back_test, check_size, import};
+use web::{
+    AdviceForm, Dropped, ImportOptions, NotImported, Prices, advise, back_test, check_size, import,
+};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -23,7 +25,7 @@ fn dropped(name: &str, bytes: &[u8]) -> Dropped {
 }
 
 fn refused(name: &str, bytes: &[u8]) -> String {
-    let error = import(vec![dropped(name, bytes)], &Given::default());
+    let error = import(vec![dropped(name, bytes)], &ImportOptions::default());
     error.expect_err("it is no recording").to_string()
 }
 
@@ -39,7 +41,7 @@ fn a_profile_is_taken_as_it_is() {
     let shop = text("shop.toml");
     let imported = import(
         vec![dropped("shop.toml", shop.as_bytes())],
-        &Given::default(),
+        &ImportOptions::default(),
     );
     let imported = imported.expect("a profile");
     assert_eq!(imported.profile, shop);
@@ -57,24 +59,24 @@ fn what_is_no_recording_is_refused_with_its_name() {
         assert!(error.contains(name), "{error}");
         assert!(!error.trim_end().contains('\n'), "{error}");
     }
-    assert!(import(Vec::new(), &Given::default()).is_err());
+    assert!(import(Vec::new(), &ImportOptions::default()).is_err());
 }
 
 #[test]
 fn devices_and_instances_are_given_to_choose_from() {
-    let open = |name: &str, given: &Given| -> NotImported {
+    let open = |name: &str, given: &ImportOptions| -> NotImported {
         import(perfmon(name), given).expect_err("it leaves something open")
     };
-    let of_devices = open("relog.csv", &Given::default());
+    let of_devices = open("relog.csv", &ImportOptions::default());
     assert_eq!(of_devices.instances, [""; 0]);
     assert_eq!(of_devices.devices, ["d:", "t:"]);
-    let of_instances = open("two-instances.csv", &Given::default());
+    let of_instances = open("two-instances.csv", &ImportOptions::default());
     assert_eq!(of_instances.devices, [""; 0]);
     assert_eq!(of_instances.instances, ["A", "B"]);
 
-    let given = Given {
+    let given = ImportOptions {
         devices: vec!["data=d:".to_owned(), "temp=t:".to_owned()],
-        ..Given::default()
+        ..ImportOptions::default()
     };
     let imported = import(perfmon("relog.csv"), &given).expect("devices have roles");
     let command = imported.command.expect("it was no profile");
@@ -102,12 +104,12 @@ fn a_profile_that_fits_todays_layout_has_no_misfit() {
 
 #[test]
 fn what_files_do_not_say_is_parsed_by_the_library_and_is_in_the_command() {
-    let given = |offset: &str| Given {
+    let given = |offset: &str| ImportOptions {
         devices: vec!["data=d:".to_owned(), "temp=t:".to_owned()],
         format: Some("perfmon".to_owned()),
         dates: Some("mdy".to_owned()),
         utc_offset: Some(offset.to_owned()),
-        ..Given::default()
+        ..ImportOptions::default()
     };
     let imported = import(perfmon("relog.csv"), &given("+01:00")).expect("all is known");
     assert_eq!(
@@ -124,7 +126,7 @@ fn what_files_do_not_say_is_parsed_by_the_library_and_is_in_the_command() {
 
 #[test]
 fn what_is_asked_wrongly_is_refused_before_anything_is_simulated() {
-    let refused = |asked: Asked| {
+    let refused = |asked: AdviceForm| {
         let advised = advise(&text("shop.toml"), &text("today.toml"), &asked, &mut |_| {
             panic!("a search began")
         });
@@ -136,58 +138,58 @@ fn what_is_asked_wrongly_is_refused_before_anything_is_simulated() {
     };
     for (asked, said) in [
         (
-            Asked {
+            AdviceForm {
                 replicas: 101,
-                ..Asked::default()
+                ..AdviceForm::default()
             },
             "replicas 101: give 0 to 100",
         ),
         (
-            Asked {
+            AdviceForm {
                 backup_days: 4_000,
-                ..Asked::default()
+                ..AdviceForm::default()
             },
             "give 0 to 3650",
         ),
         (
-            Asked {
+            AdviceForm {
                 discount: Some(130.0),
-                ..Asked::default()
+                ..AdviceForm::default()
             },
             "discount 130 %",
         ),
         (
-            Asked {
+            AdviceForm {
                 licence_price: Some(1_800.0),
-                ..Asked::default()
+                ..AdviceForm::default()
             },
             "licences of your own",
         ),
         (
-            Asked {
+            AdviceForm {
                 term: Some("2y".to_owned()),
-                ..Asked::default()
+                ..AdviceForm::default()
             },
             "give 1y or 3y",
         ),
         (
-            Asked {
+            AdviceForm {
                 disks: vec!["azure.premium.p31".to_owned()],
-                ..Asked::default()
+                ..AdviceForm::default()
             },
             "azure.premium.p31",
         ),
         (
-            Asked {
+            AdviceForm {
                 prices: Some(own("name,usd\n")),
-                ..Asked::default()
+                ..AdviceForm::default()
             },
             "own.csv",
         ),
         (
-            Asked {
+            AdviceForm {
                 region: Some("atlantis".to_owned()),
-                ..Asked::default()
+                ..AdviceForm::default()
             },
             "atlantis",
         ),

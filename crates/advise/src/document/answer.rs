@@ -3,13 +3,14 @@
 use analysis::report::advice::Kind;
 use analysis::report::advice::document::{Advice, Layout, Volume};
 use catalogue::Generation;
+use reading::Role;
 use replay::OFF_MAX;
 use table::quantity::percent;
 
-use super::Described;
+use super::DocumentBuilder;
 use crate::prefer::SAME_PRICE;
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// The answer, in a sentence that begins with what to do; before it, that a search which ended early has not decided it.
     pub(super) fn answer(&self, document: &Advice) -> String {
         let answer = self.decided(document);
@@ -232,8 +233,7 @@ pub(super) fn what(layout: &Layout) -> String {
 
 /// A volume in a few words, for a sentence.
 fn brief(volume: &Volume) -> String {
-    let roles: Vec<&str> = volume.roles.iter().map(|role| role.name()).collect();
-    let roles = roles.join(", ");
+    let roles = Role::joined(&volume.roles, ", ");
     let count = match volume.count {
         1 => String::new(),
         count => format!("{count} x "),

@@ -9,7 +9,7 @@ use model::{Bytes, Counts, Duration, Iops, LimitSpec, Rate, Throughput};
 use reading::Role;
 use table::quantity::{count, duration, number};
 
-use super::{Described, bill};
+use super::{DocumentBuilder, bill};
 use crate::licence::Paid;
 use crate::system::System;
 
@@ -22,7 +22,7 @@ struct Rates {
     throughput: f64,
 }
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// Sentences beside the answer.
     pub(super) fn notes(&self, document: &Advice) -> Vec<String> {
         let mut all: Vec<String> = short(self.request.today.profile).into_iter().collect();
@@ -127,17 +127,13 @@ impl Described<'_> {
         let separate = &self.request.need.separate;
         let mut all = Vec::new();
         for holding in &self.request.need.holdings {
-            let roles: Vec<&str> = holding.roles.iter().map(|role| role.name()).collect();
-            if holding
-                .roles
-                .iter()
-                .all(|role| !capacity.contains_key(role))
-            {
+            let roles = &holding.roles;
+            if roles.iter().all(|role| !capacity.contains_key(role)) {
                 all.push(format!(
                     "The space for {} is that of today's volume, {} (--capacity {}=SIZE).",
-                    roles.join(" and "),
+                    Role::joined(roles, " and "),
                     holding.size,
-                    roles.join("=SIZE --capacity ")
+                    Role::joined(roles, "=SIZE --capacity ")
                 ));
             }
         }
@@ -227,11 +223,10 @@ impl Described<'_> {
             throughput: observed.bytes_per_s,
         };
         let (asked, provided) = lacking(asked, provided)?;
-        let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
         Some(format!(
             "The recording's busiest {} asked for {asked} for {}; {owner} provides {provided}.",
             duration(observed.interval),
-            roles.join(", ")
+            Role::joined(roles, ", ")
         ))
     }
 }

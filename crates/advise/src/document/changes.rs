@@ -11,7 +11,7 @@ use experiment::spec::{Disk, Override, Settings};
 use model::{Bytes, HostCacheMode, MachineSpec, VolumeSpec};
 use reading::Role;
 
-use super::Described;
+use super::DocumentBuilder;
 use super::bill::{Bought, billed};
 use super::layouts::{measured, volume_of};
 use crate::bound::governing;
@@ -51,7 +51,7 @@ struct Priced<'a> {
     usd_per_month: f64,
 }
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// The changes of interest, by price; none where the price of today's layout is not known.
     pub(super) fn changes(&self, today: &document::Layout) -> Result<Vec<Tried>, AdviseError> {
         let priced = || {
@@ -187,7 +187,7 @@ impl Described<'_> {
             let mut changed = self.unchanged(priced);
             changed.what = format!(
                 "{} on volume {}, without volume {}",
-                names(&gone.roles),
+                Role::joined(&gone.roles, ", "),
                 kept.name,
                 gone.name
             );
@@ -451,9 +451,4 @@ pub(crate) fn striped(name: &str, offer: &Offer) -> VolumeSpec {
         disks: vec![offer.spec.clone(); offer.count as usize],
         ..VolumeSpec::of("", offer.spec.clone())
     }
-}
-
-fn names(roles: &[Role]) -> String {
-    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-    names.join(", ")
 }

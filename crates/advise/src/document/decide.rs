@@ -13,9 +13,10 @@ use analysis::report::advice::document::{Advice, Layout, Volume};
 use analysis::report::advice::{Decision, Kind};
 use catalogue::{Catalogue, Provision};
 use model::{Bytes, DiskSpec, Iops, Throughput};
+use reading::Role;
 use replay::OFF_MAX;
 
-use super::Described;
+use super::DocumentBuilder;
 use super::changes::{Tried, is_expressible};
 use crate::error::AdviseError;
 use crate::offer::sustained;
@@ -32,7 +33,7 @@ pub(super) fn worth(usd: Option<f64>) -> f64 {
     WORTH_USD.max(WORTH_SHARE * usd.unwrap_or_default())
 }
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// Adds to each layout what is different in it from today's.
     pub(super) fn add_differences(&self, document: &mut Advice) {
         let now = document.today.clone();
@@ -158,7 +159,7 @@ fn differences(catalogue: &Catalogue, today: &Layout, other: &Layout) -> Vec<Str
     }
     let mut kept = Vec::new();
     for volume in &other.volumes {
-        let roles = names(volume);
+        let roles = Role::joined(&volume.roles, ", ");
         let matching = |(at, now): &(usize, &Volume)| {
             !kept.contains(at) && volume.roles.iter().any(|role| now.roles.contains(role))
         };
@@ -223,11 +224,6 @@ fn is_worth_it(now_usd: f64, layout: &Layout) -> bool {
     let reaches_today = layout.time_range.is_some_and(|[_, most]| most >= 1.0);
     let is_quicker = usd < now_usd + 0.005 && layout.time <= 1.0 - OFF_MAX && !reaches_today;
     is_quicker || now_usd - usd >= worth(Some(now_usd))
-}
-
-fn names(volume: &Volume) -> String {
-    let names: Vec<&str> = volume.roles.iter().map(|role| role.name()).collect();
-    names.join(", ")
 }
 
 #[cfg(test)]

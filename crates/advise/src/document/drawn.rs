@@ -3,12 +3,12 @@
 use analysis::report::advice::document::{self, Mostly};
 use experiment::spec::Disk;
 
-use super::Described;
+use super::DocumentBuilder;
 use crate::error::AdviseError;
 use crate::search::Found;
 use crate::simulate::Placed;
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// A layout with the interval of its time.
     ///
     /// # Errors

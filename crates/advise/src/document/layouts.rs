@@ -12,7 +12,7 @@ use model::store::Cause;
 use reading::Role;
 use replay::TimePart;
 
-use super::Described;
+use super::DocumentBuilder;
 use super::bill::{self, Bought, billed};
 use crate::bound::OnVolume;
 use crate::error::AdviseError;
@@ -27,7 +27,7 @@ use crate::today::Today;
 /// Number of limits reported per layout.
 const LIMITS_TOLD: usize = 4;
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// Today's layout, which defines today's time.
     pub(super) fn of_today(&self) -> document::Layout {
         let Today {

@@ -6,7 +6,7 @@ use model::{Bytes, Iops, Throughput};
 use reading::Role;
 use table::quantity::percent;
 
-use super::{Described, bill};
+use super::{DocumentBuilder, bill};
 use crate::machine::{Machine, machines};
 use crate::memory::Cache;
 use crate::need::Need;
@@ -18,7 +18,7 @@ const READS_FROM: f64 = 0.5;
 /// processors in another series.
 const MORE: u64 = 2;
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// Today's cache, where it was recorded how much of what is asked of it is read, and the load is today's.
     fn cache(&self) -> Option<Cache> {
         let request = self.request;

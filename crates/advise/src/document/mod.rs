@@ -35,7 +35,7 @@ use super::search::{Found, Results};
 use super::system::System;
 
 /// Request and results.
-pub(crate) struct Described<'a> {
+pub(crate) struct DocumentBuilder<'a> {
     pub(crate) request: &'a Request<'a>,
     pub(crate) backtest: &'a BackTest,
     pub(crate) names: &'a Names,
@@ -45,7 +45,7 @@ pub(crate) struct Described<'a> {
     pub(crate) drawing: Option<Drawing>,
 }
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// The document.
     ///
     /// # Errors
@@ -158,13 +158,13 @@ impl Described<'_> {
         Some(format!("{product}{}", version.collect::<String>()))
     }
 
-    fn asked(&self) -> document::Asked {
+    fn asked(&self) -> document::Conditions {
         let need = &self.request.need;
         let capacity = need.holdings.iter().map(|holding| Capacity {
             roles: holding.roles.iter().copied().collect(),
             bytes: holding.size.0,
         });
-        document::Asked {
+        document::Conditions {
             profile: self.names.profile.clone(),
             cloud: need.cloud.clone(),
             slower_max: self.request.wishes.limits.slower_max,

@@ -4,11 +4,11 @@ use analysis::report::advice::document::{self, Next};
 use catalogue::{NAMED, Service};
 use experiment::shell;
 
-use super::Described;
+use super::DocumentBuilder;
 use crate::finalists::{BEST_VALUE, CHEAPEST, volume_name};
 use crate::request::UNKNOWN;
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// Commands, each with its purpose.
     pub(super) fn next(
         &self,

@@ -5,9 +5,9 @@ use catalogue::{MachineEntry, Processor};
 use model::Duration;
 use table::quantity::{number, percent};
 
-use super::Described;
+use super::DocumentBuilder;
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// What is assumed of the processors of the answers; sentences, one for what holds for the same answers.
     pub(super) fn processors(&self, document: &Advice) -> Vec<String> {
         let parts = &self.request.today_load.parts;

@@ -6,12 +6,12 @@ use analysis::report::advice::document::{Advice, Layout};
 use catalogue::{DiskEntry, MachineEntry, Service};
 use table::quantity::percent;
 
-use super::Described;
+use super::DocumentBuilder;
 
 /// Names without a price that a sentence lists.
 const NAMED: usize = 6;
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// Sentences about services, where any are asked for.
     pub(super) fn services(&self, document: &Advice) -> Vec<String> {
         let services = &self.request.need.services;

@@ -8,13 +8,13 @@ use reading::Role;
 use replay::Measure;
 use table::quantity::{number, percent, percent_signed};
 
-use super::Described;
+use super::DocumentBuilder;
 use crate::recorded::{REPLAY_OFF_MAX, recorded_share};
 
 /// Share of an operation's time on the processor from which another family of machines makes an answer doubtful.
 const PROCESSOR_FROM: f64 = 0.3;
 
-impl Described<'_> {
+impl DocumentBuilder<'_> {
     /// How far to trust the answer, and why.
     pub(super) fn trust(&self, document: &Advice) -> Trust {
         let mut doubts = Vec::new();

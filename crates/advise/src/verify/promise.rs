@@ -197,10 +197,13 @@ fn counted(value: f64) -> Result<f64, String> {
 
 /// A volume, by the files on it: `data, temp: 2 x aws.gp3`.
 fn shown(volume: &Volume) -> String {
-    let roles: Vec<&str> = volume.roles.iter().map(|role| role.name()).collect();
     let count = match volume.count {
         1 => String::new(),
         count => format!("{count} x "),
     };
-    format!("{}: {count}{}", roles.join(", "), volume.disk)
+    format!(
+        "{}: {count}{}",
+        Role::joined(&volume.roles, ", "),
+        volume.disk
+    )
 }

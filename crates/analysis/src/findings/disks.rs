@@ -130,7 +130,7 @@ fn latency<'a>(texts: impl Iterator<Item = &'a str>) -> Option<Latency> {
     })
 }
 
-fn ratio(part: f64, whole: f64) -> f64 {
+pub(super) fn ratio(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 

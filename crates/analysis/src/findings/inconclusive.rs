@@ -63,7 +63,7 @@ fn two_humps(question: &Question, trials: &Trials) -> Option<Warning> {
     let metric = &question.metric;
     let arms = list(question.arms.iter().filter_map(|arm| {
         let finished = trials.finished(&arm.name);
-        // Groups of draws are no groups of results.
+        // Groups of draws are not groups of results.
         if within(finished) == Within::Unknown {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Whether real time was kept: the emulator on time, the client out of the way, processors free.
 
-use super::disks::measured_s;
+use super::disks::{measured_s, ratio};
 use super::environment::lateness;
 use super::metrics::value;
 use super::trials::Trials;
@@ -101,7 +101,7 @@ fn between(trials: &[&Record]) -> f64 {
     };
     let whole: f64 = trials.iter().map(|record| in_operations(record)).sum();
     let waited = clients(trials).map(|(_, client)| client.between_ns as f64);
-    share(waited.sum(), whole)
+    ratio(waited.sum(), whole)
 }
 
 /// Share of the machine's processor time that the client took; 0 where the engine runs in the client's process.
@@ -117,16 +117,12 @@ fn client_cpu(trials: &[&Record]) -> f64 {
         .iter()
         .map(|(record, client)| measured_s(record) * 1e9 * f64::from(client.cores));
     let own = apart.iter().map(|(_, client)| client.cpu_ns as f64);
-    share(own.sum(), all.sum())
+    ratio(own.sum(), all.sum())
 }
 
 fn clients<'a>(trials: &'a [&'a Record]) -> impl Iterator<Item = (&'a Record, &'a ClientRecord)> {
     let clients = trials.iter();
     clients.filter_map(|record| Some((*record, record.client.as_ref()?)))
-}
-
-fn share(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { part / whole } else { 0.0 }
 }
 
 /// An emulator that must wait for a processor delays every disk, and an engine that shares it is slowed down by the
@@ -141,7 +137,7 @@ fn machine_shared(trials: &Trials, findings: &Findings) -> Option<Warning> {
             .iter()
             .filter_map(|record| value(record, "cpu_utilisation"))
             .collect();
-        let mean = share(busy.iter().sum(), busy.len() as f64);
+        let mean = ratio(busy.iter().sum(), busy.len() as f64);
         let emulator = lateness(finished).map_or(0.0, |lateness| lateness.cores);
         (mean > BUSY_MAX).then(|| {
             format!(

@@ -187,8 +187,8 @@ fn read(files: &[PathBuf], args: &Args) -> Result<(String, Profile)> {
         let filled = import::fill(&recorded, imported);
         imported = filled.map_err(|why| UsageError(format!("{}: {why}", sources[0].file)))?;
     }
-    for told in &imported.notes {
-        note(&format!("dbstow: {told}"));
+    for text in &imported.notes {
+        note(&format!("dbstow: {text}"));
     }
     let from = match &args.with {
         None => imported.format.to_string(),

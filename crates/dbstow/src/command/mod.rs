@@ -149,8 +149,8 @@ pub fn left_out(error: &clap::Error) -> Option<String> {
 #[error("{0}")]
 pub struct UsageError(pub String);
 
-/// A stated expectation, such as with `--fail-on`, was not met: the command ran and printed its results, and the answer
-/// is no.
+/// A stated expectation, such as with `--fail-on`, was not met: the command ran and printed its results, which do not meet
+/// it.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ExpectationFailed(pub String);

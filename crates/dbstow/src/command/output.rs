@@ -233,7 +233,7 @@ fn written(to: &mut dyn Write, text: &str) -> io::Result<()> {
     }
 }
 
-/// Whether a write failed because nobody reads the pipe any more (`dbstow experiments | head -1`).
+/// Whether a write failed because the reader closed the pipe (`dbstow experiments | head -1`).
 ///
 /// Windows also says `ERROR_PIPE_NOT_CONNECTED`, which Rust's standard library does not count as a broken pipe.
 fn reader_left(error: &io::Error) -> bool {

@@ -43,7 +43,7 @@ pub(super) fn in_options(request: &RunRequest, error: RequestError) -> anyhow::E
         ("workload.folder", _) => format!("--workload {value}"),
         ("workload.profile", _) => match not_a_profile(value) {
             Some(other) => return other.into(),
-            // It names the file, which is no option of every command.
+            // It names the file, for which not every command has an option.
             None if message.starts_with(value.as_str()) => {
                 return UsageError(message.clone()).into();
             }

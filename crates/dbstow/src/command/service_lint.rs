@@ -26,7 +26,7 @@ pub(super) fn load(profile: &str, today: Option<&str>) -> Result<ServiceFacts> {
     facts.ok_or_else(|| {
         let file = today.unwrap_or(profile);
         let message = format!(
-            "--today {file}: its machine is no class of a managed service, and these rules are for one; name one (`dbstow services`), or give \
+            "--today {file}: its machine is not a class of a managed service, and these rules are for one; name one (`dbstow services`), or give \
              a capture (`dbstow doctor`) without --today"
         );
         UsageError(message).into()

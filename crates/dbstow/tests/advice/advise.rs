@@ -5,11 +5,11 @@ mod refused;
 
 use std::fs;
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assert_cmd::assert::Assert;
 use serde_json::Value;
-use testing::folder::{Folder, json, said, stdout};
+use testing::folder::{Folder, example, json, said, stdout};
 
 /// What every question of these tests has in common: few machines, so that it is answered at once.
 const USUAL: [&str; 8] = [
@@ -22,12 +22,6 @@ const USUAL: [&str; 8] = [
     "--capacity",
     "log=20GiB",
 ];
-
-fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../examples")
-        .join(name)
-}
 
 /// A folder with the example's profile and today's layout.
 pub(crate) struct Place(Folder);

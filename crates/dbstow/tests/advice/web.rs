@@ -2,16 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use web::{Advised, Answer, Asked, Moved};
-
-fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../examples")
-        .join(name)
-}
+use testing::folder::example;
+use web::{AdviceForm, Advised, Answer, Moved};
 
 /// What the program writes, given the command line that the page shows.
 fn written(command: &str) -> [String; 3] {
@@ -30,14 +24,14 @@ fn written(command: &str) -> [String; 3] {
 
 #[test]
 fn the_page_answers_byte_for_byte_as_the_command_that_it_shows() {
-    let asked = Asked {
+    let asked = AdviceForm {
         cloud: Some("azure".to_owned()),
         budget: Some(300.0),
         capacity: BTreeMap::from([
             ("data".to_owned(), "60GiB".to_owned()),
             ("log".to_owned(), "20GiB".to_owned()),
         ]),
-        ..Asked::default()
+        ..AdviceForm::default()
     };
     let text = |name: &str| fs::read_to_string(example(name)).expect("it is an example");
     let answer = web::advise(&text("shop.toml"), &text("today.toml"), &asked, &mut |_| {

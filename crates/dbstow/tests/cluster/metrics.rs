@@ -18,7 +18,8 @@ use model::Duration;
 use serde_json::Value;
 use testing::folder::Folder;
 use testing::place;
-use testing::prometheus::{self, Running, free_address, get, promtool, request, samples};
+use testing::place::Running;
+use testing::prometheus::{self, free_address, get, promtool, request, samples};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

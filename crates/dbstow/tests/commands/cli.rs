@@ -6,43 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use predicates::prelude::*;
+use testing::experiments::SMALL;
 use testing::folder::Folder;
-
-/// An experiment of two arms that runs in a moment.
-const SMALL: &str = r#"name = "small"
-question = "Do two data files do better than one?"
-
-[machine]
-cores = 4
-memory = "8 GiB"
-
-[volume.d]
-disk = "azure.premium.p30"
-
-[placement.one]
-data = { volumes = "d" }
-temp = { volumes = "d" }
-log = { volumes = "d" }
-
-[placement.two]
-data = { volumes = "d", files = 2 }
-temp = { volumes = "d" }
-log = { volumes = "d" }
-
-[workload]
-name = "read-only"
-operations = 10
-
-[workload.parameters]
-rows = 1_000
-
-[engine]
-memory = "1 MiB"
-
-[protocol]
-blocks = 2
-metric = "elapsed_s"
-"#;
 
 /// A folder to work in, with `small.toml` in it.
 fn folder() -> Folder {

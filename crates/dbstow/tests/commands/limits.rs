@@ -2,42 +2,12 @@
 
 use std::fs;
 
+use testing::experiments::small_of_one_arm;
 use testing::folder::{Folder, said};
-
-/// An experiment of one arm that runs in a moment.
-const SMALL: &str = r#"name = "small"
-question = "How long does it take?"
-
-[machine]
-cores = 4
-memory = "8 GiB"
-
-[volume.d]
-disk = "azure.premium.p30"
-
-[placement.one]
-data = { volumes = "d" }
-temp = { volumes = "d" }
-log = { volumes = "d" }
-
-[workload]
-name = "read-only"
-operations = 10
-
-[workload.parameters]
-rows = 1_000
-
-[engine]
-memory = "1 MiB"
-
-[protocol]
-blocks = 1
-metric = "elapsed_s"
-"#;
 
 /// A folder to work in, with `small.toml` in it.
 fn folder() -> Folder {
-    Folder::with(&[("small.toml", SMALL)])
+    Folder::with(&[("small.toml", small_of_one_arm())])
 }
 
 fn with_sets<'a>(first: &[&'a str], sets: &[&'a str]) -> Vec<&'a str> {
@@ -116,7 +86,7 @@ fn more_disks_in_all_than_can_be_told_apart_are_refused() {
         .iter()
         .map(|name| format!("[volume.{name}]\ndisk = \"azure.premium.p30\"\ncount = 1024\n"));
     let list = format!("volumes = {names:?}");
-    let text = SMALL.replace(
+    let text = small_of_one_arm().replace(
         "data = { volumes = \"d\" }",
         &format!("data = {{ {list} }}"),
     );
@@ -218,7 +188,7 @@ fn a_run_without_an_operation_has_no_figures() {
         &["workload.duration=1 ns"][..],
     ] {
         let folder = folder();
-        let text = SMALL.replace("operations = 10\n", "duration = \"1 s\"\n");
+        let text = small_of_one_arm().replace("operations = 10\n", "duration = \"1 s\"\n");
         folder.write("small.toml", text);
         let run = with_sets(&["run", "small.toml", "--out", "out"], sets);
 
@@ -353,7 +323,8 @@ mod signals {
     #[cfg(target_os = "linux")]
     fn a_real_run_that_was_stopped_for_seconds_says_so() {
         let folder = folder();
-        let text = SMALL.replace("operations = 10\n", "duration = \"8 s\"\nsessions = 16\n");
+        let text =
+            small_of_one_arm().replace("operations = 10\n", "duration = \"8 s\"\nsessions = 16\n");
         folder.write("small.toml", text);
         folder.make_folder("vd");
         let run = "run small.toml --mode measure --engine sqlite --volume d=vd --out out";

@@ -364,7 +364,7 @@ pub(super) fn read(file: &Path) -> String {
 }
 
 /// All documents of the repository.
-fn documents() -> Vec<PathBuf> {
+pub(super) fn documents() -> Vec<PathBuf> {
     let mut found = pages();
     found.extend(
         markdown(&root())

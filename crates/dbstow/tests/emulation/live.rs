@@ -7,11 +7,11 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use testing::place::{Place, dbstow, failed, is_alive, succeeds, wait_for};
+use testing::place::{Place, Running, dbstow, failed, is_alive, succeeds, wait_for};
 
 /// A run in real time of about a second a trial, on modelled disks.
 const RUN: &str = r#"name = "live"
@@ -55,7 +55,7 @@ const LEAVE: &str = "\x1b[?1049l";
 
 /// A shell in a terminal, whose output is read continuously.
 struct InTerminal {
-    child: Child,
+    _program: Running,
     keys: ChildStdin,
     printed: Arc<Mutex<Vec<u8>>>,
 }
@@ -81,7 +81,7 @@ impl InTerminal {
         });
         InTerminal {
             keys: child.stdin.take().unwrap(),
-            child,
+            _program: Running(child),
             printed,
         }
     }
@@ -118,14 +118,6 @@ impl InTerminal {
         assert_eq!(printed.matches(ENTER).count(), 1, "{printed:?}");
         assert_eq!(printed.matches(LEAVE).count(), 1, "{printed:?}");
         printed
-    }
-}
-
-impl Drop for InTerminal {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -9,50 +9,21 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use host::clock::Clock;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
+use testing::experiments::TWO_VOLUMES;
+use testing::folder::text;
 use testing::mysqld::{ENCODED, Mysqld, PASSWORD, Product, taking_tables_in};
 
-/// Two data files on two volumes in one arm, on one in the other.
-const EXPERIMENT: &str = r#"
-name = "files"
-question = "One data volume, or two?"
-[machine]
-cores = 2
-memory = "1 GiB"
-[volume.a]
-disk = "unlimited"
-[volume.b]
-disk = "unlimited"
-[placement.one]
-data = { volumes = "a" }
-temp = { volumes = "a" }
-log = { volumes = "a" }
-[placement.two]
-data = { volumes = ["a", "b"], files = 2 }
-temp = { volumes = "a" }
-log = { volumes = "a" }
-[workload]
-name = "trade"
-sessions = 2
-duration = "1 s"
-[workload.parameters]
+const ROWS: &str = "[workload.parameters]
 trades = 500
 customers = 100
 accounts = 200
-[engine]
-memory = "64 MiB"
-sort_memory = "64 KiB"
-start = "warm"
-[protocol]
-blocks = 2
-baseline = "one"
-metric = "operations_per_s"
-"#;
+";
 
 /// An experiment's folder, with the directories of two volumes.
 struct Site {
@@ -70,17 +41,16 @@ impl Site {
         }
         Site {
             folder,
-            text: EXPERIMENT.to_owned(),
+            text: TWO_VOLUMES.replace("[engine]", &format!("{ROWS}[engine]")),
         }
     }
 
     /// With `to` for `from` in the experiment.
     fn with(from: &str, to: &str) -> Site {
-        assert!(EXPERIMENT.contains(from), "{from}");
-        Site {
-            text: EXPERIMENT.replacen(from, to, 1),
-            ..Site::new()
-        }
+        let site = Site::new();
+        assert!(site.text.contains(from), "{from}");
+        let text = site.text.replacen(from, to, 1);
+        Site { text, ..site }
     }
 
     fn volume(&self, name: &str) -> PathBuf {
@@ -176,15 +146,6 @@ fn tables(folder: &Path) -> Vec<PathBuf> {
     let mut tables = files(folder);
     tables.retain(|file| file.extension().is_some_and(|ending| ending == "ibd"));
     tables
-}
-
-fn text(output: &Output) -> String {
-    let (out, error) = (&output.stdout, &output.stderr);
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(out),
-        String::from_utf8_lossy(error)
-    )
 }
 
 fn databases(server: &Mysqld) -> String {

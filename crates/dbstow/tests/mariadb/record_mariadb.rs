@@ -9,7 +9,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use host::clock::Clock;
 use nix::sys::signal::{Signal, kill};
@@ -17,6 +17,7 @@ use nix::unistd::Pid;
 use profile::{Io, Lost, Profile, Requests};
 use reading::Role;
 use tempfile::TempDir;
+use testing::folder::text;
 use testing::mysqld::{ENCODED, Mysqld, PASSWORD, Product};
 
 struct Recorder {
@@ -105,15 +106,6 @@ impl Recorder {
         );
         assert!(!self.out().exists());
     }
-}
-
-fn text(output: &Output) -> String {
-    let (out, error) = (&output.stdout, &output.stderr);
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(out),
-        String::from_utf8_lossy(error)
-    )
 }
 
 fn works(mut load: Child) {

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use dbstow::metrics::{FAMILIES, Scope};
 use host::clock::Clock;
@@ -19,6 +19,7 @@ use nix::unistd::Pid;
 use profile::Profile;
 use reading::Role;
 use tempfile::TempDir;
+use testing::folder::text;
 use testing::prometheus::{promtool, samples};
 use testing::server::binaries;
 use testing::theirs::{ENCODED, Theirs};
@@ -99,15 +100,6 @@ fn interrupt(child: &Child) {
 fn end(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();
-}
-
-fn text(output: &Output) -> String {
-    let (out, error) = (&output.stdout, &output.stderr);
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(out),
-        String::from_utf8_lossy(error)
-    )
 }
 
 #[test]

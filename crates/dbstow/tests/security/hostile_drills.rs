@@ -178,7 +178,7 @@ fn refusals_without_trust(drilled: &Drilled) {
     assert_eq!(output.status.code(), Some(2));
     let why = said(&output);
     for part in [
-        "anybody may have made drill",
+        "any user may have made drill",
         "the kernel mounts",
         "--trust-images",
     ] {

@@ -24,6 +24,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use postgres::Binaries;
 use tempfile::TempDir;
+use testing::experiments::TWO_VOLUMES;
 use testing::hostile_server::{LIES, Lie, MySql, PostgreSql, Protocol, SqlServer, serve};
 use testing::mysqld::{self, Mysqld};
 use testing::spoiled::{self, SPOILS, Spoil, Teller, between};
@@ -51,39 +52,6 @@ fn answers_max(how: Spoil) -> usize {
 
 /// Programs that are attacked in one way in parallel.
 const LANES: usize = 6;
-
-/// An experiment that every engine accepts with an external server.
-const EXPERIMENT: &str = r#"
-name = "files"
-question = "One data volume, or two?"
-[machine]
-cores = 2
-memory = "1 GiB"
-[volume.a]
-disk = "unlimited"
-[volume.b]
-disk = "unlimited"
-[placement.one]
-data = { volumes = "a" }
-temp = { volumes = "a" }
-log = { volumes = "a" }
-[placement.two]
-data = { volumes = ["a", "b"], files = 2 }
-temp = { volumes = "a" }
-log = { volumes = "a" }
-[workload]
-name = "trade"
-sessions = 2
-duration = "1 s"
-[engine]
-memory = "64 MiB"
-sort_memory = "64 KiB"
-start = "warm"
-[protocol]
-blocks = 2
-baseline = "one"
-metric = "operations_per_s"
-"#;
 
 /// The task of the program under test.
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +108,7 @@ fn with_arguments(
     for volume in ["a", "b"] {
         fs::create_dir_all(folder.join(volume)).expect("a folder");
     }
-    fs::write(folder.join("files.toml"), EXPERIMENT).expect("a file");
+    fs::write(folder.join("files.toml"), TWO_VOLUMES).expect("a file");
     command
         .args(words)
         .args(["--timeout", timeout])

@@ -3,20 +3,21 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{ChildStdin, Stdio};
 use std::sync::Arc;
 use std::thread;
 
 use parking_lot::Mutex;
 use sqlserver::session::{Credentials, Driver, Encryption, Limits, Login, Server, Session};
 use tds_double::server::{self, SqlServer};
+use testing::place::Running;
 use testing::sqlserver::{Bench, PASSWORD, measured};
 
 use crate::{MANY, settle, small};
 
 /// dbstow at a separate terminal.
 struct Terminal {
-    child: Child,
+    program: Running,
     keys: ChildStdin,
     shown: Arc<Mutex<String>>,
 }
@@ -53,7 +54,7 @@ impl Terminal {
         });
         Terminal {
             keys: child.stdin.take().expect("it is piped"),
-            child,
+            program: Running(child),
             shown,
         }
     }
@@ -74,15 +75,8 @@ impl Terminal {
     }
 
     fn end(mut self) -> (i32, String) {
-        let status = self.child.wait().expect("it is ours");
+        let status = self.program.0.wait().expect("it is ours");
         (status.code().unwrap_or(-1), self.shown())
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -148,11 +148,11 @@ impl<'a> SqliteDriver<'a> {
         };
         committed
             .and_then(|()| self.session.replay())
-            .map_err(|full| full_text(&full))
+            .map_err(|full| full.to_string())
     }
 
     fn reason(&self, error: &rusqlite::Error) -> String {
-        let full = self.session.take_full().map(|full| full_text(&full));
+        let full = self.session.take_full().map(|full| full.to_string());
         let why = full.or_else(|| self.session.take_spool_error());
         why.unwrap_or_else(|| error.to_string())
     }
@@ -162,18 +162,6 @@ impl<'a> SqliteDriver<'a> {
 fn is_rollback(text: &str) -> bool {
     let word = text.split_whitespace().next();
     word.is_some_and(|word| word.eq_ignore_ascii_case("ROLLBACK"))
-}
-
-/// The message for a full role.
-fn full_text(full: &model::store::Full) -> String {
-    let role = match full.role {
-        model::store::Role::Data => "data",
-        model::store::Role::Temp => "temp",
-    };
-    format!(
-        "the {role} files are full: they hold {} together; give them a larger file_size",
-        full.capacity
-    )
 }
 
 impl Driver for SqliteDriver<'_> {

@@ -94,11 +94,10 @@ fn roles(placement: &Placement, variant: &Variant, known: &dyn Known) -> Result<
         }
     };
     let remedy = remedy.map_or_else(String::new, |remedy| format!("{remedy}, or "));
-    let had: Vec<&str> = had.iter().map(|role| role.name()).collect();
     let message = format!(
         "placement \"{}\" says where {role} lives, and {engine} in {mode} has {} alone; {remedy}remove {role}",
         placement.name,
-        had.join(", ")
+        Role::joined(had, ", ")
     );
     Err(Fault::at(
         &["placement", &placement.name, role.name()],

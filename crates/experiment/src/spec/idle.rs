@@ -256,9 +256,9 @@ impl Here<'_> {
         let Variant { mode, engine, .. } = self.variant;
         match key {
             _ if !self.is_set("versions") => self.of_engine("versions"),
-            "retention" => {
-                Some("a real engine keeps versions as long as somebody may read them".to_owned())
-            }
+            "retention" => Some(
+                "a real engine keeps versions as long as a transaction may read them".to_owned(),
+            ),
             "bytes_per_row" if !self.is_set("versions.bytes_per_row") => Some(format!(
                 "{engine} in {mode} writes versions of its own size"
             )),

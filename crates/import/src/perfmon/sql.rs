@@ -7,7 +7,7 @@ use reading::Role;
 
 use super::contradiction::{excess, twice};
 use super::log::{Counter, Log};
-use crate::error::{Choice, Mistake};
+use crate::error::{Choice, OptionError};
 use profile::{Draft, Interval, Requests, Wait};
 
 /// The instance without a name, as its service is called.
@@ -46,7 +46,7 @@ impl Chosen {
     ///
     /// # Errors
     /// When there are several and none is named, or a named one is missing.
-    pub(super) fn of(log: &Log, asked: &[String]) -> Result<Chosen, Mistake> {
+    pub(super) fn of(log: &Log, asked: &[String]) -> Result<Chosen, OptionError> {
         let all: BTreeSet<String> = log
             .counters
             .iter()
@@ -73,7 +73,7 @@ impl Chosen {
                 all.len(),
                 listed(&all)
             );
-            return Err(Mistake::open(
+            return Err(OptionError::open(
                 message,
                 Choice::Instances(all.into_iter().collect()),
             ));

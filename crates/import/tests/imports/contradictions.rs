@@ -2,15 +2,8 @@
 
 use super::*;
 
-fn assumes(profile: &Profile, part: &str) -> bool {
-    profile.assumptions.iter().any(|note| note.contains(part))
-}
-
 fn import(text: &str, devices: &[&str]) -> Profile {
-    let file = "a file";
-    import::read(&[Source { file, text }], &options(devices))
-        .unwrap_or_else(|error| panic!("{error}"))
-        .profile
+    super::import(text, &options(devices))
 }
 
 #[test]

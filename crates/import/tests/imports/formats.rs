@@ -2,13 +2,6 @@
 
 use super::*;
 
-fn import(text: &str, given: &Options) -> Profile {
-    let file = "a file";
-    import::read(&[Source { file, text }], given)
-        .unwrap_or_else(|error| panic!("{error}"))
-        .profile
-}
-
 /// The lines of a text but the first.
 fn without_header(text: &str) -> String {
     text.lines()

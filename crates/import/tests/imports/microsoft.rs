@@ -13,17 +13,6 @@ fn ten_minutes() -> String {
     text
 }
 
-fn import(text: &str, given: &Options) -> Profile {
-    let file = "a file";
-    import::read(&[Source { file, text }], given)
-        .unwrap_or_else(|error| panic!("{error}"))
-        .profile
-}
-
-fn assumes(profile: &Profile, part: &str) -> bool {
-    profile.assumptions.iter().any(|note| note.contains(part))
-}
-
 #[test]
 fn counts_are_between_samples_and_windows_have_twenty() {
     let profile = import(&ten_minutes(), &options(&[]));

@@ -3,10 +3,7 @@
 use super::*;
 
 fn import(text: &str, devices: &[&str]) -> Profile {
-    let file = "a file";
-    import::read(&[Source { file, text }], &options(devices))
-        .unwrap_or_else(|error| panic!("{error}"))
-        .profile
+    super::import(text, &options(devices))
 }
 
 /// Each line but the first, twice.
@@ -15,10 +12,6 @@ fn doubled(text: &str) -> String {
     let header = lines.next().expect("a header");
     let rows: String = lines.map(|line| format!("{line}\n{line}\n")).collect();
     format!("{header}\n{rows}")
-}
-
-fn assumes(profile: &Profile, part: &str) -> bool {
-    profile.assumptions.iter().any(|note| note.contains(part))
 }
 
 #[test]

@@ -4,7 +4,7 @@ use model::random;
 
 use engine::Table;
 use experiment::record::Note;
-use experiment::spec::{Amount, Workload as Asked};
+use experiment::spec::{Amount, Workload as WorkloadSettings};
 use workload::{ParameterQuery, Stress, Value, Variables, Workload};
 
 /// The result of a trial's parameter query, by parameter name.
@@ -58,7 +58,7 @@ impl ParameterRows {
         let value = |(number, row): (usize, &[Option<Value>]), place: usize| {
             row.get(place).cloned().flatten().ok_or_else(|| {
                 format!(
-                    "ParamQuery: column {} has a value in row {} that is no number and no text; cast it, such as \
+                    "ParamQuery: column {} has a value in row {} that is neither a number nor text; cast it, such as \
                      CAST({} AS nvarchar(40))",
                     columns[place],
                     number + 1,
@@ -95,7 +95,7 @@ impl ParameterRows {
 }
 
 /// Settings of a settings file that the run did not follow.
-pub(super) fn departures(workload: &Workload, asked: &Asked) -> Vec<Note> {
+pub(super) fn departures(workload: &Workload, settings: &WorkloadSettings) -> Vec<Note> {
     let Some(stress) = &workload.stress else {
         return Vec::new();
     };
@@ -105,30 +105,32 @@ pub(super) fn departures(workload: &Workload, asked: &Asked) -> Vec<Note> {
         let keys = stress.without_effect.join(", ");
         notes.push(Note::NotAsAsked(format!("{name}: without effect: {keys}")));
     }
-    let overruled = overruled(stress, asked);
+    let overruled = overruled(stress, settings);
     notes.extend(
         overruled
             .into_iter()
-            .map(|told| Note::NotAsAsked(format!("{name}: {told}"))),
+            .map(|departure| Note::NotAsAsked(format!("{name}: {departure}"))),
     );
     notes
 }
 
-fn overruled(stress: &Stress, asked: &Asked) -> Vec<String> {
-    let threads = stress.threads.filter(|threads| *threads != asked.sessions);
+fn overruled(stress: &Stress, settings: &WorkloadSettings) -> Vec<String> {
+    let threads = stress
+        .threads
+        .filter(|threads| *threads != settings.sessions);
     let threads = threads.map(|threads| {
         format!(
             "NumThreads is {threads}, and the experiment's workload.sessions, {}, came first",
-            asked.sessions
+            settings.sessions
         )
     });
-    let all = |each: u64| each.saturating_mul(u64::from(asked.sessions));
-    let iterations = stress.iterations.and_then(|each| match asked.amount {
+    let all = |each: u64| each.saturating_mul(u64::from(settings.sessions));
+    let iterations = stress.iterations.and_then(|each| match settings.amount {
         Amount::Operations(operations) if operations == all(each) => None,
         Amount::Operations(operations) => Some(format!(
             "NumIterations is {each} in each of {} sessions, and the experiment's workload.operations, {operations}, \
              came first",
-            asked.sessions
+            settings.sessions
         )),
         Amount::Duration(duration) => Some(format!(
             "NumIterations is {each}, and the experiment's workload.duration, {duration}, came first"
@@ -191,7 +193,7 @@ mod tests {
             ),
             (
                 table(columns, vec![row(1, Some(Value::Null)), row(2, None)]),
-                "column größe has a value in row 2 that is no number and no text; cast it",
+                "column größe has a value in row 2 that is neither a number nor text; cast it",
             ),
         ] {
             let error = ParameterRows::of(&query(), answer).expect_err(told);

@@ -52,7 +52,7 @@ pub struct ServiceRequest<'a> {
 }
 
 impl ServiceRequest<'_> {
-    /// Refuses what is no change of a server.
+    /// Refuses a service that today's server does not become in place.
     pub(super) fn check(&self) -> Result<(), LayoutError> {
         self.names.check()?;
         let is_on = match &self.today {

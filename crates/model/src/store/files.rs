@@ -1,6 +1,7 @@
 //! Which data file a page lives in, and where: extents allocated by proportional fill.
 
 use alloc::vec::Vec;
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,20 @@ pub struct Full {
     pub role: Role,
     /// Total capacity of its files.
     pub capacity: Bytes,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let role = match self.role {
+            Role::Data => "data",
+            Role::Temp => "temp",
+        };
+        write!(
+            f,
+            "the {role} files are full: they hold {} together; give them a larger file_size",
+            self.capacity
+        )
+    }
 }
 
 /// Room reserved on a volume for a file that grows.

@@ -295,8 +295,7 @@ impl<'a> ReplayedPart<'a> {
         let (volume, file) = (name.to_owned(), self.file.to_owned());
         let counted = self.profile.roles();
         if roles.is_disjoint(&counted) {
-            let roles: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-            let roles = roles.join(" and ");
+            let roles = Role::joined(roles, " and ");
             return Err(RecordedError::NotCounted {
                 volume,
                 file,

@@ -226,7 +226,7 @@ impl Open {
     fn failed(&self, error: PoolError, code: i32) -> Code {
         match error {
             PoolError::Full(full) => {
-                self.inode.database.note(&full_text(&full));
+                self.inode.database.note(&full.to_string());
                 Code(ffi::SQLITE_FULL)
             }
             PoolError::Io(error) if error.kind() == std::io::ErrorKind::Interrupted => Code(code),
@@ -267,18 +267,6 @@ impl Open {
         locks.file_releases += 1;
         self.level = level;
     }
-}
-
-/// The message to the user when files are full.
-fn full_text(full: &model::store::Full) -> String {
-    let role = match full.role {
-        model::store::Role::Data => "data",
-        model::store::Role::Temp => "temp",
-    };
-    format!(
-        "the {role} files are full: they hold {} together; give them a larger file_size",
-        full.capacity
-    )
 }
 
 /// Splits a range by page: the page, the offset in it, and the offset in the range.

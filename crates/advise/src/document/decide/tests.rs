@@ -8,7 +8,7 @@ const GIB: u64 = 1 << 30;
 
 fn volume(roles: &[Role], disk: &str, count: u32, iops: Option<u64>) -> Volume {
     Volume {
-        name: names_of(roles),
+        name: Role::joined(roles, "-"),
         roles: roles.to_vec(),
         disk: disk.to_owned(),
         count,
@@ -19,11 +19,6 @@ fn volume(roles: &[Role], disk: &str, count: u32, iops: Option<u64>) -> Volume {
         requests_usd_per_month: None,
         forgets: false,
     }
-}
-
-fn names_of(roles: &[Role]) -> String {
-    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-    names.join("-")
 }
 
 fn layout(machine: &str, volumes: Vec<Volume>, usd: f64, time: f64) -> Layout {

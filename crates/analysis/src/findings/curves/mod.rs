@@ -18,6 +18,7 @@ use chart::short;
 pub use chart::{Chart, Line, Span};
 use experiment::question::{Question, twin_of};
 use experiment::record::{Record, VolumeRecord, histogram};
+use reading::Role;
 use series::{DrawnTrial, of_block, series};
 pub(crate) use series::{POINTS_MAX, extremes};
 
@@ -122,8 +123,7 @@ fn distributions(arms: &[&[&Record]]) -> Vec<Chart> {
 /// `data, temp`
 fn roles(volume: &VolumeRecord) -> String {
     let there = volume.files.iter().filter(|(_, files)| **files > 0);
-    let names: Vec<&str> = there.map(|(role, _)| role.name()).collect();
-    names.join(", ")
+    Role::joined(there.map(|(role, _)| role), ", ")
 }
 
 fn percentiles(title: &str, lines: Vec<(usize, String, Histogram<u64>)>) -> Option<Chart> {

@@ -1,7 +1,7 @@
 //! Advice as a document: the JSON output, and the source of terminal output and page.
 
-mod asked;
 mod backtest;
+mod conditions;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::decision::{Decision, Trust};
 use crate::findings::Survived;
-pub use asked::{Asked, Capacity, Licence};
+pub use conditions::{Capacity, Conditions, Licence};
 
 pub use backtest::{BackTest, Figure, Part};
 
@@ -37,7 +37,7 @@ pub struct Advice {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sessions_assumed: Option<u32>,
     /// The request.
-    pub asked: Asked,
+    pub asked: Conditions,
     /// How well the same model reproduces today's layout.
     pub backtest: BackTest,
     /// Today's layout.

@@ -85,12 +85,11 @@ fn price_lists(lists: &[String]) -> String {
 }
 
 fn capacity(capacity: &Capacity) -> String {
-    format!("{} {}", roles(&capacity.roles), Bytes(capacity.bytes))
-}
-
-pub(super) fn roles(roles: &[Role]) -> String {
-    let names: Vec<&str> = roles.iter().map(|role| role.name()).collect();
-    names.join(", ")
+    format!(
+        "{} {}",
+        Role::joined(&capacity.roles, ", "),
+        Bytes(capacity.bytes)
+    )
 }
 
 /// How much data a layout with more memory than today reads, to go on with.

@@ -241,7 +241,7 @@ pub(super) mod tests {
 
     use super::super::decision::{Decision, Kind, Level, Trust};
     use super::super::document::{
-        Asked, Capacity, Change, Counts, Figure, Line, Next, Part, SCHEMA, Used, Volume,
+        Capacity, Change, Conditions, Counts, Figure, Line, Next, Part, SCHEMA, Used, Volume,
     };
     use super::super::money::Currency;
     use super::*;
@@ -313,7 +313,7 @@ pub(super) mod tests {
             },
             server: Some("<script>alert(1)</script>".to_owned()),
             sessions_assumed: None,
-            asked: Asked {
+            asked: Conditions {
                 profile: "\"><img src=\"x\">".to_owned(),
                 cloud: None,
                 slower_max: 0.1,

@@ -6,7 +6,7 @@ use super::shown::{machine, most_used, named, prices, time, usd, used, volumes};
 use table::quantity::percent;
 use table::{Column, Table};
 
-/// What a layout is that is no answer.
+/// The name of a layout that is on the frontier and not one of the answers.
 const ON_FRONTIER: &str = "on the frontier";
 
 /// A layout in full.

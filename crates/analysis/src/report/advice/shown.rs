@@ -1,8 +1,9 @@
 //! A layout as text: its name, its price and time, and what holds it back.
 
 use super::document::{Advice, Layout, Line, Used, Volume};
-use super::facts::{reads, roles};
+use super::facts::reads;
 use super::money::Currency;
+use reading::Role;
 use table::quantity::{number, percent, percent_with_error, percent_within};
 use table::{Column, Table};
 
@@ -69,7 +70,7 @@ pub(super) fn volumes(layout: &Layout) -> String {
 
 /// `data, log: 2 x azure.premium_v2, 64 GiB, 6000 IOPS, 200 MB/s`.
 pub(super) fn volume(volume: &Volume) -> String {
-    format!("{}: {}", roles(&volume.roles), volume.disks())
+    format!("{}: {}", Role::joined(&volume.roles, ", "), volume.disks())
 }
 
 pub(super) fn used(layout: &Layout, limits: usize) -> String {

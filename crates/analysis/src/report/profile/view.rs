@@ -233,12 +233,11 @@ fn machine(profile: &Profile) -> Option<String> {
 }
 
 fn volume(volume: &ServerVolume) -> String {
-    let roles: Vec<&str> = volume.roles.iter().map(|role| role.name()).collect();
     let disk = volume.disk.as_ref().map(|disk| format!(" on {disk}"));
     let size = volume.size.map(|size| format!(" of {size}"));
     format!(
         "{}{}{}",
-        roles.join(", "),
+        Role::joined(&volume.roles, ", "),
         disk.unwrap_or_default(),
         size.unwrap_or_default()
     )

@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, name: &str, folder: &Path) -> Result<()> {
 fn untrusted(folder: &Path, engine: DrilledEngine) -> String {
     let executes = engine.drill.executes();
     format!(
-        "anybody may have made {}, and a replay trusts it: the kernel mounts the file systems in it, and {executes}; if you made \
+        "any user may have made {}, and a replay trusts it: the kernel mounts the file systems in it, and {executes}; if you made \
          it, or trust who did, add --trust-images",
         folder.display()
     )

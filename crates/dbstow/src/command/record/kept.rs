@@ -112,7 +112,7 @@ impl Kept {
     }
 
     fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().expect("nobody panics with it")
+        self.place.lock().expect("no thread panics with it")
     }
 }
 

@@ -114,7 +114,7 @@ fn expiry(capture: &Capture) -> Vec<Outcome> {
         Some(false) => (Severity::Low, ", on a device of their own"),
         None => (Severity::Low, ""),
     };
-    let message = format!("binary logs are kept until somebody removes them{where_}");
+    let message = format!("binary logs are kept until they are removed by hand{where_}");
     let finding = Finding::new(severity, message).with("binlog_expire_logs_seconds", 0);
     let finding = match capture.volume(binlog) {
         Some(volume) => finding.with("free", super::known::bytes(volume.available_bytes)),

@@ -169,13 +169,13 @@ impl Connection {
         self.begin(Task::Statement);
         self.command(PREPARE, sql.as_bytes())?;
         self.read(Keep::Start)?;
-        let mut told = Bytes(&self.packet);
+        let mut fields = Bytes(&self.packet);
         let parts = (|| {
             Some((
-                told.u8().filter(|first| *first == OK)?,
-                told.u32()?,
-                told.u16()?,
-                told.u16()?,
+                fields.u8().filter(|first| *first == OK)?,
+                fields.u32()?,
+                fields.u16()?,
+                fields.u16()?,
             ))
         })();
         let (_, number, columns, arguments) = parts.ok_or_else(malformed)?;
@@ -286,11 +286,11 @@ impl Connection {
     ) -> Result<u16, Failure> {
         match self.read(keep)? {
             OK => {
-                let mut told = Bytes(&self.packet[1..]);
+                let mut fields = Bytes(&self.packet[1..]);
                 let status = (|| {
-                    told.number()?;
-                    told.number()?;
-                    told.u16()
+                    fields.number()?;
+                    fields.number()?;
+                    fields.u16()
                 })();
                 Ok(status.ok_or_else(malformed)?)
             }
@@ -346,10 +346,10 @@ impl Connection {
 
     /// The server's status flags in an end packet.
     fn end(&self) -> io::Result<u16> {
-        let mut told = Bytes(&self.packet[1..]);
+        let mut fields = Bytes(&self.packet[1..]);
         let status = (|| {
-            told.u16()?;
-            told.u16()
+            fields.u16()?;
+            fields.u16()
         })();
         status.ok_or_else(malformed)
     }

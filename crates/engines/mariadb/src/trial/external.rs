@@ -328,7 +328,7 @@ fn note_of_waits(
     Ok((enabled.first().map(String::as_str) != Some("YES")).then(|| {
         Note::Other(
             "the given server does not show waits in progress (consumer events_waits_current of performance_schema): waits are \
-             told by the state of sessions and by locks alone"
+             recognized by the state of sessions and by locks alone"
                 .to_owned(),
         )
     }))

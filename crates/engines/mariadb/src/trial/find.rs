@@ -117,7 +117,7 @@ impl Programs {
             .map_err(|error| format!("its `{SERVER}` does not start: {error}"))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let (version, release) = version_in(&text)
-            .ok_or_else(|| format!("its `{SERVER}` tells no version of MariaDB"))?;
+            .ok_or_else(|| format!("its `{SERVER}` reports no version of MariaDB"))?;
         if release < RELEASES.0 || release > RELEASES.1 {
             return Err(format!(
                 "MariaDB {version} is not of the releases {} to {} that dbstow knows",
@@ -243,7 +243,10 @@ mod tests {
             "8.4.3 for Linux on x86_64 (MySQL Community Server - GPL)",
         );
         let refused = Programs::find(Some(&folder)).unwrap_err().to_string();
-        assert!(refused.contains("tells no version of MariaDB"), "{refused}");
+        assert!(
+            refused.contains("reports no version of MariaDB"),
+            "{refused}"
+        );
         let refused = Programs::find(Some(place.path())).unwrap_err().to_string();
         assert!(
             refused.contains("there is no `mariadbd` in it"),

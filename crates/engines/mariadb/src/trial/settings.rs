@@ -336,8 +336,8 @@ const RECORDED: [&str; 41] = [
 pub(crate) fn in_force(
     connection: &mut Connection,
 ) -> Result<BTreeMap<String, String>, EngineError> {
-    let told = connection.query("SHOW GLOBAL VARIABLES");
-    let rows: Vec<(String, String)> = told
+    let answer = connection.query("SHOW GLOBAL VARIABLES");
+    let rows: Vec<(String, String)> = answer
         .and_then(|rows| Ok(pairs(&rows)?))
         .map_err(|error| EngineError::failed("read the settings in force", error))?;
     let recorded = |name: &str| RECORDED.contains(&name);

@@ -55,7 +55,7 @@ fn binary_logs_that_never_expire_are_worse_beside_the_data() {
     assert_says(
         &kept,
         rule,
-        "low: binary logs are kept until somebody removes them, on a device",
+        "low: binary logs are kept until they are removed by hand, on a device",
     );
     let beside = with(kept.clone(), &[("log_bin_basename", "/data/mysql/bin")]);
     assert_says(&beside, rule, "medium: ");

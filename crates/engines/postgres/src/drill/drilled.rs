@@ -311,8 +311,8 @@ impl Server for Drilled {
         let asked = "SHOW server_version";
         let rows = self.connect(OBSERVER)?.work(asked);
         let rows = rows.map_err(|error| EngineError::failed(asked, error))?;
-        let told = first(&rows).and_then(|row| Ok(row.word(0)?.to_owned()));
-        told.map_err(|error| EngineError::failed(asked, error))
+        let answer = first(&rows).and_then(|row| Ok(row.word(0)?.to_owned()));
+        answer.map_err(|error| EngineError::failed(asked, error))
     }
 
     fn start(&self) -> Result<Result<(), String>, EngineError> {

@@ -33,13 +33,13 @@ impl RecorderSession {
     /// Connects; `number` distinguishes connections.
     pub(super) fn open(server: &ServerUrl, number: u32) -> Result<RecorderSession, EngineError> {
         let mut connection = login::open(server.target(), OBSERVER)?;
-        let told = connection.query(queries::RIGHTS).and_then(|rows| {
+        let answer = connection.query(queries::RIGHTS).and_then(|rows| {
             let row = first(&rows)?;
             Ok((row.flag(0)?, row.word(1)?.to_owned()))
         });
         let failed = |what: &str| format!("{what} of {server}");
-        let (may_see, user) =
-            told.map_err(|error| EngineError::failed(failed("ask for the login's rights"), error))?;
+        let (may_see, user) = answer
+            .map_err(|error| EngineError::failed(failed("ask for the login's rights"), error))?;
         if !may_see {
             let user = user.replace('"', "\"\"");
             return Err(EngineError::Missing(format!(

@@ -168,7 +168,7 @@ fn check_tablespaces(folder: &Folder) -> Result<(), String> {
     }
 }
 
-/// Adds up the sizes of its files. Links and what is no file are refused.
+/// Adds up the sizes of its files. Links and special files are refused.
 fn measure(folder: &Folder, depth: usize, size: &mut u64) -> Result<(), String> {
     if depth > DEPTH_MAX {
         return Err(format!(

@@ -58,7 +58,7 @@ pub(crate) fn copy(
     for name in log_from.names().map_err(failed)? {
         copies::copy(&log_from, &log_to, &name, owner).map_err(failed)?;
     }
-    // Both are ours, and nobody else has access to the volumes yet.
+    // Both are ours, and no other user has access to the volumes yet.
     std::os::unix::fs::symlink(log, data.join(LOG))
         .map_err(|error| EngineError::failed("link the log's directory", error))
 }

@@ -43,7 +43,7 @@ pub(crate) fn read(from: impl BufRead, collector: &mut Collector<'_>) -> Result<
                 return Ok(());
             }
             Err(error) => {
-                let why = format!("it is no entry of a jsonlog: {error}");
+                let why = format!("it is not an entry of a jsonlog: {error}");
                 return Err(LogError::at(line.number, why));
             }
         };

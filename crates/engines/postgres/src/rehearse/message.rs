@@ -9,7 +9,7 @@ pub(crate) enum Message<'a> {
     Done(Statement<'a>, u64),
     /// The last one of the session took this long.
     Took(u64),
-    /// A call of the protocol that is no statement, of which nothing is replayed.
+    /// A protocol call other than a statement, of which nothing is replayed.
     Call,
     /// The session is of this user and database.
     LoggedIn(Option<&'a str>, Option<&'a str>),

@@ -214,7 +214,7 @@ impl Connection {
                     let body = self.body(length)?;
                     refused = refused.or(Some(self.refusal(body)?));
                 }
-                // It waits for rows that nobody has.
+                // It waits for rows, of which there are none.
                 COPY_IN => {
                     self.skip(length)?;
                     frontend::copy_fail("no rows come from here", &mut self.outgoing)?;

@@ -51,7 +51,7 @@ pub(crate) fn run_directory_for(
         if !role.chars().all(is_name) {
             return Err(EngineError::failed(
                 "let a user in",
-                format!("{role:?} is no plain name"),
+                format!("{role:?} is not a plain name"),
             ));
         }
         logins += &format!("local all {} peer map={USER}\n", quoted(role));

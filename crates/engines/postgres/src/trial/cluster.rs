@@ -172,7 +172,7 @@ impl Cluster {
         start()
     }
 
-    /// Executes statements, one a line, without a server: nobody can log in meanwhile.
+    /// Executes statements, one a line, without a server, so that no one can log in meanwhile.
     #[cfg(target_os = "linux")]
     pub(crate) fn alone(&self, statements: &str) -> Result<(), EngineError> {
         let failed =

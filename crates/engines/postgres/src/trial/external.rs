@@ -32,12 +32,12 @@ impl External {
                  (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)",
             )
             .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
-        let told = first(&rows).and_then(|row| {
+        let answer = first(&rows).and_then(|row| {
             let data_directory = row.text(1)?.unwrap_or_default().to_owned();
             Ok((row.count::<u32>(0)? / 10_000, data_directory, row.flag(2)?))
         });
         let (major, data_directory, is_superuser) =
-            told.map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
+            answer.map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
         if !VERSIONS.contains(&major) {
             return Err(EngineError::Missing(format!(
                 "{url} is PostgreSQL {major}; dbstow knows versions {} to {}",

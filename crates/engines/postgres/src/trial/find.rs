@@ -81,7 +81,7 @@ impl Binaries {
             .map_err(|error| refused(&format!("its `postgres` does not start: {error}")))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let (version, major) =
-            version_in(&text).ok_or_else(|| refused("its `postgres` tells no version"))?;
+            version_in(&text).ok_or_else(|| refused("its `postgres` reports no version"))?;
         Ok(Binaries {
             folder: folder.to_owned(),
             major,

@@ -174,8 +174,8 @@ fn check_server(url: &ServerUrl, arms: &[Arm]) -> Result<(), EngineError> {
         let rows = connection
             .query(&format!("SELECT {expression}"))
             .map_err(|error| EngineError::failed(format!("look at {url}"), error))?;
-        let told = first(&rows).and_then(|row| Ok(row.word(0)?.to_owned()));
-        told.map_err(|error| EngineError::failed(format!("look at {url}"), error))
+        let answer = first(&rows).and_then(|row| Ok(row.word(0)?.to_owned()));
+        answer.map_err(|error| EngineError::failed(format!("look at {url}"), error))
     };
     let number = value("current_setting('server_version_num')")?;
     let major = number.parse::<u32>().unwrap_or(0) / 10_000;

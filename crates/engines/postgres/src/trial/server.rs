@@ -241,9 +241,10 @@ impl Postgres {
         let rows = self.ask(
             "SELECT current_setting('server_version_num'), current_setting('server_version')",
         )?;
-        let told = first(&rows).and_then(|row| Ok((row.count::<u32>(0)?, row.word(1)?.to_owned())));
+        let answer =
+            first(&rows).and_then(|row| Ok((row.count::<u32>(0)?, row.word(1)?.to_owned())));
         let (number, version) =
-            told.map_err(|error| EngineError::failed("ask for the server's version", error))?;
+            answer.map_err(|error| EngineError::failed("ask for the server's version", error))?;
         self.major = number / 10_000;
         let settings = self.observe(settings::in_force)?;
         self.record = EngineRecord {

@@ -247,10 +247,10 @@ impl Asking<'_> {
             })
         })?;
         Ok(match machines.into_iter().next() {
-            Some(told) => Machine {
+            Some(found) => Machine {
                 platform: machine.platform,
                 system: machine.system,
-                ..told
+                ..found
             },
             None => machine,
         })

@@ -98,7 +98,7 @@ pub(super) fn next_step(file: &File) -> i64 {
     }
 }
 
-fn no_files(capture: &Capture) -> Outcome {
+pub(super) fn no_files(capture: &Capture) -> Outcome {
     super::locations::missing(
         capture,
         &question::FILES,
@@ -282,7 +282,7 @@ fn max_size(capture: &Capture) -> Vec<Outcome> {
         ));
     }
     if limited.is_empty() {
-        outcomes.push(Outcome::fine("no file has a limit that somebody set"));
+        outcomes.push(Outcome::fine("no file has a limit that was set"));
         return outcomes;
     }
     let names: Vec<String> = limited

@@ -3,7 +3,7 @@
 use crate::capture::{Capture, File, FileKind};
 use crate::tsql::question;
 
-use super::files::several_logs;
+use super::files::{no_files, several_logs};
 use super::locations::{machine_missing, place, places, tempdb_data, tempdb_missing, user_files};
 use super::sources::{FILE_STATS, MANAGED_DIFFERENCES, MANAGED_LIMITS, MANAGED_TEMPDB};
 use super::tempdb::FILES_START;
@@ -94,7 +94,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "managed-tempdb-file-count",
         title: "tempdb of a managed instance has fewer files than it came with",
         severity: Severity::Low,
-        why: "low: somebody chose so, and the choice outlives restarts and failovers",
+        why: "low: this was chosen, and the choice outlives restarts and failovers",
         says: "12 data files are the default, up to 128 are possible. Fewer than the smaller of 8 and the number of processors are a finding; \
                the equality rule of other linters is not for an instance.",
         sources: &[MANAGED_TEMPDB],
@@ -353,15 +353,6 @@ fn governed(capture: &Capture) -> Vec<Outcome> {
             .with("since", &capture.machine.started)
             .remedy("a larger service objective, or on a managed instance larger files: the disks behind it are not the limit"),
     ]
-}
-
-fn no_files(capture: &Capture) -> Outcome {
-    super::locations::missing(
-        capture,
-        &question::FILES,
-        "the files of the databases",
-        "capture again as a login with VIEW ANY DEFINITION",
-    )
 }
 
 #[cfg(test)]

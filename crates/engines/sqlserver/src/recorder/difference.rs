@@ -16,7 +16,7 @@ const COMMITS: &str = "Write Transactions/sec";
 const ALL: &str = "_Total";
 const OF_TEMPDB: &str = "tempdb";
 
-/// Pages asked of the buffer pool, and those in it, which is no counter; and their size.
+/// Pages asked of the buffer pool, those in it (a level, not a counter), and their size.
 const LOOKUPS: &str = "Page lookups/sec";
 const PAGES: &str = "Database pages";
 const PAGE: Bytes = Bytes::kib(8);
@@ -354,7 +354,7 @@ mod tests {
             }
             snapshot
         };
-        // The pool shrinks, which is no reset.
+        // The pool shrinks, which is not a reset.
         let interval = counted(&with(1_000, 900), &with(1_500, 800)).expect("an interval");
         assert_eq!(interval.logical_read_bytes, Some(500.0 * 8192.0));
         assert_eq!(with(0, 800).cache(), Some(Bytes::kib(6_400)));

@@ -202,10 +202,15 @@ impl Session for Driver {
             options.timeout = limit.map(seconds);
             let mut next = client.execute(text.to_owned(), options).await;
             loop {
-                let told = client.take_info_messages();
-                told.iter()
+                let infos = client.take_info_messages();
+                infos
+                    .iter()
                     .try_for_each(|info| budget.take(info.message.len()))?;
-                items.extend(told.into_iter().map(|info| Item::Info(Message::from(info))));
+                items.extend(
+                    infos
+                        .into_iter()
+                        .map(|info| Item::Info(Message::from(info))),
+                );
                 match next {
                     Ok(StatementResult::Rows) => match rows(client, &mut budget).await {
                         Ok(rows) => items.push(Item::Rows(rows)),

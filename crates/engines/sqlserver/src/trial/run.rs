@@ -100,9 +100,9 @@ impl ServerRun {
             progress: Arc::clone(&hooks.progress),
         };
         let mut session = connect(&access, &restart)?;
-        let told = capture::identity(&mut session);
+        let answer = capture::identity(&mut session);
         let address = access.server();
-        let (identity, greeting, _) = told.map_err(|error| {
+        let (identity, greeting, _) = answer.map_err(|error| {
             EngineError::failed(format!("ask the SQL Server at {address} what it is"), error)
         })?;
         let journal = Journal::open(

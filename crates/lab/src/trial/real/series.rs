@@ -89,7 +89,7 @@ impl SecondBySecond {
     /// The series, with those of the `operations` and of the `engine`.
     pub(super) fn finish(mut self, operations: Points, engine: &EngineSeries) -> Series {
         self.values.insert("operations".to_owned(), operations);
-        self.values.extend(engine.told());
+        self.values.extend(engine.moved());
         series::record(self.values)
     }
 }
@@ -174,7 +174,7 @@ impl EngineSeries {
     }
 
     /// Names and values, except those that stayed at zero.
-    fn told(&self) -> impl Iterator<Item = (String, Points)> + '_ {
+    fn moved(&self) -> impl Iterator<Item = (String, Points)> + '_ {
         let moved = self.values.iter().filter(|(_, points)| !points.is_zero());
         moved.map(|(name, points)| (name.clone(), points.clone()))
     }

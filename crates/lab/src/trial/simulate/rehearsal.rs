@@ -71,7 +71,7 @@ enum Over {
 }
 
 impl Over {
-    fn told(self) -> String {
+    fn message(self) -> String {
         match self {
             Over::Steps => format!(
                 "loading its data takes more than {} million steps of SQLite",
@@ -138,7 +138,7 @@ pub fn rehearse(subject: &Subject<'_>) -> Result<Forecast, RehearsalError> {
         let budget = Rc::new(Budget::of_this_machine());
         with_rows(subject, rows, &budget).map_err(|error| RehearsalError {
             workload: subject.settings.workload.script.to_string(),
-            error: budget.over.get().map_or(error, Over::told),
+            error: budget.over.get().map_or(error, Over::message),
             hint: budget
                 .over
                 .get()

@@ -197,7 +197,7 @@ fn half_a_line_at_the_end_is_left_out_and_a_broken_one_before_it_is_refused() {
     assert!(read(&format!("{json}{{\"time")).unwrap().half_line);
     let error = read(&format!("{json}x\n{json}")).unwrap_err().to_string();
     assert!(
-        error.starts_with("line 2: it is no entry of a jsonlog"),
+        error.starts_with("line 2: it is not an entry of a jsonlog"),
         "{error}"
     );
 }

@@ -51,7 +51,7 @@ pub(in super::super) struct Executed {
 pub(super) struct Shared {
     pub(super) done: Mutex<Done>,
     grown: Condvar,
-    /// Whether nobody asks any more.
+    /// Set once no trial needs it any more.
     is_dropped: Arc<AtomicBool>,
 }
 

@@ -9,7 +9,7 @@ use crate::report::advice::money::Currency;
 
 /// The request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct Conditions {
     /// File of the profile.
     pub profile: String,
     /// Name prefixes of allowed machines and disks.
@@ -45,7 +45,7 @@ pub struct Asked {
     pub memory: u64,
 }
 
-impl Asked {
+impl Conditions {
     /// On which terms machines are paid.
     pub(in crate::report::advice) fn term(&self) -> String {
         match self.commitment_years {

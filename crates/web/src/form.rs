@@ -15,7 +15,7 @@ const SIMULATIONS_MAX: u64 = 10_000;
 /// The question. What is absent is as the program's option is by default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Asked {
+pub struct AdviceForm {
     /// Only of this cloud: `azure`, `aws`, `gcp`; `None`: today's.
     pub cloud: Option<String>,
     /// Only prices of this region.
@@ -83,7 +83,7 @@ pub struct Prices {
 /// What the user says of files. What is absent is as the program's option is by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Given {
+pub struct ImportOptions {
     /// What is on which device, such as `data=D:`.
     pub devices: Vec<String>,
     /// The SQL Servers whose counters are used, where a file has those of several.
@@ -102,9 +102,9 @@ pub struct Given {
     pub machine: Option<String>,
 }
 
-impl Default for Asked {
-    fn default() -> Asked {
-        Asked {
+impl Default for AdviceForm {
+    fn default() -> AdviceForm {
+        AdviceForm {
             cloud: None,
             region: None,
             machine: None,
@@ -135,7 +135,7 @@ impl Default for Asked {
     }
 }
 
-impl Asked {
+impl AdviceForm {
     /// The operating system that was asked for.
     ///
     /// # Errors
