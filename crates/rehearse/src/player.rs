@@ -282,9 +282,11 @@ impl Stage<'_> {
         lane.took(logged, ended - sent);
         let open = playing.open.get_or_insert((sent, None));
         match (&played, logged.failed) {
-            (Played::Done(Some(rows)), false) if logged.rows.is_some_and(|told| told != *rows) => {
-                let told = logged.rows.unwrap_or_default();
-                let how = || format!("{rows} rows, and {told} in the log");
+            (Played::Done(Some(rows)), false)
+                if logged.rows.is_some_and(|logged_rows| logged_rows != *rows) =>
+            {
+                let logged_rows = logged.rows.unwrap_or_default();
+                let how = || format!("{rows} rows, and {logged_rows} in the log");
                 lane.outcome.differs(&logged.form, how);
             }
             (Played::Done(_), false) | (Played::Failed(_), true) => lane.outcome.as_recorded += 1,

@@ -1,4 +1,4 @@
-//! Accounts of a copy: sessions of the log log in as their users, whose passwords nobody knows, from a host that is not theirs.
+//! Accounts of a copy: sessions of the log log in as their users, whose passwords are not known, from a host that is not theirs.
 //!
 //! Each account is there for host `localhost` too, with the rights it had, and with a password that is made for this rehearsal.
 //! The server checks rights as before, so that what was denied is denied again.

@@ -25,7 +25,7 @@ pub(crate) enum Said {
     Executes(Statement),
     /// A text that it prepares: nothing is executed.
     Prepares,
-    /// It does something that is no statement, and not replayed, for this reason.
+    /// It does something other than a statement, which is not replayed, for this reason.
     Other(LeftOut),
     /// Nothing of interest.
     Nothing,

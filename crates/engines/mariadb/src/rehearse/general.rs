@@ -17,7 +17,7 @@ use super::time;
 use engine::log_lines::{ENTRY_BYTES_MAX, Line, Lines, too_long};
 use engine::logged::{LeftOut, LogError, LogRequest, StatementLog};
 
-/// Commands that are no statements, and change nothing of a session's.
+/// Commands other than statements, which change nothing of a session's.
 const HARMLESS: [&str; 13] = [
     "Ping",
     "Statistics",

@@ -218,9 +218,9 @@ fn add(
     database: &mut Option<String>,
     collector: &mut Collector<'_>,
 ) -> Result<(), LogError> {
-    let (text, told) = open.statement();
-    if told.is_some() {
-        *database = told;
+    let (text, entered) = open.statement();
+    if entered.is_some() {
+        *database = entered;
     }
     let (Some(at_us), Some(session)) = (now_us, open.session) else {
         // What was in the second that the log begins in has no time; and no line of numbers: it is cut.

@@ -133,7 +133,7 @@ impl Instance {
         start()
     }
 
-    /// Executes statements on a copy, one a line, while nobody can log in; returns what the server said.
+    /// Executes statements on a copy, one a line, while no user can log in; returns what the server said.
     ///
     /// # Errors
     /// When it does not start, or refuses one.
