@@ -19,7 +19,15 @@ mod registry;
 
 // Its interface to a recording, a drill and a rehearsal.
 #[cfg(target_os = "linux")]
+pub mod copies;
+#[cfg(target_os = "linux")]
 pub mod drilled;
+#[cfg(target_os = "linux")]
+pub mod log_gathering;
+#[cfg(target_os = "linux")]
+pub mod log_lines;
+#[cfg(target_os = "linux")]
+pub mod log_text;
 #[cfg(target_os = "linux")]
 pub mod logged;
 pub mod recorder;

@@ -34,6 +34,16 @@ pub enum LogError {
     Whole(String),
 }
 
+impl LogError {
+    /// An error about a line.
+    pub fn at(line: u64, why: impl Into<String>) -> LogError {
+        LogError::Line {
+            line,
+            why: why.into(),
+        }
+    }
+}
+
 /// A log of statements, by session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatementLog {
@@ -47,8 +57,12 @@ pub struct StatementLog {
     pub began_before: u64,
     /// Whether the last line is incomplete.
     pub half_line: bool,
+    /// How exact its times are, if not to a millisecond.
+    pub exact_us: i64,
     /// Whether the log says how long statements took.
     pub has_durations: bool,
+    /// Whether the log says which statements failed; otherwise all are taken for having succeeded.
+    pub has_errors: bool,
 }
 
 impl StatementLog {
@@ -77,6 +91,8 @@ pub enum LeftOut {
     CopyFromClient,
     /// It starts a program, or reads or writes a file of the server's machine.
     CallsOut,
+    /// It is of the server itself, or changes its settings, accounts or sessions.
+    OfServer,
     /// Its parameters are not in the log, or were cut.
     NoParameters,
     /// Its text was cut, or is not text.
@@ -95,8 +111,13 @@ impl LeftOut {
     /// The reason, as it follows a number of statements.
     pub fn reason(self) -> &'static str {
         match self {
-            LeftOut::CopyFromClient => "COPY FROM STDIN, whose rows are not in a log",
+            LeftOut::CopyFromClient => {
+                "COPY FROM STDIN or LOAD DATA LOCAL, whose rows are not in a log"
+            }
             LeftOut::CallsOut => "start a program, or use a file of the server's machine",
+            LeftOut::OfServer => {
+                "are of the server itself, or change its settings, accounts or sessions"
+            }
             LeftOut::NoParameters => "have parameters that the log does not have",
             LeftOut::NoText => "have a text that is cut or not UTF-8",
             LeftOut::BeganBefore => "are of transactions that began before the log or the window",
@@ -142,6 +163,8 @@ pub struct Logged {
     pub end_us: Option<i64>,
     /// Whether it ended with an error.
     pub failed: bool,
+    /// How many rows it returned, where that is known.
+    pub rows: Option<u64>,
     /// What it does to its session's transaction.
     pub boundary: Boundary,
 }
@@ -169,8 +192,8 @@ pub trait LogSession: Send {
 /// How a statement ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Played {
-    /// As it should.
-    Done,
+    /// Without an error; with the number of rows that it returned, where that is known.
+    Done(Option<u64>),
     /// With this error.
     Failed(String),
 }

@@ -21,6 +21,8 @@ pub struct OptionSpec {
     pub excludes: Option<&'static str>,
     /// Whether a drill also takes it.
     pub in_drill: bool,
+    /// Whether a rehearsal also takes it.
+    pub in_rehearsal: bool,
     /// For login options, which every command that connects to a server accepts: their help heading.
     pub login: Option<&'static str>,
 }

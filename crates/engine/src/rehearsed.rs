@@ -22,6 +22,11 @@ use experiment::spec::Settings;
 
 /// How a product's servers are rehearsed.
 pub trait RehearsalProvider: Sync {
+    /// Whether a backup is of this product, by the names in it. By default none is, and the first product says what it expects.
+    fn recognises(&self, _backup: &Path) -> bool {
+        false
+    }
+
     /// The product of one rehearsal, with the user's options; what it creates is noted in `registration`.
     ///
     /// # Errors

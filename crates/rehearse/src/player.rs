@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use super::committed::Committed;
 use super::outcome::Outcome;
 use super::pace::Pace;
-use super::schedule::{EXACT_US, Planned, PlannedSession, Schedule};
+use super::schedule::{Planned, PlannedSession, Schedule};
 use engine::Engine;
 use engine::logged::{Boundary, LogSession, Logged, Played};
 
@@ -206,6 +206,7 @@ impl Stage<'_> {
             start_us: 0,
             end_us: None,
             failed: false,
+            rows: None,
             boundary: Boundary::Within,
         };
         let mut shortest = i64::MAX;
@@ -281,8 +282,15 @@ impl Stage<'_> {
         lane.took(logged, ended - sent);
         let open = playing.open.get_or_insert((sent, None));
         match (&played, logged.failed) {
-            (Played::Done, false) | (Played::Failed(_), true) => lane.outcome.as_recorded += 1,
-            (Played::Done, true) => lane
+            (Played::Done(Some(rows)), false)
+                if logged.rows.is_some_and(|logged_rows| logged_rows != *rows) =>
+            {
+                let logged_rows = logged.rows.unwrap_or_default();
+                let how = || format!("{rows} rows, and {logged_rows} in the log");
+                lane.outcome.differs(&logged.form, how);
+            }
+            (Played::Done(_), false) | (Played::Failed(_), true) => lane.outcome.as_recorded += 1,
+            (Played::Done(_), true) => lane
                 .outcome
                 .differs(&logged.form, || "no error, unlike in the log".to_owned()),
             (Played::Failed(error), false) => {
@@ -309,7 +317,8 @@ impl Stage<'_> {
                 let before = playing.ended_us.unwrap_or(logged.start_us);
                 let pause = logged.start_us - before - playing.trip_us;
                 // Statements that follow at once leave no debt beyond what the log's times are off by.
-                playing.pause_us = (playing.pause_us + pause).max(-EXACT_US);
+                let debt_max = self.player.schedule.exact_us;
+                playing.pause_us = (playing.pause_us + pause).max(-debt_max);
                 if playing.pause_us < PAUSE_MIN_US {
                     return playing.ended;
                 }

@@ -45,14 +45,21 @@ pub struct RehearsedEngine {
 }
 
 impl RehearsedEngine {
-    /// The first one of a program; `None`: it has none.
-    pub fn first(engines: Engines) -> Option<RehearsedEngine> {
-        engines.built.iter().find_map(|provider| {
-            Some(RehearsedEngine {
-                provider: *provider,
-                rehearsal: provider.rehearsed()?,
+    /// The one that a backup is of, or the first one of a program; `None`: it has none.
+    pub fn of(engines: Engines, source: &Source) -> Option<RehearsedEngine> {
+        let all = || {
+            engines.built.iter().filter_map(|provider| {
+                Some(RehearsedEngine {
+                    provider: *provider,
+                    rehearsal: provider.rehearsed()?,
+                })
             })
-        })
+        };
+        let known = match source {
+            Source::Backup(backup) => all().find(|engine| engine.rehearsal.recognises(backup)),
+            Source::Dumps(_) => None,
+        };
+        known.or_else(|| all().next())
     }
 }
 
@@ -162,6 +169,7 @@ impl RehearsalRequest {
         let sessions = log.sessions.len() as u64;
         let logged = StatementLog {
             sessions: std::mem::take(&mut log.sessions),
+            exact_us: log.exact_us,
             ..StatementLog::default()
         };
         let schedule = Schedule::of(logged, self.order);
@@ -194,7 +202,7 @@ impl RehearsalRequest {
         let catalogues = catalogues.map(|file| file.display().to_string()).collect();
         let plan = Plan::new(&spec, false).at(place).reading(catalogues);
         let plan = in_memory_of_machines(plan, &inventory)?;
-        let assumed = limits_of_here(&plan);
+        let assumed = [facts.assumed.clone(), limits_of_here(&plan)].concat();
         let prepared = Prepared::new(&plan, &inventory, &Options::default())?;
         Ok(ResolvedRehearsal {
             request: self,

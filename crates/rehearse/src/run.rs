@@ -303,6 +303,7 @@ impl ResolvedRehearsal {
                 began_before: self.log.began_before,
                 half_line: self.log.half_line,
                 has_durations: self.log.has_durations,
+                has_errors: self.log.has_errors,
             },
             fidelity_min: request.fidelity,
             assumed: facts.assumed.iter().chain(&self.assumed).cloned().collect(),

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use engine::logged::{Boundary, Logged, Login, StatementLog};
 
-/// How exact a log's times are: of a millisecond, cut off.
-pub(crate) const EXACT_US: i64 = 1_000;
+/// How exact a log's times are at best: of a millisecond, cut off.
+const EXACT_US: i64 = 1_000;
 
 /// What is kept of the order of a log's transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct Schedule {
     pub(crate) transactions: u32,
     /// How many statements.
     pub(crate) statements: u64,
+    /// How exact the log's times are.
+    pub(crate) exact_us: i64,
     /// When the first statement began.
     pub(crate) from_us: i64,
     /// When the last one ended, or began.
@@ -53,6 +55,7 @@ pub(crate) struct Planned {
 impl Schedule {
     /// Derives the order of a log's transactions.
     pub fn of(log: StatementLog, order: Order) -> Schedule {
+        let exact_us = log.exact_us.max(EXACT_US);
         let mut sessions: Vec<PlannedSession> = log.sessions.into_iter().map(planned).collect();
         // When each transaction ended, and where its last statement is.
         let mut ends: Vec<(i64, usize, usize)> = Vec::new();
@@ -83,6 +86,7 @@ impl Schedule {
         Schedule {
             transactions: ends.len() as u32,
             statements: all().count() as u64,
+            exact_us,
             from_us: all().map(start).min().unwrap_or(0),
             until_us: all().map(end).max().unwrap_or(0),
             lanes: in_lanes(sessions),
@@ -193,6 +197,7 @@ mod tests {
             start_us: start_ms * 1_000,
             end_us: Some(end_ms * 1_000),
             failed: false,
+            rows: None,
             boundary,
         }
     }

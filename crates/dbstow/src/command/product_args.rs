@@ -32,6 +32,11 @@ pub struct OfLogin;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OfDrill;
 
+/// A rehearsal's.
+#[cfg(all(target_os = "linux", feature = "emulator"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OfRehearsal;
+
 impl Purpose for OfRun {
     fn takes(option: &OptionSpec) -> bool {
         option.login.is_none()
@@ -48,6 +53,13 @@ impl Purpose for OfLogin {
 impl Purpose for OfDrill {
     fn takes(option: &OptionSpec) -> bool {
         option.in_drill
+    }
+}
+
+#[cfg(all(target_os = "linux", feature = "emulator"))]
+impl Purpose for OfRehearsal {
+    fn takes(option: &OptionSpec) -> bool {
+        option.in_rehearsal
     }
 }
 

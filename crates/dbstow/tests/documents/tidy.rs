@@ -112,6 +112,10 @@ const WRITERS: &[(&str, &str)] = &[
         "removes the folder with the restored database that it has made",
     ),
     (
+        "engine/src/copies.rs",
+        "gives copies of a backup to the server's user, by handles",
+    ),
+    (
         "engines/postgres/src/rehearse/copy.rs",
         "copies a backup to volumes that no other user can reach, by handles",
     ),

@@ -12,3 +12,4 @@ mod raw;
 mod real_time;
 mod rehearse;
 mod rehearse_dump;
+mod rehearse_mariadb;

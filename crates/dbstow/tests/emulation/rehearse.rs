@@ -77,7 +77,7 @@ fn rehearsed() -> Option<(Folder, Theirs)> {
     Some((folder, theirs))
 }
 
-fn arguments<'a>(base: &'a str, log: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+pub(super) fn arguments<'a>(base: &'a str, log: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut all = vec![
         "rehearse",
         "--backup",

@@ -29,11 +29,15 @@ pub mod layout;
 pub mod lint;
 #[cfg(all(unix, feature = "driver"))]
 mod recorder;
+#[cfg(all(target_os = "linux", feature = "driver"))]
+mod rehearse;
 #[cfg(all(unix, feature = "driver"))]
 mod session;
 #[cfg(all(unix, feature = "driver"))]
 mod trial;
 
+#[cfg(all(target_os = "linux", feature = "driver"))]
+pub use rehearse::read_log;
 #[cfg(all(unix, feature = "driver"))]
 pub use session::ServerUrl;
 #[cfg(all(unix, feature = "driver"))]

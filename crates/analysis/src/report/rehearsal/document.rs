@@ -68,6 +68,8 @@ pub struct Log {
     pub half_line: bool,
     /// Whether it says how long statements took.
     pub has_durations: bool,
+    /// Whether it says which statements failed; otherwise those that fail count as having ended otherwise.
+    pub has_errors: bool,
 }
 
 /// What came of a layout, in all blocks together.

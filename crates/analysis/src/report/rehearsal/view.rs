@@ -189,8 +189,13 @@ fn left_out(rehearsal: &Rehearsal) -> Vec<String> {
     }
     if !log.has_durations {
         all.push(
-            "the log does not say how long statements took: pauses between them are not known, and are left out (log_min_duration_statement \
-             = 0 or log_duration = on has them)"
+            "the log does not say how long statements took: pauses between them are not known, and are left out"
+                .to_owned(),
+        );
+    }
+    if !log.has_errors {
+        all.push(
+            "the log does not say which statements failed: those that fail here count as having ended otherwise"
                 .to_owned(),
         );
     }

@@ -8,7 +8,7 @@ use experiment::spec::percentage;
 use rehearse::{Order, Pace, Source};
 
 use crate::command::choice::{Choice, one_of};
-use crate::command::product_args::{OfDrill, ProductArgs};
+use crate::command::product_args::{OfRehearsal, ProductArgs};
 
 /// Arguments of `rehearse`.
 #[derive(Clone, Debug, clap::Args)]
@@ -17,21 +17,23 @@ use crate::command::product_args::{OfDrill, ProductArgs};
     dbstow rehearse --backup base/ --statements postgresql.log --prefix '%m [%p] %u@%d ' --layout today.toml\n  \
     dbstow rehearse --backup base/ --statements postgresql.json --layout today.toml --layout candidate.toml --pace original --window 09:00-09:20\n  \
     dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --reads-only --with-text\n  \
-    dbstow rehearse --dump shop.dump/ --settings rds.conf --statements postgresql.log --layout rds.toml --layout candidate.toml")]
+    dbstow rehearse --dump shop.dump/ --settings rds.conf --statements postgresql.log --layout rds.toml --layout candidate.toml\n  \
+    dbstow rehearse --backup prepared/ --settings settings.tsv --statements slow.log --layout today.toml --layout candidate.toml")]
 pub struct Args {
-    /// Backup of the server: the directory of a pg_basebackup (plain, or tar with or without gzip), or the data directory of a
-    /// stopped server; it is only read
+    /// Backup of the server: the directory of a pg_basebackup (plain, or tar with or without gzip), that of a prepared
+    /// mariadb-backup, or the data directory of a stopped server; it is only read
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dump", conflicts_with = "dump")]
     pub backup: Option<PathBuf>,
-    /// Instead of a backup, a dump of a database: the directory of a pg_dump --format=directory; may be given several times, for
+    /// Instead of a backup, a dump of a database of PostgreSQL: the directory of a pg_dump --format=directory; may be given several times, for
     /// several databases
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dump: Vec<PathBuf>,
-    /// Settings of the server, as in postgresql.conf; they take precedence over those of a backup, and a dump has none
+    /// Settings of the server: as in postgresql.conf, or what MariaDB answers to SHOW GLOBAL VARIABLES. They take precedence over
+    /// those of a backup; a dump has none
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub settings: Option<PathBuf>,
-    /// Log with the server's statements: csvlog, jsonlog or stderr, written with log_min_duration_statement = 0 or log_statement =
-    /// all
+    /// Log with the server's statements: of PostgreSQL csvlog, jsonlog or stderr, written with log_min_duration_statement = 0 or
+    /// log_statement = all; of MariaDB a slow log with long_query_time = 0, or a general log
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub statements: PathBuf,
     /// Layout to rehearse on: machine, volumes and placements, as in an experiment; may be given several times, and the first is
@@ -80,7 +82,7 @@ pub struct Args {
     pub full: bool,
     /// Options of single products
     #[command(flatten)]
-    pub of_product: ProductArgs<OfDrill>,
+    pub of_product: ProductArgs<OfRehearsal>,
     /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub catalogue: Vec<PathBuf>,

@@ -44,7 +44,7 @@ const PAGE: &str = "rehearsal.html";
 /// # Errors
 /// When the backup, the log or a layout cannot be used, a trial fails, or too few statements end as in the log.
 pub fn run(args: &Args) -> Result<()> {
-    let Some(engine) = RehearsedEngine::first(ENGINES) else {
+    let Some(engine) = RehearsedEngine::of(ENGINES, &args.source()) else {
         bail!(
             "this build has no server that can be rehearsed; build dbstow with its default features"
         );

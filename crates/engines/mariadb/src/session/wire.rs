@@ -83,6 +83,8 @@ pub(crate) struct Connection {
     budget: Budget,
     /// The server's connection id.
     pub(crate) number: u32,
+    /// Rows of the current response so far.
+    pub(crate) rows: u64,
 }
 
 impl Connection {
@@ -98,6 +100,7 @@ impl Connection {
             length: 0,
             budget: Budget::default(),
             number,
+            rows: 0,
         }
     }
 
@@ -239,6 +242,7 @@ impl Connection {
     fn begin(&mut self, task: Task) {
         self.stream.socket().begin(task);
         self.budget = Budget::default();
+        self.rows = 0;
     }
 
     fn command(&mut self, command: u8, what: &[u8]) -> io::Result<()> {
@@ -299,6 +303,7 @@ impl Connection {
                     if self.read(keep)? == END && self.length <= END_LENGTH_MAX {
                         return Ok(self.end()?);
                     }
+                    self.rows += 1;
                     if keep == Keep::All {
                         each(self.row()?);
                     }

@@ -6,13 +6,19 @@ use std::sync::atomic::Ordering;
 use host::clock::Clock;
 use model::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use super::logged::LoggedTrialSession;
 use super::{client, counters, tables, waits};
 use crate::session::failure::Failure;
+#[cfg(target_os = "linux")]
+use crate::session::login::Target;
 use crate::session::wire::Connection;
 use crate::trial::instance::with_remedy;
 use crate::trial::product::MARIADB;
 use crate::trial::server::{Host, MariaDb};
 use engine::NOT_RESTARTED;
+#[cfg(target_os = "linux")]
+use engine::logged::{LogSession, Login};
 use engine::managed_server::cleared;
 use engine::row::words;
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
@@ -54,6 +60,24 @@ impl Engine for MariaDb {
             .map(|connection| client::TrialSession::new(self, connection, watch))
             .map_err(|error| self.with_exit_reason(EngineError::failed("open a session", error)))?;
         Ok(Box::new(opened))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn log_session(&self, login: &Login) -> Result<Box<dyn LogSession + '_>, EngineError> {
+        let own = self.target();
+        let target = Target {
+            user: login.user.as_deref().unwrap_or(&own.user).to_owned(),
+            ..own
+        };
+        let database = Some(&*login.database).filter(|name| !name.is_empty());
+        let opened = target.open(database).map_err(|error| {
+            self.with_exit_reason(EngineError::failed("open a session of the log", error))
+        })?;
+        Ok(Box::new(LoggedTrialSession::new(
+            self,
+            opened,
+            self.interruptions.watch(),
+        )))
     }
 
     fn distribute_tables(&self, session: u32) -> Result<(), EngineError> {
@@ -180,6 +204,10 @@ impl Engine for MariaDb {
         let outlive = self.tables == Tables::Temp && !self.load_is_measured;
         let notes = [
             (
+                self.is_copy && self.places.data.len() > 1,
+                "a copy's tables stay in its data directory, on the first data volume: others have none",
+            ),
+            (
                 several_temp && !outlive && matches!(self.host, Host::Private(_)),
                 "MariaDB has one file for temporary tables (innodb_temp_data_file_path), on the first temp volume; sorts and \
                  temporary tables of the server's own use all of them in turn (tmpdir)",
@@ -199,7 +227,7 @@ impl Engine for MariaDb {
         true_ones
             .map(|(_, text)| Note::NotAsAsked(text.to_owned()))
             .chain(of_host)
-            .chain(filling(&self.empty.lock()))
+            .chain(filling(&self.empty.lock()).filter(|_| !self.is_copy))
             .collect()
     }
 
@@ -230,6 +258,10 @@ impl Engine for MariaDb {
             return Ok(());
         }
         *self.observer.lock() = None;
+        if self.is_copy {
+            // Nothing on its volumes is needed any more.
+            self.abandon();
+        }
         let ended = match &self.host {
             Host::Private(instance) => instance.server().end(self.directories.are_kept()),
             Host::External(external) => external.remove(&self.databases),

@@ -8,6 +8,9 @@ use host::child;
 
 use engine::EngineError;
 
+/// Option for the folder of its programs.
+pub(crate) const BIN: &str = "mariadb-bin";
+
 /// The oldest and the newest supported release, whose settings and counters are known.
 pub(crate) const RELEASES: (Release, Release) = (Release(10, 6), Release(11, 8));
 
@@ -72,6 +75,16 @@ impl Programs {
                 ))
             }),
             None => Programs::among(&usual_folders()),
+        }
+    }
+
+    /// Programs that are not there, of this version.
+    #[cfg(all(test, target_os = "linux"))]
+    pub(crate) fn example(version: &str) -> Programs {
+        Programs {
+            server: PathBuf::from("/usr/sbin/mariadbd"),
+            version: version.to_owned(),
+            scripts: PathBuf::new(),
         }
     }
 

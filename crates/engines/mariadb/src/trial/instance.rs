@@ -1,6 +1,8 @@
 //! A private server: own directories, own socket, no network, one user.
 
 use std::io::Write;
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -14,6 +16,7 @@ use crate::trial::product::MARIADB;
 use crate::trial::settings;
 use engine::EngineError;
 use engine::managed_server::{Directories, ManagedServer, Owner, Purpose, RunDirectory, own_name};
+use engine::server_url::Password;
 use experiment::spec::Settings;
 
 /// The socket's name in the run directory.
@@ -24,8 +27,12 @@ pub(crate) struct Instance {
     programs: Programs,
     /// Its command-line arguments.
     arguments: Vec<String>,
-    /// The only user that may log in.
+    /// The only user that may log in; of a copy, that of dbstow.
     user: String,
+    /// Of a copy, the password of all users.
+    password: Option<Password>,
+    /// Whether its processes have no network.
+    is_offline: bool,
     server: ManagedServer,
 }
 
@@ -53,6 +60,8 @@ impl Instance {
                 .collect(),
             server: ManagedServer::new(&MARIADB, owner, registration, (run, data), settings)?,
             user,
+            password: None,
+            is_offline: false,
         };
         for place in places.all() {
             directories.make(place)?;
@@ -61,9 +70,38 @@ impl Instance {
         Ok(instance)
     }
 
+    /// A server for a copy of another server's files, with these arguments alone and without a network, to which `login` has access.
+    /// It loads no libraries, and its statements reach no files. The memory of `settings` is all that it and its page cache may take.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_copy(
+        (programs, owner): (&Programs, Option<Owner>),
+        registration: &Arc<Registration>,
+        (data, settings): (&Path, &Settings),
+        mut arguments: Vec<String>,
+        (user, password): (&str, &Password),
+    ) -> Result<Instance, EngineError> {
+        let run = RunDirectory::make(registration, owner, &[])?;
+        // The directory has no files, and the server cannot write to it.
+        let nothing = run.path().display().to_string();
+        arguments.extend(settings::of_access(&socket(&run)));
+        arguments.push(format!("--plugin-dir={nothing}"));
+        arguments.push(format!("--secure-file-priv={nothing}"));
+        Ok(Instance {
+            programs: programs.clone(),
+            arguments,
+            server: ManagedServer::new(&MARIADB, owner, registration, (run, data), settings)?,
+            user: user.to_owned(),
+            password: Some(password.clone()),
+            is_offline: true,
+        })
+    }
+
     /// Its address and login.
     pub(crate) fn target(&self) -> Target {
-        Target::local(self.socket(), self.user.clone())
+        Target {
+            password: self.password.clone(),
+            ..Target::local(self.socket(), self.user.clone())
+        }
     }
 
     /// Its socket.
@@ -85,14 +123,32 @@ impl Instance {
         command.arg("--no-defaults").args(&self.arguments);
         let target = self.target();
         let ready = || target.open(None).map(|_| ());
-        self.server.start(command, ready)
+        let start = || self.server.start(command, ready);
+        #[cfg(target_os = "linux")]
+        if self.is_offline {
+            let started = host::network::without_network(start);
+            return started
+                .map_err(|error| EngineError::failed("take MariaDB's network away", error))?;
+        }
+        start()
+    }
+
+    /// Executes statements on a copy, one a line, while no user can log in; returns what the server said.
+    ///
+    /// # Errors
+    /// When it does not start, or refuses one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn alone(&self, statements: String) -> Result<String, EngineError> {
+        let run = || self.bootstrap(&self.arguments, statements);
+        let ran = host::network::without_network(run).map_err(|error| error.to_string());
+        ran.and_then(|ran| ran)
+            .map_err(|why| EngineError::failed("prepare the copy for a private server", why))
     }
 
     /// Creates the system tables and the only login: the operating system user that dbstow runs as.
     /// Source: <https://mariadb.com/docs/server/reference/plugins/authentication-plugins/authentication-plugin-unix-socket>,
     /// read 2026-11-25.
     fn fill(&self, arguments: &[String]) -> Result<(), EngineError> {
-        let failed = |why: String| EngineError::failed("fill MariaDB's data directory", why);
         let user = self.user.replace('\\', "\\\\").replace('\'', "''");
         // Each statement ends with its line.
         let text = format!(
@@ -101,6 +157,13 @@ impl Instance {
              INSERT INTO global_priv VALUES ('localhost', '{user}', '{{\"access\": 18446744073709551615, \"plugin\": \"unix_socket\"}}');\n",
             self.programs.system_tables()?
         );
+        self.bootstrap(arguments, text)
+            .map(|_| ())
+            .map_err(|why| EngineError::failed("fill MariaDB's data directory", why))
+    }
+
+    /// Has a server execute statements, one a line, and end; returns what it said.
+    fn bootstrap(&self, arguments: &[String], statements: String) -> Result<String, String> {
         let mut child = self
             .server
             .command(&self.programs.server, Purpose::Initialise)
@@ -110,19 +173,19 @@ impl Instance {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| error.to_string())?;
         let mut input = child.stdin.take().expect("it is piped");
         // A server that ends early reports why on exit.
-        let sent = std::thread::spawn(move || input.write_all(text.as_bytes()));
+        let sent = std::thread::spawn(move || input.write_all(statements.as_bytes()));
         let output = child
             .wait_with_output()
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| error.to_string())?;
         let sent = sent.join().expect("it only writes");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         match (output.status.success(), sent) {
-            (true, Ok(())) => Ok(()),
-            (true, Err(error)) => Err(failed(error.to_string())),
-            (false, _) => Err(failed(with_remedy(&errors_in(&said)))),
+            (true, Ok(())) => Ok(said),
+            (true, Err(error)) => Err(error.to_string()),
+            (false, _) => Err(with_remedy(&errors_in(&said))),
         }
     }
 }

@@ -16,19 +16,23 @@ mod client;
 mod counters;
 mod engine;
 mod external;
-mod find;
-mod instance;
-mod places;
+pub(crate) mod find;
+pub(crate) mod instance;
+#[cfg(target_os = "linux")]
+mod logged;
+pub(crate) mod places;
 mod product;
 mod provider;
 mod rights;
 mod server;
-mod settings;
+pub(crate) mod settings;
 mod tables;
 pub(crate) mod waits;
 
 pub use ::engine::managed_server::Owner;
 pub use find::Programs;
+#[cfg(target_os = "linux")]
+pub(crate) use product::least_owner;
 pub use product::owner;
 pub use provider::Provider;
 pub use server::MariaDb;

@@ -31,6 +31,15 @@ pub fn owner() -> Result<Option<Owner>, EngineError> {
     managed_server::owner(&MARIADB)
 }
 
+/// The user for files of unknown origin, who owns least: `nobody`.
+///
+/// # Errors
+/// As for [`owner`].
+#[cfg(target_os = "linux")]
+pub(crate) fn least_owner() -> Result<Option<Owner>, EngineError> {
+    managed_server::least_owner(&MARIADB)
+}
+
 /// Why a server cannot continue, if a log line says so.
 fn cause(line: &str) -> Option<String> {
     let (_, said) = line.split_once("[ERROR] ")?;

@@ -8,9 +8,11 @@ use crate::capture::{Product, of_server};
 use host::orphans::Registration;
 
 use crate::recorder::SERVERS;
+#[cfg(target_os = "linux")]
+use crate::rehearse::Rehearsal;
 use crate::session::url::ServerUrl;
 use crate::trial::external::External;
-use crate::trial::find::Programs;
+use crate::trial::find::{BIN, Programs};
 use crate::trial::product::owner;
 use crate::trial::server::MariaDb;
 use crate::trial::settings;
@@ -18,6 +20,8 @@ use engine::EngineError;
 use engine::Options;
 use engine::Patience;
 use engine::recorder::RecordedServers;
+#[cfg(target_os = "linux")]
+use engine::rehearsed::RehearsalProvider;
 use engine::{
     EngineProvider, EngineRun, Opening, OptionKind, OptionSpec, ProductOptions, Started,
     TrialVolumes, Users,
@@ -26,9 +30,6 @@ use experiment::spec::{Arm, Mode, Role};
 use rules::Captured;
 use workload::Dialect;
 
-/// Option for the folder of its programs.
-const BIN: &str = "mariadb-bin";
-
 const OPTIONS: &[OptionSpec] = &[OptionSpec {
     name: BIN,
     kind: OptionKind::Path("DIR"),
@@ -36,6 +37,7 @@ const OPTIONS: &[OptionSpec] = &[OptionSpec {
     is_fact: true,
     excludes: None,
     in_drill: false,
+    in_rehearsal: true,
     login: None,
 }];
 
@@ -89,6 +91,11 @@ impl EngineProvider for Provider {
 
     fn recorded(&self) -> Option<&'static RecordedServers> {
         Some(&SERVERS)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn rehearsed(&self) -> Option<&'static dyn RehearsalProvider> {
+        Some(&Rehearsal)
     }
 
     fn capture(

@@ -52,6 +52,8 @@ pub struct MariaDb {
     pub(crate) empty: Mutex<Vec<f64>>,
     pub(crate) interruptions: Interruptions,
     pub(crate) stopped: bool,
+    /// Whether its files are copies of another server's, which are not needed when it stops.
+    pub(crate) is_copy: bool,
 }
 
 /// A private or an external server.
@@ -125,6 +127,31 @@ impl MariaDb {
         MariaDb::made(host, directories, places, counters, (settings, workload))
     }
 
+    /// Starts a server on a copy of another one's files.
+    ///
+    /// # Errors
+    /// When it does not start.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_copy(instance: Instance, places: Places) -> Result<MariaDb, EngineError> {
+        let counters = counters(places.named());
+        let mut directories = Directories::new(None);
+        // They vanish with the volumes.
+        directories.keep();
+        let host = Host::Private(instance);
+        let mut engine = MariaDb::new(
+            host,
+            directories,
+            places,
+            counters,
+            (Database::Shared, Tables::Data),
+        );
+        engine.is_copy = true;
+        engine.check_made(|engine| {
+            engine.start_private()?;
+            engine.introduce()
+        })
+    }
+
     fn made(
         host: Host,
         directories: Directories,
@@ -132,15 +159,28 @@ impl MariaDb {
         counters: Counters,
         (settings, workload): (&Settings, &Workload),
     ) -> Result<MariaDb, EngineError> {
-        let mut engine = MariaDb {
+        let of_workload = (workload.database, workload.tables);
+        let mut engine = MariaDb::new(host, directories, places, counters, of_workload);
+        engine.load_is_measured = workload.load.measured;
+        engine.check_made(|engine| engine.set_up(settings))
+    }
+
+    fn new(
+        host: Host,
+        directories: Directories,
+        places: Places,
+        counters: Counters,
+        (database, tables): (Database, Tables),
+    ) -> MariaDb {
+        MariaDb {
             host,
             directories,
             places,
             counters,
-            database: workload.database,
+            database,
             databases: Vec::new(),
-            tables: workload.tables,
-            load_is_measured: workload.load.measured,
+            tables,
+            load_is_measured: false,
             record: EngineRecord::default(),
             observer: Mutex::new(None),
             sessions: Mutex::default(),
@@ -148,22 +188,31 @@ impl MariaDb {
             empty: Mutex::default(),
             interruptions: Interruptions::default(),
             stopped: false,
-        };
-        match engine.set_up(settings) {
-            Ok(()) => Ok(engine),
+            is_copy: false,
+        }
+    }
+
+    /// The server after `set_up`; if that fails, it is stopped.
+    fn check_made(
+        mut self,
+        set_up: impl FnOnce(&mut MariaDb) -> Result<(), EngineError>,
+    ) -> Result<MariaDb, EngineError> {
+        match set_up(&mut self) {
+            Ok(()) => Ok(self),
             Err(error) => {
-                let left = engine::Engine::stop(&mut engine);
+                let left = engine::Engine::stop(&mut self);
                 Err(error.with_left_behind(left.map_err(|error| error.to_string())))
             }
         }
     }
 
+    fn start_private(&self) -> Result<(), EngineError> {
+        self.instance().map_or(Ok(()), Instance::start)
+    }
+
     /// Starts a private server, creates the databases, and reads its properties.
     fn set_up(&mut self, settings: &Settings) -> Result<(), EngineError> {
-        match &self.host {
-            Host::Private(instance) => instance.start()?,
-            Host::External(_) => {}
-        }
+        self.start_private()?;
         for session in 0..settings.workload.sessions {
             let database = self.database(session);
             if self.databases.contains(&database) {
@@ -175,6 +224,11 @@ impl MariaDb {
                 "CREATE DATABASE {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
             ))?;
         }
+        self.introduce()
+    }
+
+    /// Reads its properties.
+    fn introduce(&mut self) -> Result<(), EngineError> {
         let version = self.observe("ask for its version", |connection| {
             Ok(connection.first("SELECT VERSION()")?.word(0)?.to_owned())
         })?;

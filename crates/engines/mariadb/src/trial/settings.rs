@@ -25,7 +25,7 @@ use engine::row::pairs;
 use experiment::spec::{Commit, Engine, Settings};
 
 /// Connections besides those of the sessions: our own queries, and inspection with `mariadb`.
-const CONNECTIONS_SPARE: u32 = 20;
+pub(crate) const CONNECTIONS_SPARE: u32 = 20;
 
 /// Undo tablespaces: MariaDB's minimum outside of the system tablespace is two.
 const UNDO_TABLESPACES: u32 = 3;
@@ -168,7 +168,7 @@ pub(crate) fn of_server(places: &Places, settings: &Settings) -> Vec<String> {
 /// Enabled instruments: I/O by file, and commit waits. Everything else is off, including defaults of the server (statements,
 /// transactions, idle time), which are not used here: docs/mariadb.md, "What observing costs". Commands and states of sessions
 /// require no instrument.
-const OBSERVED: [&str; 6] = [
+pub(crate) const OBSERVED: [&str; 6] = [
     "--performance-schema=ON",
     "--performance-schema-instrument=%=OFF",
     "--performance-schema-instrument=wait/io/file/%=ON",
@@ -276,7 +276,7 @@ pub(crate) fn of_access(socket: &Path) -> Vec<String> {
 }
 
 /// Directories in the format of `tmpdir`, which are used in turn.
-fn list(places: &[PathBuf]) -> String {
+pub(crate) fn list(places: &[PathBuf]) -> String {
     let places: Vec<String> = places
         .iter()
         .map(|place| place.display().to_string())

@@ -1,39 +1,24 @@
 //! From the entries of a log to its sessions and their statements.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::entry::{Entry, at};
+use super::entry::Entry;
 use super::message::{Message, Statement};
 use super::{parameters, text};
-use engine::logged::{
-    Boundary, LeftOut, LogError, LogRequest, Logged, LoggedSession, Login, StatementLog,
-};
-
-/// Most bytes of the statements that are kept: all of them are in memory during a replay.
-const BYTES_MAX: usize = 4 << 30;
+use engine::log_gathering::Gathering;
+use engine::logged::{Boundary, LeftOut, LogError, LogRequest, Logged, StatementLog};
 
 /// How far the entries of a session may go back: a log's lines are written by several processes.
 const BACK_US_MAX: i64 = 1_000_000;
 
-const DAY_US: i64 = 86_400_000_000;
-
 /// Collects the sessions of a log.
 pub(crate) struct Collector<'a> {
-    asked: &'a LogRequest,
+    gathering: Gathering<'a>,
     /// By the log's name of the session.
     open: HashMap<String, Session>,
-    closed: Vec<LoggedSession>,
-    /// Texts, each once.
-    texts: HashSet<Arc<str>>,
-    bytes: usize,
-    left_out: BTreeMap<LeftOut, u64>,
-    began_before: u64,
-    half_line: bool,
-    has_durations: bool,
     /// Whether any entry is of the window.
     entries: u64,
-    statements: u64,
 }
 
 /// A session whose entries are read.
@@ -53,24 +38,18 @@ struct Session {
 
 impl<'a> Collector<'a> {
     pub(crate) fn new(asked: &'a LogRequest) -> Collector<'a> {
+        let mut gathering = Gathering::new(asked);
+        gathering.has_errors = true;
         Collector {
-            asked,
+            gathering,
             open: HashMap::new(),
-            closed: Vec::new(),
-            texts: HashSet::new(),
-            bytes: 0,
-            left_out: BTreeMap::new(),
-            began_before: 0,
-            half_line: false,
-            has_durations: false,
             entries: 0,
-            statements: 0,
         }
     }
 
     /// Notes that the last line is incomplete.
     pub(crate) fn half_line(&mut self) {
-        self.half_line = true;
+        self.gathering.half_line = true;
     }
 
     /// Adds an entry; those of a session come in their order.
@@ -97,7 +76,7 @@ impl<'a> Collector<'a> {
             .last_us
             .filter(|last| entry.time_us < last - BACK_US_MAX)
         {
-            return Err(at(
+            return Err(LogError::at(
                 entry.line,
                 format!(
                     "its time is {} s before that of the line before it of the same session; give the log of one server, in the \
@@ -124,10 +103,12 @@ impl<'a> Collector<'a> {
     fn know(&mut self, session: &mut Session, user: Option<&str>, database: Option<&str>) {
         let is_name = |name: &&str| !name.is_empty() && *name != "[unknown]";
         if session.user.is_none() {
-            session.user = user.filter(is_name).map(|name| self.text(name));
+            session.user = user.filter(is_name).map(|name| self.gathering.text(name));
         }
         if session.database.is_none() {
-            session.database = database.filter(is_name).map(|name| self.text(name));
+            session.database = database
+                .filter(is_name)
+                .map(|name| self.gathering.text(name));
         }
     }
 
@@ -145,13 +126,13 @@ impl<'a> Collector<'a> {
                 self.begin(session, entry, &statement, entry.time_us, None)?;
             }
             Message::Done(statement, us) => {
-                self.has_durations = true;
+                self.gathering.has_durations = true;
                 let us = i64::try_from(us).unwrap_or(i64::MAX);
                 let start = entry.time_us.saturating_sub(us);
                 self.begin(session, entry, &statement, start, Some(entry.time_us))?;
             }
             Message::Took(_) => {
-                self.has_durations = true;
+                self.gathering.has_durations = true;
                 // Of a call of the protocol, if the last statement has ended.
                 if session.is_running
                     && let Some(last) = session.statements.last_mut()
@@ -161,7 +142,9 @@ impl<'a> Collector<'a> {
                 session.is_running = false;
             }
             // A parse or bind is part of its statement.
-            Message::Call if entry.message.contains("fastpath") => self.leave(LeftOut::Protocol),
+            Message::Call if entry.message.contains("fastpath") => {
+                self.gathering.leave(LeftOut::Protocol, 1)
+            }
             Message::LoggedIn(user, database) => self.know(session, user, database),
             Message::Ended => return Ok(true),
             Message::Call | Message::Other => {}
@@ -200,12 +183,12 @@ impl<'a> Collector<'a> {
         {
             // What it did before was in the transaction that ends here.
             let count = session.statements.len() as u64 + 1;
-            *self.left_out.entry(LeftOut::BeganBefore).or_default() += count;
+            self.gathering.leave(LeftOut::BeganBefore, count);
             session.statements.clear();
             return Ok(());
         }
         if let Some(why) = self.unplayable(session, entry, statement) {
-            self.leave(why);
+            self.gathering.leave(why, 1);
             return Ok(());
         }
         let parameters = statement.prepared.map(|_| {
@@ -213,12 +196,11 @@ impl<'a> Collector<'a> {
             detail.and_then(parameters::parse).unwrap_or_default()
         });
         let is_prepared = statement.prepared.is_some_and(|name| !name.is_empty());
-        let form = self.text(&text::form(statement.text));
-        let text = self.text(statement.text);
+        let form = self.gathering.text(&text::form(statement.text));
+        let text = self.gathering.text(statement.text);
         let values = parameters.iter().flat_map(|values| values.iter().flatten());
-        self.bytes += size_of::<Logged>() + values.map(|value| value.len() + 16).sum::<usize>();
-        self.check_size(entry.line)?;
-        self.statements += 1;
+        let bytes = values.map(|value| value.len() + 16).sum();
+        self.gathering.keep(entry.line, bytes)?;
         // A log's times are of milliseconds, and its durations are finer.
         let start_us =
             (session.statements.last()).map_or(start_us, |last| start_us.max(last.start_us));
@@ -231,6 +213,7 @@ impl<'a> Collector<'a> {
             start_us,
             end_us,
             failed: false,
+            rows: None,
             boundary,
         });
         session.is_running = end_us.is_none();
@@ -280,7 +263,7 @@ impl<'a> Collector<'a> {
         if entry.is_garbled || statement.text.contains('\0') {
             return Some(LeftOut::NoText);
         }
-        if session.database.is_none() && self.asked.database.is_none() {
+        if session.database.is_none() && self.gathering.asked().database.is_none() {
             return Some(LeftOut::NoDatabase);
         }
         let has_values = match statement.prepared {
@@ -298,67 +281,15 @@ impl<'a> Collector<'a> {
 
     /// Whether a statement is of the window, the database and the user that are asked for.
     fn is_asked(&self, session: &Session, start_us: i64, text: &str) -> bool {
-        let is = |asked: &Option<String>, found: &Option<Arc<str>>| match (asked, found) {
-            (Some(asked), Some(found)) => **asked == **found,
-            (None, _) | (_, None) => true,
-        };
-        let in_window = self.asked.window.is_none_or(|(from, until)| {
-            let second = start_us.rem_euclid(DAY_US) / 1_000_000;
-            let second = u32::try_from(second).unwrap_or(0);
-            match from <= until {
-                true => (from..until).contains(&second),
-                // Past midnight.
-                false => second >= from || second < until,
-            }
-        });
-        in_window
-            && is(&self.asked.database, &session.database)
-            && is(&self.asked.user, &session.user)
-            && (!self.asked.reads_only || text::reads(text))
-    }
-
-    fn leave(&mut self, why: LeftOut) {
-        *self.left_out.entry(why).or_default() += 1;
-    }
-
-    /// The text, kept once.
-    fn text(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.texts.get(text) {
-            return Arc::clone(known);
-        }
-        let new: Arc<str> = Arc::from(text);
-        self.bytes += 2 * text.len() + 64;
-        self.texts.insert(Arc::clone(&new));
-        new
-    }
-
-    fn check_size(&self, line: u64) -> Result<(), LogError> {
-        match self.bytes > BYTES_MAX {
-            true => Err(at(
-                line,
-                format!(
-                    "the statements until here take more than {} GiB of memory; replay a part of the log with --window",
-                    BYTES_MAX >> 30
-                ),
-            )),
-            false => Ok(()),
-        }
+        let (database, user) = (session.database.as_deref(), session.user.as_deref());
+        self.gathering.is_asked(start_us, database, user)
+            && (!self.gathering.asked().reads_only || text::reads(text))
     }
 
     fn close(&mut self, session: Session) {
-        if session.statements.is_empty() {
-            return;
-        }
-        self.began_before += u64::from(session.began_before);
-        let assumed = |name: &Option<String>| name.as_deref().map(Arc::from);
-        let database = session.database.or_else(|| assumed(&self.asked.database));
-        self.closed.push(LoggedSession {
-            login: Login {
-                user: session.user.or_else(|| assumed(&self.asked.user)),
-                database: database.unwrap_or_else(|| Arc::from("")),
-            },
-            statements: session.statements,
-        });
+        let login = (session.user, session.database);
+        self.gathering
+            .close(login, session.statements, session.began_before);
     }
 
     /// The log, read to its end.
@@ -369,33 +300,15 @@ impl<'a> Collector<'a> {
         for (_, session) in std::mem::take(&mut self.open) {
             self.close(session);
         }
-        if self.closed.is_empty() {
-            return Err(LogError::Whole(self.nothing()));
-        }
-        let mut sessions = self.closed;
-        sessions.sort_by_key(|session| (session.statements[0].start_us, session.login.clone()));
-        Ok(StatementLog {
-            form,
-            sessions,
-            left_out: self.left_out,
-            began_before: self.began_before,
-            half_line: self.half_line,
-            has_durations: self.has_durations,
-        })
-    }
-
-    /// Why there is nothing to replay.
-    fn nothing(&self) -> String {
-        let left_out = self.left_out.iter();
-        let left_out: Vec<String> = left_out
-            .map(|(why, count)| format!("{count} {}", why.reason()))
-            .collect();
-        match (self.entries, left_out.is_empty()) {
-            (0, _) => "it has no entry of a session; give a log of PostgreSQL (csvlog, jsonlog or stderr)".to_owned(),
-            (_, true) => "it has no statement that is asked for; log them with log_min_duration_statement = 0 or log_statement = all, \
-                          and check --window, --database and --user"
-                .to_owned(),
-            (_, false) => format!("none of its statements can be replayed: {}", left_out.join("; ")),
-        }
+        let none = match self.entries {
+            0 => {
+                "it has no entry of a session; give a log of PostgreSQL (csvlog, jsonlog or stderr)"
+            }
+            _ => {
+                "it has no statement that is asked for; log them with log_min_duration_statement = 0 or log_statement = all, and check \
+                 --window, --database and --user"
+            }
+        };
+        self.gathering.finish(form, none)
     }
 }

@@ -1,13 +1,12 @@
 //! Copies a backup to the volumes of a private server. No link is followed, neither in the backup nor on the volumes.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
 use std::path::Path;
 
 use files::{FileError, Folder};
 
 use engine::EngineError;
+use engine::copies;
 use engine::managed_server::Owner;
 
 /// What is not copied: settings, rules and states of the server that was backed up. The private server has its own.
@@ -48,56 +47,20 @@ pub(crate) fn copy(
     let to = Folder::open(data).map_err(failed)?;
     let log_to = Folder::open(log).map_err(failed)?;
     let log_from = from.inner(LOG.as_ref()).map_err(failed)?;
-    let is_left_out = |name: &OsStr| name == LOG || LEFT_OUT.iter().any(|other| name == *other);
-    copy_all(&from, &to, owner, &is_left_out).map_err(failed)?;
-    copy_all(&log_from, &log_to, owner, &|_| false).map_err(failed)?;
+    let is_one = |name: &OsStr, of: &[&str]| of.iter().any(|other| name == *other);
+    for name in from.names().map_err(failed)? {
+        if is_one(&name, &EMPTIED) {
+            copies::made(&to, &name, owner).map_err(failed)?;
+        } else if name != LOG && !is_one(&name, &LEFT_OUT) {
+            copies::copy(&from, &to, &name, owner).map_err(failed)?;
+        }
+    }
+    for name in log_from.names().map_err(failed)? {
+        copies::copy(&log_from, &log_to, &name, owner).map_err(failed)?;
+    }
     // Both are ours, and no other user has access to the volumes yet.
     std::os::unix::fs::symlink(log, data.join(LOG))
         .map_err(|error| EngineError::failed("link the log's directory", error))
-}
-
-fn copy_all(
-    from: &Folder,
-    to: &Folder,
-    owner: Option<Owner>,
-    is_left_out: &dyn Fn(&OsStr) -> bool,
-) -> Result<(), FileError> {
-    for name in from.names()? {
-        if is_left_out(&name) {
-            continue;
-        }
-        match from.inner(&name) {
-            Ok(inner) => {
-                let made = to.new_folder(&name)?;
-                if let Some((user, group)) = owner {
-                    made.change_owner(user, group)?;
-                }
-                // Only a data directory itself has them.
-                if !EMPTIED.iter().any(|emptied| name == *emptied) {
-                    copy_all(&inner, &made, owner, &|_| false)?;
-                }
-            }
-            Err(_) => copy_file(from.regular_file(&name)?, to.new_file(&name)?, owner)
-                .map_err(|error| io_error(to.path(), &name, error))?,
-        }
-    }
-    Ok(())
-}
-
-/// Copies a file, and gives the copy to `owner`.
-pub(super) fn copy_file(mut from: File, mut to: File, owner: Option<Owner>) -> io::Result<()> {
-    io::copy(&mut from, &mut to)?;
-    match owner {
-        Some((user, group)) => std::os::unix::fs::fchown(&to, Some(user), Some(group)),
-        None => Ok(()),
-    }
-}
-
-fn io_error(folder: &Path, name: &OsStr, source: io::Error) -> FileError {
-    FileError::Io {
-        path: folder.join(name),
-        source,
-    }
 }
 
 #[cfg(test)]

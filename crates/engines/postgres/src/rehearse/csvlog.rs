@@ -9,8 +9,8 @@ use std::rc::Rc;
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
 use super::collect::Collector;
-use super::entry::{Entry, at, text_of, time_us};
-use super::lines::{ENTRY_BYTES_MAX, too_long};
+use super::entry::{Entry, time_us};
+use engine::log_lines::{ENTRY_BYTES_MAX, text_of, too_long};
 use engine::logged::LogError;
 
 /// Columns of version 12; later ones added some at the end.
@@ -59,7 +59,7 @@ pub(crate) fn read(from: impl Read, collector: &mut Collector<'_>) -> Result<(),
         if columns < COLUMNS_MIN {
             let more = reader.read_byte_record(&mut record);
             if more.map_err(|error| failed(line, &error))? {
-                return Err(at(
+                return Err(LogError::at(
                     line,
                     format!(
                         "it has {columns} columns, and a csvlog of PostgreSQL 13 or later has at least {COLUMNS_MIN}; check that the \
@@ -82,7 +82,7 @@ fn entry(line: u64, record: &ByteRecord) -> Result<Entry, LogError> {
     let time_us = time_us(&time);
     let time_us = time_us.ok_or_else(|| {
         let why = format!("its first column is {time:?}, and that of a csvlog is a time");
-        at(line, why)
+        LogError::at(line, why)
     })?;
     let (message, is_garbled) = text(13);
     let (detail, is_detail_garbled) = text(14);
@@ -104,6 +104,6 @@ fn entry(line: u64, record: &ByteRecord) -> Result<Entry, LogError> {
 fn failed(line: u64, error: &csv::Error) -> LogError {
     match error.kind() {
         ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => too_long(line),
-        _ => at(line, error.to_string()),
+        _ => LogError::at(line, error.to_string()),
     }
 }

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use files::{FileError, Folder};
 use model::Bytes;
 
-use super::copy::copy_file;
 use super::header::Header;
 use crate::trial::Binaries;
 use engine::EngineError;
+use engine::copies;
 use engine::managed_server::Owner;
 use engine::rehearsed::BackupFacts;
 
@@ -92,11 +92,8 @@ pub(crate) fn inspect(dumps: &[PathBuf], binaries: &Binaries) -> Result<BackupFa
 pub(crate) fn copy(dump: &Path, to: &Path, owner: Option<Owner>) -> Result<(), FileError> {
     let (from, to) = (Folder::open(dump)?, Folder::open(to)?);
     for name in from.names()? {
-        let copied = copy_file(from.regular_file(&name)?, to.new_file(&name)?, owner);
-        copied.map_err(|source| FileError::Io {
-            path: to.path().join(&name),
-            source,
-        })?;
+        from.regular_file(&name)?;
+        copies::copy(&from, &to, &name, owner)?;
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! An entry of a log, whatever its form.
 
-use engine::logged::LogError;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
@@ -31,14 +30,6 @@ pub(crate) struct Entry {
     pub(crate) number_in_session: Option<u64>,
 }
 
-/// An error about a line.
-pub(crate) fn at(line: u64, why: impl Into<String>) -> LogError {
-    LogError::Line {
-        line,
-        why: why.into(),
-    }
-}
-
 /// A time such as `2026-11-28 19:20:14.123 UTC`. Its zone is left out: a log has one clock.
 pub(crate) fn time_us(text: &str) -> Option<i64> {
     // Its date and its time of day; a zone follows.
@@ -47,14 +38,6 @@ pub(crate) fn time_us(text: &str) -> Option<i64> {
     let time: DateTime = format!("{date}T{day}").parse().ok()?;
     let zoned = time.to_zoned(TimeZone::UTC).ok()?;
     Some(zoned.timestamp().as_microsecond())
-}
-
-/// Text of bytes that may not be UTF-8, and whether they are not.
-pub(crate) fn text_of(bytes: &[u8]) -> (String, bool) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => (text.to_owned(), false),
-        Err(_) => (String::from_utf8_lossy(bytes).into_owned(), true),
-    }
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::io::BufRead;
 use serde::Deserialize;
 
 use super::collect::Collector;
-use super::entry::{Entry, at, text_of, time_us};
-use super::lines::Lines;
+use super::entry::{Entry, time_us};
+use engine::log_lines::{Lines, text_of};
 use engine::logged::LogError;
 
 /// The keys that matter.
@@ -31,7 +31,7 @@ struct Object {
 /// When one has a mistake.
 pub(crate) fn read(from: impl BufRead, collector: &mut Collector<'_>) -> Result<(), LogError> {
     let mut lines = Lines::new(from);
-    while let Some(line) = lines.next()? {
+    while let Some(line) = lines.next_line()? {
         if line.bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
@@ -44,12 +44,12 @@ pub(crate) fn read(from: impl BufRead, collector: &mut Collector<'_>) -> Result<
             }
             Err(error) => {
                 let why = format!("it is not an entry of a jsonlog: {error}");
-                return Err(at(line.number, why));
+                return Err(LogError::at(line.number, why));
             }
         };
         let time_us = time_us(&object.timestamp).ok_or_else(|| {
             let why = format!("its timestamp is {:?}, and no time", object.timestamp);
-            at(line.number, why)
+            LogError::at(line.number, why)
         })?;
         collector.add(Entry {
             line: line.number,

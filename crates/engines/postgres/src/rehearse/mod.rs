@@ -17,7 +17,6 @@ mod dump;
 mod entry;
 mod header;
 mod jsonlog;
-mod lines;
 mod message;
 mod packed;
 mod parameters;

@@ -78,7 +78,7 @@ impl LogSession for Session {
             Some(parameters) => self.extended(statement, parameters),
         };
         match done {
-            Ok(()) => Ok(Played::Done),
+            Ok(()) => Ok(Played::Done(None)),
             Err(Failure::Refused { code, message }) => {
                 Ok(Played::Failed(format!("SQLSTATE {code}: {message}")))
             }

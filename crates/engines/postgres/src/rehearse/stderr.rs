@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::io::BufRead;
 
 use super::collect::Collector;
-use super::entry::{Entry, at, text_of};
-use super::lines::{ENTRY_BYTES_MAX, Lines, too_long};
+use super::entry::Entry;
 use super::prefix::{Prefix, USUAL, severity};
+use engine::log_lines::{ENTRY_BYTES_MAX, Lines, text_of, too_long};
 use engine::logged::LogError;
 
 /// Lines from which the prefix is recognised.
@@ -31,7 +31,7 @@ pub(crate) fn read(
         Some(prefix) => Prefix::parse(prefix).map_err(LogError::Whole)?,
         None => {
             while held.len() < FIRST_LINES
-                && let Some(line) = lines.next()?
+                && let Some(line) = lines.next_line()?
             {
                 held.push(line);
             }
@@ -47,7 +47,7 @@ pub(crate) fn read(
     loop {
         let line = match held.next() {
             Some(line) => line,
-            None => match lines.next()? {
+            None => match lines.next_line()? {
                 Some(line) => line,
                 None => break,
             },
@@ -101,7 +101,7 @@ fn recognised(lines: &[String]) -> Result<Prefix, LogError> {
     let best = counted.reduce(|best, next| if next.0 > best.0 { next } else { best });
     match best.filter(|(count, _)| *count > 0 && 2 * count >= entries.len()) {
         Some((_, prefix)) => Ok(prefix),
-        None => Err(at(
+        None => Err(LogError::at(
             1,
             "it begins as no log of PostgreSQL does; give its log_line_prefix with --prefix, such as '%m [%p] ' (SHOW log_line_prefix)",
         )),

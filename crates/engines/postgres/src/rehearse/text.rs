@@ -1,5 +1,6 @@
 //! What a statement's first words say of it. Its text is not parsed: the server does that.
 
+use engine::log_text::{self, Syntax, has_word, is};
 use engine::logged::{Boundary, LeftOut};
 
 /// What a statement does to its session's transaction.
@@ -75,81 +76,19 @@ pub(crate) fn reads(text: &str) -> bool {
     let words = words(text);
     let reading = ["select", "with", "values", "table", "show", "set", "fetch"];
     let is_reading = |first: &&str| reading.iter().any(|word| is(first, word));
-    let mut all = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let writing = [
         "insert", "update", "delete", "merge", "nextval", "into", "share",
     ];
-    words.first().is_some_and(is_reading)
-        && !all.any(|part| writing.iter().any(|word| is(part, word)))
+    words.first().is_some_and(is_reading) && !has_word(text, &writing)
 }
 
-/// A text without its constants: numbers and quoted texts are `?`, and blanks are one. Of letters and signs alone, without what
-/// the server makes of them: `IN (1, 2)` and `IN (1)` differ.
+/// The text without its constants.
 pub(crate) fn form(text: &str) -> String {
-    let mut form = String::with_capacity(text.len());
-    let mut letters = text.trim().chars().peekable();
-    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    let mut before = ' ';
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\'' => {
-                // Two quotes are one of the text.
-                while let Some(inner) = letters.next() {
-                    if inner == '\'' && letters.next_if_eq(&'\'').is_none() {
-                        break;
-                    }
-                }
-                form.push('?');
-            }
-            letter if letter.is_ascii_digit() && !is_word(before) => {
-                while letters
-                    .next_if(|c| c.is_ascii_alphanumeric() || *c == '.')
-                    .is_some()
-                {}
-                // The sign of a constant belongs to it.
-                if [" -", "(-", ",-", "=-"]
-                    .iter()
-                    .any(|sign| form.ends_with(sign))
-                {
-                    form.pop();
-                }
-                form.push('?');
-            }
-            letter if letter.is_whitespace() => {
-                if !before.is_whitespace() {
-                    form.push(' ');
-                }
-            }
-            letter => form.push(letter),
-        }
-        before = letter;
-    }
-    form
+    log_text::form(text, Syntax::default())
 }
 
-/// Its first three words, after comments.
 fn words(text: &str) -> Vec<&str> {
-    let text = without_comments(text);
-    let parts = text.split(|c: char| c.is_whitespace() || c == ';' || c == '(');
-    parts.filter(|part| !part.is_empty()).take(3).collect()
-}
-
-fn without_comments(text: &str) -> &str {
-    let mut rest = text.trim_start();
-    loop {
-        let after = if let Some(comment) = rest.strip_prefix("--") {
-            comment.split_once('\n').map(|(_, after)| after)
-        } else if let Some(comment) = rest.strip_prefix("/*") {
-            comment.split_once("*/").map(|(_, after)| after)
-        } else {
-            return rest;
-        };
-        rest = after.unwrap_or_default().trim_start();
-    }
-}
-
-fn is(word: &str, other: &str) -> bool {
-    word.eq_ignore_ascii_case(other)
+    log_text::words(text, Syntax::default())
 }
 
 #[cfg(test)]
@@ -207,15 +146,6 @@ mod tests {
         ] {
             assert_eq!(left_out(text), why, "{text}");
         }
-    }
-
-    #[test]
-    fn statements_of_a_kind_have_one_form() {
-        assert_eq!(
-            form("UPDATE t1 SET a = a + -37,  b = 'it''s 5'\nWHERE c = $1 AND d IN (1.5, 0x1F);"),
-            "UPDATE t1 SET a = a + ?, b = ? WHERE c = $1 AND d IN (?, ?);"
-        );
-        assert_eq!(form("SELECT 'open"), "SELECT ?");
     }
 
     #[test]

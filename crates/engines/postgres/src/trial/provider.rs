@@ -31,6 +31,7 @@ const OPTIONS: &[OptionSpec] = &[OptionSpec {
     is_fact: true,
     excludes: None,
     in_drill: true,
+    in_rehearsal: true,
     login: None,
 }];
 

@@ -220,7 +220,10 @@ fn growth_alike(capture: &Capture) -> Vec<Outcome> {
     if let [growth] = &*kinds {
         return vec![Outcome::fine(format!("all grow {growth}"))];
     }
-    let message = format!("some of tempdb's data files grow {}", kinds.join(", others "));
+    let message = format!(
+        "some of tempdb's data files grow {}",
+        kinds.join(", others ")
+    );
     let mut finding =
         Finding::new(Severity::Medium, message).at(places(capture, files.iter().copied()));
     for file in &files {

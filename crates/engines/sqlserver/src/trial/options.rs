@@ -105,6 +105,7 @@ const fn of_run(name: &'static str, kind: OptionKind) -> OptionSpec {
         is_fact: false,
         excludes: None,
         in_drill: false,
+        in_rehearsal: false,
         login: None,
     }
 }

@@ -1,32 +1,46 @@
-//! Lines of a log, each of a bounded length.
+//! Lines of a log of statements, each of a bounded length.
 
 use std::io::{BufRead, Read};
 
-use super::entry::at;
-use engine::logged::LogError;
+use crate::logged::LogError;
 
-/// Most bytes of an entry: PostgreSQL's own texts end at 1 GB, and statements of that size are rare.
-pub(crate) const ENTRY_BYTES_MAX: usize = 16 << 20;
+/// Most bytes of an entry: servers' own texts end at 1 GB, and statements of that size are rare.
+pub const ENTRY_BYTES_MAX: usize = 16 << 20;
 
 /// Reads line by line.
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     from: R,
     line: u64,
 }
 
 /// A line without its end.
-pub(crate) struct Line {
+pub struct Line {
     /// Its number, from 1.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Its bytes.
-    pub(crate) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// Whether it ends: the last one of a log that is written to may not.
-    pub(crate) is_whole: bool,
+    pub is_whole: bool,
+}
+
+impl Line {
+    /// Its text, and whether it is not UTF-8.
+    pub fn text(&self) -> (String, bool) {
+        text_of(&self.bytes)
+    }
+}
+
+/// Text of bytes that may not be UTF-8, and whether they are not.
+pub fn text_of(bytes: &[u8]) -> (String, bool) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (text.to_owned(), false),
+        Err(_) => (String::from_utf8_lossy(bytes).into_owned(), true),
+    }
 }
 
 impl<R: BufRead> Lines<R> {
     /// From the first line on.
-    pub(crate) fn new(from: R) -> Lines<R> {
+    pub fn new(from: R) -> Lines<R> {
         Lines { from, line: 0 }
     }
 
@@ -34,13 +48,13 @@ impl<R: BufRead> Lines<R> {
     ///
     /// # Errors
     /// When it cannot be read, or is too long.
-    pub(crate) fn next(&mut self) -> Result<Option<Line>, LogError> {
+    pub fn next_line(&mut self) -> Result<Option<Line>, LogError> {
         let number = self.line + 1;
         let mut bytes = Vec::new();
         let mut bounded = (&mut self.from).take(ENTRY_BYTES_MAX as u64 + 1);
         bounded
             .read_until(b'\n', &mut bytes)
-            .map_err(|error| at(number, error.to_string()))?;
+            .map_err(|error| LogError::at(number, error.to_string()))?;
         if bytes.is_empty() {
             return Ok(None);
         }
@@ -64,8 +78,8 @@ impl<R: BufRead> Lines<R> {
 }
 
 /// The error of an entry that is too long.
-pub(crate) fn too_long(line: u64) -> LogError {
-    at(
+pub fn too_long(line: u64) -> LogError {
+    LogError::at(
         line,
         format!(
             "it has more than {} MiB; a log of statements has shorter ones: check that the file is one, or cut the line out",
@@ -83,20 +97,20 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_half_and_an_endless_one_is_refused() {
         let mut lines = Lines::new(&b"one\r\ntwo"[..]);
-        let line = lines.next().unwrap().unwrap();
+        let line = lines.next_line().unwrap().unwrap();
         assert_eq!(
             (line.number, &*line.bytes, line.is_whole),
             (1, &b"one"[..], true)
         );
-        let line = lines.next().unwrap().unwrap();
+        let line = lines.next_line().unwrap().unwrap();
         assert_eq!(
             (line.number, &*line.bytes, line.is_whole),
             (2, &b"two"[..], false)
         );
-        assert!(lines.next().unwrap().is_none());
+        assert!(lines.next_line().unwrap().is_none());
 
         let mut lines = Lines::new(BufReader::new(std::io::repeat(b'x')));
-        let error = lines.next().err().unwrap().to_string();
+        let error = lines.next_line().err().unwrap().to_string();
         assert!(
             error.starts_with("line 1: it has more than 16 MiB"),
             "{error}"
