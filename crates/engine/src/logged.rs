@@ -217,6 +217,7 @@ mod tests {
                     is_prepared: false,
                     start_us: 0,
                     end_us: None,
+                    rows: None,
                     failed: false,
                     boundary: Boundary::Within,
                 };

@@ -202,7 +202,7 @@ impl RehearsalRequest {
         let catalogues = catalogues.map(|file| file.display().to_string()).collect();
         let plan = Plan::new(&spec, false).at(place).reading(catalogues);
         let plan = in_memory_of_machines(plan, &inventory)?;
-        let assumed = [facts.assumed.clone(), limits_of_here(&plan)].concat();
+        let assumed = limits_of_here(&plan);
         let prepared = Prepared::new(&plan, &inventory, &Options::default())?;
         Ok(ResolvedRehearsal {
             request: self,
