@@ -19,7 +19,8 @@ use super::schedule::{Planned, PlannedSession, Schedule};
 use engine::Engine;
 use engine::logged::{Boundary, LogSession, Logged, Played};
 
-/// Pauses that a log shows are exact to this, so that shorter ones are made up for later.
+/// Pauses that a log shows are exact to this, so that shorter ones are made up for later: together, and between transactions, so
+/// that no lock is held for longer.
 const PAUSE_MIN_US: i64 = 2_000;
 
 /// How many statements that do nothing are played to see how long the way to the server and back takes: the shortest counts.
@@ -319,7 +320,8 @@ impl Stage<'_> {
                 // Statements that follow at once leave no debt beyond what the log's times are off by.
                 let debt_max = self.player.schedule.exact_us;
                 playing.pause_us = (playing.pause_us + pause).max(-debt_max);
-                if playing.pause_us < PAUSE_MIN_US {
+                let may_wait = pause >= PAUSE_MIN_US || playing.open.is_none();
+                if playing.pause_us < PAUSE_MIN_US || !may_wait {
                     return playing.ended;
                 }
                 let pause = std::mem::take(&mut playing.pause_us);

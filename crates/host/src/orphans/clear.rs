@@ -52,6 +52,10 @@ pub fn clear() -> io::Result<Cleared> {
         over
     });
     let found = found.unwrap_or_else(|| look(&state))?;
+    // One that is in the kernel may wait for what is unmounted below.
+    wait_until(ENDING, || {
+        !found.left.iter().any(|(made, _)| made.owner.is_ending())
+    });
     let left = found.left;
     let mut cleared = Cleared {
         done: Vec::new(),
@@ -254,6 +258,10 @@ fn detach(backing: &Path) -> io::Result<bool> {
     }
     Ok(!devices.is_empty())
 }
+
+/// How long threads of a killed process may take to end: until then the marks of its directories are locked, as if another run had
+/// taken them over.
+const ENDING: Duration = Duration::from_secs(2);
 
 /// How long an emulator may take to notice that its parent is gone, and to unmount.
 const PATIENCE: Duration = Duration::from_secs(20);

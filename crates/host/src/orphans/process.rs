@@ -48,21 +48,28 @@ impl Identity {
         })
     }
 
-    /// Whether it still runs. A zombie does not, once its last thread is gone.
+    /// Whether it still runs. A zombie does not.
     pub fn is_alive(&self) -> bool {
+        self.stat().is_some_and(|stat| !is_zombie(&stat))
+    }
+
+    /// Whether it no longer runs, and some of its threads are still ending, which hold its files and the locks on them.
+    ///
+    /// A process counts as a zombie as soon as its first thread has ended.
+    pub(super) fn is_ending(&self) -> bool {
+        self.stat()
+            .is_some_and(|stat| is_zombie(&stat) && stat.num_threads > 1)
+    }
+
+    fn stat(&self) -> Option<Stat> {
         let stat = Process::new(self.pid).and_then(|process| process.stat());
-        stat.is_ok_and(|stat| runs(&stat) && stat.starttime == self.start_ticks)
-            && boot().is_ok_and(|boot| boot == self.boot)
+        let same = stat.ok().filter(|stat| stat.starttime == self.start_ticks);
+        same.filter(|_| boot().is_ok_and(|boot| boot == self.boot))
     }
 }
 
-/// Whether a process still runs.
-///
-/// It counts as a zombie as soon as its first thread has ended. The others may still be ending then, and
-/// hold its files and the locks on them.
-pub(super) fn runs(stat: &Stat) -> bool {
-    let first_ended = matches!(stat.state(), Ok(ProcState::Zombie | ProcState::Dead));
-    !first_ended || stat.num_threads > 1
+fn is_zombie(stat: &Stat) -> bool {
+    matches!(stat.state(), Ok(ProcState::Zombie | ProcState::Dead))
 }
 
 fn boot() -> io::Result<String> {
@@ -98,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_whose_first_thread_ended_is_alive_until_its_last_one_has() {
+    fn a_process_whose_first_thread_ended_is_ending_until_its_last_one_has() {
         let program = "import ctypes, threading, time\n\
             threading.Thread(target=time.sleep, args=(600,)).start()\n\
             ctypes.CDLL(None).pthread_exit(None)";
@@ -111,11 +118,11 @@ mod tests {
         let identity = Identity::of(pid).unwrap();
 
         assert!(wait_until(PATIENCE, || state() == ProcState::Zombie));
-        assert!(identity.is_alive());
+        assert!(identity.is_ending() && !identity.is_alive());
 
         child.kill().unwrap();
         // Not waited for: as a zombie it still has its id.
-        assert!(wait_until(PATIENCE, || !identity.is_alive()));
+        assert!(wait_until(PATIENCE, || !identity.is_ending()));
         child.wait().unwrap();
     }
 }

@@ -23,7 +23,6 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::made::Work;
-use super::process::runs;
 use crate::clock::wait_until;
 
 /// How long processes may take that end on their own because their parent is gone: a server that does so
@@ -159,8 +158,9 @@ fn is_of(process: &Process, work: &Work) -> bool {
     }
     let user = process.status().map(|status| status.euid);
     let stat = process.stat();
-    user.is_ok_and(|user| user == work.user)
-        && stat.is_ok_and(|stat| runs(&stat) && stat.tty_nr == 0)
+    process.is_alive()
+        && user.is_ok_and(|user| user == work.user)
+        && stat.is_ok_and(|stat| stat.tty_nr == 0)
 }
 
 fn is_within(directory: &Path, outer: &Path) -> bool {
@@ -177,7 +177,7 @@ fn is_in(process: &Process, group: &Path) -> bool {
         return false;
     };
     let groups = process.cgroups().into_iter().flatten();
-    process.stat().is_ok_and(|stat| runs(&stat))
+    process.is_alive()
         && groups
             .into_iter()
             .any(|one| Path::new(&one.pathname).ends_with(name))

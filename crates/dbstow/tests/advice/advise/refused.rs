@@ -57,7 +57,7 @@ fn what_is_untested_is_marked_and_not_trusted() {
     let mut coloured = place.dbstow(&[&all[..], &USUAL, &untested].concat());
     let coloured = coloured.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
     let coloured = stdout(&coloured.assert().success());
-    assert!(coloured.starts_with("\u{1b}[31m"), "{coloured}");
+    assert!(coloured.starts_with("\u{1b}[1m\u{1b}[31m"), "{coloured}");
 }
 
 #[test]
