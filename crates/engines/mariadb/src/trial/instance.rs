@@ -32,6 +32,7 @@ pub(crate) struct Instance {
     /// Of a copy, the password of all users.
     password: Option<Password>,
     /// Whether its processes have no network.
+    #[cfg(target_os = "linux")]
     is_offline: bool,
     server: ManagedServer,
 }
@@ -61,6 +62,7 @@ impl Instance {
             server: ManagedServer::new(&MARIADB, owner, registration, (run, data), settings)?,
             user,
             password: None,
+            #[cfg(target_os = "linux")]
             is_offline: false,
         };
         for place in places.all() {
