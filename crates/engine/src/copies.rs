@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 
 use files::{FileError, Folder};
+use model::Bytes;
 
 /// User and group of copies; `None`: dbstow's own.
 type Owner = Option<(u32, u32)>;
@@ -41,6 +42,41 @@ pub fn made(to: &Folder, name: &OsStr, owner: Owner) -> Result<Folder, FileError
         made.change_owner(user, group)?;
     }
     Ok(made)
+}
+
+/// The size of all files in a directory with at most `deepest` levels of directories below it. `accept` refuses names; links and special
+/// files are refused.
+///
+/// # Errors
+/// Why something is refused, or cannot be read.
+pub fn size(
+    folder: &Folder,
+    deepest: usize,
+    accept: &dyn Fn(&Folder, &OsStr) -> Result<(), String>,
+) -> Result<Bytes, String> {
+    let mut size: u64 = 0;
+    for name in folder.names().map_err(|error| error.to_string())? {
+        accept(folder, &name)?;
+        match (folder.inner(&name), deepest.checked_sub(1)) {
+            (Ok(inner), Some(deepest)) => {
+                size = self::size(&inner, deepest, accept)?.0.saturating_add(size)
+            }
+            (Ok(inner), None) => {
+                let path = inner.path().display();
+                return Err(format!("{path} lies too deep for a directory of a server"));
+            }
+            (Err(_), _) => {
+                let file = folder.regular_file(&name);
+                let file = file.map_err(|error| {
+                    format!("{error}; a data directory has only files and directories")
+                })?;
+                let length = file.metadata().map_err(|error| error.to_string())?.len();
+                // A hostile backup may have holes as large as a file can be.
+                size = length.saturating_add(size);
+            }
+        }
+    }
+    Ok(Bytes(size))
 }
 
 fn copy_file(mut from: File, mut to: File, owner: Owner) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! A backup, checked before anything is copied: a prepared `mariadb-backup`, or the data directory of a stopped server.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -13,6 +14,7 @@ use super::configuration;
 use crate::trial::Programs;
 use crate::trial::find::release_of;
 use engine::EngineError;
+use engine::copies;
 use engine::rehearsed::BackupFacts;
 
 /// Most bytes of a file with settings or facts.
@@ -92,8 +94,7 @@ pub(crate) fn inspect(backup: &Path, programs: &Programs) -> Result<BackupFacts,
                 .to_owned(),
         ));
     }
-    let mut size = 0;
-    measure(&folder, 0, &mut size).map_err(refused)?;
+    let size = copies::size(&folder, DEPTH_MAX, &check_name).map_err(refused)?;
     let mut settings = BTreeMap::new();
     let of_backup = text(&["backup-my.cnf"])?.unwrap_or_default();
     configuration::add_of_file(&of_backup, &mut settings);
@@ -105,7 +106,7 @@ pub(crate) fn inspect(backup: &Path, programs: &Programs) -> Result<BackupFacts,
             true => "prepared mariadb-backup".to_owned(),
             false => STOPPED.to_owned(),
         },
-        size: Bytes(size),
+        size,
         memory: BUFFER_POOL,
         settings,
         changed: CHANGED.map(str::to_owned).to_vec(),
@@ -229,34 +230,16 @@ fn libc_lock() -> nix::libc::flock {
     }
 }
 
-/// Adds up the sizes of its files. What a rehearsal does not copy is refused.
-fn measure(folder: &Folder, depth: usize, size: &mut u64) -> Result<(), String> {
-    if depth > DEPTH_MAX {
+/// Refuses what says that tables lie elsewhere, or are of an engine that is not read.
+fn check_name(folder: &Folder, name: &OsStr) -> Result<(), String> {
+    if name.as_encoded_bytes().ends_with(b".isl") {
         return Err(format!(
-            "{} lies too deep for a file of MariaDB",
-            folder.path().display()
+            "{} says that a table lies elsewhere (DATA DIRECTORY), which is not read yet; move the table into the data directory first",
+            folder.path().join(name).display()
         ));
     }
-    for name in folder.names().map_err(|error| error.to_string())? {
-        if name.as_encoded_bytes().ends_with(b".isl") {
-            return Err(format!(
-                "{} says that a table lies elsewhere (DATA DIRECTORY), which is not read yet; move the table into the data directory first",
-                folder.path().join(&name).display()
-            ));
-        }
-        if name == "#rocksdb" {
-            return Err("it has tables of MyRocks, which are not read yet".to_owned());
-        }
-        match folder.inner(&name) {
-            Ok(inner) => measure(&inner, depth + 1, size)?,
-            Err(_) => {
-                let file = folder.regular_file(&name);
-                let file = file.map_err(|error| {
-                    format!("{error}; a data directory has only files and directories")
-                })?;
-                *size += file.metadata().map_err(|error| error.to_string())?.len();
-            }
-        }
+    if name == "#rocksdb" {
+        return Err("it has tables of MyRocks, which are not read yet".to_owned());
     }
     Ok(())
 }
@@ -463,7 +446,7 @@ mod tests {
             assert!(error.contains("only files in its own directory"), "{error}");
         }
         std::os::unix::fs::symlink("/etc/passwd", place.path().join("x")).unwrap();
-        let error = measure(&folder, 0, &mut 0).unwrap_err();
+        let error = copies::size(&folder, DEPTH_MAX, &check_name).unwrap_err();
         assert!(error.contains("is a symbolic link"), "{error}");
     }
 

@@ -10,6 +10,7 @@ use model::Bytes;
 use super::configuration::Configuration;
 use crate::trial::Binaries;
 use engine::EngineError;
+use engine::copies;
 use engine::rehearsed::BackupFacts;
 
 /// Most bytes of a settings file.
@@ -171,32 +172,7 @@ fn check_tablespaces(folder: &Folder) -> Result<(), String> {
 
 /// The size of all files of a data directory.
 pub(super) fn size_of(folder: &Folder) -> Result<Bytes, String> {
-    let mut size = 0;
-    measure(folder, 0, &mut size)?;
-    Ok(Bytes(size))
-}
-
-/// Adds up the sizes of its files. Links and special files are refused.
-fn measure(folder: &Folder, depth: usize, size: &mut u64) -> Result<(), String> {
-    if depth > DEPTH_MAX {
-        return Err(format!(
-            "{} lies too deep for a file of PostgreSQL",
-            folder.path().display()
-        ));
-    }
-    for name in folder.names().map_err(|error| error.to_string())? {
-        match folder.inner(&name) {
-            Ok(inner) => measure(&inner, depth + 1, size)?,
-            Err(_) => {
-                let file = folder.regular_file(&name);
-                let file = file.map_err(|error| {
-                    format!("{error}; a data directory has only files and directories")
-                })?;
-                *size += file.metadata().map_err(|error| error.to_string())?.len();
-            }
-        }
-    }
-    Ok(())
+    copies::size(folder, DEPTH_MAX, &|_, _| Ok(()))
 }
 
 /// A size as in a settings file: `128MB`, `16384` pages of 8 KiB.
@@ -266,7 +242,7 @@ mod tests {
         fs::create_dir(place.path().join("base")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", place.path().join("base/1")).unwrap();
         let folder = Folder::open(place.path()).unwrap();
-        let refused = measure(&folder, 0, &mut 0).unwrap_err();
+        let refused = size_of(&folder).unwrap_err();
         assert!(refused.contains("is a symbolic link"), "{refused}");
     }
 }
