@@ -199,6 +199,22 @@ impl LimitSpec {
     /// three times the rate (bitofsky/aws-ebs-benchmark, 2021-05-07), so the true depth is small.
     pub const DEPTH_DEFAULT: Duration = Duration::from_millis(10);
 
+    /// The limit with this many times its rates; credits stay.
+    pub fn times(self, factor: f64) -> LimitSpec {
+        let times = |rate: u64| (rate as f64 * factor) as u64;
+        LimitSpec {
+            rate: match self.rate {
+                Rate::Iops(rate) => Rate::Iops(Iops(times(rate.0))),
+                Rate::Throughput(rate) => Rate::Throughput(Throughput(times(rate.0))),
+            },
+            burst: self.burst.map(|burst| Burst {
+                rate: times(burst.rate),
+                ..burst
+            }),
+            ..self
+        }
+    }
+
     /// A limit on requests of both directions.
     pub const fn iops(rate: Iops) -> LimitSpec {
         LimitSpec {

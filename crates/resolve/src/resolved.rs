@@ -208,6 +208,10 @@ impl Ready {
             Work::Recording(_) => Ok(work),
         });
         let work = work.map_err(PrepareError::Workload)?;
+        let stage = match &work {
+            Work::Statements(workload) => stage.with_workload(workload),
+            Work::Recording(_) => stage,
+        };
         Ok(Ready { stage, work })
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use model::Duration;
+use model::{Duration, Spread};
 use products::Dialect;
 
 use super::definition::{
@@ -177,6 +177,7 @@ impl StressSettings<'_> {
             tables: Tables::Data,
             operation: OperationKind::Operation,
             claim: None,
+            memory_between: Spread::NONE,
             load: Load::default(),
             run: Run {
                 length: RunLength::OperationsEach(iterations),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use model::Spread;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 use toml::Spanned;
@@ -42,6 +43,12 @@ pub(super) struct WorkloadFile {
     ///
     /// Absent: none.
     pub(super) claim: Option<Claim>,
+    /// Where it stands for a load of others: by how much the memory differs that serves as much of theirs, as one standard
+    /// deviation; each block of a simulated run draws a factor on the engine's memory from it.
+    ///
+    /// Absent: 1, its statements are the load itself.
+    #[serde(default = "exact")]
+    pub(super) memory_between: Spread,
     /// How many it was written for.
     ///
     /// Absent: not stated.
@@ -60,6 +67,10 @@ pub(super) struct WorkloadFile {
     #[serde(default)]
     pub(super) load: LoadFile,
     pub(super) run: Spanned<RunFile>,
+}
+
+fn exact() -> Spread {
+    Spread::NONE
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -14,9 +14,10 @@ const RUN: u32 = 4;
 /// A tree's inner pages lie between its leaves: a step of up to this many pages is still in a row.
 const STEP_MAX: u64 = 2;
 
-/// The read-ahead distance, and each reader's position.
+/// The size of a window, and each reader's position.
 pub(super) struct ReadAhead {
-    pages: u64,
+    /// Pages of a window: whole extents.
+    window: u64,
     /// Pages of an extent.
     extent: u64,
     readers: HashMap<(u32, FileId), Reader>,
@@ -31,10 +32,12 @@ struct Reader {
 }
 
 impl ReadAhead {
-    pub(super) fn new(distance: Bytes, page: PageSize) -> ReadAhead {
+    /// With windows of `size`, rounded up to whole extents; none if it is zero.
+    pub(super) fn new(size: Bytes, page: PageSize) -> ReadAhead {
+        let extent = page.extent();
         ReadAhead {
-            pages: distance.0 / page.bytes().0,
-            extent: page.extent(),
+            window: size.0.div_ceil(page.bytes().0).next_multiple_of(extent),
+            extent,
             readers: HashMap::new(),
         }
     }
@@ -43,7 +46,7 @@ impl ReadAhead {
     pub(super) fn wanted(&mut self, session: u32, file: FileId, page: u64) -> StepBy<Range<u64>> {
         let extent = self.extent;
         let none = (0..0).step_by(extent as usize);
-        if self.pages == 0 {
+        if self.window == 0 {
             return none;
         }
         let reader = self.readers.entry((session, file)).or_default();
@@ -63,14 +66,14 @@ impl ReadAhead {
         if reader.run < RUN {
             return none;
         }
-        // In halves of the distance, so that neighbouring extents take one request.
-        if reader.until > page + self.pages / 2 {
+        // The next window once a reader is in the last one, as Linux does (`page_cache_async_ra` of mm/readahead.c).
+        if reader.until > page + self.window {
             return none;
         }
         let start = reader.until.max((page / extent + 1) * extent);
-        let end = (page + self.pages) / extent * extent;
+        let end = start + self.window;
         reader.until = reader.until.max(end);
-        (start..end.max(start)).step_by(extent as usize)
+        (start..end).step_by(extent as usize)
     }
 }
 
@@ -98,11 +101,21 @@ mod tests {
     fn reading_ahead_begins_with_the_fifth_page_in_a_row() {
         let mut ahead = ReadAhead::new(Bytes::kib(128), PageSize::DEFAULT);
         let file = file();
-        // 128 KiB are 16 pages ahead: from page 4 up to page 20, which is the extent of pages 8 to 15.
+        // 128 KiB are 16 pages, two extents, of which the first begins with page 8.
         let wanted = |page| ahead.wanted(0, file, page).collect::<Vec<_>>();
         let empty = Vec::new();
-        let expected = [&empty, &empty, &empty, &empty, &[8].to_vec()].map(Clone::clone);
+        let expected = [&empty, &empty, &empty, &empty, &[8, 16].to_vec()].map(Clone::clone);
         assert_eq!([0, 1, 2, 3, 4].map(wanted), expected);
+    }
+
+    #[test]
+    fn a_window_of_less_than_an_extent_is_an_extent() {
+        let mut ahead = ReadAhead::new(Bytes::kib(16), PageSize::DEFAULT);
+        let file = file();
+        let wanted: Vec<u64> = (0..5)
+            .flat_map(|page| ahead.wanted(0, file, page))
+            .collect();
+        assert_eq!(wanted, [8]);
     }
 
     #[test]
@@ -124,7 +137,8 @@ mod tests {
         let sequential: Vec<u64> = (0..9)
             .flat_map(|page| ahead.wanted(0, file, page))
             .collect();
-        assert_eq!(sequential, [8, 16]);
+        // Two windows: the second as page 8, the first of the first window, is read.
+        assert_eq!(sequential, [8, 16, 24, 32]);
         let scattered: Vec<u64> = (0..8)
             .flat_map(|n| ahead.wanted(1, file, n * 100))
             .collect();

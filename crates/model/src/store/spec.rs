@@ -20,7 +20,8 @@ pub struct StoreSpec {
     pub page_size: PageSize,
     /// How much a read of a missing page brings in.
     pub read_unit: ReadUnit,
-    /// How far to read ahead of a sequential reader; zero disables it.
+    /// How much is read ahead of a sequential reader at a time, in whole extents: the next as much once it is in the last; zero
+    /// disables it.
     pub read_ahead: Bytes,
     /// Largest write into which neighbouring dirty pages are gathered.
     pub write_gather: Bytes,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use catalogue::Known;
 use experiment::record::Drawn;
-use model::{Duration, LatencySpec, Spread, random};
+use model::{Bytes, Duration, LatencySpec, Spread, random};
+use workload::Workload;
 
 use super::Stage;
-use super::unknowns::What;
+use super::unknowns::{self, What};
 
 impl Stage {
     /// What was assumed about the unknowns themselves.
@@ -22,14 +23,19 @@ impl Stage {
         self.assumed.iter().map(note).collect()
     }
 
+    /// The arm with what is not known of its statements.
+    pub(crate) fn with_workload(mut self, workload: &Workload) -> Stage {
+        self.unknowns.push(unknowns::of_workload(workload));
+        self
+    }
+
     /// The arm as it is in one of the worlds that its unknowns allow, and what was drawn, by name. `seed` is that of the block:
     /// each unknown has a stream of its own.
     pub fn drawn(&self, seed: u64) -> (Stage, BTreeMap<String, Drawn>) {
         let (mut stage, mut all) = (self.clone(), BTreeMap::new());
         for unknown in &self.unknowns {
             let typical = self.typical(unknown.what);
-            // A kind without a latency stays without one.
-            if unknown.spread == Spread::NONE || typical == Some(Duration::ZERO) {
+            if unknown.spread == Spread::NONE || !self.has(unknown.what) {
                 continue;
             }
             let factor = unknown
@@ -57,7 +63,27 @@ impl Stage {
                 let cache = self.machine.host_cache.as_ref()?;
                 Some(cache.hit_latency.typical())
             }
-            What::Processor | What::LogBytes => None,
+            What::Limits { .. }
+            | What::MachineLimits
+            | What::Memory
+            | What::Processor
+            | What::LogBytes => None,
+        }
+    }
+
+    /// Whether there is anything to multiply: a kind without a latency stays without one.
+    fn has(&self, what: What) -> bool {
+        match what {
+            What::Limits { volume } => {
+                let mut disks = self.volumes[volume].disks.iter();
+                disks.any(|disk| !disk.limits.is_empty())
+            }
+            What::MachineLimits => self.machine.limits.values().flatten().next().is_some(),
+            What::Latency { .. }
+            | What::CacheHit
+            | What::Memory
+            | What::Processor
+            | What::LogBytes => self.typical(what) != Some(Duration::ZERO),
         }
     }
 
@@ -67,6 +93,20 @@ impl Stage {
             What::Latency { volume, operation } => {
                 let disks = self.volumes[volume].disks.iter_mut();
                 disks.for_each(|disk| longer(disk.latency_mut(operation)));
+            }
+            What::Limits { volume } => {
+                let disks = self.volumes[volume].disks.iter_mut();
+                let limits = disks.flat_map(|disk| &mut disk.limits);
+                limits.for_each(|limit| *limit = limit.times(factor));
+            }
+            What::MachineLimits => {
+                let limits = self.machine.limits.values_mut().flatten();
+                limits.for_each(|limit| *limit = limit.times(factor));
+            }
+            What::Memory => {
+                for memory in [&mut self.store.memory, &mut self.store.page_cache] {
+                    *memory = Bytes((memory.0 as f64 * factor) as u64);
+                }
             }
             What::CacheHit => {
                 let cache = self.machine.host_cache.as_mut();
@@ -158,10 +198,13 @@ mod tests {
             drawn.volumes[0].disks[0].write_latency,
             before.times(factor)
         );
-        assert_eq!(
-            drawn.volumes[0].disks[0].limits,
-            stage.volumes[0].disks[0].limits
-        );
+        assert_eq!(drawn.volumes[0].disks[0].limits, {
+            let delivered = all["what aws-gp delivers of its limits"].factor;
+            let limits = stage.volumes[0].disks[0].limits.iter();
+            limits
+                .map(|limit| limit.times(delivered))
+                .collect::<Vec<_>>()
+        });
     }
 
     #[test]

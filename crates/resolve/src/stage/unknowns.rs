@@ -4,12 +4,13 @@
 //! those on different kinds are not. A value that the experiment states (`override`, `engine.cpu`, `workload.log_bytes_per_row`)
 //! is taken as known: it was measured, documented for that row, or fitted to it.
 //!
-//! Not drawn: limits, which vendors document; how deep a limit's bucket is; an engine's constants, such as its writes in flight.
-//! Disks of one volume are drawn alike, although those of a stripe differ.
+//! Not drawn: how deep a limit's bucket is; an engine's constants, such as its writes in flight. Disks of one volume are drawn
+//! alike, although those of a stripe differ.
 
-use catalogue::{Catalogue, Known, MachineEntry, Spreads, statement_spread};
+use catalogue::{Catalogue, Known, MachineEntry, Spreads, limit_spread, statement_spread};
 use experiment::spec::{self, Disk, Script, Settings};
 use model::{CpuCosts, HostCacheMode, Operation, Spread};
+use workload::Workload;
 
 /// A value of an arm that is not known exactly.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +26,14 @@ pub(super) struct Unknown {
 pub(super) enum What {
     /// The disks of a volume, by its place in the stage.
     Latency { volume: usize, operation: Operation },
+    /// What the disks of a volume deliver of their limits, by its place in the stage.
+    Limits { volume: usize },
+    /// What the machine delivers of its limits.
+    MachineLimits,
     /// Hits of the machine's host cache.
     CacheHit,
+    /// How much of the workload the engine's memory serves.
+    Memory,
     /// What work costs the processor.
     Processor,
     /// Log of a changed row.
@@ -63,7 +70,26 @@ pub(super) fn of_volume(
             operation,
         },
     });
-    (unknowns.collect(), Some(spreads))
+    let are_stated = by.iops_limit.is_some() || by.throughput_limit.is_some();
+    let limits = (!are_stated).then(|| Unknown {
+        name: limits_of(&spreads.kind),
+        spread: limit_spread(),
+        what: What::Limits { volume: place },
+    });
+    (unknowns.chain(limits).collect(), Some(spreads))
+}
+
+/// What is not known of a workload that stands for another load.
+pub(super) fn of_workload(workload: &Workload) -> Unknown {
+    Unknown {
+        name: format!("how much of {} memory serves", workload.name),
+        spread: workload.memory_between,
+        what: What::Memory,
+    }
+}
+
+fn limits_of(kind: &str) -> String {
+    format!("what {kind} delivers of its limits")
 }
 
 /// The unknowns of an arm besides those of its volumes' disks.
@@ -94,8 +120,15 @@ pub(super) fn of_arm(settings: &Settings, entry: Option<&MachineEntry>) -> Vec<U
         spread: Known::One.spread(),
         what: What::LogBytes,
     };
+    let machine = settings.machine.kind.as_deref();
+    let limits = machine.map(|kind| Unknown {
+        name: limits_of(kind),
+        spread: limit_spread(),
+        what: What::MachineLimits,
+    });
     let processor = Some(processor).filter(|_| has_statements && !settings.engine.cpu.is_given);
     let is_stated = settings.workload.log_bytes_per_row.is_some();
     let log_bytes = Some(log_bytes).filter(|_| has_statements && !is_stated);
-    [hit, processor, log_bytes].into_iter().flatten().collect()
+    let all = [hit, limits, processor, log_bytes];
+    all.into_iter().flatten().collect()
 }

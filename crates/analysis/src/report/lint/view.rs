@@ -5,24 +5,26 @@ use std::collections::BTreeMap;
 
 use crate::lint::{Document, Evidence, Location, Outcome, RuleOutcomes};
 use crate::report::section::{Body, Item, Kind, Place, Report};
-use table::{Column, Table};
 
 /// Number of a finding's places that are shown; JSON and SARIF have all.
 const PLACES: usize = 4;
 /// The same for values that were found.
 const EVIDENCE: usize = 8;
-/// Number of findings on a screen.
-const FINDINGS_MAX: usize = 16;
 /// Number of open questions on a screen.
 const UNKNOWN_MAX: usize = 3;
 
-/// The severities, the worst first, with their headings.
-const SEVERITIES: [(&str, &str); 4] = [
-    ("high", "HIGH"),
-    ("medium", "MEDIUM"),
-    ("low", "LOW"),
-    ("note", "NOTE"),
+/// The severities, the worst first, with their headings, and the number of lines that a screen has for each.
+const SEVERITIES: [(&str, &str, usize); 4] = [
+    (WORST, "HIGH", 10),
+    ("medium", "MEDIUM", 7),
+    ("low", "LOW", 3),
+    ("note", "NOTE", 2),
 ];
+
+/// The severity whose remedies stand on the screen.
+const WORST: &str = "high";
+/// Before a finding's remedy.
+const REMEDY: &str = "do";
 
 /// The report on `document`.
 pub fn report(document: &Document) -> Report {
@@ -32,30 +34,27 @@ pub fn report(document: &Document) -> Report {
         ..Report::default()
     };
     let of_severity = |severity: &str| findings(document, severity);
-    let brief = SEVERITIES
-        .iter()
-        .flat_map(|(severity, _)| of_severity(severity));
-    let brief: Vec<Item> = brief.filter(|item| item.kind == Kind::Point).collect();
     let (unknown, how) = cannot_tell(document);
-    report.add(
-        "findings",
-        "",
-        Place::Short(SEVERITIES.len()),
-        Body::Table(by_severity(document)),
-    );
-    report.add(
-        "findings",
-        "",
-        Place::Short(FINDINGS_MAX),
-        Body::List(brief),
-    );
+    for (severity, _, most) in SEVERITIES {
+        let short = of_severity(severity)
+            .into_iter()
+            .filter_map(|item| match item.kind {
+                Kind::Point => Some(Item {
+                    about: format!("{severity}, {}", item.about),
+                    ..item
+                }),
+                _ => (severity == WORST && item.about == REMEDY).then_some(item),
+            });
+        let short = Body::List(short.collect());
+        report.add("findings", "", Place::Short(most), short);
+    }
     report.add(
         "unknown",
         "",
         Place::Short(UNKNOWN_MAX),
         Body::List(unknown),
     );
-    for (severity, title) in SEVERITIES {
+    for (severity, title, _) in SEVERITIES {
         report.add(
             severity,
             title,
@@ -79,27 +78,6 @@ pub fn report(document: &Document) -> Report {
     let others = others.map(|(title, ids)| (title, ids.join(", ")));
     report.add("others", "", Place::Full, Body::Facts(others.collect()));
     report
-}
-
-/// A row for each severity that was found, with the rules.
-fn by_severity(document: &Document) -> Table {
-    let rows = SEVERITIES.map(|(severity, _)| {
-        let found = findings(document, severity);
-        let found = found.into_iter().filter(|item| item.kind == Kind::Point);
-        let mut rules: Vec<String> = found.map(|item| item.about).collect();
-        let count = rules.len();
-        rules.dedup();
-        (severity, count, rules.join(", "))
-    });
-    type Row = (&'static str, usize, String);
-    Table::of(
-        rows.into_iter().filter(|(_, count, _)| *count > 0),
-        [
-            Column::text("severity", |(severity, ..): &Row| *severity),
-            Column::figure("findings", |(_, count, _): &Row| count.to_string()),
-            Column::text("rules", |(.., rules): &Row| rules.clone()),
-        ],
-    )
 }
 
 fn head(document: &Document) -> String {
@@ -155,7 +133,7 @@ fn finding(rule: &RuleOutcomes, outcome: &Outcome, wanted: &str, is_first: bool)
     };
     detail("found", found(evidence));
     detail("where", whereabouts(places));
-    detail("do", remedy.clone());
+    detail(REMEDY, remedy.clone());
     if is_first {
         detail("by", sources(rule));
         for measured in measured {

@@ -2,8 +2,8 @@
 
 use model::{Bytes, Duration};
 use profile::{
-    Interruption, Lost, MeanAndHighest, Profile, Rates, RequestRates, ServerVolume, Summary,
-    Timestamp, Wait, summary,
+    Interruption, Lost, MeanAndHighest, Profile, Rates, RequestRates, RoleSummary, ServerVolume,
+    Summary, Timestamp, Wait, summary,
 };
 use reading::Role;
 use replay::{Answer, DemandSeries, answers};
@@ -54,6 +54,8 @@ pub fn report(profile: &Profile) -> Report {
         Place::Short(0),
         Body::Table(requests_in_short(&summary)),
     );
+    let why = Item::all(Kind::Point, time(&summary));
+    report.add("time", "", Place::Short(1), Body::List(why));
     report.add("requests", "", full, Body::Table(requests(&summary)));
     report.add(
         "notes",
@@ -135,6 +137,31 @@ fn most(summary: &Summary) -> String {
             number(per_second(&role.mean).unwrap_or_default())
         ),
     }
+}
+
+/// Where the time of running sessions goes, in a sentence; `None` where sessions were not sampled.
+fn time(summary: &Summary) -> Option<String> {
+    let waits = summary
+        .waiting
+        .iter()
+        .map(|(wait, spread)| (*wait, spread.mean));
+    let mut waits: Vec<(Wait, f64)> = waits.filter(|(_, sessions)| *sessions > 0.0).collect();
+    let waiting: f64 = waits.iter().map(|(_, sessions)| sessions).sum();
+    let running = summary
+        .running
+        .map_or(waiting, |spread| spread.mean.max(waiting));
+    waits.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let parts = waits
+        .iter()
+        .map(|(wait, sessions)| format!("{} {}", percent(sessions / running), waiting_for(*wait)));
+    let parts: Vec<String> = parts.collect();
+    let sessions = number(running);
+    (!parts.is_empty()).then(|| {
+        format!(
+            "of {sessions} sessions that run at a time: {}",
+            parts.join(", ")
+        )
+    })
 }
 
 /// A sentence about a recording that is too short to stand for a server's load.
@@ -297,11 +324,16 @@ fn requests_in_short(summary: &Summary) -> Table {
         column("MB/s", megabytes),
         column("ms", milliseconds),
     ];
-    let flushes = Column::figure("flushes/s", |(_, _, rates): &RequestsRow| {
-        rates.flushes.per_second
+    // Servers that open their log for synchronous writes flush nothing: a column of zeros would read as if nothing were durable.
+    let per_second = |role: &RoleSummary| role.mean.flushes.per_second.unwrap_or_default();
+    let are_flushes = summary.roles.iter().map(per_second).sum::<f64>() > 0.0;
+    let flushes = are_flushes.then(|| {
+        Column::figure("flushes/s", |(_, _, rates): &RequestsRow| {
+            rates.flushes.per_second
+        })
     });
     let (rows, named) = of_roles(summary);
-    Table::of(rows, named.into_iter().chain(columns).chain([flushes]))
+    Table::of(rows, named.into_iter().chain(columns).chain(flushes))
 }
 
 fn megabytes(rates: &RequestRates) -> Option<f64> {
