@@ -8,6 +8,8 @@ use model::Duration;
 use crate::logged::{LogSession, Login};
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
+#[cfg(target_os = "linux")]
+use reading::object::ObjectUse;
 use workload::{Driver, Value};
 
 /// Reported when a cold start is requested of an external server.
@@ -41,6 +43,15 @@ pub trait Engine: Sync {
         Err(EngineError::Missing(
             "this engine plays no statements of a log".to_owned(),
         ))
+    }
+
+    /// Tables and indexes that were used since [`Engine::start`], once all logged sessions are closed; by default they are not counted.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    #[cfg(target_os = "linux")]
+    fn objects(&self) -> Result<Vec<ObjectUse>, EngineError> {
+        Ok(Vec::new())
     }
 
     /// Called after the schema scripts of session `session` have run and before anything is loaded:

@@ -12,6 +12,7 @@
 #![cfg(target_os = "linux")]
 
 mod committed;
+mod document;
 mod error;
 mod outcome;
 mod pace;

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use engine::EngineError;
+use reading::object::{ObjectKind, ObjectUse, Used};
+
 /// What came of the statements of a trial, or of a lane of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
@@ -24,6 +27,10 @@ pub(crate) struct Outcome {
     pub(crate) pauses_us: u64,
     /// How late the server was ready for statements whose time had come; only where times are those of the log.
     pub(crate) server_late_us: Lateness,
+    /// Tables and indexes that were used.
+    pub(crate) objects: BTreeMap<String, (ObjectKind, Used)>,
+    /// Why those are not known.
+    pub(crate) objects_missing: Option<String>,
 }
 
 /// Statements of a form that ended otherwise than in the log.
@@ -85,6 +92,27 @@ impl Outcome {
         self.order_us += other.order_us;
         self.pauses_us += other.pauses_us;
         self.server_late_us.merge(other.server_late_us);
+        for (name, (kind, used)) in other.objects {
+            self.add_object(name, kind, used);
+        }
+        self.objects_missing = self.objects_missing.take().or(other.objects_missing);
+    }
+
+    /// Adds tables and indexes that were used, or notes why they are not known.
+    pub(crate) fn used(&mut self, objects: Result<Vec<ObjectUse>, EngineError>) {
+        match objects {
+            Ok(objects) => {
+                for ObjectUse { kind, name, used } in objects {
+                    self.add_object(name, kind, used);
+                }
+            }
+            Err(error) => self.objects_missing = Some(error.to_string()),
+        }
+    }
+
+    fn add_object(&mut self, name: String, kind: ObjectKind, used: Used) {
+        let (_, sum) = self.objects.entry(name).or_insert((kind, Used::default()));
+        *sum = sum.and(used);
     }
 
     /// How long all statements took together.

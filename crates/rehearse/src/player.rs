@@ -142,6 +142,10 @@ impl Player for LogPlayer {
         *self.outcome.lock() = all.outcome;
         Ok(all.performance)
     }
+
+    fn collect(&self, engine: &dyn Engine) {
+        self.outcome.lock().used(engine.objects());
+    }
 }
 
 impl Stage<'_> {

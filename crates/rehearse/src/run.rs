@@ -5,12 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use analysis::report::rehearsal::document::{
-    Backup, Differing, Durations, Layout, Log, Rehearsal, SCHEMA, Statement,
-};
+use analysis::report::rehearsal::document::Rehearsal;
 use engine::hooks::HostHooks;
 use engine::rehearsed::BackupFacts;
-use experiment::plan::digest_of;
 use experiment::record::Outcome as Ended;
 use experiment::results::Results;
 use files::Folder;
@@ -23,12 +20,6 @@ use super::outcome::Outcome;
 use super::player::LogPlayer;
 use super::request::{ResolvedRehearsal, Source};
 use super::volumes::Copies;
-
-/// Kinds of statements in the document, apart from those that became slower.
-const STATEMENTS_MAX: usize = 20;
-
-/// Kinds of statements that ended otherwise, in the document.
-const DIFFERING_MAX: usize = 10;
 
 /// Where the images of volumes are, in the folder of a rehearsal.
 const IMAGES: &str = "volumes";
@@ -217,123 +208,5 @@ impl ResolvedRehearsal {
                 free,
             }),
         }
-    }
-
-    fn document(&self, outcomes: &BTreeMap<&str, Outcome>, facts: &BackupFacts) -> Rehearsal {
-        let request = &self.request;
-        let schedule = &self.schedule;
-        let arms = || self.prepared.plan().arms.iter();
-        let none = Outcome::default();
-        let of = |name: &str| outcomes.get(name).unwrap_or(&none);
-        let shown = |form: &str| request.with_text.then(|| form.to_owned());
-        let layouts: Vec<Layout> = arms()
-            .map(|arm| layout(&arm.name, of(&arm.name), self))
-            .collect();
-        let mut forms: BTreeMap<&str, Vec<Durations>> = BTreeMap::new();
-        for (place, arm) in arms().enumerate() {
-            for (form, took_us) in &of(&arm.name).took_us {
-                let all = forms
-                    .entry(form)
-                    .or_insert_with(|| vec![Durations::default(); layouts.len()]);
-                all[place] = Durations::of(took_us.clone());
-            }
-        }
-        let mut statements: Vec<(f64, Statement)> = forms
-            .into_iter()
-            .map(|(form, layouts)| {
-                let totals = || layouts.iter().map(|durations| durations.total_ms);
-                let spread = totals().fold(0.0, f64::max) - totals().fold(f64::MAX, f64::min);
-                // Of one layout, those that take most.
-                let weight = match layouts.len() {
-                    1 => layouts[0].total_ms,
-                    _ => spread,
-                };
-                let id = digest_of(form.as_bytes());
-                let form = shown(form);
-                (weight, Statement { id, form, layouts })
-            })
-            .collect();
-        statements.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let total_ms = layouts.first().map_or(0.0, |first| first.total_ms);
-        let mut place = 0;
-        statements.retain(|(_, statement)| {
-            place += 1;
-            let mut others = 1..layouts.len();
-            place <= STATEMENTS_MAX || others.any(|other| statement.is_slower(other, total_ms))
-        });
-        let mut differing: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
-        for arm in arms() {
-            for (form, found) in &of(&arm.name).differing {
-                let entry = differing.entry(form).or_insert((0, &found.first));
-                entry.0 += found.count;
-            }
-        }
-        let mut differing: Vec<Differing> = differing
-            .into_iter()
-            .map(|(form, (count, first))| Differing {
-                id: digest_of(form.as_bytes()),
-                form: shown(form),
-                count,
-                first: first.to_owned(),
-            })
-            .collect();
-        differing.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.id.cmp(&b.id)));
-        differing.truncate(DIFFERING_MAX);
-        let left_out = self.log.left_out.iter();
-        Rehearsal {
-            schema: SCHEMA.to_owned(),
-            backup: Backup {
-                server: format!("{} {}", self.product.name(), facts.version),
-                kind: facts.kind.clone(),
-                bytes: facts.size.0,
-                settings: facts.settings.clone(),
-                changed: facts.changed.clone(),
-            },
-            log: Log {
-                form: self.log.form.clone(),
-                statements: schedule.statements,
-                transactions: u64::from(schedule.transactions),
-                sessions: self.sessions,
-                sessions_at_a_time: schedule.sessions(),
-                lasted_s: (schedule.until_us - schedule.from_us) as f64 / 1e6,
-                pace: request.pace.to_string(),
-                left_out: left_out
-                    .map(|(why, count)| (why.reason().to_owned(), *count))
-                    .collect(),
-                began_before: self.log.began_before,
-                half_line: self.log.half_line,
-                has_durations: self.log.has_durations,
-                has_errors: self.log.has_errors,
-            },
-            fidelity_min: request.fidelity,
-            assumed: facts.assumed.iter().chain(&self.assumed).cloned().collect(),
-            layouts,
-            statements: statements
-                .into_iter()
-                .map(|(_, statement)| statement)
-                .collect(),
-            differing,
-        }
-    }
-}
-
-fn layout(name: &str, outcome: &Outcome, of: &ResolvedRehearsal) -> Layout {
-    let mean = |us: u64| us as f64 / 1e3 / (outcome.played as f64).max(1.0);
-    let server = match of.request.pace {
-        super::Pace::Closed => None,
-        super::Pace::Original(_) => Some(outcome.server_late_us),
-    };
-    Layout {
-        name: name.to_owned(),
-        played: outcome.played,
-        not_played: outcome.not_played,
-        fidelity: outcome.fidelity(),
-        total_ms: outcome.total_us() as f64 / 1e3,
-        order_ms: outcome.order_us as f64 / 1e3,
-        pauses_ms: outcome.pauses_us as f64 / 1e3,
-        player_late_ms: mean(outcome.player_late_us.sum),
-        player_late_max_ms: outcome.player_late_us.max as f64 / 1e3,
-        server_late_ms: server.map(|late| mean(late.sum)),
-        server_late_max_ms: server.map(|late| late.max as f64 / 1e3),
     }
 }

@@ -165,6 +165,21 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
     for layout in document["layouts"].as_array().unwrap() {
         assert_eq!(layout["fidelity"], 1.0, "{document}");
     }
+    // By object: the accounts are changed by every transaction of pgbench that wrote, and read by all.
+    let objects = document["objects"].as_array().unwrap();
+    let accounts = objects
+        .iter()
+        .find(|object| object["name"] == "public.pgbench_accounts");
+    let accounts = accounts.unwrap();
+    assert_eq!(accounts["kind"], "table");
+    for used in accounts["layouts"].as_array().unwrap() {
+        assert_eq!(used["changed_rows"], 2 * (40 + 20), "{document}");
+        // Cold, at least one block was read.
+        assert!(used["read_bytes"].as_u64().unwrap() >= 8192, "{document}");
+    }
+    let is_index = |object: &&Value| object["name"] == "public.pgbench_accounts_pkey";
+    assert_eq!(objects.iter().find(is_index).unwrap()["kind"], "index");
+    contains(&printed, &["By object", "public.pgbench_accounts_pkey"]);
     assert_eq!(content(&base), before);
     assert!(!folder.path("rehearsal/volumes").exists());
 
@@ -188,11 +203,15 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
     let printed = folder.stdout(&arguments(&backup, &stderr, &more));
     contains(&printed, &["stderr", "One placement alone"]);
     let reads = folder.read("reads/rehearsal.json");
+    let mut reads: Value = serde_json::from_str(&reads).unwrap();
+    // Names of tables are no texts of statements.
+    let objects = reads.as_object_mut().unwrap().remove("objects").unwrap();
+    assert!(objects.as_array().unwrap().len() > 2, "{objects}");
+    let others = reads.to_string();
     assert!(
-        !reads.contains("SELECT") && !reads.contains("pgbench"),
-        "{reads}"
+        !others.contains("SELECT") && !others.contains("pgbench"),
+        "{others}"
     );
-    let reads: Value = serde_json::from_str(&reads).unwrap();
     assert_eq!(reads["layouts"][0]["fidelity"], 1.0, "{reads}");
 
     // The same backup in archives, of which nothing is unpacked beside them; settings of the user's come before its own.

@@ -3,6 +3,7 @@
 use model::Bytes;
 
 use super::document::{Layout, Rehearsal, Statement};
+use super::objects::objects_table;
 use crate::findings::Findings;
 use crate::report::run;
 use crate::report::section::{Body, Item, Kind, Place, Report};
@@ -90,6 +91,12 @@ pub fn report(rehearsal: &Rehearsal, findings: &Findings) -> Report {
         "Slower statements",
         screen(3),
         list(Kind::Point, slower(rehearsal)),
+    );
+    report.add(
+        "objects",
+        "By object",
+        Place::Full,
+        Body::Table(objects_table(rehearsal)),
     );
     report.add(
         "changed",

@@ -8,6 +8,8 @@ use model::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 use super::logged::LoggedTrialSession;
+#[cfg(target_os = "linux")]
+use super::objects;
 use super::{client, counters, tables, waits};
 use crate::session::failure::Failure;
 #[cfg(target_os = "linux")]
@@ -24,6 +26,8 @@ use engine::row::words;
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, NOT_LIMITED, Note, PAGE_CACHE};
 use experiment::spec::Temperature;
+#[cfg(target_os = "linux")]
+use reading::object::ObjectUse;
 use workload::Tables;
 
 /// Maximum number of attempts to cancel sessions: for two seconds.
@@ -78,6 +82,11 @@ impl Engine for MariaDb {
             opened,
             self.interruptions.watch(),
         )))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn objects(&self) -> Result<Vec<ObjectUse>, EngineError> {
+        self.observe("read what tables were used for", objects::read)
     }
 
     fn distribute_tables(&self, session: u32) -> Result<(), EngineError> {

@@ -18,6 +18,7 @@ mod entry;
 mod header;
 mod jsonlog;
 mod message;
+mod objects;
 mod packed;
 mod parameters;
 mod prefix;

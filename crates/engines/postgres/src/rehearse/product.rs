@@ -256,7 +256,8 @@ impl RehearsedProduct for RehearsedPostgres {
             .logins
             .first()
             .map_or("template1", |login| &*login.database);
-        Ok(Box::new(Server::new(Postgres::of_copy(cluster, database)?)))
+        let engine = Postgres::of_copy(cluster, database)?;
+        Ok(Box::new(Server::new(engine, trial.logins)?))
     }
 
     fn read_log(&self, log: &mut dyn Read, asked: &LogRequest) -> Result<StatementLog, LogError> {

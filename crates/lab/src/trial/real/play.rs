@@ -33,6 +33,9 @@ pub trait Player: Sync {
         ready: &(dyn Fn() -> bool + Sync),
         stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<Performance, String>;
+
+    /// Asks the engine what it counted, once all is played and measured; by default nothing.
+    fn collect(&self, _engine: &dyn Engine) {}
 }
 
 /// What was played.
@@ -90,6 +93,7 @@ impl RealTrial<'_> {
             let series = joined(series);
             let played = played?;
             let watched = watched?;
+            player.collect(engine);
             let time = SessionTime {
                 active: played.active,
                 thought: played.thought,
