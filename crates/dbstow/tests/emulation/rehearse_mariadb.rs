@@ -30,6 +30,8 @@ fn rehearsed() -> Option<(Folder, Mysqld)> {
     sysbench(&["prepare"]);
     server.sql("CREATE TABLE sbtest.notes(id INT PRIMARY KEY, note TEXT); GRANT SELECT ON sbtest.notes TO guest@'%'");
     let variables = server.sql("SHOW GLOBAL VARIABLES");
+    mariadb_backup(&server, &["--backup", "--user=root"]);
+    mariadb_backup(&server, &["--prepare"]);
     server.down();
     let copied = Command::new("cp")
         .arg("-a")
@@ -71,6 +73,18 @@ fn rehearsed() -> Option<(Folder, Mysqld)> {
         ("settings.tsv", variables),
     ]);
     Some((folder, server))
+}
+
+/// `mariadb-backup` as docs/rehearse.md has it, of this server.
+fn mariadb_backup(server: &Mysqld, what: &[&str]) {
+    let target = format!("--target-dir={}", server.path("prepared").display());
+    let socket = format!("--socket={}", server.path("run/s.sock").display());
+    let output = Command::new("mariadb-backup")
+        .args(what)
+        .args([target, socket])
+        .output()
+        .expect("scripts/packages installs it");
+    assert!(output.status.success(), "{output:?}");
 }
 
 /// Whether nearly all statements ended as in the log: two sessions may deadlock, here as there.
@@ -149,6 +163,16 @@ fn statements_of_a_server_s_logs_end_as_recorded_and_its_files_stay_as_they_were
     // 20 transactions of 20 statements by sysbench, more after a deadlock, 7 of the notes, and one of the guest.
     let statements = general["log"]["statements"].as_u64().unwrap();
     assert!(statements > 20 * 20 + 7, "{general}");
+
+    // The same of a backup that was taken while the server ran.
+    let prepared = place("prepared");
+    let taken = content(&server.path("prepared"));
+    let more = ["--settings", "settings.tsv", "--out", "prepared", "--full"];
+    let printed = folder.stdout(&arguments(&prepared, &place("run/slow.log"), &more));
+    contains(&printed, &["prepared mariadb-backup"]);
+    let of_backup = document(&folder, "prepared");
+    assert!(is_faithful(&of_backup["layouts"][0]), "{of_backup}");
+    assert_eq!(content(&server.path("prepared")), taken);
 
     // What fails here, or returns other rows, counts as having ended otherwise; an account that is not there is named.
     let head = "# Time: 261128 23:09:19\n# User@Host: boss[boss] @ localhost []\n# Thread_id: 13  Schema: sbtest  QC_hit: No\n";
