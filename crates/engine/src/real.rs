@@ -6,6 +6,8 @@ use model::Duration;
 
 #[cfg(target_os = "linux")]
 use crate::logged::{LogSession, Login};
+#[cfg(target_os = "linux")]
+use crate::recorder::Recorder;
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
 #[cfg(target_os = "linux")]
@@ -43,6 +45,12 @@ pub trait Engine: Sync {
         Err(EngineError::Missing(
             "this engine plays no statements of a log".to_owned(),
         ))
+    }
+
+    /// A recorder of its server, which logs in by itself; by default there is none.
+    #[cfg(target_os = "linux")]
+    fn recorder(&self) -> Option<Box<dyn Recorder>> {
+        None
     }
 
     /// Tables and indexes that were used since [`Engine::start`], once all logged sessions are closed; by default they are not counted.

@@ -1,7 +1,7 @@
 //! The document of a rehearsal, from what came of its trials.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::report::rehearsal::document::{
     Backup, Differing, Durations, Layout, Log, Object, Rehearsal, SCHEMA, Statement,
@@ -12,6 +12,7 @@ use reading::object::Used;
 
 use super::outcome::Outcome;
 use super::request::ResolvedRehearsal;
+use super::schedule::Schedule;
 
 /// Kinds of statements in the document, apart from those that became slower.
 const STATEMENTS_MAX: usize = 20;
@@ -25,7 +26,7 @@ const OBJECTS_MAX: usize = 10;
 impl ResolvedRehearsal {
     pub(crate) fn document(
         &self,
-        outcomes: &BTreeMap<&str, Outcome>,
+        outcomes: &BTreeMap<&str, Outcome<String>>,
         facts: &BackupFacts,
     ) -> Rehearsal {
         let request = &self.request;
@@ -33,7 +34,11 @@ impl ResolvedRehearsal {
         let arms = || self.prepared.plan().arms.iter();
         let none = Outcome::default();
         let of = |name: &str| outcomes.get(name).unwrap_or(&none);
-        let shown = |form: &str| request.with_text.then(|| form.to_owned());
+        let forms_shown = match request.with_text {
+            true => forms_by_hash(schedule),
+            false => BTreeMap::new(),
+        };
+        let shown = |hash: &str| forms_shown.get(hash).map(|form| (*form).to_owned());
         let layouts: Vec<Layout> = arms()
             .map(|arm| layout(&arm.name, of(&arm.name), self))
             .collect();
@@ -56,9 +61,12 @@ impl ResolvedRehearsal {
                     1 => layouts[0].total_ms,
                     _ => spread,
                 };
-                let id = digest_of(form.as_bytes());
-                let form = shown(form);
-                (weight, Statement { id, form, layouts })
+                let statement = Statement {
+                    id: form.to_owned(),
+                    form: shown(form),
+                    layouts,
+                };
+                (weight, statement)
             })
             .collect();
         statements.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -79,7 +87,7 @@ impl ResolvedRehearsal {
         let mut differing: Vec<Differing> = differing
             .into_iter()
             .map(|(form, (count, first))| Differing {
-                id: digest_of(form.as_bytes()),
+                id: form.to_owned(),
                 form: shown(form),
                 count,
                 first: first.to_owned(),
@@ -136,8 +144,21 @@ impl ResolvedRehearsal {
     }
 }
 
+/// Forms of statements, by their hash.
+fn forms_by_hash(schedule: &Schedule) -> BTreeMap<String, &str> {
+    let sessions = schedule.lanes.iter().flatten();
+    let forms: BTreeSet<&str> = sessions
+        .flat_map(|session| &session.statements)
+        .map(|statement| &*statement.logged.form)
+        .collect();
+    let forms = forms.into_iter();
+    forms
+        .map(|form| (digest_of(form.as_bytes()), form))
+        .collect()
+}
+
 /// The objects that were read most on any layout.
-fn objects(layouts: Vec<&Outcome>) -> Vec<Object> {
+fn objects(layouts: Vec<&Outcome<String>>) -> Vec<Object> {
     let mut objects: BTreeMap<&str, Object> = BTreeMap::new();
     for (place, outcome) in layouts.iter().enumerate() {
         for (name, (kind, used)) in &outcome.objects {
@@ -160,7 +181,7 @@ fn objects(layouts: Vec<&Outcome>) -> Vec<Object> {
     objects
 }
 
-fn layout(name: &str, outcome: &Outcome, of: &ResolvedRehearsal) -> Layout {
+fn layout(name: &str, outcome: &Outcome<String>, of: &ResolvedRehearsal) -> Layout {
     let mean = |us: u64| us as f64 / 1e3 / (outcome.played as f64).max(1.0);
     let server = match of.request.pace {
         super::Pace::Closed => None,

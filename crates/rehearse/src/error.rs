@@ -120,6 +120,6 @@ pub enum RehearsalError {
         why: String,
     },
     /// The user pressed Ctrl-C.
-    #[error("interrupted; the trials that were finished are kept")]
+    #[error("interrupted; the trials that were finished are kept: rerun the command to resume")]
     Interrupted,
 }

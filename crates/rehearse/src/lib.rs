@@ -14,9 +14,11 @@
 mod committed;
 mod document;
 mod error;
+mod kept;
 mod outcome;
 mod pace;
 mod player;
+mod recording;
 mod request;
 mod restored;
 mod run;
@@ -26,7 +28,7 @@ mod volumes;
 pub use error::RehearsalError;
 pub use pace::Pace;
 pub use request::{LayoutFile, RehearsalRequest, RehearsedEngine, ResolvedRehearsal, Source};
-pub use run::Step;
+pub use run::{PROFILE, Step};
 pub use schedule::{Order, Schedule};
 
 /// Checks that this machine can have modelled disks with file systems.

@@ -5,10 +5,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::logged::{LogRequest, StatementLog};
+use engine::logged::{LogRequest, Logged, LoggedSession, StatementLog};
 use engine::rehearsed::{BackupFacts, RehearsalProvider, RehearsedProduct};
 use engine::{EngineProvider, Engines, Options};
-use experiment::plan::Plan;
+use experiment::plan::{Plan, digest_of};
 use experiment::spec::{Amount, Arm, EngineName, ExperimentText, Idle, Mode, Spec, Temperature};
 use lab::Prepared;
 use lab::inventory::Inventory;
@@ -101,6 +101,8 @@ pub struct RehearsalRequest {
     pub layouts: Vec<LayoutFile>,
     /// The database.
     pub source: Source,
+    /// Directories of a backup that lie elsewhere, by its names for them.
+    pub elsewhere: BTreeMap<String, PathBuf>,
     /// A file with settings of its server, which take precedence over those of a backup.
     pub settings: Option<PathBuf>,
     /// The log.
@@ -117,6 +119,8 @@ pub struct RehearsalRequest {
     pub seed: u64,
     /// The share of statements that must end as recorded for a verdict.
     pub fidelity: f64,
+    /// Whether a profile of the first layout is recorded.
+    pub record: bool,
     /// Whether texts of statements are shown.
     pub with_text: bool,
     /// Files with disks and machines of the user's own.
@@ -172,6 +176,7 @@ impl RehearsalRequest {
             exact_us: log.exact_us,
             ..StatementLog::default()
         };
+        let content = digest(&logged, &facts);
         let schedule = Schedule::of(logged, self.order);
         if schedule.sessions() > SESSIONS_MAX {
             return Err(RehearsalError::Sessions {
@@ -197,6 +202,9 @@ impl RehearsalRequest {
                 "order".to_owned(),
                 format!("{:?}", self.order).to_lowercase(),
             ),
+            // Files of other content make another plan, and texts of errors are kept or are not.
+            ("content".to_owned(), content),
+            ("with-text".to_owned(), self.with_text.to_string()),
         ]);
         let catalogues = self.catalogues.iter();
         let catalogues = catalogues.map(|file| file.display().to_string()).collect();
@@ -287,6 +295,7 @@ impl RehearsalRequest {
             Source::Backup(backup) => product.inspect(backup),
             Source::Dumps(dumps) => product.inspect_dumps(dumps),
         }?;
+        product.add_directories(&mut facts, &self.elsewhere)?;
         if let Some(file) = &self.settings {
             let text = files::input::named(file);
             let text = text.map_err(|source| RehearsalError::SettingsFile {
@@ -314,6 +323,24 @@ impl RehearsalRequest {
             source,
         })
     }
+}
+
+/// A digest of what is played, and of what is known of the database.
+fn digest(log: &StatementLog, facts: &BackupFacts) -> String {
+    let mut digest = digest_of(format!("{facts:?}").as_bytes());
+    for LoggedSession { login, statements } in &log.sessions {
+        digest = digest_of(format!("{digest} {login:?}").as_bytes());
+        for Logged {
+            text,
+            parameters,
+            start_us,
+            ..
+        } in statements
+        {
+            digest = digest_of(format!("{digest} {start_us} {parameters:?} {text}").as_bytes());
+        }
+    }
+    digest
 }
 
 /// The arms of a layout's file, without what others say of them; one alone is called as its file.

@@ -1,6 +1,7 @@
 //! Runs a rehearsal: copies, then trials, then the document.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,18 +9,24 @@ use std::sync::atomic::Ordering;
 use analysis::report::rehearsal::document::Rehearsal;
 use engine::hooks::HostHooks;
 use engine::rehearsed::BackupFacts;
-use experiment::record::Outcome as Ended;
+use experiment::plan::Trial;
+use experiment::record::{Outcome as Ended, Record};
 use experiment::results::Results;
-use files::Folder;
+use files::{Folder, Readers};
 use host::orphans::Registration;
 use lab::trial::real::{Event, run_trial};
 use model::Bytes;
 
 use super::error::RehearsalError;
+use super::kept::Kept;
 use super::outcome::Outcome;
 use super::player::LogPlayer;
+use super::recording::RecordedPlayer;
 use super::request::{ResolvedRehearsal, Source};
 use super::volumes::Copies;
+
+/// The profile that was recorded, in the folder of a rehearsal.
+pub const PROFILE: &str = "profile.toml";
 
 /// Where the images of volumes are, in the folder of a rehearsal.
 const IMAGES: &str = "volumes";
@@ -27,12 +34,16 @@ const IMAGES: &str = "volumes";
 /// Progress of a rehearsal.
 #[derive(Clone, Debug)]
 pub enum Step<'a> {
+    /// Some trials were finished by an earlier run, which leaves these outstanding.
+    Resumed(usize),
     /// Dumps are being restored, or a backup is being unpacked; what is being done.
     Restoring(&'a str),
     /// The backup is being copied for a layout.
     Copying(&'a str),
     /// A trial begins: layout, its number from 1, and how many there are.
     Trial(&'a str, usize, usize),
+    /// One more trial of the first layout begins, which is recorded.
+    Recording,
     /// A phase of it.
     Phase(&'a str),
     /// Something could not be cleaned up.
@@ -48,7 +59,7 @@ enum Stored {
 }
 
 impl ResolvedRehearsal {
-    /// Runs all trials, and writes their records to `results`.
+    /// Runs the trials that have no record in `results` yet, and writes theirs. Returns what came of all.
     ///
     /// # Errors
     /// When one fails, or the user pressed Ctrl-C.
@@ -60,26 +71,65 @@ impl ResolvedRehearsal {
         observe: &(dyn Fn(Step<'_>) + Sync),
     ) -> Result<Rehearsal, RehearsalError> {
         let own = Folder::open(results.folder())?;
-        let images = own.new_folder(IMAGES.as_ref())?;
-        let ended = self.run_in(&images, results, registration, hooks, observe);
-        // They hold the user's data.
-        if let Err(error) = std::fs::remove_dir_all(results.folder().join(IMAGES)) {
-            observe(Step::Warning(&format!(
-                "{}: {error}; it holds copies of the database: remove it",
-                results.folder().join(IMAGES).display()
-            )));
+        let kept = Kept::open(&own)?;
+        let outstanding = self.outstanding(results, &kept);
+        if outstanding.len() < self.prepared.plan().trials().len() {
+            observe(Step::Resumed(outstanding.len()));
         }
-        ended
+        let is_recorded = !self.request.record || own.holds(PROFILE.as_ref());
+        if !outstanding.is_empty() || !is_recorded {
+            // A rehearsal that was killed leaves them.
+            remove_images(results).map_err(RehearsalError::Volumes)?;
+            let images = own.new_folder(IMAGES.as_ref())?;
+            let ended = self.run_in(
+                &images,
+                (results, &kept),
+                (&outstanding, !is_recorded),
+                registration,
+                hooks,
+                observe,
+            );
+            // They hold the user's data.
+            if let Err(error) = remove_images(results) {
+                observe(Step::Warning(&format!(
+                    "{}: {error}; it holds copies of the database: remove it",
+                    results.folder().join(IMAGES).display()
+                )));
+            }
+            ended?;
+        }
+        let mut outcomes: BTreeMap<&str, Outcome<String>> = BTreeMap::new();
+        let plan = self.prepared.plan();
+        for trial in plan.trials() {
+            let outcome = kept.outcome(plan, trial).unwrap_or_default();
+            outcomes.entry(&trial.arm).or_default().merge(outcome);
+        }
+        let facts = kept.backup();
+        Ok(self.document(&outcomes, facts.as_ref().unwrap_or(&self.facts)))
+    }
+
+    /// Trials of which there is no record, or not what came of them.
+    fn outstanding(&self, results: &Results, kept: &Kept) -> Vec<Trial> {
+        let plan = self.prepared.plan();
+        let without_record = results.outstanding();
+        let is_outstanding =
+            |trial: &&Trial| without_record.contains(trial) || kept.outcome(plan, trial).is_none();
+        plan.trials()
+            .iter()
+            .filter(is_outstanding)
+            .cloned()
+            .collect()
     }
 
     fn run_in(
         &self,
         images: &Folder,
-        results: &Results,
+        (results, kept): (&Results, &Kept),
+        (trials, is_to_record): (&[Trial], bool),
         registration: &Arc<Registration>,
         hooks: &HostHooks,
         observe: &(dyn Fn(Step<'_>) + Sync),
-    ) -> Result<Rehearsal, RehearsalError> {
+    ) -> Result<(), RehearsalError> {
         // The emulator works in its own directory.
         let folder = images
             .path()
@@ -92,6 +142,7 @@ impl ResolvedRehearsal {
             self.request.pace,
             self.request.with_text,
         );
+        let recorded = RecordedPlayer::new(&player);
         let mut copies = Copies {
             product: Arc::clone(&self.product),
             registration: Arc::clone(registration),
@@ -104,9 +155,14 @@ impl ResolvedRehearsal {
             player: &player,
             staged: Vec::new(),
         };
+        let arms: BTreeSet<&str> = trials
+            .iter()
+            .map(|trial| &*trial.arm)
+            .chain(is_to_record.then(|| &*plan.arms[0].name))
+            .collect();
         match &self.request.source {
             Source::Backup(backup) if !self.facts.is_packed => {
-                self.stage_all(&mut copies, backup, hooks, observe)?;
+                self.stage_all(&mut copies, backup, &arms, observe)?;
             }
             source => {
                 let restored = copies.restore(source, &plan.arms[0].settings, &|what| {
@@ -115,63 +171,77 @@ impl ResolvedRehearsal {
                 let staged = self
                     .check_space(&folder, &copies.facts, Stored::Restored)
                     .and_then(|()| {
-                        self.stage_all(&mut copies, restored.directory(), hooks, observe)
+                        self.stage_all(&mut copies, restored.directory(), &arms, observe)
                     });
                 let ended = restored.end();
                 staged?;
                 ended?;
             }
         }
-        let mut outcomes: BTreeMap<&str, Outcome> = BTreeMap::new();
-        let trials = plan.trials();
+        kept.keep_backup(&copies.facts)?;
         for (number, trial) in trials.iter().enumerate() {
             observe(Step::Trial(&trial.arm, number + 1, trials.len()));
-            let id = self.prepared.id(trial);
-            let report = |event: Event| match event {
-                Event::Phase(phase) => observe(Step::Phase(phase)),
-                Event::Second(_) => {}
-                Event::Left(what) => observe(Step::Warning(&what)),
-            };
-            let stop = || hooks.interrupted.load(Ordering::Relaxed);
-            let subject = self.prepared.subject(&id);
-            let record = run_trial(&subject, &copies, &report, &stop);
-            let record = record.map_err(|_| RehearsalError::Interrupted)?;
-            let record = self.prepared.noted(&id, record);
+            let record = self.trial(trial, &copies, observe)?;
+            // A record says that there is this, too.
+            kept.keep(plan, trial, &player.take_outcome().by_hash())?;
             results.write(&record)?;
-            if let Ended::Failed { error } = record.outcome {
-                return Err(RehearsalError::Trial {
-                    layout: trial.arm.clone(),
-                    why: error,
-                });
-            }
-            let outcome = outcomes.entry(&trial.arm).or_default();
-            outcome.merge(player.take_outcome());
+            check_finished(&record)?;
         }
-        Ok(self.document(&outcomes, &copies.facts))
-    }
-
-    /// Copies a backup to the volumes of each layout.
-    fn stage_all(
-        &self,
-        copies: &mut Copies<'_>,
-        backup: &Path,
-        hooks: &HostHooks,
-        observe: &(dyn Fn(Step<'_>) + Sync),
-    ) -> Result<(), RehearsalError> {
-        for arm in &self.prepared.plan().arms {
-            observe(Step::Copying(&arm.name));
-            let stage = &self.prepared.ready(&arm.name).1.stage;
-            copies.stage(backup, &arm.settings, stage)?;
-            self.check_interrupted(hooks)?;
+        if is_to_record {
+            observe(Step::Recording);
+            copies.player = &recorded;
+            let mut trials = plan.trials().iter();
+            let first = trials.find(|trial| trial.arm == plan.arms[0].name);
+            let record = self.trial(first.expect("each arm has one"), &copies, observe)?;
+            check_finished(&record)?;
+            let own = Folder::open(results.folder())?;
+            match recorded.take().and_then(|profile| {
+                profile::write(PROFILE, &profile).map_err(|error| error.to_string())
+            }) {
+                Ok(text) => own.write(PROFILE.as_ref(), text.as_bytes(), Readers::OwnerOnly)?,
+                Err(why) => observe(Step::Warning(&format!("no profile was recorded: {why}"))),
+            }
         }
         Ok(())
     }
 
-    fn check_interrupted(&self, hooks: &HostHooks) -> Result<(), RehearsalError> {
-        match hooks.interrupted.load(Ordering::Relaxed) {
-            true => Err(RehearsalError::Interrupted),
-            false => Ok(()),
+    /// Runs a trial, which may have failed.
+    fn trial(
+        &self,
+        trial: &Trial,
+        copies: &Copies<'_>,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<Record, RehearsalError> {
+        let id = self.prepared.id(trial);
+        let report = |event: Event| match event {
+            Event::Phase(phase) => observe(Step::Phase(phase)),
+            Event::Second(_) => {}
+            Event::Left(what) => observe(Step::Warning(&what)),
+        };
+        let stop = || copies.hooks.interrupted.load(Ordering::Relaxed);
+        let record = run_trial(&self.prepared.subject(&id), copies, &report, &stop);
+        let record = record.map_err(|_| RehearsalError::Interrupted)?;
+        Ok(self.prepared.noted(&id, record))
+    }
+
+    /// Copies a backup to the volumes of these layouts.
+    fn stage_all(
+        &self,
+        copies: &mut Copies<'_>,
+        backup: &Path,
+        layouts: &BTreeSet<&str>,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<(), RehearsalError> {
+        let arms = self.prepared.plan().arms.iter();
+        for arm in arms.filter(|arm| layouts.contains(&*arm.name)) {
+            observe(Step::Copying(&arm.name));
+            let stage = &self.prepared.ready(&arm.name).1.stage;
+            copies.stage(backup, &arm.settings, stage)?;
+            if copies.hooks.interrupted.load(Ordering::Relaxed) {
+                return Err(RehearsalError::Interrupted);
+            }
         }
+        Ok(())
     }
 
     /// Checks that there is room for a copy for each layout, for what a trial writes, and for a database that is still to be restored.
@@ -208,5 +278,23 @@ impl ResolvedRehearsal {
                 free,
             }),
         }
+    }
+}
+
+/// Checks that a trial came to its end.
+fn check_finished(record: &Record) -> Result<(), RehearsalError> {
+    match &record.outcome {
+        Ended::Finished => Ok(()),
+        Ended::Failed { error } => Err(RehearsalError::Trial {
+            layout: record.arm.clone(),
+            why: error.clone(),
+        }),
+    }
+}
+
+fn remove_images(results: &Results) -> io::Result<()> {
+    match std::fs::remove_dir_all(results.folder().join(IMAGES)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }

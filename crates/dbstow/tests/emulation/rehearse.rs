@@ -22,8 +22,24 @@ pub(super) fn layout(iops: u32) -> String {
     )
 }
 
+/// Takes a base backup into this folder of the server's.
+pub(super) fn back_up(theirs: &Theirs, folder: &str, more: &[&str]) {
+    // It is read by the server's user, and by root.
+    theirs.hand_over(&theirs.path("pgpass"));
+    theirs.run("pg_basebackup", |command| {
+        command
+            .env("PGPASSFILE", theirs.path("pgpass"))
+            .args(["-h", theirs.path("").to_str().unwrap()])
+            .args(["-p", &theirs.port().to_string()])
+            .args(["-U", "boss", "--no-password", "--checkpoint=fast"])
+            .args(more)
+            .arg("-D")
+            .arg(theirs.path(folder))
+    });
+}
+
 /// A backup of a server with pgbench's tables, and the log of what pgbench did afterwards.
-fn rehearsed() -> Option<(Folder, Theirs)> {
+pub(super) fn rehearsed() -> Option<(Folder, Theirs)> {
     let binaries = binaries()?;
     let theirs = Theirs::start(&binaries);
     theirs.pgbench(&["-i", "-q", "-s", "1"]);
@@ -40,29 +56,8 @@ fn rehearsed() -> Option<(Folder, Theirs)> {
         theirs.up(&all);
     };
     theirs.sql("CREATE TABLE notes(id int PRIMARY KEY, note text)");
-    let base = theirs.path("base");
-    // It is read by the server's user, and by root.
-    theirs.hand_over(&theirs.path("pgpass"));
-    let backups: [(&Path, &[&str]); 2] = [
-        (&base, &[]),
-        (&theirs.path("packed"), &["--format=tar", "--gzip"]),
-    ];
-    for (folder, more) in backups {
-        theirs.run("pg_basebackup", |command| {
-            command
-                .env("PGPASSFILE", theirs.path("pgpass"))
-                .args([
-                    "-h",
-                    theirs.path("").to_str().unwrap(),
-                    "-p",
-                    &theirs.port().to_string(),
-                ])
-                .args(["-U", "boss", "--no-password", "--checkpoint=fast"])
-                .args(more)
-                .arg("-D")
-                .arg(folder)
-        });
-    }
+    back_up(&theirs, "base", &[]);
+    back_up(&theirs, "packed", &["--format=tar", "--gzip"]);
     settings(&["log_min_duration_statement=0", "log_connections=on"]);
     theirs.pgbench(&["-c", "2", "-t", "40", "-n", "-M", "prepared"]);
     theirs.pgbench(&["-c", "2", "-t", "20", "-n"]);

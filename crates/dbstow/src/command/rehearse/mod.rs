@@ -19,8 +19,8 @@ use files::{Folder, Readers};
 use host::orphans::Registration;
 use lab::request::inputs;
 use rehearse::{
-    LayoutFile, RehearsalError, RehearsalRequest, RehearsedEngine, ResolvedRehearsal, Step,
-    check_machine,
+    LayoutFile, PROFILE, RehearsalError, RehearsalRequest, RehearsedEngine, ResolvedRehearsal,
+    Step, check_machine,
 };
 
 use super::emulated;
@@ -49,13 +49,6 @@ pub fn run(args: &Args) -> Result<()> {
             "this build has no server that can be rehearsed; build dbstow with its default features"
         );
     };
-    if std::fs::symlink_metadata(&args.out).is_ok() {
-        return Err(UsageError(format!(
-            "{} exists already; remove it, or name another folder by --out",
-            args.out.display()
-        ))
-        .into());
-    }
     check_machine()?;
     super::orphans::clear()?;
     let registration = Arc::new(Registration::new().context("writing down what is made")?);
@@ -83,6 +76,7 @@ fn rehearsed(
             .map(|file| layout(file))
             .collect::<Result<_>>()?,
         source: args.source(),
+        elsewhere: args.tablespaces()?,
         settings: args.settings.clone(),
         statements: args.statements.clone(),
         log: args.log(),
@@ -91,6 +85,7 @@ fn rehearsed(
         blocks: args.blocks,
         seed: args.seed,
         fidelity: args.fidelity,
+        record: args.record,
         with_text: args.with_text,
         catalogues: args.catalogue.clone(),
     };
@@ -111,11 +106,14 @@ fn rehearsed(
         &args.out,
         prepared.question(),
         prepared.plan().clone(),
-        false,
+        args.fresh,
     )?;
-    let rehearsal = with_progress(|observe| resolved.run(&results, registration, &hooks, observe))?;
     let folder = Folder::open(results.folder())?;
-    folder.write_new(
+    if args.fresh && folder.holds(PROFILE.as_ref()) {
+        folder.remove_file(PROFILE.as_ref())?;
+    }
+    let rehearsal = with_progress(|observe| resolved.run(&results, registration, &hooks, observe))?;
+    folder.write(
         DOCUMENT.as_ref(),
         rehearsal.json().as_bytes(),
         Readers::OwnerOnly,
@@ -152,6 +150,11 @@ fn with_progress(
     let progress = Progress::new(0, "{wide_bar} {pos} of {len}  {msg}");
     let trial = parking_lot::Mutex::new(String::new());
     let rehearsal = rehearse(&|step| match step {
+        Step::Resumed(0) => note("dbstow: all trials are finished; --fresh repeats them"),
+        Step::Resumed(trials) => note(&format!(
+            "dbstow: finished trials are kept, {} outstanding",
+            experiment::plan::counted(trials, "trial")
+        )),
         Step::Restoring(what) => progress.set_message(what),
         Step::Copying(layout) => progress.set_message(&format!("copying the backup for {layout}")),
         Step::Trial(layout, number, trials) => {
@@ -161,6 +164,7 @@ fn with_progress(
             }
             layout.clone_into(&mut trial.lock());
         }
+        Step::Recording => "recording".clone_into(&mut trial.lock()),
         Step::Phase(phase) => progress.set_message(&format!("{}: {phase}", trial.lock())),
         Step::Warning(what) => note(&format!("dbstow: {what}")),
     });
@@ -173,12 +177,15 @@ fn show(args: &Args, results: &Results, rehearsal: &Rehearsal) -> Result<()> {
     let report = report(rehearsal, &findings);
     let folder = results.folder();
     let page = any::page("rehearsal", &report);
-    Folder::open(folder)?.write_new(PAGE.as_ref(), page.as_bytes(), Readers::OwnerOnly)?;
-    let files = format!(
+    Folder::open(folder)?.write(PAGE.as_ref(), page.as_bytes(), Readers::OwnerOnly)?;
+    let mut files = format!(
         "Records: {}\nPage:    {}\n",
         folder.display(),
         folder.join(PAGE).display()
     );
+    if args.record && folder.join(PROFILE).exists() {
+        files += &format!("Profile: {}\n", folder.join(PROFILE).display());
+    }
     print_report(&report, args.full, &files, "with --full from the start")?;
     match rehearsal.unfaithful().is_empty() {
         true => Ok(()),

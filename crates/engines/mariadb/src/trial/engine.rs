@@ -18,10 +18,14 @@ use crate::session::wire::Connection;
 use crate::trial::instance::with_remedy;
 use crate::trial::product::MARIADB;
 use crate::trial::server::{Host, MariaDb};
+#[cfg(target_os = "linux")]
+use crate::{ServerUrl, recorder};
 use engine::NOT_RESTARTED;
 #[cfg(target_os = "linux")]
 use engine::logged::{LogSession, Login};
 use engine::managed_server::cleared;
+#[cfg(target_os = "linux")]
+use engine::recorder::Recorder;
 use engine::row::words;
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, NOT_LIMITED, Note, PAGE_CACHE};
@@ -82,6 +86,11 @@ impl Engine for MariaDb {
             opened,
             self.interruptions.watch(),
         )))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn recorder(&self) -> Option<Box<dyn Recorder>> {
+        Some(recorder::of(ServerUrl::private(self.target())))
     }
 
     #[cfg(target_os = "linux")]

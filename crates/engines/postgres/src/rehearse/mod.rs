@@ -29,6 +29,7 @@ mod restore;
 mod server;
 mod session;
 mod stderr;
+mod tablespaces;
 mod text;
 mod tool;
 

@@ -1,16 +1,17 @@
 //! PostgreSQL, as a product whose servers are rehearsed.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host::orphans::Registration;
+use model::Bytes;
 
 use super::configuration::{CHECKSUMS, Configuration};
 use super::restore::{self, Programs};
 use super::server::Server;
-use super::{backup, copy, dump, packed, read};
-use crate::drill::Places;
+use super::{backup, copy, dump, packed, read, tablespaces};
 use crate::trial::cluster::Cluster;
 use crate::trial::{Binaries, Postgres};
 use engine::drilled::Origin;
@@ -123,8 +124,16 @@ impl RehearsedProduct for RehearsedPostgres {
         facts: &BackupFacts,
         on: &RestoreVolume<'_>,
     ) -> Result<(PathBuf, BackupFacts), EngineError> {
-        let directory = packed::unpack(backup, on)?;
+        let (directory, elsewhere) = packed::unpack(backup, on)?;
         let mut found = backup::inspect(&directory, &self.binaries)?;
+        let refused =
+            |why: String| EngineError::failed(format!("unpack {}", backup.display()), why);
+        tablespaces::name(&mut found, &BTreeMap::new()).map_err(refused)?;
+        for place in elsewhere.values() {
+            let size = tablespaces::size(place, &found.version).map_err(refused)?;
+            found.size = Bytes(found.size.0.saturating_add(size.0));
+        }
+        found.elsewhere = elsewhere;
         found.kind.clone_from(&facts.kind);
         // Those that the user gave take precedence.
         found.settings.extend(facts.settings.clone());
@@ -137,6 +146,14 @@ impl RehearsedProduct for RehearsedPostgres {
         facts.changed = vec![backup::LETS_IN.to_owned()];
         facts.assumed.extend(OF_DUMPS.map(str::to_owned));
         Ok(facts)
+    }
+
+    fn add_directories(
+        &self,
+        facts: &mut BackupFacts,
+        named: &BTreeMap<String, PathBuf>,
+    ) -> Result<(), EngineError> {
+        tablespaces::name(facts, named).map_err(EngineError::Missing)
     }
 
     fn add_settings(
@@ -183,16 +200,17 @@ impl RehearsedProduct for RehearsedPostgres {
         volumes: &CopyVolumes<'_>,
     ) -> Result<(), EngineError> {
         let (site, settings) = (volumes.site, volumes.settings);
-        let places = Places::of(site, settings);
+        let places = tablespaces::places(facts, site, settings);
         // They stay on the volumes.
         let mut directories = Directories::new(self.owner);
         directories.make(&places.data)?;
         directories.make(&places.log)?;
-        for tablespace in &places.tablespaces.temp {
+        for tablespace in places.tablespaces.all() {
             directories.make(&tablespace.directory)?;
         }
         directories.keep();
         copy::copy(backup, (&places.data, &places.log), self.owner)?;
+        tablespaces::copy(facts, &places, self.owner)?;
         (volumes.let_in)().map_err(not_let_in)?;
         let mut server = self.settings(facts, settings, (0, false));
         server.retain(|(name, _)| name != "temp_tablespaces");
@@ -229,7 +247,7 @@ impl RehearsedProduct for RehearsedPostgres {
         volumes: &CopyVolumes<'_>,
     ) -> Result<Box<dyn Engine>, EngineError> {
         let (site, settings) = (volumes.site, volumes.settings);
-        let places = Places::of(site, settings);
+        let places = tablespaces::places(trial.facts, site, settings);
         places
             .make_ready(&[], moved, None, Origin::ThisRun)
             .map_err(|why| EngineError::failed("use the copy", why))?;

@@ -7,7 +7,9 @@ use super::session::Session;
 use crate::session::login::{SESSION, open};
 use crate::session::target::Target;
 use crate::trial::Postgres;
+use crate::{ServerUrl, recorder};
 use engine::logged::{LogSession, Login};
+use engine::recorder::Recorder;
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
@@ -53,6 +55,11 @@ impl Engine for Server {
         let connection =
             open(&target, SESSION).map_err(|error| self.engine.with_exit_reason(error))?;
         Ok(Box::new(Session::new(connection, &own.patience, watch)))
+    }
+
+    fn recorder(&self) -> Option<Box<dyn Recorder>> {
+        let server = ServerUrl::private(self.engine.target.clone());
+        Some(recorder::of(server))
     }
 
     fn objects(&self) -> Result<Vec<ObjectUse>, EngineError> {
