@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use model::Duration;
 
+use crate::error::EngineError;
+
 #[cfg(target_os = "linux")]
 use crate::logged::{LogSession, Login};
 #[cfg(target_os = "linux")]
@@ -234,32 +236,6 @@ pub enum WaitKind {
     Client,
     /// Something else inside the engine.
     Other,
-}
-
-/// The failure of an engine.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// It is not on this machine, or not usable, with the remedy.
-    #[error("{0}")]
-    Missing(String),
-    /// It refused, or ended; with its own message.
-    #[error("{what}: {why}")]
-    Failed {
-        /// The operation.
-        what: String,
-        /// The cause.
-        why: String,
-    },
-}
-
-impl EngineError {
-    /// The error that the operation `what` failed because of `why`.
-    pub fn failed(what: impl Into<String>, why: impl ToString) -> EngineError {
-        EngineError::Failed {
-            what: what.into(),
-            why: why.to_string(),
-        }
-    }
 }
 
 /// How often [`WaitSampler::sample`] is called: often enough for a second's share within a few per

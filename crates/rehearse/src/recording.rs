@@ -93,6 +93,11 @@ impl Player for RecordedPlayer<'_> {
             played
         })
     }
+
+    // The recorder would count those sessions as the load's.
+    fn is_sampled(&self) -> bool {
+        false
+    }
 }
 
 impl Watcher for UntilOver<'_> {

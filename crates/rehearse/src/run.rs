@@ -281,7 +281,7 @@ impl ResolvedRehearsal {
     }
 }
 
-/// Checks that a trial came to its end.
+/// Checks that a trial completed.
 fn check_finished(record: &Record) -> Result<(), RehearsalError> {
     match &record.outcome {
         Ended::Finished => Ok(()),

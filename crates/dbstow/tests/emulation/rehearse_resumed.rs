@@ -109,13 +109,32 @@ fn a_rehearsal_that_was_interrupted_goes_on_where_it_stopped() {
     assert_ne!(records(&folder)[0], first[0]);
 
     finalists_of_advice_are_rehearsed_by_the_command_that_it_names(&folder, &backup, &log);
-    advice_reads_the_profile_of_a_rehearsal(&folder, &backup, &log);
+    advice_reads_the_profile_of_a_rehearsal(&folder, &backup);
 }
 
-fn advice_reads_the_profile_of_a_rehearsal(folder: &Folder, backup: &str, log: &str) {
-    // Slow enough for some intervals of a second.
-    let more = ["--record", "--pace", "x0.25", "--out", "recorded"];
-    let printed = folder.printed(&arguments(backup, log, &more));
+fn advice_reads_the_profile_of_a_rehearsal(folder: &Folder, backup: &str) {
+    // For some intervals of a second, whatever the machine: 20 updates a second, for four seconds.
+    let entries = (0..80).map(|number| {
+        let (second, ms) = (number / 20, number % 20 * 50);
+        format!(
+            "2026-11-28 09:00:0{second}.{ms:03} UTC [812] LOG:  duration: 0.5 ms  statement: \
+             UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = {}\n",
+            1 + 1_000 * number
+        )
+    });
+    folder.write("steady.log", entries.collect::<String>());
+    let more = [
+        "--record",
+        "--pace",
+        "original",
+        "--out",
+        "recorded",
+        "--database",
+        "postgres",
+        "--user",
+        "boss",
+    ];
+    let printed = folder.printed(&arguments(backup, "steady.log", &more));
     assert_eq!(printed.code, 0, "{}", printed.stderr);
     contains(&printed.stdout, &["Profile: recorded/profile.toml"]);
     // The recorded trial is compared with none.

@@ -17,9 +17,6 @@ use engine::rehearsed::BackupFacts;
 /// Most bytes of a settings file.
 const SETTINGS_BYTES_MAX: u64 = 1 << 20;
 
-/// Deepest directory of a data directory: `base/5/16384` has three.
-pub(super) const DEPTH_MAX: usize = 8;
-
 /// The default of `shared_buffers`.
 /// <https://www.postgresql.org/docs/18/runtime-config-resource.html>, read 2026-11-28.
 const SHARED_BUFFERS: Bytes = Bytes::mib(128);
@@ -164,7 +161,7 @@ fn check_log(folder: &Folder, is_base: bool) -> Result<(), String> {
 
 /// The size of all files of a data directory.
 pub(super) fn size_of(folder: &Folder) -> Result<Bytes, String> {
-    copies::size(folder, DEPTH_MAX, &|inside, name| {
+    copies::size(folder, tablespaces::DEPTH_MAX, &|inside, name| {
         // Its links were looked at.
         Ok(inside.path() != folder.path() || name != tablespaces::LINKS)
     })

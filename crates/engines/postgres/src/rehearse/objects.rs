@@ -42,7 +42,7 @@ pub(crate) struct Objects {
 type Counts = BTreeMap<(ObjectKind, String), Used>;
 
 impl Objects {
-    /// Reads what is counted so far in the databases of `logins`; those that let nobody in have no objects.
+    /// Reads what is counted so far in the databases of `logins`; those that refuse logins have no objects.
     ///
     /// # Errors
     /// When the server does not answer.

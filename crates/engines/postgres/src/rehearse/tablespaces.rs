@@ -11,13 +11,15 @@ use files::{Folder, input};
 use host::site::Site;
 use model::Bytes;
 
-use super::backup::DEPTH_MAX;
 use crate::drill::Places;
 use crate::trial::tablespaces::Tablespace;
 use engine::managed_server::Owner;
 use engine::rehearsed::BackupFacts;
 use engine::{EngineError, copies, home};
 use experiment::spec::Settings;
+
+/// Deepest directory of a data directory or a tablespace: `base/5/16384` has three.
+pub(super) const DEPTH_MAX: usize = 8;
 
 /// The directory of the links to them, in a data directory.
 pub(super) const LINKS: &str = "pg_tblspc";
@@ -43,9 +45,13 @@ pub(super) fn linked(data: &Folder) -> Result<BTreeMap<String, PathBuf>, String>
         let path = links.path().join(&name);
         let shown = || path.display().to_string().escape_debug().to_string();
         let name = name.into_string().ok().filter(|name| is_name(name));
-        let name = name.ok_or_else(|| format!("{} is no tablespace", shown()))?;
-        let target = std::fs::read_link(&path)
-            .map_err(|_| format!("{} is no link: a tablespace in place is not read", shown()))?;
+        let name = name.ok_or_else(|| format!("{} is not a tablespace", shown()))?;
+        let target = std::fs::read_link(&path).map_err(|_| {
+            format!(
+                "{} is not a link: a tablespace in place is not read",
+                shown()
+            )
+        })?;
         all.insert(name, target);
     }
     Ok(all)
@@ -214,7 +220,7 @@ mod tests {
         let data = Folder::open(place.path()).unwrap();
         fs::create_dir_all(place.path().join("pg_tblspc/16384")).unwrap();
         let refused = linked(&data).unwrap_err();
-        assert!(refused.contains("16384 is no link"), "{refused}");
+        assert!(refused.contains("16384 is not a link"), "{refused}");
 
         fs::write(place.path().join(MAP), "16384 /mnt/ts\n").unwrap();
         let refused = check_map(&data, &BTreeMap::new()).unwrap_err();
