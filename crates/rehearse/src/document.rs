@@ -1,4 +1,4 @@
-//! The document of a rehearsal, from what came of its trials.
+//! The document of a rehearsal, from the outcomes of its trials.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

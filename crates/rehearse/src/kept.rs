@@ -1,4 +1,4 @@
-//! What came of finished trials, beside their records, so that a rehearsal that was interrupted goes on where it stopped.
+//! Outcomes of finished trials, beside their records, so that an interrupted rehearsal can be resumed.
 //!
 //! ```text
 //! outcomes/000-1.json     block, and place of the arm from 1
@@ -11,6 +11,7 @@ use files::{FileError, Folder, Readers, input};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::error::RehearsalError;
 use super::outcome::Outcome;
 
 /// The folder, in that of a rehearsal. Only this user can read it.
@@ -30,12 +31,12 @@ impl Kept {
         Ok(Kept(own.own_folder(FOLDER.as_ref(), 0o700)?))
     }
 
-    /// What came of a trial; `None`: nothing is kept, or not all of it.
+    /// The outcome of a trial; `None`: there is none, or it cannot be read.
     pub(crate) fn outcome(&self, plan: &Plan, trial: &Trial) -> Option<Outcome<String>> {
         self.read(&name(plan, trial))
     }
 
-    /// Keeps what came of a trial.
+    /// Keeps the outcome of a trial.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -46,6 +47,11 @@ impl Kept {
         outcome: &Outcome<String>,
     ) -> Result<(), FileError> {
         self.write(&name(plan, trial), outcome)
+    }
+
+    /// The error that the outcome of a finished trial cannot be read.
+    pub(crate) fn unreadable(&self, plan: &Plan, trial: &Trial) -> RehearsalError {
+        RehearsalError::Kept(self.0.path().join(name(plan, trial)))
     }
 
     /// What a backup was once it was unpacked or restored.
@@ -93,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_of_a_trial_is_kept_without_texts_and_read_again() {
+    fn the_outcome_of_a_trial_is_kept_without_texts_and_read_again() {
         let place = tempfile::tempdir().expect("there is room");
         let kept = Kept::open(&Folder::open(place.path()).expect("it is there"));
         let kept = kept.expect("it is new");
@@ -121,6 +127,8 @@ mod tests {
         kept.keep(&plan, first, &outcome).expect("there is room");
         assert_eq!(kept.outcome(&plan, first), Some(outcome));
         assert_eq!(kept.outcome(&plan, second), None);
+        let unreadable = kept.unreadable(&plan, second).to_string();
+        assert!(unreadable.contains("--fresh"), "{unreadable}");
         let file = std::fs::read_to_string(place.path().join(FOLDER).join(name(&plan, first)));
         let file = file.expect("it is written");
         assert!(file.contains("[3,7]") && !file.contains("secret"), "{file}");

@@ -1,4 +1,4 @@
-//! What came of the statements of a trial.
+//! How the statements of a trial ended.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use experiment::plan::digest_of;
 use reading::object::{ObjectKind, ObjectUse, Used};
 use serde::{Deserialize, Serialize};
 
-/// What came of the statements of a trial, or of a lane of it. Kinds of statements go by their form, and by its hash once the trial is
+/// How the statements of a trial, or of a lane of it, ended. Kinds of statements go by their form, and by its hash once the trial is
 /// over, so that no text of a statement is written down.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Outcome<K: Ord = Arc<str>> {
     /// Statements that were played.
     pub(crate) played: u64,
-    /// Of these, those that ended as in the log: with an error or without.
+    /// Of these, those that ended as in the log: with an error or without, and with as many rows where the log has them.
     pub(crate) as_recorded: u64,
     /// Statements that were not played: their connection was gone, or could not be made.
     pub(crate) not_played: u64,
@@ -109,7 +109,7 @@ impl Outcome {
 }
 
 impl<K: Ord> Outcome<K> {
-    /// Adds what came of others.
+    /// Adds other statements.
     pub(crate) fn merge(&mut self, other: Outcome<K>) {
         self.played += other.played;
         self.as_recorded += other.as_recorded;

@@ -38,7 +38,7 @@ pub(crate) struct LogPlayer {
     pub(crate) pace: Pace,
     /// Whether texts of errors are kept, which may have values of the user's.
     with_text: bool,
-    /// What came of the last trial.
+    /// The outcome of the last trial.
     outcome: Mutex<Outcome>,
 }
 
@@ -96,7 +96,7 @@ impl LogPlayer {
         }
     }
 
-    /// What came of the last trial.
+    /// The outcome of the last trial.
     pub(crate) fn take_outcome(&self) -> Outcome {
         std::mem::take(&mut *self.outcome.lock())
     }

@@ -1,7 +1,7 @@
 //! A request for a rehearsal, and what it resolves to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -92,6 +92,24 @@ impl Source {
             }
         }
     }
+
+    /// Names, sizes and times of the entries of its directories: a copy that is made anew in a directory has others.
+    fn stamps(&self, facts: &BackupFacts) -> Vec<String> {
+        let own = match self {
+            Source::Backup(backup) => std::slice::from_ref(backup),
+            Source::Dumps(dumps) => dumps,
+        };
+        let directories = own.iter().chain(facts.elsewhere.values());
+        let entries = directories.filter_map(|directory| std::fs::read_dir(directory).ok());
+        let stamp = |entry: DirEntry| {
+            let metadata = entry.metadata().ok()?;
+            let (name, changed) = (entry.file_name(), metadata.modified().ok());
+            Some(format!("{name:?} {} {changed:?}", metadata.len()))
+        };
+        let mut stamps: Vec<String> = entries.flatten().flatten().filter_map(stamp).collect();
+        stamps.sort();
+        stamps
+    }
 }
 
 /// What is rehearsed, and how.
@@ -176,7 +194,7 @@ impl RehearsalRequest {
             exact_us: log.exact_us,
             ..StatementLog::default()
         };
-        let content = digest(&logged, &facts);
+        let content = digest(&logged, &facts, &self.source.stamps(&facts));
         let schedule = Schedule::of(logged, self.order);
         if schedule.sessions() > SESSIONS_MAX {
             return Err(RehearsalError::Sessions {
@@ -326,8 +344,8 @@ impl RehearsalRequest {
 }
 
 /// A digest of what is played, and of what is known of the database.
-fn digest(log: &StatementLog, facts: &BackupFacts) -> String {
-    let mut digest = digest_of(format!("{facts:?}").as_bytes());
+fn digest(log: &StatementLog, facts: &BackupFacts, stamps: &[String]) -> String {
+    let mut digest = digest_of(format!("{facts:?} {stamps:?}").as_bytes());
     for LoggedSession { login, statements } in &log.sessions {
         digest = digest_of(format!("{digest} {login:?}").as_bytes());
         for Logged {

@@ -59,7 +59,7 @@ enum Stored {
 }
 
 impl ResolvedRehearsal {
-    /// Runs the trials that have no record in `results` yet, and writes theirs. Returns what came of all.
+    /// Runs the trials that have no record in `results` yet, and writes theirs. Returns the document of all.
     ///
     /// # Errors
     /// When one fails, or the user pressed Ctrl-C.
@@ -75,6 +75,10 @@ impl ResolvedRehearsal {
         let outstanding = self.outstanding(results, &kept);
         if outstanding.len() < self.prepared.plan().trials().len() {
             observe(Step::Resumed(outstanding.len()));
+        }
+        // One that is there before any trial is another rehearsal's.
+        if outstanding.len() == self.prepared.plan().trials().len() && own.holds(PROFILE.as_ref()) {
+            own.remove_file(PROFILE.as_ref())?;
         }
         let is_recorded = !self.request.record || own.holds(PROFILE.as_ref());
         if !outstanding.is_empty() || !is_recorded {
@@ -101,14 +105,15 @@ impl ResolvedRehearsal {
         let mut outcomes: BTreeMap<&str, Outcome<String>> = BTreeMap::new();
         let plan = self.prepared.plan();
         for trial in plan.trials() {
-            let outcome = kept.outcome(plan, trial).unwrap_or_default();
+            let outcome = kept.outcome(plan, trial);
+            let outcome = outcome.ok_or_else(|| kept.unreadable(plan, trial))?;
             outcomes.entry(&trial.arm).or_default().merge(outcome);
         }
         let facts = kept.backup();
         Ok(self.document(&outcomes, facts.as_ref().unwrap_or(&self.facts)))
     }
 
-    /// Trials of which there is no record, or not what came of them.
+    /// Trials without a record, or without an outcome.
     fn outstanding(&self, results: &Results, kept: &Kept) -> Vec<Trial> {
         let plan = self.prepared.plan();
         let without_record = results.outstanding();

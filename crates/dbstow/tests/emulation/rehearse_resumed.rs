@@ -75,6 +75,12 @@ fn a_rehearsal_that_was_interrupted_goes_on_where_it_stopped() {
         &said,
         &["rehearsal holds results of another plan", "--fresh"],
     );
+    let label = theirs.path("base/backup_label");
+    let label = fs::File::options().append(true).open(label).unwrap();
+    let made = label.metadata().unwrap().modified().unwrap();
+    label.set_modified(std::time::UNIX_EPOCH).unwrap();
+    contains(&folder.fails(&command, 2), &["another plan"]);
+    label.set_modified(made).unwrap();
 
     let printed = folder.printed(&command);
     assert_eq!(printed.code, 0, "{}", printed.stderr);
@@ -107,6 +113,12 @@ fn a_rehearsal_that_was_interrupted_goes_on_where_it_stopped() {
     let fresh = [&other[..], &["--fresh"]].concat();
     assert_eq!(folder.printed(&fresh).code, 0);
     assert_ne!(records(&folder)[0], first[0]);
+
+    // A finished trial whose outcome is damaged is run again.
+    fs::write(folder.path("rehearsal/outcomes/000-1.json"), "{").unwrap();
+    let printed = folder.printed(&other);
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
+    contains(&printed.stderr, &["1 trial outstanding"]);
 
     finalists_of_advice_are_rehearsed_by_the_command_that_it_names(&folder, &backup, &log);
     advice_reads_the_profile_of_a_rehearsal(&folder, &backup);

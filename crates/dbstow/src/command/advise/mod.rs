@@ -64,6 +64,8 @@ pub fn run(args: &Args) -> Result<()> {
     price(args, &mut catalogue)?;
     // Before anything is simulated: what is refused is refused at once.
     let server = Server::new(&prepared, wishes, args.system(), catalogue).map_err(mistake)?;
+    #[cfg(target_os = "linux")]
+    args.check_rehearsed(server.product())?;
     let tested = backtest::of(&prepared)?;
     backtest::judge_printed(&tested, args.untested, args.format)?;
     let server = server.tested(&tested).map_err(mistake)?;
@@ -200,6 +202,22 @@ impl Args {
             statements: statements.display().to_string(),
             out: format!("{}-rehearsal", stem.to_string_lossy()),
         })
+    }
+
+    /// Refuses a rehearsal of a product whose servers are not rehearsed. Where its engine is not built, another dbstow may have it.
+    #[cfg(target_os = "linux")]
+    fn check_rehearsed(&self, product: Option<&str>) -> Result<(), UsageError> {
+        let layout = product.and_then(scripts_for);
+        let engine = layout.and_then(|layout| ENGINES.find(&EngineName::new(layout.name())).ok());
+        match engine {
+            Some(engine) if !self.rehearse.is_empty() && engine.rehearsed().is_none() => {
+                Err(UsageError(format!(
+                    "--rehearse: servers of {} are not rehearsed; leave it out",
+                    engine.name()
+                )))
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// What the document calls files, and the scripts for a server of `product`.

@@ -109,9 +109,6 @@ fn rehearsed(
         args.fresh,
     )?;
     let folder = Folder::open(results.folder())?;
-    if args.fresh && folder.holds(PROFILE.as_ref()) {
-        folder.remove_file(PROFILE.as_ref())?;
-    }
     let rehearsal = with_progress(|observe| resolved.run(&results, registration, &hooks, observe))?;
     folder.write(
         DOCUMENT.as_ref(),
@@ -183,12 +180,20 @@ fn show(args: &Args, results: &Results, rehearsal: &Rehearsal) -> Result<()> {
         folder.display(),
         folder.join(PAGE).display()
     );
-    if args.record && folder.join(PROFILE).exists() {
-        files += &format!("Profile: {}\n", folder.join(PROFILE).display());
+    let profile = folder.join(PROFILE);
+    let is_recorded = profile.exists();
+    if args.record && is_recorded {
+        files += &format!("Profile: {}\n", profile.display());
     }
     print_report(&report, args.full, &files, "with --full from the start")?;
-    match rehearsal.unfaithful().is_empty() {
-        true => Ok(()),
-        false => Err(ExpectationFailed("too few statements ended as in the log".to_owned()).into()),
+    if !rehearsal.unfaithful().is_empty() {
+        let why = "too few statements ended as in the log".to_owned();
+        return Err(ExpectationFailed(why).into());
     }
+    if args.record && !is_recorded {
+        bail!(
+            "--record: there is no profile, for the reason above; the rest of the rehearsal is complete"
+        );
+    }
+    Ok(())
 }
