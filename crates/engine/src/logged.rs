@@ -167,6 +167,8 @@ pub struct Logged {
     pub rows: Option<u64>,
     /// What it does to its session's transaction.
     pub boundary: Boundary,
+    /// Whether it only reads, as far as its words say.
+    pub reads: bool,
 }
 
 /// What a statement does to its session's transaction.
@@ -220,6 +222,7 @@ mod tests {
                     rows: None,
                     failed: false,
                     boundary: Boundary::Within,
+                    reads: true,
                 };
                 statements
             ],

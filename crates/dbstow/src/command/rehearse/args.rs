@@ -93,7 +93,7 @@ const ORDERS: &[Choice<Order>] = &[
     (
         "commits",
         Order::Commits,
-        "No transaction begins before one that had ended before it in the log, so that they meet the same rows",
+        "No transaction begins before one that writes and had ended before it in the log, so that they meet the same rows and locks",
     ),
     (
         "sessions",

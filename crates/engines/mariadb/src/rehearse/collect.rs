@@ -306,6 +306,7 @@ impl<'a> Collector<'a> {
             failed: statement.failed,
             rows,
             boundary,
+            reads: text::reads(&statement.text),
         };
         let stamp = Stamp {
             took_us: statement.took_us,

@@ -215,6 +215,7 @@ impl<'a> Collector<'a> {
             failed: false,
             rows: None,
             boundary,
+            reads: text::reads(statement.text),
         });
         session.is_running = end_us.is_none();
         Ok(())
