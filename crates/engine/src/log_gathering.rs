@@ -27,6 +27,8 @@ pub struct Gathering<'a> {
     pub has_durations: bool,
     /// Whether the log says which statements failed.
     pub has_errors: bool,
+    /// Settings by which its server logged statements.
+    pub logging: BTreeMap<String, String>,
 }
 
 impl<'a> Gathering<'a> {
@@ -43,6 +45,7 @@ impl<'a> Gathering<'a> {
             exact_us: 0,
             has_durations: false,
             has_errors: false,
+            logging: BTreeMap::new(),
         }
     }
 
@@ -154,6 +157,7 @@ impl<'a> Gathering<'a> {
             exact_us: self.exact_us,
             has_durations: self.has_durations,
             has_errors: self.has_errors,
+            logging: self.logging,
         })
     }
 }

@@ -63,6 +63,8 @@ pub struct StatementLog {
     pub has_durations: bool,
     /// Whether the log says which statements failed; otherwise all are taken for having succeeded.
     pub has_errors: bool,
+    /// Settings by which its server logged statements, as far as the log shows.
+    pub logging: BTreeMap<String, String>,
 }
 
 impl StatementLog {

@@ -111,6 +111,8 @@ pub struct RehearsalRequest {
     pub pace: Pace,
     /// What is kept of the order of its transactions.
     pub order: Order,
+    /// Whether the server logs statements as that of the log did.
+    pub logs_statements: bool,
     /// How often on each layout.
     pub blocks: u32,
     /// Seed of latencies and of the order of trials.
@@ -157,6 +159,9 @@ impl RehearsalRequest {
         let (mut spec, inventory, idle) = self.layouts(engines, engine)?;
         let facts = self.inspect(&*product)?;
         let mut log = self.read_log(&*product)?;
+        if !self.logs_statements {
+            log.logging.clear();
+        }
         if let Some(databases) = &facts.databases {
             log.keep_databases(databases);
             if log.sessions.is_empty() {

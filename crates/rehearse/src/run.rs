@@ -110,6 +110,7 @@ impl ResolvedRehearsal {
             logins: self.schedule.logins(),
             schedule: &self.schedule,
             reads_only: self.request.log.reads_only,
+            logging: &self.log.logging,
             player: &player,
             staged: Vec::new(),
         };
@@ -219,6 +220,20 @@ impl ResolvedRehearsal {
         }
     }
 
+    /// How the server logs statements, as a sentence.
+    fn logging(&self) -> Option<String> {
+        let settings = self.log.logging.iter();
+        let settings: Vec<String> = settings
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        (!settings.is_empty()).then(|| {
+            format!(
+                "statements are logged as by the server of the log, and what is logged is discarded ({}); --no-statement-log leaves that out",
+                settings.join("; ")
+            )
+        })
+    }
+
     fn document(&self, outcomes: &BTreeMap<&str, Outcome>, facts: &BackupFacts) -> Rehearsal {
         let request = &self.request;
         let schedule = &self.schedule;
@@ -287,7 +302,12 @@ impl ResolvedRehearsal {
                 kind: facts.kind.clone(),
                 bytes: facts.size.0,
                 settings: facts.settings.clone(),
-                changed: facts.changed.clone(),
+                changed: facts
+                    .changed
+                    .iter()
+                    .cloned()
+                    .chain(self.logging())
+                    .collect(),
             },
             log: Log {
                 form: self.log.form.clone(),

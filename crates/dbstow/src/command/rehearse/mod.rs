@@ -88,6 +88,7 @@ fn rehearsed(
         log: args.log(),
         pace: args.pace,
         order: args.order,
+        logs_statements: !args.no_statement_log,
         blocks: args.blocks,
         seed: args.seed,
         fidelity: args.fidelity,
