@@ -136,9 +136,7 @@ impl<'a> Gathering<'a> {
         let mut sessions = self.closed;
         if sessions.is_empty() {
             let left_out = self.left_out.iter();
-            let left_out: Vec<String> = left_out
-                .map(|(why, count)| format!("{count} {}", why.reason()))
-                .collect();
+            let left_out: Vec<String> = left_out.map(|(why, count)| why.counted(*count)).collect();
             return Err(LogError::Whole(match left_out.is_empty() {
                 true => none.to_owned(),
                 false => format!(

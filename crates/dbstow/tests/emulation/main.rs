@@ -13,3 +13,4 @@ mod real_time;
 mod rehearse;
 mod rehearse_dump;
 mod rehearse_mariadb;
+mod rehearse_sessions;

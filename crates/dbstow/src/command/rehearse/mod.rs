@@ -139,10 +139,7 @@ fn layout(file: &str) -> Result<LayoutFile> {
 fn announce(resolved: &ResolvedRehearsal) {
     report_idle(&resolved.idle);
     for (why, count) in &resolved.log.left_out {
-        note(&format!(
-            "dbstow: not replayed: {count} statements {}",
-            why.reason()
-        ));
+        note(&format!("dbstow: not replayed: {}", why.counted(*count)));
     }
 }
 

@@ -88,6 +88,12 @@ fn one_reads(text: &str) -> bool {
     words.first().is_none_or(is_reading) && !has_word(text, &writing)
 }
 
+/// Whether a statement may make its session forget what it has prepared.
+pub(crate) fn forgets_prepared(text: &str) -> bool {
+    let is_one = |first: &&str| is(first, "discard") || is(first, "deallocate");
+    words(text).first().is_some_and(is_one)
+}
+
 /// The text without its constants.
 pub(crate) fn form(text: &str) -> String {
     log_text::form(text, Syntax::default())
@@ -168,5 +174,6 @@ mod tests {
         assert!(reads("SELECT 'a; DROP'; SELECT 2"));
         assert!(!reads("SELECT 1; DROP TABLE t"));
         assert!(!reads("UPDATE t SET a = 1"));
+        assert!(forgets_prepared("DISCARD ALL") && !forgets_prepared("SELECT 1"));
     }
 }
