@@ -198,6 +198,8 @@ pub struct Rehearsed<'a> {
     pub sessions: u32,
     /// Whether its sessions may only read.
     pub reads_only: bool,
+    /// Settings by which it logs statements, as the server of the log did; what it logs is discarded.
+    pub logging: &'a BTreeMap<String, String>,
 }
 
 /// What a backup is.

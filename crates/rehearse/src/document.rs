@@ -24,6 +24,20 @@ const DIFFERING_MAX: usize = 10;
 const OBJECTS_MAX: usize = 10;
 
 impl ResolvedRehearsal {
+    /// How the server logs statements, as a sentence.
+    fn logging(&self) -> Option<String> {
+        let settings = self.log.logging.iter();
+        let settings: Vec<String> = settings
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        (!settings.is_empty()).then(|| {
+            format!(
+                "statements are logged as by the server of the log, and what is logged is discarded ({}); --no-statement-log leaves that out",
+                settings.join("; ")
+            )
+        })
+    }
+
     pub(crate) fn document(
         &self,
         outcomes: &BTreeMap<&str, Outcome<String>>,
@@ -107,7 +121,12 @@ impl ResolvedRehearsal {
                 kind: facts.kind.clone(),
                 bytes: facts.size.0,
                 settings: facts.settings.clone(),
-                changed: facts.changed.clone(),
+                changed: facts
+                    .changed
+                    .iter()
+                    .cloned()
+                    .chain(self.logging())
+                    .collect(),
             },
             log: Log {
                 form: self.log.form.clone(),

@@ -6,7 +6,7 @@
 //! log ──────┘                             plan, schedule           one for each placement; writes are discarded
 //! ```
 //!
-//! The log's sessions are played in their order, and no transaction begins before one that had ended before it in the log
+//! The log's sessions are played in their order, and no transaction begins before one that writes and had ended before it in the log
 //! ([`Schedule`]).
 
 #![cfg(target_os = "linux")]

@@ -131,6 +131,8 @@ pub struct RehearsalRequest {
     pub pace: Pace,
     /// What is kept of the order of its transactions.
     pub order: Order,
+    /// Whether the server logs statements as that of the log did.
+    pub logs_statements: bool,
     /// How often on each layout.
     pub blocks: u32,
     /// Seed of latencies and of the order of trials.
@@ -179,6 +181,9 @@ impl RehearsalRequest {
         let (mut spec, inventory, idle) = self.layouts(engines, engine)?;
         let facts = self.inspect(&*product)?;
         let mut log = self.read_log(&*product)?;
+        if !self.logs_statements {
+            log.logging.clear();
+        }
         if let Some(databases) = &facts.databases {
             log.keep_databases(databases);
             if log.sessions.is_empty() {
@@ -223,6 +228,7 @@ impl RehearsalRequest {
             // Files of other content make another plan, and texts of errors are kept or are not.
             ("content".to_owned(), content),
             ("with-text".to_owned(), self.with_text.to_string()),
+            ("statement log".to_owned(), format!("{:?}", log.logging)),
         ]);
         let catalogues = self.catalogues.iter();
         let catalogues = catalogues.map(|file| file.display().to_string()).collect();

@@ -157,6 +157,7 @@ impl ResolvedRehearsal {
             logins: self.schedule.logins(),
             schedule: &self.schedule,
             reads_only: self.request.log.reads_only,
+            logging: &self.log.logging,
             player: &player,
             staged: Vec::new(),
         };

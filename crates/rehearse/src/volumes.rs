@@ -39,6 +39,8 @@ pub(crate) struct Copies<'a> {
     pub(crate) logins: Vec<Login>,
     pub(crate) schedule: &'a Schedule,
     pub(crate) reads_only: bool,
+    /// Settings by which servers log statements.
+    pub(crate) logging: &'a BTreeMap<String, String>,
     pub(crate) player: &'a dyn Player,
     /// By placement: the folder of the images, and where they were mounted while they were staged.
     pub(crate) staged: Vec<Staged>,
@@ -188,6 +190,7 @@ impl Copies<'_> {
             logins: &self.logins,
             sessions: self.schedule.sessions(),
             reads_only: self.reads_only,
+            logging: self.logging,
         };
         let on = CopyVolumes {
             site: &*mounted.site,

@@ -14,4 +14,5 @@ mod rehearse;
 mod rehearse_dump;
 mod rehearse_mariadb;
 mod rehearse_resumed;
+mod rehearse_sessions;
 mod rehearse_tablespaces;

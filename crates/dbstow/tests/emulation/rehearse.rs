@@ -262,7 +262,7 @@ fn statements_of_a_log_end_as_recorded_and_the_backup_stays_as_it_was() {
         &printed.stderr,
         &[
             "without effect: engine (statements are those of the log",
-            "not replayed: 1 statements COPY FROM STDIN",
+            "not replayed: 1 statement of COPY FROM STDIN",
             "too few statements ended as in the log",
         ],
     );

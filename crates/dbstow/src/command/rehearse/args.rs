@@ -70,6 +70,10 @@ pub struct Args {
     /// What is kept of the order of transactions
     #[arg(long, value_parser = one_of(ORDERS), default_value = ORDERS[0].0)]
     pub order: Order,
+    /// Have the private server log no statements: for where yours will not log them any more. By default it logs them as the server of
+    /// the log did, since that takes processor time; nothing of it is kept
+    #[arg(long)]
+    pub no_statement_log: bool,
     /// How often the log is replayed on each layout
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub blocks: u32,
@@ -107,7 +111,7 @@ const ORDERS: &[Choice<Order>] = &[
     (
         "commits",
         Order::Commits,
-        "No transaction begins before one that had ended before it in the log, so that they meet the same rows",
+        "No transaction begins before one that writes and had ended before it in the log, so that they meet the same rows and locks",
     ),
     (
         "sessions",

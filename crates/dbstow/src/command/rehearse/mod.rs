@@ -82,6 +82,7 @@ fn rehearsed(
         log: args.log(),
         pace: args.pace,
         order: args.order,
+        logs_statements: !args.no_statement_log,
         blocks: args.blocks,
         seed: args.seed,
         fidelity: args.fidelity,
@@ -133,10 +134,7 @@ fn layout(file: &str) -> Result<LayoutFile> {
 fn announce(resolved: &ResolvedRehearsal) {
     report_idle(&resolved.idle);
     for (why, count) in &resolved.log.left_out {
-        note(&format!(
-            "dbstow: not replayed: {count} statements {}",
-            why.reason()
-        ));
+        note(&format!("dbstow: not replayed: {}", why.counted(*count)));
     }
 }
 

@@ -52,12 +52,12 @@ pub(crate) struct RehearsedPostgres {
 }
 
 impl RehearsedPostgres {
-    /// Settings of the private server: the backup's own, then what is changed.
+    /// Settings of the private server: the backup's own, then what is changed; `trial` is none while it is prepared.
     fn settings(
         &self,
         facts: &BackupFacts,
         settings: &Settings,
-        (sessions, reads_only): (u32, bool),
+        trial: Option<&Rehearsed<'_>>,
     ) -> Vec<(String, String)> {
         // How pages were made is not a setting of a server.
         let own = facts.settings.iter().filter(|(name, _)| *name != CHECKSUMS);
@@ -68,6 +68,7 @@ impl RehearsedPostgres {
         let configured = configured
             .and_then(|count| count.parse().ok())
             .unwrap_or(CONNECTIONS);
+        let sessions = trial.map_or(0, |trial| trial.sessions);
         let connections = configured.max(sessions + CONNECTIONS_SPARE);
         let mut set = |name: &str, value: &str| all.push((name.to_owned(), value.to_owned()));
         set("max_connections", &connections.to_string());
@@ -87,7 +88,7 @@ impl RehearsedPostgres {
         if self.binaries.major >= 14 {
             set("track_wal_io_timing", "on");
         }
-        if reads_only {
+        if trial.is_some_and(|trial| trial.reads_only) {
             set("default_transaction_read_only", "on");
         }
         let temp = 1..=settings.placement.files(Role::Temp).len();
@@ -98,6 +99,10 @@ impl RehearsedPostgres {
         set("shared_preload_libraries", "");
         set("session_preload_libraries", "");
         set("local_preload_libraries", "");
+        // To the pipe that dbstow reads, which takes the place of the collector's.
+        for (name, value) in trial.iter().flat_map(|trial| trial.logging) {
+            set(name, value);
+        }
         all
     }
 }
@@ -212,7 +217,7 @@ impl RehearsedProduct for RehearsedPostgres {
         copy::copy(backup, (&places.data, &places.log), self.owner)?;
         tablespaces::copy(facts, &places, self.owner)?;
         (volumes.let_in)().map_err(not_let_in)?;
-        let mut server = self.settings(facts, settings, (0, false));
+        let mut server = self.settings(facts, settings, None);
         server.retain(|(name, _)| name != "temp_tablespaces");
         let cluster = Cluster::of_copy(
             (&self.binaries, self.owner),
@@ -260,7 +265,7 @@ impl RehearsedProduct for RehearsedPostgres {
         roles.sort_unstable();
         roles.dedup();
         roles.retain(|role| *role != "dbstow");
-        let server = self.settings(trial.facts, settings, (trial.sessions, trial.reads_only));
+        let server = self.settings(trial.facts, settings, Some(trial));
         let cluster = Cluster::of_copy(
             (&self.binaries, self.owner),
             &self.registration,
