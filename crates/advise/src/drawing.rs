@@ -9,7 +9,7 @@ use replay::{BackTest, ReplayError};
 
 use super::request::Request;
 use super::simulate::Placed;
-use super::worlds::{Drawn, Unknown, logs, of_volume};
+use super::worlds::{Drawn, Unknown, logs, of_machine, of_volume};
 
 /// What today's server says of disks.
 pub(crate) struct Drawing {
@@ -40,7 +40,8 @@ impl Drawing {
         let known: BTreeSet<String> = known.collect();
         let of_today = (0..today.volumes.len())
             .filter_map(|volume| Some(of_volume(volume, &spreads(volume)?, &known)));
-        let of_today: Vec<Unknown> = of_today.flatten().collect();
+        let machine = request.today.machine().map(of_machine);
+        let of_today: Vec<Unknown> = of_today.flatten().chain(machine).collect();
         let today = logs(today, &request.today_load, &of_today)?;
         Ok(Drawing {
             known,
@@ -69,7 +70,8 @@ impl Drawing {
             let spreads = of_disk(request, machine, &disk)?;
             Some(of_volume(volume, &spreads, &self.known))
         };
-        let unknowns: Vec<Unknown> = disks.enumerate().filter_map(of).flatten().collect();
+        let unknowns = disks.enumerate().filter_map(of).flatten();
+        let unknowns: Vec<Unknown> = unknowns.chain(machine.map(of_machine)).collect();
         let own = logs(placed, &request.load, &unknowns)?;
         let drawn = Drawn::of(&own, &self.today, &unknowns);
         self.drawn

@@ -1,11 +1,11 @@
 //! An operation's time in the worlds that what is not known of disks allows.
 //!
-//! Latencies of disks are what was published, and volumes of one kind differ from that. As in a simulated experiment, each such unknown
-//! has a factor in each world, and layouts on one kind of disk share it.
+//! Latencies of disks are what was published, limits what is documented, and volumes of one kind differ from that, as machines do. As in
+//! a simulated experiment, each such unknown has a factor in each world, and layouts on one kind of disk share it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalogue::Spreads;
+use catalogue::{Spreads, delivered_by, limit_spread};
 use model::{Operation, Spread, random};
 use replay::ReplayError;
 
@@ -38,15 +38,23 @@ const MIDDLES: [f64; WORLDS] = [
 /// Seed of the orders.
 const SEED: u64 = 1;
 
-/// A latency that is not known exactly.
+/// A value that is not known exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unknown {
     /// The same on all layouts that share it: `write latency of azure-premium`.
     name: String,
     spread: Spread,
-    /// Index of the volume.
-    volume: usize,
-    operation: Operation,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
+    /// The latency of a volume's disks, by the index of the volume.
+    Latency { volume: usize, operation: Operation },
+    /// What a volume's disks deliver of their limits, by its index.
+    Limits { volume: usize },
+    /// What the machine delivers of its limits.
+    MachineLimits,
 }
 
 /// How far a time may be from the one with typical latencies.
@@ -69,11 +77,25 @@ pub(crate) fn of_volume(
     let all = all.map(|operation| Unknown {
         name: spreads.name_of(operation),
         spread: spreads.of(operation),
-        volume,
-        operation,
+        what: What::Latency { volume, operation },
     });
-    all.filter(|unknown| unknown.spread != Spread::NONE && !known.contains(&unknown.name))
+    let limits = Unknown {
+        name: delivered_by(&spreads.kind),
+        spread: spreads.of_limits(),
+        what: What::Limits { volume },
+    };
+    all.chain([limits])
+        .filter(|unknown| unknown.spread != Spread::NONE && !known.contains(&unknown.name))
         .collect()
+}
+
+/// The unknown of a machine of the catalogue.
+pub(crate) fn of_machine(kind: &str) -> Unknown {
+    Unknown {
+        name: delivered_by(kind),
+        spread: limit_spread(),
+        what: What::MachineLimits,
+    }
 }
 
 /// Logarithms of the factors between an operation's time in each world and the one with typical latencies.
@@ -103,9 +125,22 @@ fn in_world(placed: &Placed, unknowns: &[Unknown], world: usize) -> Placed {
     let mut placed = placed.clone();
     for unknown in unknowns {
         let factor = unknown.spread.reach(deviations(&unknown.name)[world]);
-        for disk in &mut placed.volumes[unknown.volume].disks {
-            let latency = disk.latency_mut(unknown.operation);
-            *latency = latency.times(factor);
+        match unknown.what {
+            What::Latency { volume, operation } => {
+                for disk in &mut placed.volumes[volume].disks {
+                    let latency = disk.latency_mut(operation);
+                    *latency = latency.times(factor);
+                }
+            }
+            What::Limits { volume } => {
+                let disks = placed.volumes[volume].disks.iter_mut();
+                let limits = disks.flat_map(|disk| &mut disk.limits);
+                limits.for_each(|limit| *limit = limit.times(factor));
+            }
+            What::MachineLimits => {
+                let limits = placed.machine.limits.values_mut().flatten();
+                limits.for_each(|limit| *limit = limit.times(factor));
+            }
         }
     }
     placed
@@ -169,6 +204,10 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use model::{
+        Bytes, DiskSpec, HostCacheMode, Iops, LimitSpec, MachineSpec, Throughput, VolumeSpec,
+    };
+    use replay::Places;
     use statrs::distribution::{ContinuousCDF, Normal};
 
     use super::*;
@@ -177,8 +216,10 @@ mod tests {
         Unknown {
             name: name.to_owned(),
             spread: Spread::new(factor).expect("it is a factor"),
-            volume: 0,
-            operation: Operation::Read,
+            what: What::Latency {
+                volume: 0,
+                operation: Operation::Read,
+            },
         }
     }
 
@@ -236,6 +277,59 @@ mod tests {
         let [_, higher] = ends(1.9).expect("it is spread");
         assert!(higher > 1.5 * high, "{higher}");
         assert_eq!(ends(1.0), None);
+    }
+
+    #[test]
+    fn what_disks_and_machine_deliver_of_their_limits_is_drawn_of_each_kind() {
+        let disk = |rate| DiskSpec::limited(Iops(rate), Throughput(1_000_000));
+        let volume = |rate| VolumeSpec {
+            name: "d".into(),
+            disks: vec![disk(rate); 2],
+            interleave: Bytes::kib(64),
+            host_cache: HostCacheMode::None,
+        };
+        let mut machine = MachineSpec::unlimited();
+        machine
+            .limits
+            .insert("all".into(), vec![LimitSpec::iops(Iops(9_000))]);
+        let placed = Placed {
+            machine,
+            volumes: vec![volume(3_000), volume(500)],
+            places: Places {
+                data: vec![0],
+                temp: vec![0],
+                log: 1,
+            },
+        };
+        let spreads = |factor| Spreads {
+            kind: "aws-gp".into(),
+            read: Spread::new(factor).expect("it is a factor"),
+            write: Spread::NONE,
+            flush: Spread::NONE,
+            are_assumed: false,
+        };
+        let known = BTreeSet::from(["read latency of aws-gp".to_owned()]);
+        let unknowns = [of_volume(1, &spreads(1.4), &known), vec![of_machine("m")]].concat();
+        let names: Vec<&str> = unknowns
+            .iter()
+            .map(|unknown| unknown.name.as_str())
+            .collect();
+        assert_eq!(names, [delivered_by("aws-gp"), delivered_by("m")]);
+
+        for world in 0..WORLDS {
+            let factor = |name: &str| limit_spread().reach(deviations(name)[world]);
+            let drawn = in_world(&placed, &unknowns, world);
+            assert_eq!(drawn.volumes[0], placed.volumes[0]);
+            let delivered = factor(names[0]);
+            let limits = placed.volumes[1].disks[0].limits.iter();
+            let limits: Vec<LimitSpec> = limits.map(|limit| limit.times(delivered)).collect();
+            let drawn_disks = &drawn.volumes[1].disks;
+            assert!(drawn_disks.iter().all(|disk| disk.limits == limits));
+            let machine = LimitSpec::iops(Iops(9_000)).times(factor(names[1]));
+            assert_eq!(drawn.machine.limits["all"], [machine]);
+        }
+        // Measured on the very volume: its limits, too.
+        assert_eq!(of_volume(0, &spreads(1.0), &BTreeSet::new()), []);
     }
 
     #[test]

@@ -83,4 +83,6 @@ pub use range::Range;
 pub use rule::{Linear, Rule, Share, Tier};
 pub use service::{Lies, MultiZone, Service, ServiceStorage};
 pub use size::SizeRule;
-pub use source::{Confidence, Known, Source, Spreads, limit_spread, statement_spread};
+pub use source::{
+    Confidence, Known, Source, Spreads, delivered_by, is_delivered, limit_spread, statement_spread,
+};

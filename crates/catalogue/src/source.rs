@@ -91,6 +91,19 @@ pub fn limit_spread() -> Spread {
     factor_of(1.05)
 }
 
+/// Before the kind, in the name of what it delivers of its limits.
+const DELIVERED: &str = "delivered part of the limits of";
+
+/// The name of what a disk or machine of a kind delivers of its limits, the same wherever it is drawn.
+pub fn delivered_by(kind: &str) -> String {
+    format!("{DELIVERED} {kind}")
+}
+
+/// Whether a name is one of [`delivered_by`].
+pub fn is_delivered(name: &str) -> bool {
+    name.starts_with(DELIVERED)
+}
+
 fn factor_of(factor: f64) -> Spread {
     Spread::new(factor).expect("it is above 1")
 }
@@ -117,6 +130,15 @@ impl Spreads {
             Operation::Read => self.read,
             Operation::Write => self.write,
             Operation::Flush => self.flush,
+        }
+    }
+
+    /// Of what a disk delivers of its limits: those of a disk whose latencies are known exactly were measured with them, on the very
+    /// volume.
+    pub fn of_limits(&self) -> Spread {
+        match [self.read, self.write, self.flush].map(|spread| spread == Spread::NONE) {
+            [true, true, true] => Spread::NONE,
+            _ => limit_spread(),
         }
     }
 

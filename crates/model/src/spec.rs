@@ -199,9 +199,9 @@ impl LimitSpec {
     /// three times the rate (bitofsky/aws-ebs-benchmark, 2021-05-07), so the true depth is small.
     pub const DEPTH_DEFAULT: Duration = Duration::from_millis(10);
 
-    /// The limit with this many times its rates; credits stay.
+    /// The limit with this many times its rates, at least 1; credits stay.
     pub fn times(self, factor: f64) -> LimitSpec {
-        let times = |rate: u64| (rate as f64 * factor) as u64;
+        let times = |rate: u64| ((rate as f64 * factor) as u64).max(1);
         LimitSpec {
             rate: match self.rate {
                 Rate::Iops(rate) => Rate::Iops(Iops(times(rate.0))),
@@ -314,5 +314,36 @@ impl VolumeSpec {
             interleave: Bytes::kib(64),
             host_cache: HostCacheMode::None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_multiplied_keeps_its_credits_and_lets_something_pass() {
+        let burst = Burst {
+            rate: 3_000,
+            credits: 54_000,
+            credits_initial: 500,
+        };
+        let limit = LimitSpec {
+            burst: Some(burst),
+            ..LimitSpec::iops(Iops(100))
+        };
+        let less = limit.times(0.9);
+        assert_eq!(less.rate, Rate::Iops(Iops(90)));
+        assert_eq!(
+            less.burst,
+            Some(Burst {
+                rate: 2_700,
+                ..burst
+            })
+        );
+        assert_eq!(less.depth, limit.depth);
+        assert_eq!(limit.times(1.0), limit);
+        let least = LimitSpec::throughput(Throughput(1)).times(0.9);
+        assert_eq!(least.rate, Rate::Throughput(Throughput(1)));
     }
 }

@@ -2,7 +2,7 @@
 
 use analysis::report::advice::document::{Advice, BackTest, Figure, Layout};
 use analysis::report::advice::{Kind, Level, Trust};
-use catalogue::{DiskEntry, Known, Latency};
+use catalogue::{DiskEntry, Known, Latency, is_delivered};
 use experiment::spec::Disk;
 use reading::Role;
 use replay::Measure;
@@ -105,7 +105,9 @@ impl DocumentBuilder<'_> {
             }
         }
         let disks = disks.join(", ");
-        let mostly = layout.time_mostly.as_ref().map(|mostly| {
+        let mostly = layout.time_mostly.as_ref();
+        let mostly = mostly.filter(|mostly| !is_delivered(&mostly.what));
+        let mostly = mostly.map(|mostly| {
             format!(
                 ": {} of the interval is the {}",
                 percent(mostly.share),

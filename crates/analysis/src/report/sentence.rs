@@ -5,6 +5,7 @@ use crate::findings::{
     Agreement, Arm, Cheapest, Comparison, NoiseFloor, Ratio, StopsHelping, Undecided, UnknownCause,
     Verdict,
 };
+use catalogue::is_delivered;
 use table::quantity::{number, percent, percent_signed, ratios, usd};
 
 /// The metric that is a time: its ratios are reported as faster or slower.
@@ -101,7 +102,8 @@ fn made_of(comparison: &Comparison) -> Option<String> {
         }
     };
     let of: Vec<String> = causes.iter().map(range).collect();
-    let are_disks = causes.iter().all(|cause| !cause.unit.is_empty());
+    let is_disks = |cause: &&UnknownCause| !cause.unit.is_empty() || is_delivered(&cause.name);
+    let are_disks = causes.iter().all(is_disks);
     let remedy = match are_disks {
         true => "calibrate such a disk, or record the server",
         false => "record the server",
@@ -306,6 +308,7 @@ mod tests {
     use super::*;
     use crate::findings::Unknown;
     use crate::findings::{Question, make};
+    use catalogue::delivered_by;
     use experiment::examples;
 
     fn said(question: &Question, blocks: usize, factor: f64) -> String {
@@ -396,6 +399,15 @@ mod tests {
             made_of(&comparison).expect("it is wide"),
             @"The interval is mostly the write latency of azure-premium, 1.30 to 3.90 ms, and the processor time of statements, 0.250 to 4 times what is assumed: record the server to narrow it. Were it typical: 1.40-1.42."
         );
+        let unknown = comparison.unknown.as_mut().expect("it was given");
+        unknown.causes = vec![
+            cause(&delivered_by("aws-gp"), 0.6, 0.909, 1.1, ""),
+            cause("read latency of aws-gp", 0.3, 0.2, 0.8, "ms"),
+        ];
+        insta::assert_snapshot!(made_of(&comparison).expect("it is wide"), @"");
+        let unknown = comparison.unknown.as_mut().expect("it was given");
+        unknown.causes[1] = cause("effective memory for order-entry", 0.3, 0.5, 1.9, "");
+        insta::assert_snapshot!(made_of(&comparison).expect("it is wide"), @"");
         comparison.ratio.high = 1.14;
         assert_eq!(made_of(&comparison), None, "narrower than the margin");
     }

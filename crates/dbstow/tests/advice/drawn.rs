@@ -34,8 +34,9 @@ fn what_was_recorded_on_todays_disks_is_not_drawn_of_others_like_them() {
         advice["today"]
     );
     for layout in advice["frontier"].as_array().expect("a list") {
-        // Reads and log writes of the P30 were timed.
-        assert!(layout["time_mostly"].is_null(), "{layout}");
+        // Reads and log writes of the P30 were timed; what another machine delivers of its limits was not seen.
+        let what = layout["time_mostly"]["what"].as_str().unwrap_or_default();
+        assert!(!what.contains("latency"), "{layout}");
     }
     let refused = place.refused(&["--nominal", "--quick"], 2);
     assert!(refused.contains("--nominal"), "{refused}");

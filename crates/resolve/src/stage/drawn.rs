@@ -137,22 +137,32 @@ mod tests {
     use experiment::spec;
     use experiment::spec::Variant;
 
-    /// An arm on each of these disks, of which the last has a stated write latency.
+    const DELIVERED: &str = "delivered part of the limits of aws-gp";
+
+    /// An arm on each of these disks, on one machine.
     fn stages(disks: &[&str]) -> Vec<Stage> {
+        let disks = disks
+            .iter()
+            .map(|disk| Volume::of(disk).size("100 GiB"))
+            .collect();
         let first = Experiment::new("mine", "Where?");
+        arms(first.machine_of(4, "16 GiB"), disks)
+    }
+
+    /// An arm on each of these volumes.
+    fn arms(first: Experiment, disks: Vec<Volume>) -> Vec<Stage> {
         let names: Vec<String> = (0..disks.len())
             .map(|number| format!("v{number}"))
             .collect();
         let experiment = disks
-            .iter()
+            .into_iter()
             .zip(&names)
             .fold(first, |experiment, (disk, name)| {
                 let placement = Placement::on(name);
-                let experiment = experiment.volume(name, Volume::of(disk).size("100 GiB"));
+                let experiment = experiment.volume(name, disk);
                 experiment.placement(name, placement)
             });
         let spec = experiment
-            .machine_of(4, "16 GiB")
             .workload(Workload::builtin("trade").operations(8))
             .memory("64 MiB")
             .build(Variant::default())
@@ -170,6 +180,7 @@ mod tests {
         let drawn: Vec<_> = stages.iter().map(|stage| stage.drawn(7).1).collect();
 
         assert_eq!(drawn[0], drawn[1]);
+        assert!(drawn[0].contains_key(DELIVERED), "{:?}", drawn[0]);
         let common = |name: &&String| drawn[2].contains_key(*name);
         let common: Vec<_> = drawn[0].keys().filter(common).collect();
         assert_eq!(
@@ -199,12 +210,69 @@ mod tests {
             before.times(factor)
         );
         assert_eq!(drawn.volumes[0].disks[0].limits, {
-            let delivered = all["what aws-gp delivers of its limits"].factor;
+            let delivered = all[DELIVERED].factor;
             let limits = stage.volumes[0].disks[0].limits.iter();
             limits
                 .map(|limit| limit.times(delivered))
                 .collect::<Vec<_>>()
         });
+    }
+
+    #[test]
+    fn limits_of_a_disk_that_are_stated_are_not_drawn() {
+        let stated = |key: &str, value: &str| {
+            let volume = Volume::of("aws.gp3").size("100 GiB").set(key, value);
+            let first = Experiment::new("mine", "Where?").machine_of(4, "16 GiB");
+            arms(first, vec![volume]).remove(0)
+        };
+        let stage = stated("override.throughput_limit", "90 MB/s");
+        let (drawn, all) = stage.drawn(7);
+        assert!(!all.contains_key(DELIVERED), "{all:?}");
+        let limits = |stage: &Stage| stage.volumes[0].disks[0].limits.clone();
+        assert_eq!(limits(&drawn), limits(&stage));
+    }
+
+    #[test]
+    fn arms_on_one_machine_share_what_it_delivers_and_those_on_others_do_not() {
+        let on = |machine: &str| {
+            let first = Experiment::new("mine", "Where?").machine(machine);
+            let disks = ["aws.gp3", "aws.gp2"].map(|disk| Volume::of(disk).size("100 GiB"));
+            let name = format!("delivered part of the limits of {machine}");
+            let delivered = |stage: &Stage| {
+                let (drawn, all) = stage.drawn(7);
+                let factor = all[&name].factor;
+                let limits = |stage: &Stage| -> Vec<_> {
+                    let limits = stage.machine.limits.values().flatten();
+                    limits.copied().collect()
+                };
+                let expected = limits(stage).into_iter().map(|limit| limit.times(factor));
+                assert_eq!(limits(&drawn), expected.collect::<Vec<_>>());
+                factor
+            };
+            let of_arms: Vec<f64> = arms(first, disks.into()).iter().map(delivered).collect();
+            of_arms
+        };
+        let (one, other) = (on("aws.m5.2xlarge"), on("aws.r5.2xlarge"));
+        assert_eq!(one[0], one[1]);
+        assert_ne!(one[0], other[0]);
+    }
+
+    #[test]
+    fn memory_is_drawn_for_a_workload_that_stands_for_another_load_alone() {
+        let of = |name: &str| {
+            let workload = workload::Workload::builtin(name, workload::Dialect::SQLITE);
+            let stage = stages(&["aws.gp3"]).remove(0);
+            let stage = stage.with_workload(&workload.expect("it is built in"));
+            let (drawn, mut all) = stage.drawn(7);
+            let factor = all.remove(&format!("effective memory for {name}"));
+            let memory = [&stage, &drawn].map(|stage| stage.store.memory.0);
+            (factor.map(|drawn| drawn.factor), memory)
+        };
+        let (factor, [before, after]) = of("order-entry");
+        let factor = factor.expect("it stands for TPC-C");
+        assert_eq!(after, (before as f64 * factor) as u64);
+        let (factor, [before, after]) = of("trade");
+        assert_eq!((factor, after), (None, before));
     }
 
     #[test]

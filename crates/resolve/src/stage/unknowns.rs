@@ -7,7 +7,9 @@
 //! Not drawn: how deep a limit's bucket is; an engine's constants, such as its writes in flight. Disks of one volume are drawn
 //! alike, although those of a stripe differ.
 
-use catalogue::{Catalogue, Known, MachineEntry, Spreads, limit_spread, statement_spread};
+use catalogue::{
+    Catalogue, Known, MachineEntry, Spreads, delivered_by, limit_spread, statement_spread,
+};
 use experiment::spec::{self, Disk, Script, Settings};
 use model::{CpuCosts, HostCacheMode, Operation, Spread};
 use workload::Workload;
@@ -72,8 +74,8 @@ pub(super) fn of_volume(
     });
     let are_stated = by.iops_limit.is_some() || by.throughput_limit.is_some();
     let limits = (!are_stated).then(|| Unknown {
-        name: limits_of(&spreads.kind),
-        spread: limit_spread(),
+        name: delivered_by(&spreads.kind),
+        spread: spreads.of_limits(),
         what: What::Limits { volume: place },
     });
     (unknowns.chain(limits).collect(), Some(spreads))
@@ -82,14 +84,10 @@ pub(super) fn of_volume(
 /// What is not known of a workload that stands for another load.
 pub(super) fn of_workload(workload: &Workload) -> Unknown {
     Unknown {
-        name: format!("how much of {} memory serves", workload.name),
+        name: format!("effective memory for {}", workload.name),
         spread: workload.memory_between,
         what: What::Memory,
     }
-}
-
-fn limits_of(kind: &str) -> String {
-    format!("what {kind} delivers of its limits")
 }
 
 /// The unknowns of an arm besides those of its volumes' disks.
@@ -122,7 +120,7 @@ pub(super) fn of_arm(settings: &Settings, entry: Option<&MachineEntry>) -> Vec<U
     };
     let machine = settings.machine.kind.as_deref();
     let limits = machine.map(|kind| Unknown {
-        name: limits_of(kind),
+        name: delivered_by(kind),
         spread: limit_spread(),
         what: What::MachineLimits,
     });
