@@ -220,12 +220,10 @@ mod tests {
 
     #[test]
     fn limits_of_a_disk_that_are_stated_are_not_drawn() {
-        let stated = |key: &str, value: &str| {
-            let volume = Volume::of("aws.gp3").size("100 GiB").set(key, value);
-            let first = Experiment::new("mine", "Where?").machine_of(4, "16 GiB");
-            arms(first, vec![volume]).remove(0)
-        };
-        let stage = stated("override.throughput_limit", "90 MB/s");
+        let stated = toml_edit::InlineTable::from_iter([("throughput_limit", "90 MB/s")]);
+        let volume = Volume::of("aws.gp3").size("100 GiB");
+        let first = Experiment::new("mine", "Where?").machine_of(4, "16 GiB");
+        let stage = arms(first, vec![volume.set("override", stated)]).remove(0);
         let (drawn, all) = stage.drawn(7);
         assert!(!all.contains_key(DELIVERED), "{all:?}");
         let limits = |stage: &Stage| stage.volumes[0].disks[0].limits.clone();

@@ -38,7 +38,7 @@ pub struct BillArgs {
     /// Answer in seconds, by a bound alone: below which price no layout can be fast enough. None is simulated
     #[arg(long)]
     pub quick: bool,
-    /// Take latencies of disks as published exactly, instead of drawing what is not known of them: intervals show chance alone
+    /// Take latencies and limits of disks as published exactly, instead of drawing what is not known of them: intervals show chance alone
     #[arg(long, conflicts_with = "quick")]
     pub nominal: bool,
     /// How long machines are committed to [default: on demand]
