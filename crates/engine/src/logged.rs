@@ -105,6 +105,10 @@ pub enum LeftOut {
     NoDatabase,
     /// It ran in a database that was not given.
     OtherDatabase,
+    /// It was prepared before the log or the window, so that its text is not known.
+    PreparedBefore,
+    /// Its client did not wait for its end.
+    Cancelled,
 }
 
 impl LeftOut {
@@ -112,7 +116,7 @@ impl LeftOut {
     pub fn reason(self) -> &'static str {
         match self {
             LeftOut::CopyFromClient => {
-                "COPY FROM STDIN or LOAD DATA LOCAL, whose rows are not in a log"
+                "COPY FROM STDIN, LOAD DATA LOCAL or INSERT BULK, whose rows are not in a log"
             }
             LeftOut::CallsOut => "start a program, or use a file of the server's machine",
             LeftOut::OfServer => {
@@ -123,7 +127,9 @@ impl LeftOut {
             LeftOut::BeganBefore => "are of transactions that began before the log or the window",
             LeftOut::Protocol => "are calls of the protocol, and no statements",
             LeftOut::NoDatabase => "have no database in the log",
-            LeftOut::OtherDatabase => "are in databases of which there is no dump",
+            LeftOut::OtherDatabase => "are in databases that are not rehearsed",
+            LeftOut::PreparedBefore => "were prepared before the log or the window",
+            LeftOut::Cancelled => "were cancelled by their clients",
         }
     }
 }
