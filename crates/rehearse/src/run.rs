@@ -15,7 +15,7 @@ use experiment::record::Outcome as Ended;
 use experiment::results::Results;
 use files::Folder;
 use host::orphans::Registration;
-use lab::trial::real::{Event, run_trial};
+use lab::trial::real::{Event, Supply, run_trial};
 use model::Bytes;
 
 use super::error::RehearsalError;
@@ -68,6 +68,9 @@ impl ResolvedRehearsal {
         hooks: &HostHooks,
         observe: &(dyn Fn(Step<'_>) + Sync),
     ) -> Result<Rehearsal, RehearsalError> {
+        if let Source::OnServer(options) = &self.request.source {
+            return self.run_on_server(options, results, hooks, observe);
+        }
         let own = Folder::open(results.folder())?;
         let images = own.new_folder(IMAGES.as_ref())?;
         let ended = self.run_in(&images, results, registration, hooks, observe);
@@ -131,8 +134,21 @@ impl ResolvedRehearsal {
                 ended?;
             }
         }
+        let outcomes = self.trials(&copies, &player, results, hooks, observe)?;
+        Ok(self.document(&outcomes, &copies.facts))
+    }
+
+    /// Runs all trials on files and servers of `supply`, on which `player` plays.
+    pub(crate) fn trials(
+        &self,
+        supply: &dyn Supply,
+        player: &LogPlayer,
+        results: &Results,
+        hooks: &HostHooks,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<BTreeMap<&str, Outcome>, RehearsalError> {
         let mut outcomes: BTreeMap<&str, Outcome> = BTreeMap::new();
-        let trials = plan.trials();
+        let trials = self.prepared.plan().trials();
         for (number, trial) in trials.iter().enumerate() {
             observe(Step::Trial(&trial.arm, number + 1, trials.len()));
             let id = self.prepared.id(trial);
@@ -143,7 +159,7 @@ impl ResolvedRehearsal {
             };
             let stop = || hooks.interrupted.load(Ordering::Relaxed);
             let subject = self.prepared.subject(&id);
-            let record = run_trial(&subject, &copies, &report, &stop);
+            let record = run_trial(&subject, supply, &report, &stop);
             let record = record.map_err(|_| RehearsalError::Interrupted)?;
             let record = self.prepared.noted(&id, record);
             results.write(&record)?;
@@ -156,7 +172,7 @@ impl ResolvedRehearsal {
             let outcome = outcomes.entry(&trial.arm).or_default();
             outcome.merge(player.take_outcome());
         }
-        Ok(self.document(&outcomes, &copies.facts))
+        Ok(outcomes)
     }
 
     /// Copies a backup to the volumes of each layout.
@@ -195,7 +211,7 @@ impl ResolvedRehearsal {
         let what = match &self.request.source {
             Source::Backup(_) if !self.facts.is_packed => "the backup",
             Source::Backup(_) => "the unpacked backup",
-            Source::Dumps(_) => "the restored database",
+            Source::Dumps(_) | Source::OnServer(_) => "the restored database",
         };
         let (times, copies) = match what {
             what if stored == Stored::Nothing && what != "the backup" => (
@@ -219,7 +235,11 @@ impl ResolvedRehearsal {
         }
     }
 
-    fn document(&self, outcomes: &BTreeMap<&str, Outcome>, facts: &BackupFacts) -> Rehearsal {
+    pub(crate) fn document(
+        &self,
+        outcomes: &BTreeMap<&str, Outcome>,
+        facts: &BackupFacts,
+    ) -> Rehearsal {
         let request = &self.request;
         let schedule = &self.schedule;
         let arms = || self.prepared.plan().arms.iter();

@@ -263,7 +263,9 @@ impl Collector<'_> {
         self.gathering.keep(event.place, 0)?;
         if session.statements.is_empty() {
             session.user.clone_from(&event.user);
-            session.database.clone_from(&event.database);
+            // One that is asked for is the same in letters of either case.
+            let is_asked = self.gathering.asked().database.is_some();
+            session.database = event.database.clone().filter(|_| !is_asked);
         }
         let took_us = execution.took_us.unwrap_or(0);
         let (start_us, end_us) = match execution.at_begin {

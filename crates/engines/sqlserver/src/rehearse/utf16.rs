@@ -13,6 +13,13 @@ pub(crate) fn decoded<'a>(mut from: impl BufRead + 'a) -> io::Result<Box<dyn Buf
     let decode = match first {
         [a, b, ..] if [*a, *b] == LITTLE => u16::from_le_bytes,
         [a, b, ..] if [*a, *b] == BIG => u16::from_be_bytes,
+        // `bcp -w` writes no mark.
+        [first, 0, ..] if *first != 0 => {
+            return Ok(Box::new(BufReader::new(Utf16::of(
+                from,
+                u16::from_le_bytes,
+            ))));
+        }
         [a, b, c, ..] if [*a, *b, *c] == UTF8 => {
             from.consume(UTF8.len());
             return Ok(Box::new(from));
@@ -20,12 +27,7 @@ pub(crate) fn decoded<'a>(mut from: impl BufRead + 'a) -> io::Result<Box<dyn Buf
         _ => return Ok(Box::new(from)),
     };
     from.consume(LITTLE.len());
-    Ok(Box::new(BufReader::new(Utf16 {
-        from,
-        decode,
-        before: None,
-        ready: Vec::new(),
-    })))
+    Ok(Box::new(BufReader::new(Utf16::of(from, decode))))
 }
 
 struct Utf16<R> {
@@ -38,6 +40,15 @@ struct Utf16<R> {
 }
 
 impl<R: BufRead> Utf16<R> {
+    fn of(from: R, decode: fn([u8; 2]) -> u16) -> Utf16<R> {
+        Utf16 {
+            from,
+            decode,
+            before: None,
+            ready: Vec::new(),
+        }
+    }
+
     fn unit(&mut self) -> io::Result<Option<u16>> {
         if let Some(unit) = self.before.take() {
             return Ok(Some(unit));
@@ -96,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_read_in_the_encoding_that_its_mark_names() {
+    fn a_text_is_read_in_its_encoding_by_its_mark_or_without() {
         let text = "a,\"é𝄞\"\n";
         let units = || [0xFEFF].into_iter().chain(text.encode_utf16());
         let little: Vec<u8> = units().flat_map(u16::to_le_bytes).collect();
@@ -105,6 +116,8 @@ mod tests {
             text.as_bytes(),
             format!("\u{FEFF}{text}").as_bytes(),
             &little,
+            // As `bcp -w` writes it.
+            &little[2..],
             &big,
         ] {
             let mut read = String::new();

@@ -7,6 +7,8 @@ use model::Duration;
 
 use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart, restore};
 use crate::trial::sampler::Sampler;
+#[cfg(target_os = "linux")]
+use engine::logged::{LogSession, Login};
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
@@ -37,6 +39,11 @@ impl Engine for SqlServer {
         Ok(Box::new(client::TrialSession::new(
             self, session, connection, watch,
         )))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn log_session(&self, _login: &Login) -> Result<Box<dyn LogSession + '_>, EngineError> {
+        Ok(Box::new(self.logged()?))
     }
 
     /// SQL Server fills the files of a database in proportion to what is free in them: there is nothing to do.

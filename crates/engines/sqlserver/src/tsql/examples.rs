@@ -2,8 +2,8 @@
 
 use super::tempdb::{Kind, TempdbFile, TempdbMove, tempdb};
 use super::{
-    Alter, Condition, CreateDatabase, DatabaseOption, Durability, FileChange, FilePath, FileSpec,
-    Growth, MaxSize, Name, Size, Statement, script,
+    Alter, Condition, CreateDatabase, DatabaseOption, Device, Durability, FileChange, FilePath,
+    FileSpec, Growth, MaxSize, Name, Restore, Size, Statement, script,
 };
 
 /// Names and texts of scripts, each with one batch or several separated by `GO`. Names and paths in them are as
@@ -19,7 +19,34 @@ pub fn examples() -> Vec<(&'static str, String)> {
         (name, Statement::alter(&tempdb(), alter).to_string())
     }));
     all.extend(moves());
+    all.extend(restores().map(|(name, restore)| (name, restore.to_string())));
     all
+}
+
+fn restores() -> [(&'static str, Restore); 3] {
+    let device = |at| Device::new(path(at));
+    [
+        (
+            "restore-headers",
+            Restore::Headers(device("D:\\o'hara\\shop.bak")),
+        ),
+        (
+            "restore-files",
+            Restore::Files(device("https://a.blob.core.windows.net/b/shop.bak"), 2),
+        ),
+        (
+            "restore-database",
+            Restore::Database {
+                name: odd(),
+                from: device("/backup/a b.bak"),
+                position: 1,
+                moves: vec![
+                    (odd(), path("D:\\o'hara\\a.mdf")),
+                    (odd(), path("/log/a.ldf")),
+                ],
+            },
+        ),
+    ]
 }
 
 const ODD: &str = "a]; DROP DATABASE [x]];--'$(x)\"/*";

@@ -256,9 +256,10 @@ fn what_cannot_be_replayed_is_counted_by_its_reason() {
             &[("database_name", "other")],
         ),
         result(80, "USE shop", "OK"),
-        result(90, "SELECT 1 / 0", "Error"),
+        result(90, "SELECT 1 / 0", "Error").replace(">shop<", ">Shop<"),
     ];
     let log = read(log.concat().as_bytes(), &in_shop()).unwrap();
+    assert_eq!(&*log.sessions[0].login.database, "shop");
     assert_eq!(texts(&log.sessions[0]), ["SELECT 1", "SELECT 1 / 0"]);
     let failed: Vec<bool> = log.sessions[0]
         .statements
