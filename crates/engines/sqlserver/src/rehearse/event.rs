@@ -107,7 +107,7 @@ impl<'a> Events<'a> {
     pub(crate) fn time(&self, place: u64, text: &str) -> Result<i64, LogError> {
         parse_time(text).ok_or_else(|| {
             let why = format!(
-                "\"{}\" is no time; write it as 2026-11-28 09:00:00.1234567",
+                "\"{}\" is not a time; write it as 2026-11-28 09:00:00.1234567",
                 text.escape_debug()
             );
             self.wrong(place, why)

@@ -72,7 +72,7 @@ impl Fields {
         let digits: String = text.trim().chars().filter(|c| *c != ',').collect();
         let number = digits.parse().map_err(|_| {
             let why = format!(
-                "its {name} is \"{}\", which is no whole number",
+                "its {name} is \"{}\", and not a whole number",
                 text.escape_debug()
             );
             events.wrong(place, why)

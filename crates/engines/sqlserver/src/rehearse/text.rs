@@ -73,7 +73,7 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
     steps
 }
 
-/// Whether a word begins a statement or ends a block, and is no name.
+/// Whether a word begins a statement or ends a block, and is not a name.
 fn is_first_word(token: &Token<'_>) -> bool {
     token.is_one(&[
         "select",

@@ -7,7 +7,7 @@ const UTF8: [u8; 3] = [0xEF, 0xBB, 0xBF];
 const LITTLE: [u8; 2] = [0xFF, 0xFE];
 const BIG: [u8; 2] = [0xFE, 0xFF];
 
-/// The text, in UTF-8, without a mark. What is no character is replaced.
+/// The text, in UTF-8, without a mark. What is not a character is replaced.
 pub(crate) fn decoded<'a>(mut from: impl BufRead + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let first = from.fill_buf()?;
     let decode = match first {
@@ -56,7 +56,7 @@ impl<R: BufRead> Utf16<R> {
         let mut bytes = [0; 2];
         match self.from.read_exact(&mut bytes) {
             Ok(()) => Ok(Some((self.decode)(bytes))),
-            // Half a unit at the end is no character.
+            // Half a unit at the end is not a character.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(error) => Err(error),
         }

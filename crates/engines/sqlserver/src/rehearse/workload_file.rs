@@ -36,7 +36,7 @@ const QUERY: &str = "SELECT row_id, event_type, start_time, session_id, database
 /// Reads all events.
 ///
 /// # Errors
-/// When it is no such file, or a row has a mistake.
+/// When it is another file, or a row has a mistake.
 pub(crate) fn read(path: &Path, events: &mut Events<'_>) -> Result<(), LogError> {
     let unread = |error: rusqlite::Error| {
         LogError::Whole(format!(
@@ -107,7 +107,7 @@ impl Cells<'_> {
             ValueRef::Null => Ok(None),
             ValueRef::Integer(number) => Ok(Some(number)),
             ValueRef::Real(_) | ValueRef::Text(_) | ValueRef::Blob(_) => {
-                Err(events.wrong(self.place, format!("its {name} is no whole number")))
+                Err(events.wrong(self.place, format!("its {name} is not a whole number")))
             }
         }
     }

@@ -68,7 +68,7 @@ struct Open {
 /// Reads all events.
 ///
 /// # Errors
-/// When it is no XML, or an event has a mistake.
+/// When it is not XML, or an event has a mistake.
 pub(crate) fn read(from: impl BufRead, events: &mut Events<'_>) -> Result<(), LogError> {
     let count = Rc::new(Cell::new(0));
     let mut reader = Reader::from_reader(Bounded {

@@ -450,7 +450,7 @@ fn a_mistake_is_named_with_its_place_and_remedy() {
         ),
         (
             bad_time.into_bytes(),
-            "event 1: \"2026-11-28T9 am.010Z\" is no time; write it as",
+            "event 1: \"2026-11-28T9 am.010Z\" is not a time; write it as",
         ),
         (
             one.replace(">1<", ">one<").into_bytes(),
@@ -477,7 +477,7 @@ fn a_mistake_is_named_with_its_place_and_remedy() {
             CSV.replace(",OK,1,7\n", "\n").into_bytes(),
             "line 2: it has fewer columns",
         ),
-        (row(-3, "yesterday"), "row 1: \"yesterday\" is no time"),
+        (row(-3, "yesterday"), "row 1: \"yesterday\" is not a time"),
         (view, "without a table Events"),
         (
             row(-3, "2026-11-28 09:00:00")[..5000].to_vec(),
