@@ -109,8 +109,10 @@ impl Collector<'_> {
         match &event.said {
             Said::Transacts(text) => {
                 let text = self.gathering.text(text);
+                // The event is about its end.
                 let execution = Execution {
                     text: Some(text),
+                    took_us: Some(0),
                     ..Execution::default()
                 };
                 self.execute(session, &event, &execution)?;
@@ -157,7 +159,9 @@ impl Collector<'_> {
             return Ok(());
         }
         let asked = self.gathering.asked();
-        if let (Some(asked), Some(database)) = (&asked.database, &event.database)
+        let is_reset = matches!(&played, Ok(Some(Some(played))) if played.text == RESET);
+        // A pool's connection may be in another database until its next statement.
+        if let (Some(asked), Some(database), false) = (&asked.database, &event.database, is_reset)
             && !asked.eq_ignore_ascii_case(database)
         {
             self.gathering.leave(LeftOut::OtherDatabase, 1);
@@ -178,7 +182,6 @@ impl Collector<'_> {
                 return Ok(());
             }
         };
-        let is_reset = played.text == RESET;
         if reads_only && !is_reset && !text::reads(&played.inner) {
             return Ok(());
         }

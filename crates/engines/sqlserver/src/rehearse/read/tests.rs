@@ -210,12 +210,13 @@ fn prepared_statements_are_played_by_their_text_and_resets_of_pools_are_kept() {
         ),
         rpc(30, "exec sp_execute 4,2"),
         rpc(40, "exec sp_execute 5,2"),
-        rpc(50, "exec sp_reset_connection"),
+        // The pool leaves it in another database.
+        rpc(50, "exec sp_reset_connection").replace(">shop<", ">master<"),
         rpc(60, "exec sp_unprepare 4"),
         rpc(70, "exec sp_cursorfetch 180150003,2,0,1"),
         rpc(80, "exec dbo.ship @id=1"),
     ];
-    let log = read(log.concat().as_bytes(), &all()).unwrap();
+    let log = read(log.concat().as_bytes(), &in_shop()).unwrap();
     let session = &log.sessions[0];
     assert_eq!(
         texts(session),
