@@ -101,7 +101,7 @@ fn device(tokens: &[Token]) -> Option<(String, &[Token])> {
             Token::Sign('='),
             Token::Text(path),
             rest @ ..,
-        ] if from == "FROM" && (kind == "DISK" || kind == "URL") => Some((path.clone(), rest)),
+        ] if from == "FROM" && kind == "DISK" => Some((path.clone(), rest)),
         _ => None,
     }
 }

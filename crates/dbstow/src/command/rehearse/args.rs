@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dump", conflicts_with = "dump")]
     pub backup: Option<PathBuf>,
     /// Server on which the log is played, and which restores the backup for each trial under a name of dbstow's own:
-    /// sqlserver://USER@HOST[:PORT] (password in SQLCMDPASSWORD). It is otherwise unused, and has no database of that name
+    /// sqlserver://USER@HOST:PORT (password in SQLCMDPASSWORD). It is otherwise unused, and has no database of that name
     #[arg(long, value_name = "URL", requires = "backup", conflicts_with_all = ["dump", "settings"])]
     pub server: Option<String>,
     /// Directory that stands for a volume of the layouts, as the server sees it; all volumes need one

@@ -3,7 +3,7 @@
 use super::execute::in_words;
 use crate::capture::Product;
 use crate::session::{Batch, Missing, Row, Session};
-use crate::tsql::{Device, FilePath, Name, Restore};
+use crate::tsql::{FilePath, Name, Restore};
 use engine::EngineError;
 
 /// `BackupType` of a full backup of a database.
@@ -15,7 +15,7 @@ const FULL: i64 = 1;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Backup {
     /// Where it is.
-    pub(super) device: Device,
+    pub(super) path: FilePath,
     /// Which of those there.
     pub(super) position: i64,
     /// The database that it is of.
@@ -42,9 +42,8 @@ impl Backup {
     /// When the server cannot read it, or cannot restore it as placements say; with the remedy.
     pub(crate) fn read(session: &mut dyn Session, path: &str) -> Result<Backup, EngineError> {
         let wrong = |why: String| EngineError::Missing(format!("--backup {path}: {why}"));
-        let device = FilePath::new(path).map_err(|error| wrong(error.to_string()))?;
-        let device = Device::new(device);
-        let headers = ask(session, &Restore::Headers(device.clone()), |row| {
+        let file = FilePath::new(path).map_err(|error| wrong(error.to_string()))?;
+        let headers = ask(session, &Restore::Headers(file.clone()), |row| {
             Ok((
                 row.count("BackupType")?,
                 row.count("Position")?,
@@ -61,12 +60,12 @@ impl Backup {
         let (_, position, database, version) = full.ok_or_else(|| {
             wrong("it has no full backup of a database; take one by BACKUP DATABASE".to_owned())
         })?;
-        let files = ask(session, &Restore::Files(device.clone(), position), |row| {
+        let files = ask(session, &Restore::Files(file.clone(), position), |row| {
             let bytes = u64::try_from(row.count("Size")?).unwrap_or(0);
             Ok((row.word("LogicalName")?, row.word("Type")?, bytes))
         });
         let files = files.map_err(|error| wrong(error.to_string()))?;
-        let file = |(name, kind, bytes): (String, String, u64)| {
+        let known = |(name, kind, bytes): (String, String, u64)| {
             let is_log = match kind.as_str() {
                 "D" => false,
                 "L" => true,
@@ -84,10 +83,10 @@ impl Backup {
                 bytes,
             })
         };
-        let files: Vec<BackupFile> = files.into_iter().map(file).collect::<Result<_, _>>()?;
+        let files: Vec<BackupFile> = files.into_iter().map(known).collect::<Result<_, _>>()?;
         let [major, minor, build] = version;
         Ok(Backup {
-            device,
+            path: file,
             position,
             database,
             version: format!("{major}.{minor}.{build}"),
@@ -151,7 +150,7 @@ mod tests {
 
     fn backup() -> Backup {
         Backup {
-            device: Device::new(FilePath::new("D:\\shop.bak").unwrap()),
+            path: FilePath::new("D:\\shop.bak").unwrap(),
             position: 1,
             database: "shop".to_owned(),
             version: "15.0.4430".to_owned(),

@@ -134,7 +134,7 @@ impl SqlServer {
         });
         let restore = Restore::Database {
             name: self.name.clone(),
-            from: backup.device.clone(),
+            from: backup.path.clone(),
             position: backup.position,
             moves: moves.collect(),
         };

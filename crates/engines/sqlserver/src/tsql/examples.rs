@@ -2,8 +2,8 @@
 
 use super::tempdb::{Kind, TempdbFile, TempdbMove, tempdb};
 use super::{
-    Alter, Condition, CreateDatabase, DatabaseOption, Device, Durability, FileChange, FilePath,
-    FileSpec, Growth, MaxSize, Name, Restore, Size, Statement, script,
+    Alter, Condition, CreateDatabase, DatabaseOption, Durability, FileChange, FilePath, FileSpec,
+    Growth, MaxSize, Name, Restore, Size, Statement, script,
 };
 
 /// Names and texts of scripts, each with one batch or several separated by `GO`. Names and paths in them are as
@@ -24,21 +24,17 @@ pub fn examples() -> Vec<(&'static str, String)> {
 }
 
 fn restores() -> [(&'static str, Restore); 3] {
-    let device = |at| Device::new(path(at));
     [
         (
             "restore-headers",
-            Restore::Headers(device("D:\\o'hara\\shop.bak")),
+            Restore::Headers(path("D:\\o'hara\\shop.bak")),
         ),
-        (
-            "restore-files",
-            Restore::Files(device("https://a.blob.core.windows.net/b/shop.bak"), 2),
-        ),
+        ("restore-files", Restore::Files(path("/backup/shop.bak"), 2)),
         (
             "restore-database",
             Restore::Database {
                 name: odd(),
-                from: device("/backup/a b.bak"),
+                from: path("/backup/a b.bak"),
                 position: 1,
                 moves: vec![
                     (odd(), path("D:\\o'hara\\a.mdf")),

@@ -23,6 +23,6 @@ pub use database::{Alter, CreateDatabase, DatabaseOption, Durability};
 pub use examples::examples;
 pub use file::{FileChange, FilePath, FileSpec, PathError};
 pub use name::{Name, NameError, literal};
-pub use restore::{Device, Restore};
+pub use restore::Restore;
 pub use size::{Growth, MaxSize, Size, SizeError};
 pub use statement::{Condition, Statement, script};

@@ -6,38 +6,19 @@ use std::fmt;
 
 use super::{FilePath, Name};
 
-/// A backup, as the server sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Device(FilePath);
-
-impl Device {
-    /// The file or URL of a backup.
-    pub fn new(path: FilePath) -> Device {
-        Device(path)
-    }
-}
-
-impl fmt::Display for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0.text();
-        let is_url = text.starts_with("https://") || text.starts_with("s3://");
-        write!(f, "{} = {}", if is_url { "URL" } else { "DISK" }, self.0)
-    }
-}
-
-/// What is read of a backup.
+/// What is read of a file with backups, by its path as the server sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Restore {
     /// A row for each backup in it.
-    Headers(Device),
+    Headers(FilePath),
     /// A row for each file of the database of one of them.
-    Files(Device, i64),
+    Files(FilePath, i64),
     /// A database of another name.
     Database {
         /// Its name, which no database has.
         name: Name,
         /// The backup.
-        from: Device,
+        from: FilePath,
         /// Which of those in it, from 1.
         position: i64,
         /// Files by their logical names, and where they go.
@@ -48,11 +29,11 @@ pub enum Restore {
 impl fmt::Display for Restore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Restore::Headers(from) => write!(f, "RESTORE HEADERONLY FROM {from};"),
+            Restore::Headers(from) => write!(f, "RESTORE HEADERONLY FROM DISK = {from};"),
             Restore::Files(from, position) => {
                 write!(
                     f,
-                    "RESTORE FILELISTONLY FROM {from} WITH FILE = {position};"
+                    "RESTORE FILELISTONLY FROM DISK = {from} WITH FILE = {position};"
                 )
             }
             // Without REPLACE, it overwrites neither a database nor a file.
@@ -64,7 +45,7 @@ impl fmt::Display for Restore {
             } => {
                 write!(
                     f,
-                    "RESTORE DATABASE {name}\nFROM {from}\nWITH FILE = {position}"
+                    "RESTORE DATABASE {name}\nFROM DISK = {from}\nWITH FILE = {position}"
                 )?;
                 for (file, path) in moves {
                     write!(f, ",\n    MOVE {} TO {path}", super::literal(file.text()))?;
