@@ -191,7 +191,7 @@ impl RehearsalRequest {
             settings.engine.start = Temperature::Cold;
             settings.engine.host_cache_start = Temperature::Cold;
         }
-        let place = BTreeMap::from([
+        let mut place = BTreeMap::from([
             (self.source_name().to_owned(), self.source.named()),
             (
                 "statements".to_owned(),
@@ -203,6 +203,10 @@ impl RehearsalRequest {
                 format!("{:?}", self.order).to_lowercase(),
             ),
         ]);
+        if let Source::OnServer(options) = &self.source {
+            let facts = options.facts(engine.provider, &spec.arms);
+            place.extend(facts.map_err(RequestError::CurrentDirectory)?);
+        }
         let catalogues = self.catalogues.iter();
         let catalogues = catalogues.map(|file| file.display().to_string()).collect();
         let mut plan = Plan::new(&spec, false).at(place).reading(catalogues);

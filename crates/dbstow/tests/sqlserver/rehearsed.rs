@@ -211,6 +211,11 @@ fn a_log_is_played_on_a_copy_in_each_layouts_directories_and_the_copy_is_dropped
             "those of a log, as its text"
         );
     }
+    let plan = fs::read_to_string(bench.path("out/dbstow.json")).expect("a plan");
+    assert!(
+        plan.contains("C:\\\\rehearse") && !plan.contains(PASSWORD),
+        "{plan}"
+    );
     let document = fs::read_to_string(bench.path("out/rehearsal.json")).expect("a document");
     assert!(!document.contains(PASSWORD));
 }
