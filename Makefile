@@ -78,6 +78,7 @@ bench: packages ## Measure the model, the whole program, the clients beside pgbe
 	scripts/bench-advise --times
 	scripts/bench-drill
 	scripts/bench-rehearse
+	LOAD=sysbench scripts/bench-rehearse
 	scripts/bench-replay
 	scripts/with-uring cargo bench --package dbstow --bench accuracy
 	scripts/with-uring cargo bench --package dbstow --bench cost

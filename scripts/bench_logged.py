@@ -15,6 +15,8 @@ def as_user(*command):
 
 
 class Place:
+    USER = USER
+
     def __init__(self, parent):
         self.folder = parent
         os.chmod(parent, 0o711)

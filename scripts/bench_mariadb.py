@@ -11,7 +11,7 @@ import time
 
 from bench_server import OWN_NAME, SECONDS, WARM_UP, Bench, run
 
-ROWS = 2_000_000
+ROWS = int(os.environ.get("ROWS", "2000000"))
 # InnoDB writes and reads its data past the page cache; memory is a third of the data.
 SETTINGS = """[mariadbd]
 innodb_buffer_pool_size = 128M
@@ -34,11 +34,11 @@ class MariaDb(Bench):
         found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
         return found or sys.exit(f"{OWN_NAME}: there is no {name}; install MariaDB and sysbench (scripts/packages)")
 
-    def start(self, data, log):
+    def start(self, data, log, more=""):
         settings, socket = f"{self.folder}/my.cnf", f"{self.sockets}/socket"
         with open(settings, "w") as file:
             file.write(f"{SETTINGS}datadir = {data}\ninnodb_log_group_home_dir = {log}\ntmpdir = {data}\n"
-                       f"socket = {socket}\npid_file = {self.sockets}/pid\n")
+                       f"socket = {socket}\npid_file = {self.sockets}/pid\n{more}")
         os.chmod(settings, 0o644)
         with open(f"{self.folder}/log", "ab") as file:
             server = subprocess.Popen([*self.as_user(), self.program("mariadbd"), f"--defaults-file={settings}"],

@@ -111,7 +111,7 @@ pub use need::{Holding, Need, TempOn};
 pub use offer::Offer;
 pub use prefer::SAME_PRICE;
 pub use recorded::{keys_of_plan, teach};
-pub use request::{Names, Request, Scripts};
+pub use request::{Names, Rehearsal, Request, Scripts};
 pub use search::{Counts, Found, Limits, Results, Search, Step, TOLD_APART};
 pub use server::Server;
 pub use service_wish::ServiceWish;

@@ -27,6 +27,21 @@ pub struct Names {
     pub system_why: Option<&'static str>,
     /// The scripts for the profile's server; `None`: its product is not known, or has none.
     pub scripts: Option<Scripts>,
+    /// The rehearsal of the finalists, where its command is to be named.
+    pub rehearsal: Option<Rehearsal>,
+}
+
+/// What a rehearsal of the finalists is given, as paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rehearsal {
+    /// The option of the database: a backup or a dump.
+    pub option: &'static str,
+    /// The backup or dump.
+    pub database: String,
+    /// The log of statements.
+    pub statements: String,
+    /// The folder for its results.
+    pub out: String,
 }
 
 /// What `dbstow layout` generates for a product.

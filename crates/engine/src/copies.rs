@@ -44,19 +44,21 @@ pub fn made(to: &Folder, name: &OsStr, owner: Owner) -> Result<Folder, FileError
     Ok(made)
 }
 
-/// The size of all files in a directory with at most `deepest` levels of directories below it. `accept` refuses names; links and special
-/// files are refused.
+/// The size of all files in a directory with at most `deepest` levels of directories below it. `accept` refuses names, and says which do
+/// not count; links and special files that count are refused.
 ///
 /// # Errors
 /// Why something is refused, or cannot be read.
 pub fn size(
     folder: &Folder,
     deepest: usize,
-    accept: &dyn Fn(&Folder, &OsStr) -> Result<(), String>,
+    accept: &dyn Fn(&Folder, &OsStr) -> Result<bool, String>,
 ) -> Result<Bytes, String> {
     let mut size: u64 = 0;
     for name in folder.names().map_err(|error| error.to_string())? {
-        accept(folder, &name)?;
+        if !accept(folder, &name)? {
+            continue;
+        }
         match (folder.inner(&name), deepest.checked_sub(1)) {
             (Ok(inner), Some(deepest)) => {
                 size = self::size(&inner, deepest, accept)?.0.saturating_add(size)

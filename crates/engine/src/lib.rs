@@ -10,6 +10,7 @@
 
 // The interface of a product to a run.
 mod check;
+mod error;
 mod home;
 mod options;
 mod product_options;
@@ -61,6 +62,7 @@ pub mod socket;
 pub mod wait;
 
 pub use check::{OptionsError, check};
+pub use error::EngineError;
 pub use home::home;
 pub use options::{FrontKind, Options, TransportKind};
 pub use patience::Patience;
@@ -70,7 +72,7 @@ pub use provider::{
     TrialVolumes, Users,
 };
 pub use real::{
-    Client, CounterSample, CounterSampler, Engine, EngineError, NOT_LOADED, NOT_RESTARTED,
-    SAMPLE_EVERY, Table, WaitKind, WaitSampler, Waiting,
+    Client, CounterSample, CounterSampler, Engine, NOT_LOADED, NOT_RESTARTED, SAMPLE_EVERY, Table,
+    WaitKind, WaitSampler, Waiting,
 };
 pub use registry::{Engines, LeftOut, UnknownEngine, UnknownServer};

@@ -27,6 +27,8 @@ pub struct Gathering<'a> {
     pub has_durations: bool,
     /// Whether the log says which statements failed.
     pub has_errors: bool,
+    /// Settings by which its server logged statements.
+    pub logging: BTreeMap<String, String>,
 }
 
 impl<'a> Gathering<'a> {
@@ -43,6 +45,7 @@ impl<'a> Gathering<'a> {
             exact_us: 0,
             has_durations: false,
             has_errors: false,
+            logging: BTreeMap::new(),
         }
     }
 
@@ -133,9 +136,7 @@ impl<'a> Gathering<'a> {
         let mut sessions = self.closed;
         if sessions.is_empty() {
             let left_out = self.left_out.iter();
-            let left_out: Vec<String> = left_out
-                .map(|(why, count)| format!("{count} {}", why.reason()))
-                .collect();
+            let left_out: Vec<String> = left_out.map(|(why, count)| why.counted(*count)).collect();
             return Err(LogError::Whole(match left_out.is_empty() {
                 true => none.to_owned(),
                 false => format!(
@@ -154,6 +155,7 @@ impl<'a> Gathering<'a> {
             exact_us: self.exact_us,
             has_durations: self.has_durations,
             has_errors: self.has_errors,
+            logging: self.logging,
         })
     }
 }

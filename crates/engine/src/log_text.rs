@@ -126,6 +126,14 @@ fn without_comments(text: &str, syntax: Syntax) -> &str {
     }
 }
 
+/// Whether this holds of each statement of a text; of several, without their constants, which may have semicolons.
+pub fn each(text: &str, syntax: Syntax, holds: fn(&str) -> bool) -> bool {
+    match text.trim_end().trim_end_matches(';').contains(';') {
+        false => holds(text),
+        true => form(text, syntax).split(';').all(holds),
+    }
+}
+
 /// Whether a word of a text is `other`, in letters of either case.
 pub fn is(word: &str, other: &str) -> bool {
     word.eq_ignore_ascii_case(other)
@@ -169,6 +177,14 @@ mod tests {
             "SELECT `a 1`, ?, ? FROM t WHERE a = ?--? /*!? FOR x */"
         );
         assert_eq!(form("/* id 9 */SELECT/**/1/*", OTHER), "SELECT ?");
+    }
+
+    #[test]
+    fn a_semicolon_in_a_constant_ends_no_statement() {
+        let is_short = |text: &str| text.len() < 12;
+        let each = |text| each(text, Syntax::default(), is_short);
+        assert!(each("SELECT 1;") && each("SELECT ';'; SELECT 2"));
+        assert!(!each("SELECT 1; SELECT a, b"));
     }
 
     #[test]

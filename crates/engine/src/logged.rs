@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use experiment::plan::counted;
+
 /// Which part of a log is replayed, and how it is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LogRequest {
@@ -63,6 +65,8 @@ pub struct StatementLog {
     pub has_durations: bool,
     /// Whether the log says which statements failed; otherwise all are taken for having succeeded.
     pub has_errors: bool,
+    /// Settings by which its server logged statements, as far as the log shows.
+    pub logging: BTreeMap<String, String>,
 }
 
 impl StatementLog {
@@ -112,24 +116,27 @@ pub enum LeftOut {
 }
 
 impl LeftOut {
+    /// What is left out of so many statements: `1 statement in ..`.
+    pub fn counted(self, count: u64) -> String {
+        format!("{} {}", counted(count, "statement"), self.reason())
+    }
+
     /// The reason, as it follows a number of statements.
     pub fn reason(self) -> &'static str {
         match self {
             LeftOut::CopyFromClient => {
-                "COPY FROM STDIN, LOAD DATA LOCAL or INSERT BULK, whose rows are not in a log"
+                "of COPY FROM STDIN, LOAD DATA LOCAL or INSERT BULK, whose rows are not in a log"
             }
-            LeftOut::CallsOut => "start a program, or use a file of the server's machine",
-            LeftOut::OfServer => {
-                "are of the server itself, or change its settings, accounts or sessions"
-            }
-            LeftOut::NoParameters => "have parameters that the log does not have",
-            LeftOut::NoText => "have a text that is cut or not UTF-8",
-            LeftOut::BeganBefore => "are of transactions that began before the log or the window",
-            LeftOut::Protocol => "are calls of the protocol, and no statements",
-            LeftOut::NoDatabase => "have no database in the log",
-            LeftOut::OtherDatabase => "are in databases that are not rehearsed",
-            LeftOut::PreparedBefore => "were prepared before the log or the window",
-            LeftOut::Cancelled => "were cancelled by their clients",
+            LeftOut::CallsOut => "with a program, or a file of the server's machine",
+            LeftOut::OfServer => "of the server itself, its settings, accounts or sessions",
+            LeftOut::NoParameters => "with parameters that the log does not have",
+            LeftOut::NoText => "whose text is cut or not UTF-8",
+            LeftOut::BeganBefore => "of transactions that began before the log or the window",
+            LeftOut::Protocol => "that only the protocol has, and no text",
+            LeftOut::NoDatabase => "without a database in the log",
+            LeftOut::OtherDatabase => "in databases that are not rehearsed",
+            LeftOut::PreparedBefore => "prepared before the log or the window",
+            LeftOut::Cancelled => "cancelled by their clients",
         }
     }
 }
@@ -173,6 +180,8 @@ pub struct Logged {
     pub rows: Option<u64>,
     /// What it does to its session's transaction.
     pub boundary: Boundary,
+    /// Whether it only reads, as far as its words say.
+    pub reads: bool,
 }
 
 /// What a statement does to its session's transaction.
@@ -226,6 +235,7 @@ mod tests {
                     rows: None,
                     failed: false,
                     boundary: Boundary::Within,
+                    reads: true,
                 };
                 statements
             ],

@@ -10,12 +10,13 @@ use paced::Pacer;
 
 #[cfg(target_os = "linux")]
 use crate::drilled::DrillProvider;
+use crate::error::EngineError;
 use crate::home::home;
 use crate::hooks::HostHooks;
 use crate::options::{FrontKind, Options};
 use crate::patience::Patience;
 use crate::product_options::{OptionSpec, ProductOptions};
-use crate::real::{Engine, EngineError};
+use crate::real::Engine;
 use crate::recorder::RecordedServers;
 #[cfg(target_os = "linux")]
 use crate::rehearsed::RehearsalProvider;

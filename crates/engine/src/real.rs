@@ -4,10 +4,16 @@ use std::collections::BTreeMap;
 
 use model::Duration;
 
+use crate::error::EngineError;
+
 #[cfg(target_os = "linux")]
 use crate::logged::{LogSession, Login};
+#[cfg(target_os = "linux")]
+use crate::recorder::Recorder;
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
+#[cfg(target_os = "linux")]
+use reading::object::ObjectUse;
 use workload::{Driver, Value};
 
 /// Reported when a cold start is requested of an external server.
@@ -41,6 +47,21 @@ pub trait Engine: Sync {
         Err(EngineError::Missing(
             "this engine plays no statements of a log".to_owned(),
         ))
+    }
+
+    /// A recorder of its server, which logs in by itself; by default there is none.
+    #[cfg(target_os = "linux")]
+    fn recorder(&self) -> Option<Box<dyn Recorder>> {
+        None
+    }
+
+    /// Tables and indexes that were used since [`Engine::start`], once all logged sessions are closed; by default they are not counted.
+    ///
+    /// # Errors
+    /// When the engine does not answer.
+    #[cfg(target_os = "linux")]
+    fn objects(&self) -> Result<Vec<ObjectUse>, EngineError> {
+        Ok(Vec::new())
     }
 
     /// Called after the schema scripts of session `session` have run and before anything is loaded:
@@ -215,32 +236,6 @@ pub enum WaitKind {
     Client,
     /// Something else inside the engine.
     Other,
-}
-
-/// The failure of an engine.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// It is not on this machine, or not usable, with the remedy.
-    #[error("{0}")]
-    Missing(String),
-    /// It refused, or ended; with its own message.
-    #[error("{what}: {why}")]
-    Failed {
-        /// The operation.
-        what: String,
-        /// The cause.
-        why: String,
-    },
-}
-
-impl EngineError {
-    /// The error that the operation `what` failed because of `why`.
-    pub fn failed(what: impl Into<String>, why: impl ToString) -> EngineError {
-        EngineError::Failed {
-            what: what.into(),
-            why: why.to_string(),
-        }
-    }
 }
 
 /// How often [`WaitSampler::sample`] is called: often enough for a second's share within a few per

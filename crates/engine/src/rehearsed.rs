@@ -19,6 +19,7 @@ use std::sync::Arc;
 use host::orphans::Registration;
 use host::site::Site;
 use model::Bytes;
+use serde::{Deserialize, Serialize};
 
 use crate::logged::{LogError, LogRequest, Login, StatementLog};
 use crate::{Engine, EngineError, Options, Patience, ProductOptions};
@@ -82,6 +83,25 @@ pub trait RehearsedProduct: Send + Sync {
     /// What they lack, or why this machine's programs cannot restore them, with the remedy.
     fn inspect_dumps(&self, _dumps: &[PathBuf]) -> Result<BackupFacts, EngineError> {
         Err(no_dumps(self.name()))
+    }
+
+    /// Notes where the directories of a backup are that lie elsewhere: those that the user names, by the names that the backup has for
+    /// them.
+    ///
+    /// # Errors
+    /// When one is missing, is none of this backup, or is not what it should be.
+    fn add_directories(
+        &self,
+        _facts: &mut BackupFacts,
+        named: &BTreeMap<String, PathBuf>,
+    ) -> Result<(), EngineError> {
+        match named.keys().next() {
+            None => Ok(()),
+            Some(name) => Err(EngineError::Missing(format!(
+                "--tablespace {name}: a backup of {} has none elsewhere; leave it out",
+                self.name()
+            ))),
+        }
     }
 
     /// Adds settings from the text of the file `name`, which take precedence over those that were found.
@@ -221,10 +241,12 @@ pub struct Rehearsed<'a> {
     pub sessions: u32,
     /// Whether its sessions may only read.
     pub reads_only: bool,
+    /// Settings by which it logs statements, as the server of the log did; what it logs is discarded.
+    pub logging: &'a BTreeMap<String, String>,
 }
 
 /// What a backup is.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BackupFacts {
     /// The server's version, as the backup has it.
     pub version: String,
@@ -242,6 +264,8 @@ pub struct BackupFacts {
     pub assumed: Vec<String>,
     /// The only databases that there are; `None`: all that the server had.
     pub databases: Option<Vec<String>>,
+    /// Directories of it that lie elsewhere, by its names for them.
+    pub elsewhere: BTreeMap<String, PathBuf>,
     /// Whether it is in archives, and has to be unpacked before it is staged.
     pub is_packed: bool,
 }

@@ -17,6 +17,7 @@ pub mod cause;
 mod counter;
 pub mod fact;
 pub mod histogram;
+pub mod object;
 mod role;
 
 pub use counter::DiskCounter;

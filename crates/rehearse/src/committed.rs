@@ -1,6 +1,6 @@
-//! Which transactions have ended: those that must end first are waited for.
+//! Which transactions that write have ended: those that must end first are waited for.
 //!
-//! Transactions are ranked by when they ended in the log. One that began after the first `n` had ended waits until all of these
+//! They are ranked by when they ended in the log. A transaction that began after the first `n` had ended waits until all of these
 //! have ended here too. That is coarser than what they locked, and takes one number a transaction.
 
 use std::collections::BTreeMap;

@@ -118,6 +118,9 @@ pub enum RehearsalError {
     /// A record cannot be kept.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// The outcome of a finished trial is gone, or damaged.
+    #[error("{}: the outcome of a trial cannot be read; rerun the command to repeat that trial, or add --fresh to repeat all", .0.display())]
+    Kept(PathBuf),
     /// A trial failed.
     #[error("{layout}: {why}")]
     Trial {
@@ -127,6 +130,6 @@ pub enum RehearsalError {
         why: String,
     },
     /// The user pressed Ctrl-C.
-    #[error("interrupted; the trials that were finished are kept")]
+    #[error("interrupted; the trials that were finished are kept: rerun the command to resume")]
     Interrupted,
 }

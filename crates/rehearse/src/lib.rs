@@ -9,16 +9,19 @@
 //! Or a server of the user's restores the backup for each trial, to directories that stand for the layout's volumes, and the log is
 //! played there (`served`).
 //!
-//! The log's sessions are played in their order, and no transaction begins before one that had ended before it in the log
+//! The log's sessions are played in their order, and no transaction begins before one that writes and had ended before it in the log
 //! ([`Schedule`]).
 
 #![cfg(target_os = "linux")]
 
 mod committed;
+mod document;
 mod error;
+mod kept;
 mod outcome;
 mod pace;
 mod player;
+mod recording;
 mod request;
 mod restored;
 mod run;
@@ -29,7 +32,7 @@ mod volumes;
 pub use error::RehearsalError;
 pub use pace::Pace;
 pub use request::{LayoutFile, RehearsalRequest, RehearsedEngine, ResolvedRehearsal, Source};
-pub use run::Step;
+pub use run::{PROFILE, Step};
 pub use schedule::{Order, Schedule};
 
 /// Checks that this machine can have modelled disks with file systems.

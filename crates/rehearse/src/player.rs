@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use super::committed::Committed;
 use super::outcome::Outcome;
 use super::pace::Pace;
-use super::schedule::{Planned, PlannedSession, Schedule};
+use super::schedule::{End, Planned, PlannedSession, Schedule};
 use engine::Engine;
 use engine::logged::{Boundary, LogSession, Logged, Played};
 
@@ -38,7 +38,7 @@ pub(crate) struct LogPlayer {
     pub(crate) pace: Pace,
     /// Whether texts of errors are kept, which may have values of the user's.
     with_text: bool,
-    /// What came of the last trial.
+    /// The outcome of the last trial.
     outcome: Mutex<Outcome>,
 }
 
@@ -96,7 +96,7 @@ impl LogPlayer {
         }
     }
 
-    /// What came of the last trial.
+    /// The outcome of the last trial.
     pub(crate) fn take_outcome(&self) -> Outcome {
         std::mem::take(&mut *self.outcome.lock())
     }
@@ -114,7 +114,7 @@ impl Player for LogPlayer {
             player: self,
             engine,
             clock,
-            committed: Committed::new(self.schedule.transactions),
+            committed: Committed::new(self.schedule.writing),
             stopped,
             barrier: Barrier::new(self.schedule.lanes.len() + 1),
             begin: OnceLock::new(),
@@ -141,6 +141,10 @@ impl Player for LogPlayer {
         }
         *self.outcome.lock() = all.outcome;
         Ok(all.performance)
+    }
+
+    fn collect(&self, engine: &dyn Engine) {
+        self.outcome.lock().used(engine.objects());
     }
 }
 
@@ -209,6 +213,7 @@ impl Stage<'_> {
             failed: false,
             rows: None,
             boundary: Boundary::Within,
+            reads: true,
         };
         let mut shortest = i64::MAX;
         for _ in 0..TRIPS {
@@ -239,9 +244,9 @@ impl Stage<'_> {
             lane.outcome.not_played += 1;
             lane.outcome
                 .differs(&statement.logged.form, || format!("not played: {why}"));
-            if let Some(rank) = statement.ends {
+            if let Some(end) = statement.ends {
                 lane.failed(why.to_owned());
-                self.committed.ended(rank);
+                self.ended(end);
             }
         }
     }
@@ -300,12 +305,20 @@ impl Stage<'_> {
                 open.1.get_or_insert(error.to_owned());
             }
         }
-        if let Some(rank) = planned.ends {
+        if let Some(end) = planned.ends {
             let (start, error) = playing.open.take().expect("it was opened above");
             lane.ended(ended, ended - start, error);
-            self.committed.ended(rank);
+            self.ended(end);
         }
         Ok(())
+    }
+
+    /// A transaction has ended: others may wait for one that writes.
+    fn ended(&self, end: End) {
+        match end {
+            End::Writes(rank) => self.committed.ended(rank),
+            End::Reads => {}
+        }
     }
 
     /// When a statement is to be sent.

@@ -1,14 +1,14 @@
 //! A request for a rehearsal, and what it resolves to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::logged::{LogRequest, StatementLog};
+use engine::logged::{LogRequest, Logged, LoggedSession, StatementLog};
 use engine::rehearsed::{BackupFacts, LogFile, RehearsalProvider, RehearsedProduct};
 use engine::{EngineProvider, Engines, Options};
-use experiment::plan::Plan;
+use experiment::plan::{Plan, digest_of};
 use experiment::spec::{Amount, Arm, EngineName, ExperimentText, Idle, Mode, Spec, Temperature};
 use lab::Prepared;
 use lab::inventory::Inventory;
@@ -97,6 +97,26 @@ impl Source {
             Source::OnServer(options) => options.backup.clone().unwrap_or_default(),
         }
     }
+
+    /// Names, sizes and times of the entries of its directories: a copy that is made anew in a directory has others.
+    fn stamps(&self, facts: &BackupFacts) -> Vec<String> {
+        let own = match self {
+            Source::Backup(backup) => std::slice::from_ref(backup),
+            Source::Dumps(dumps) => dumps,
+            // It is on the server; the facts have what its header says.
+            Source::OnServer(_) => &[],
+        };
+        let directories = own.iter().chain(facts.elsewhere.values());
+        let entries = directories.filter_map(|directory| std::fs::read_dir(directory).ok());
+        let stamp = |entry: DirEntry| {
+            let metadata = entry.metadata().ok()?;
+            let (name, changed) = (entry.file_name(), metadata.modified().ok());
+            Some(format!("{name:?} {} {changed:?}", metadata.len()))
+        };
+        let mut stamps: Vec<String> = entries.flatten().flatten().filter_map(stamp).collect();
+        stamps.sort();
+        stamps
+    }
 }
 
 /// What is rehearsed, and how.
@@ -106,6 +126,8 @@ pub struct RehearsalRequest {
     pub layouts: Vec<LayoutFile>,
     /// The database.
     pub source: Source,
+    /// Directories of a backup that lie elsewhere, by its names for them.
+    pub elsewhere: BTreeMap<String, PathBuf>,
     /// A file with settings of its server, which take precedence over those of a backup.
     pub settings: Option<PathBuf>,
     /// The log.
@@ -116,12 +138,16 @@ pub struct RehearsalRequest {
     pub pace: Pace,
     /// What is kept of the order of its transactions.
     pub order: Order,
+    /// Whether the server logs statements as that of the log did.
+    pub logs_statements: bool,
     /// How often on each layout.
     pub blocks: u32,
     /// Seed of latencies and of the order of trials.
     pub seed: u64,
     /// The share of statements that must end as recorded for a verdict.
     pub fidelity: f64,
+    /// Whether a profile of the first layout is recorded.
+    pub record: bool,
     /// Whether texts of statements are shown.
     pub with_text: bool,
     /// Files with disks and machines of the user's own.
@@ -162,6 +188,9 @@ impl RehearsalRequest {
         let (mut spec, inventory, idle) = self.layouts(engines, engine)?;
         let facts = self.inspect(&*product)?;
         let mut log = self.read_log(&*product, &facts)?;
+        if !self.logs_statements {
+            log.logging.clear();
+        }
         if let Some(databases) = &facts.databases {
             log.keep_databases(databases);
             if log.sessions.is_empty() {
@@ -177,6 +206,7 @@ impl RehearsalRequest {
             exact_us: log.exact_us,
             ..StatementLog::default()
         };
+        let content = digest(&logged, &facts, &self.source.stamps(&facts));
         let schedule = Schedule::of(logged, self.order);
         if schedule.sessions() > SESSIONS_MAX {
             return Err(RehearsalError::Sessions {
@@ -202,6 +232,10 @@ impl RehearsalRequest {
                 "order".to_owned(),
                 format!("{:?}", self.order).to_lowercase(),
             ),
+            // Files of other content make another plan, and texts of errors are kept or are not.
+            ("content".to_owned(), content),
+            ("with-text".to_owned(), self.with_text.to_string()),
+            ("statement log".to_owned(), format!("{:?}", log.logging)),
         ]);
         if let Source::OnServer(options) = &self.source {
             let facts = options.facts(engine.provider, &spec.arms);
@@ -332,6 +366,7 @@ impl RehearsalRequest {
             Source::Dumps(dumps) => product.inspect_dumps(dumps),
             Source::OnServer(_) => product.inspect(Path::new(&self.source.named())),
         }?;
+        product.add_directories(&mut facts, &self.elsewhere)?;
         if let Some(file) = &self.settings {
             let text = files::input::named(file);
             let text = text.map_err(|source| RehearsalError::SettingsFile {
@@ -373,6 +408,24 @@ impl RehearsalRequest {
             source,
         })
     }
+}
+
+/// A digest of what is played, and of what is known of the database.
+fn digest(log: &StatementLog, facts: &BackupFacts, stamps: &[String]) -> String {
+    let mut digest = digest_of(format!("{facts:?} {stamps:?}").as_bytes());
+    for LoggedSession { login, statements } in &log.sessions {
+        digest = digest_of(format!("{digest} {login:?}").as_bytes());
+        for Logged {
+            text,
+            parameters,
+            start_us,
+            ..
+        } in statements
+        {
+            digest = digest_of(format!("{digest} {start_us} {parameters:?} {text}").as_bytes());
+        }
+    }
+    digest
 }
 
 /// The arms of a layout's file, without what others say of them; one alone is called as its file.

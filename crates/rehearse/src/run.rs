@@ -1,34 +1,32 @@
 //! Runs a rehearsal: copies, then trials, then the document.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use analysis::report::rehearsal::document::{
-    Backup, Differing, Durations, Layout, Log, Rehearsal, SCHEMA, Statement,
-};
+use analysis::report::rehearsal::document::Rehearsal;
 use engine::hooks::HostHooks;
 use engine::rehearsed::BackupFacts;
-use experiment::plan::digest_of;
-use experiment::record::Outcome as Ended;
+use experiment::plan::Trial;
+use experiment::record::{Outcome as Ended, Record};
 use experiment::results::Results;
-use files::Folder;
+use files::{Folder, Readers};
 use host::orphans::Registration;
 use lab::trial::real::{Event, Supply, run_trial};
 use model::Bytes;
 
 use super::error::RehearsalError;
+use super::kept::Kept;
 use super::outcome::Outcome;
 use super::player::LogPlayer;
+use super::recording::RecordedPlayer;
 use super::request::{ResolvedRehearsal, Source};
 use super::volumes::Copies;
 
-/// Kinds of statements in the document, apart from those that became slower.
-const STATEMENTS_MAX: usize = 20;
-
-/// Kinds of statements that ended otherwise, in the document.
-const DIFFERING_MAX: usize = 10;
+/// The profile that was recorded, in the folder of a rehearsal.
+pub const PROFILE: &str = "profile.toml";
 
 /// Where the images of volumes are, in the folder of a rehearsal.
 const IMAGES: &str = "volumes";
@@ -36,12 +34,16 @@ const IMAGES: &str = "volumes";
 /// Progress of a rehearsal.
 #[derive(Clone, Debug)]
 pub enum Step<'a> {
+    /// Some trials were finished by an earlier run, which leaves these outstanding.
+    Resumed(usize),
     /// Dumps are being restored, or a backup is being unpacked; what is being done.
     Restoring(&'a str),
     /// The backup is being copied for a layout.
     Copying(&'a str),
     /// A trial begins: layout, its number from 1, and how many there are.
     Trial(&'a str, usize, usize),
+    /// One more trial of the first layout begins, which is recorded.
+    Recording,
     /// A phase of it.
     Phase(&'a str),
     /// Something could not be cleaned up.
@@ -57,7 +59,7 @@ enum Stored {
 }
 
 impl ResolvedRehearsal {
-    /// Runs all trials, and writes their records to `results`.
+    /// Runs the trials that have no record in `results` yet, and writes theirs. Returns the document of all.
     ///
     /// # Errors
     /// When one fails, or the user pressed Ctrl-C.
@@ -68,30 +70,75 @@ impl ResolvedRehearsal {
         hooks: &HostHooks,
         observe: &(dyn Fn(Step<'_>) + Sync),
     ) -> Result<Rehearsal, RehearsalError> {
-        if let Source::OnServer(options) = &self.request.source {
-            return self.run_on_server(options, results, hooks, observe);
-        }
         let own = Folder::open(results.folder())?;
-        let images = own.new_folder(IMAGES.as_ref())?;
-        let ended = self.run_in(&images, results, registration, hooks, observe);
-        // They hold the user's data.
-        if let Err(error) = std::fs::remove_dir_all(results.folder().join(IMAGES)) {
-            observe(Step::Warning(&format!(
-                "{}: {error}; it holds copies of the database: remove it",
-                results.folder().join(IMAGES).display()
-            )));
+        let kept = Kept::open(&own)?;
+        let outstanding = self.outstanding(results, &kept);
+        if outstanding.len() < self.prepared.plan().trials().len() {
+            observe(Step::Resumed(outstanding.len()));
         }
-        ended
+        // One that is there before any trial is another rehearsal's.
+        if outstanding.len() == self.prepared.plan().trials().len() && own.holds(PROFILE.as_ref()) {
+            own.remove_file(PROFILE.as_ref())?;
+        }
+        let is_recorded = !self.request.record || own.holds(PROFILE.as_ref());
+        if let Source::OnServer(options) = &self.request.source {
+            if !outstanding.is_empty() {
+                self.run_on_server(options, &outstanding, (results, &kept), hooks, observe)?;
+            }
+        } else if !outstanding.is_empty() || !is_recorded {
+            // A rehearsal that was killed leaves them.
+            remove_images(results).map_err(RehearsalError::Volumes)?;
+            let images = own.new_folder(IMAGES.as_ref())?;
+            let ended = self.run_in(
+                &images,
+                (results, &kept),
+                (&outstanding, !is_recorded),
+                registration,
+                hooks,
+                observe,
+            );
+            // They hold the user's data.
+            if let Err(error) = remove_images(results) {
+                observe(Step::Warning(&format!(
+                    "{}: {error}; it holds copies of the database: remove it",
+                    results.folder().join(IMAGES).display()
+                )));
+            }
+            ended?;
+        }
+        let mut outcomes: BTreeMap<&str, Outcome<String>> = BTreeMap::new();
+        let plan = self.prepared.plan();
+        for trial in plan.trials() {
+            let outcome = kept.outcome(plan, trial);
+            let outcome = outcome.ok_or_else(|| kept.unreadable(plan, trial))?;
+            outcomes.entry(&trial.arm).or_default().merge(outcome);
+        }
+        let facts = kept.backup();
+        Ok(self.document(&outcomes, facts.as_ref().unwrap_or(&self.facts)))
+    }
+
+    /// Trials without a record, or without an outcome.
+    fn outstanding(&self, results: &Results, kept: &Kept) -> Vec<Trial> {
+        let plan = self.prepared.plan();
+        let without_record = results.outstanding();
+        let is_outstanding =
+            |trial: &&Trial| without_record.contains(trial) || kept.outcome(plan, trial).is_none();
+        plan.trials()
+            .iter()
+            .filter(is_outstanding)
+            .cloned()
+            .collect()
     }
 
     fn run_in(
         &self,
         images: &Folder,
-        results: &Results,
+        (results, kept): (&Results, &Kept),
+        (trials, is_to_record): (&[Trial], bool),
         registration: &Arc<Registration>,
         hooks: &HostHooks,
         observe: &(dyn Fn(Step<'_>) + Sync),
-    ) -> Result<Rehearsal, RehearsalError> {
+    ) -> Result<(), RehearsalError> {
         // The emulator works in its own directory.
         let folder = images
             .path()
@@ -104,6 +151,7 @@ impl ResolvedRehearsal {
             self.request.pace,
             self.request.with_text,
         );
+        let recorded = RecordedPlayer::new(&player);
         let mut copies = Copies {
             product: Arc::clone(&self.product),
             registration: Arc::clone(registration),
@@ -113,12 +161,18 @@ impl ResolvedRehearsal {
             logins: self.schedule.logins(),
             schedule: &self.schedule,
             reads_only: self.request.log.reads_only,
+            logging: &self.log.logging,
             player: &player,
             staged: Vec::new(),
         };
+        let arms: BTreeSet<&str> = trials
+            .iter()
+            .map(|trial| &*trial.arm)
+            .chain(is_to_record.then(|| &*plan.arms[0].name))
+            .collect();
         match &self.request.source {
             Source::Backup(backup) if !self.facts.is_packed => {
-                self.stage_all(&mut copies, backup, hooks, observe)?;
+                self.stage_all(&mut copies, backup, &arms, observe)?;
             }
             source => {
                 let restored = copies.restore(source, &plan.arms[0].settings, &|what| {
@@ -127,76 +181,95 @@ impl ResolvedRehearsal {
                 let staged = self
                     .check_space(&folder, &copies.facts, Stored::Restored)
                     .and_then(|()| {
-                        self.stage_all(&mut copies, restored.directory(), hooks, observe)
+                        self.stage_all(&mut copies, restored.directory(), &arms, observe)
                     });
                 let ended = restored.end();
                 staged?;
                 ended?;
             }
         }
-        let outcomes = self.trials(&copies, &player, results, hooks, observe)?;
-        Ok(self.document(&outcomes, &copies.facts))
-    }
-
-    /// Runs all trials on files and servers of `supply`, on which `player` plays.
-    pub(crate) fn trials(
-        &self,
-        supply: &dyn Supply,
-        player: &LogPlayer,
-        results: &Results,
-        hooks: &HostHooks,
-        observe: &(dyn Fn(Step<'_>) + Sync),
-    ) -> Result<BTreeMap<&str, Outcome>, RehearsalError> {
-        let mut outcomes: BTreeMap<&str, Outcome> = BTreeMap::new();
-        let trials = self.prepared.plan().trials();
-        for (number, trial) in trials.iter().enumerate() {
-            observe(Step::Trial(&trial.arm, number + 1, trials.len()));
-            let id = self.prepared.id(trial);
-            let report = |event: Event| match event {
-                Event::Phase(phase) => observe(Step::Phase(phase)),
-                Event::Second(_) => {}
-                Event::Left(what) => observe(Step::Warning(&what)),
-            };
-            let stop = || hooks.interrupted.load(Ordering::Relaxed);
-            let subject = self.prepared.subject(&id);
-            let record = run_trial(&subject, supply, &report, &stop);
-            let record = record.map_err(|_| RehearsalError::Interrupted)?;
-            let record = self.prepared.noted(&id, record);
-            results.write(&record)?;
-            if let Ended::Failed { error } = record.outcome {
-                return Err(RehearsalError::Trial {
-                    layout: trial.arm.clone(),
-                    why: error,
-                });
+        kept.keep_backup(&copies.facts)?;
+        self.trials(trials, (&copies, &player), (results, kept), hooks, observe)?;
+        if is_to_record {
+            observe(Step::Recording);
+            copies.player = &recorded;
+            let mut trials = plan.trials().iter();
+            let first = trials.find(|trial| trial.arm == plan.arms[0].name);
+            let record = self.trial(first.expect("each arm has one"), &copies, hooks, observe)?;
+            check_finished(&record)?;
+            let own = Folder::open(results.folder())?;
+            match recorded.take().and_then(|profile| {
+                profile::write(PROFILE, &profile).map_err(|error| error.to_string())
+            }) {
+                Ok(text) => own.write(PROFILE.as_ref(), text.as_bytes(), Readers::OwnerOnly)?,
+                Err(why) => observe(Step::Warning(&format!("no profile was recorded: {why}"))),
             }
-            let outcome = outcomes.entry(&trial.arm).or_default();
-            outcome.merge(player.take_outcome());
-        }
-        Ok(outcomes)
-    }
-
-    /// Copies a backup to the volumes of each layout.
-    fn stage_all(
-        &self,
-        copies: &mut Copies<'_>,
-        backup: &Path,
-        hooks: &HostHooks,
-        observe: &(dyn Fn(Step<'_>) + Sync),
-    ) -> Result<(), RehearsalError> {
-        for arm in &self.prepared.plan().arms {
-            observe(Step::Copying(&arm.name));
-            let stage = &self.prepared.ready(&arm.name).1.stage;
-            copies.stage(backup, &arm.settings, stage)?;
-            self.check_interrupted(hooks)?;
         }
         Ok(())
     }
 
-    fn check_interrupted(&self, hooks: &HostHooks) -> Result<(), RehearsalError> {
-        match hooks.interrupted.load(Ordering::Relaxed) {
-            true => Err(RehearsalError::Interrupted),
-            false => Ok(()),
+    /// Runs these trials on files and servers of `supply`, on which `player` plays.
+    pub(crate) fn trials(
+        &self,
+        trials: &[Trial],
+        (supply, player): (&dyn Supply, &LogPlayer),
+        (results, kept): (&Results, &Kept),
+        hooks: &HostHooks,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<(), RehearsalError> {
+        for (number, trial) in trials.iter().enumerate() {
+            observe(Step::Trial(&trial.arm, number + 1, trials.len()));
+            let record = self.trial(trial, supply, hooks, observe)?;
+            // A record says that there is this, too.
+            kept.keep(
+                self.prepared.plan(),
+                trial,
+                &player.take_outcome().by_hash(),
+            )?;
+            results.write(&record)?;
+            check_finished(&record)?;
         }
+        Ok(())
+    }
+
+    /// Runs a trial, which may have failed.
+    fn trial(
+        &self,
+        trial: &Trial,
+        supply: &dyn Supply,
+        hooks: &HostHooks,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<Record, RehearsalError> {
+        let id = self.prepared.id(trial);
+        let report = |event: Event| match event {
+            Event::Phase(phase) => observe(Step::Phase(phase)),
+            Event::Second(_) => {}
+            Event::Left(what) => observe(Step::Warning(&what)),
+        };
+        let stop = || hooks.interrupted.load(Ordering::Relaxed);
+        let record = run_trial(&self.prepared.subject(&id), supply, &report, &stop);
+        let record = record.map_err(|_| RehearsalError::Interrupted)?;
+        Ok(self.prepared.noted(&id, record))
+    }
+
+    /// Copies a backup to the volumes of these layouts.
+    fn stage_all(
+        &self,
+        copies: &mut Copies<'_>,
+        backup: &Path,
+        layouts: &BTreeSet<&str>,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<(), RehearsalError> {
+        let arms = self.prepared.plan().arms.iter();
+        for arm in arms.filter(|arm| layouts.contains(&*arm.name)) {
+            observe(Step::Copying(&arm.name));
+            let stage = &self.prepared.ready(&arm.name).1.stage;
+            copies.stage(backup, &arm.settings, stage)?;
+            if copies.hooks.interrupted.load(Ordering::Relaxed) {
+                return Err(RehearsalError::Interrupted);
+            }
+        }
+        Ok(())
     }
 
     /// Checks that there is room for a copy for each layout, for what a trial writes, and for a database that is still to be restored.
@@ -234,126 +307,22 @@ impl ResolvedRehearsal {
             }),
         }
     }
+}
 
-    pub(crate) fn document(
-        &self,
-        outcomes: &BTreeMap<&str, Outcome>,
-        facts: &BackupFacts,
-    ) -> Rehearsal {
-        let request = &self.request;
-        let schedule = &self.schedule;
-        let arms = || self.prepared.plan().arms.iter();
-        let none = Outcome::default();
-        let of = |name: &str| outcomes.get(name).unwrap_or(&none);
-        let shown = |form: &str| request.with_text.then(|| form.to_owned());
-        let layouts: Vec<Layout> = arms()
-            .map(|arm| layout(&arm.name, of(&arm.name), self))
-            .collect();
-        let mut forms: BTreeMap<&str, Vec<Durations>> = BTreeMap::new();
-        for (place, arm) in arms().enumerate() {
-            for (form, took_us) in &of(&arm.name).took_us {
-                let all = forms
-                    .entry(form)
-                    .or_insert_with(|| vec![Durations::default(); layouts.len()]);
-                all[place] = Durations::of(took_us.clone());
-            }
-        }
-        let mut statements: Vec<(f64, Statement)> = forms
-            .into_iter()
-            .map(|(form, layouts)| {
-                let totals = || layouts.iter().map(|durations| durations.total_ms);
-                let spread = totals().fold(0.0, f64::max) - totals().fold(f64::MAX, f64::min);
-                // Of one layout, those that take most.
-                let weight = match layouts.len() {
-                    1 => layouts[0].total_ms,
-                    _ => spread,
-                };
-                let id = digest_of(form.as_bytes());
-                let form = shown(form);
-                (weight, Statement { id, form, layouts })
-            })
-            .collect();
-        statements.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let total_ms = layouts.first().map_or(0.0, |first| first.total_ms);
-        let mut place = 0;
-        statements.retain(|(_, statement)| {
-            place += 1;
-            let mut others = 1..layouts.len();
-            place <= STATEMENTS_MAX || others.any(|other| statement.is_slower(other, total_ms))
-        });
-        let mut differing: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
-        for arm in arms() {
-            for (form, found) in &of(&arm.name).differing {
-                let entry = differing.entry(form).or_insert((0, &found.first));
-                entry.0 += found.count;
-            }
-        }
-        let mut differing: Vec<Differing> = differing
-            .into_iter()
-            .map(|(form, (count, first))| Differing {
-                id: digest_of(form.as_bytes()),
-                form: shown(form),
-                count,
-                first: first.to_owned(),
-            })
-            .collect();
-        differing.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.id.cmp(&b.id)));
-        differing.truncate(DIFFERING_MAX);
-        let left_out = self.log.left_out.iter();
-        Rehearsal {
-            schema: SCHEMA.to_owned(),
-            backup: Backup {
-                server: format!("{} {}", self.product.name(), facts.version),
-                kind: facts.kind.clone(),
-                bytes: facts.size.0,
-                settings: facts.settings.clone(),
-                changed: facts.changed.clone(),
-            },
-            log: Log {
-                form: self.log.form.clone(),
-                statements: schedule.statements,
-                transactions: u64::from(schedule.transactions),
-                sessions: self.sessions,
-                sessions_at_a_time: schedule.sessions(),
-                lasted_s: (schedule.until_us - schedule.from_us) as f64 / 1e6,
-                pace: request.pace.to_string(),
-                left_out: left_out
-                    .map(|(why, count)| (why.reason().to_owned(), *count))
-                    .collect(),
-                began_before: self.log.began_before,
-                half_line: self.log.half_line,
-                has_durations: self.log.has_durations,
-                has_errors: self.log.has_errors,
-            },
-            fidelity_min: request.fidelity,
-            assumed: facts.assumed.iter().chain(&self.assumed).cloned().collect(),
-            layouts,
-            statements: statements
-                .into_iter()
-                .map(|(_, statement)| statement)
-                .collect(),
-            differing,
-        }
+/// Checks that a trial completed.
+fn check_finished(record: &Record) -> Result<(), RehearsalError> {
+    match &record.outcome {
+        Ended::Finished => Ok(()),
+        Ended::Failed { error } => Err(RehearsalError::Trial {
+            layout: record.arm.clone(),
+            why: error.clone(),
+        }),
     }
 }
 
-fn layout(name: &str, outcome: &Outcome, of: &ResolvedRehearsal) -> Layout {
-    let mean = |us: u64| us as f64 / 1e3 / (outcome.played as f64).max(1.0);
-    let server = match of.request.pace {
-        super::Pace::Closed => None,
-        super::Pace::Original(_) => Some(outcome.server_late_us),
-    };
-    Layout {
-        name: name.to_owned(),
-        played: outcome.played,
-        not_played: outcome.not_played,
-        fidelity: outcome.fidelity(),
-        total_ms: outcome.total_us() as f64 / 1e3,
-        order_ms: outcome.order_us as f64 / 1e3,
-        pauses_ms: outcome.pauses_us as f64 / 1e3,
-        player_late_ms: mean(outcome.player_late_us.sum),
-        player_late_max_ms: outcome.player_late_us.max as f64 / 1e3,
-        server_late_ms: server.map(|late| mean(late.sum)),
-        server_late_max_ms: server.map(|late| late.max as f64 / 1e3),
+fn remove_images(results: &Results) -> io::Result<()> {
+    match std::fs::remove_dir_all(results.folder().join(IMAGES)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }

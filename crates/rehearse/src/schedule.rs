@@ -11,7 +11,7 @@ const EXACT_US: i64 = 1_000;
 /// What is kept of the order of a log's transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// None begins before one that had ended before it in the log.
+    /// None begins before one that writes and had ended before it in the log.
     #[default]
     Commits,
     /// Each session keeps its own.
@@ -25,6 +25,8 @@ pub struct Schedule {
     pub(crate) lanes: Vec<Vec<PlannedSession>>,
     /// How many transactions there are.
     pub(crate) transactions: u32,
+    /// How many of them write.
+    pub(crate) writing: u32,
     /// How many statements.
     pub(crate) statements: u64,
     /// How exact the log's times are.
@@ -46,10 +48,19 @@ pub(crate) struct PlannedSession {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Planned {
     pub(crate) logged: Logged,
-    /// How many transactions have to have ended before it; more than 0 where it begins one.
+    /// How many transactions that write have to have ended before it, where it begins one.
     pub(crate) needs: u32,
-    /// The rank of the transaction that it ends.
-    pub(crate) ends: Option<u32>,
+    /// The transaction that it ends.
+    pub(crate) ends: Option<End>,
+}
+
+/// The end of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// All of its statements only read, so that none waits for it.
+    Reads,
+    /// One of them may have written; its rank among these, by when they ended in the log.
+    Writes(u32),
 }
 
 impl Schedule {
@@ -57,18 +68,18 @@ impl Schedule {
     pub fn of(log: StatementLog, order: Order) -> Schedule {
         let exact_us = log.exact_us.max(EXACT_US);
         let mut sessions: Vec<PlannedSession> = log.sessions.into_iter().map(planned).collect();
-        // When each transaction ended, and where its last statement is.
+        // When each transaction that writes ended, and where its last statement is.
         let mut ends: Vec<(i64, usize, usize)> = Vec::new();
         for (number, session) in sessions.iter().enumerate() {
             for (place, statement) in session.statements.iter().enumerate() {
-                if statement.ends.is_some() {
+                if let Some(End::Writes(_)) = statement.ends {
                     ends.push((ended_us(session, place), number, place));
                 }
             }
         }
         ends.sort_unstable();
         for (rank, (_, number, place)) in (0..).zip(&ends) {
-            sessions[*number].statements[*place].ends = Some(rank);
+            sessions[*number].statements[*place].ends = Some(End::Writes(rank));
         }
         for session in &mut sessions {
             for statement in &mut session.statements {
@@ -81,10 +92,12 @@ impl Schedule {
             }
         }
         let all = || sessions.iter().flat_map(|session| &session.statements);
+        let transactions = all().filter(|statement| statement.ends.is_some());
         let start = |statement: &Planned| statement.logged.start_us;
         let end = |statement: &Planned| statement.logged.end_us.unwrap_or(start(statement));
         Schedule {
-            transactions: ends.len() as u32,
+            transactions: transactions.count() as u32,
+            writing: ends.len() as u32,
             statements: all().count() as u64,
             exact_us,
             from_us: all().map(start).min().unwrap_or(0),
@@ -122,11 +135,12 @@ fn ended_us(session: &PlannedSession, place: usize) -> i64 {
 
 /// The statements of a session, those that begin and end a transaction marked.
 fn planned(session: engine::logged::LoggedSession) -> PlannedSession {
-    let mut is_open = false;
+    let (mut is_open, mut reads) = (false, true);
     let last = session.statements.len().saturating_sub(1);
     let statements = session.statements.into_iter().enumerate();
     let statements = statements.map(|(place, logged)| {
         let begins = !is_open;
+        reads = logged.reads && (begins || reads);
         match logged.boundary {
             Boundary::Begins => is_open = true,
             Boundary::Ends => is_open = false,
@@ -137,7 +151,8 @@ fn planned(session: engine::logged::LoggedSession) -> PlannedSession {
         Planned {
             logged,
             needs: u32::from(begins),
-            ends: ends.then_some(0),
+            // Ranks follow once all are known.
+            ends: ends.then_some(if reads { End::Reads } else { End::Writes(0) }),
         }
     });
     PlannedSession {
@@ -199,6 +214,7 @@ mod tests {
             failed: false,
             rows: None,
             boundary,
+            reads: text != "UPDATE",
         }
     }
 
@@ -219,6 +235,14 @@ mod tests {
         }
     }
 
+    /// Of a lane's first session, what each statement needs and ends.
+    fn needs(schedule: &Schedule, lane: usize) -> Vec<(u32, Option<End>)> {
+        let statements = schedule.lanes[lane][0].statements.iter();
+        statements
+            .map(|planned| (planned.needs, planned.ends))
+            .collect()
+    }
+
     #[test]
     fn a_transaction_needs_those_that_had_ended_and_none_that_had_not() {
         let first = vec![
@@ -227,19 +251,53 @@ mod tests {
             logged("COMMIT", 5, 10),
         ];
         // It begins within the first, and its next statement after it.
-        let second = vec![logged("SELECT", 4, 6), logged("SELECT", 12, 13)];
+        let second = vec![logged("UPDATE", 4, 6), logged("UPDATE", 12, 13)];
         let schedule = Schedule::of(log(vec![first, second]), Order::Commits);
         assert_eq!(schedule.lanes.len(), 2);
         assert_eq!(schedule.transactions, 3);
-        let needs = |lane: usize| -> Vec<(u32, Option<u32>)> {
-            let statements = schedule.lanes[lane][0].statements.iter();
-            statements
-                .map(|planned| (planned.needs, planned.ends))
-                .collect()
-        };
-        // The first SELECT ended at 6 (rank 0), the transaction at 10 (rank 1).
-        assert_eq!(needs(0), [(0, None), (0, None), (0, Some(1))]);
-        assert_eq!(needs(1), [(0, Some(0)), (2, Some(2))]);
+        // The first UPDATE ended at 6 (rank 0), the transaction at 10 (rank 1).
+        let writes = |rank| Some(End::Writes(rank));
+        assert_eq!(needs(&schedule, 0), [(0, None), (0, None), (0, writes(1))]);
+        assert_eq!(needs(&schedule, 1), [(0, writes(0)), (2, writes(2))]);
+    }
+
+    #[test]
+    fn none_waits_for_a_transaction_that_only_reads_and_that_one_waits_for_those_that_write() {
+        let reading = vec![
+            logged("BEGIN", 0, 1),
+            logged("SELECT", 1, 2),
+            logged("COMMIT", 2, 3),
+            // It waits for what was written at 6.
+            logged("SELECT", 20, 21),
+        ];
+        let writing = vec![
+            logged("SELECT", 4, 5),
+            logged("UPDATE", 5, 6),
+            // Opened by its first statement, it is one that writes to its end.
+            logged("BEGIN", 7, 8),
+            logged("UPDATE", 8, 9),
+            logged("SELECT", 9, 10),
+            logged("COMMIT", 10, 11),
+        ];
+        let schedule = Schedule::of(log(vec![reading, writing]), Order::Commits);
+        assert_eq!((schedule.transactions, schedule.writing), (5, 2));
+        let reads = Some(End::Reads);
+        assert_eq!(
+            needs(&schedule, 0),
+            [(0, None), (0, None), (0, reads), (2, reads)]
+        );
+        let writes = |rank| Some(End::Writes(rank));
+        assert_eq!(
+            needs(&schedule, 1),
+            [
+                (0, reads),
+                (0, writes(0)),
+                (1, None),
+                (0, None),
+                (0, None),
+                (0, writes(1))
+            ]
+        );
     }
 
     #[test]
@@ -253,20 +311,20 @@ mod tests {
         /// Every order of a log can be played to its end: what a transaction waits for never waits for it.
         #[test]
         fn no_transaction_waits_for_itself(
-            sessions in proptest::collection::vec(proptest::collection::vec((0i64..30, 0i64..30, 0u8..3), 1..8), 1..5)
+            sessions in proptest::collection::vec(proptest::collection::vec((0i64..30, 0i64..30, 0u8..4), 1..8), 1..5)
         ) {
             let sessions = sessions.into_iter().map(|statements| {
                 let mut at = 0;
                 statements.into_iter().map(|(gap, took, kind)| {
                     let start = at + gap;
                     at = start + took;
-                    logged(["BEGIN", "COMMIT", "SELECT"][usize::from(kind)], start, at)
+                    logged(["BEGIN", "COMMIT", "SELECT", "UPDATE"][usize::from(kind)], start, at)
                 }).collect()
             }).collect();
             let schedule = Schedule::of(log(sessions), Order::Commits);
             let mut lanes: Vec<Vec<Planned>> = schedule.lanes.into_iter()
                 .map(|lane| lane.into_iter().flat_map(|session| session.statements).collect()).collect();
-            let mut ended = vec![false; schedule.transactions as usize];
+            let mut ended = vec![false; schedule.writing as usize];
             let mut left: usize = lanes.iter().map(Vec::len).sum();
             while left > 0 {
                 let mark = ended.iter().take_while(|ended| **ended).count() as u32;
@@ -275,7 +333,7 @@ mod tests {
                     if lane.first().is_some_and(|planned| planned.needs <= mark) {
                         let planned = lane.remove(0);
                         left -= 1;
-                        if let Some(rank) = planned.ends {
+                        if let Some(End::Writes(rank)) = planned.ends {
                             ended[rank as usize] = true;
                         }
                     }

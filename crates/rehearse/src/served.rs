@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use analysis::report::rehearsal::document::Rehearsal;
 use engine::Options;
 use engine::hooks::HostHooks;
+use experiment::plan::Trial;
 use experiment::results::Results;
 use lab::trial::Subject;
 use lab::trial::real::{Placed, RunVolumes, Supply};
 
 use super::error::RehearsalError;
+use super::kept::Kept;
 use super::player::LogPlayer;
 use super::request::ResolvedRehearsal;
 use super::run::Step;
@@ -31,17 +32,18 @@ impl Supply for Served<'_> {
 }
 
 impl ResolvedRehearsal {
-    /// Runs all trials on the user's server, and puts back what was changed there.
+    /// Runs these trials on the user's server, and puts back what was changed there.
     ///
     /// # Errors
     /// When one fails, the server is not as it was, or the user pressed Ctrl-C.
     pub(crate) fn run_on_server(
         &self,
         options: &Options,
-        results: &Results,
+        trials: &[Trial],
+        (results, kept): (&Results, &Kept),
         hooks: &HostHooks,
         observe: &(dyn Fn(Step<'_>) + Sync),
-    ) -> Result<Rehearsal, RehearsalError> {
+    ) -> Result<(), RehearsalError> {
         let (plan, engine) = (self.prepared.plan(), self.prepared.engine());
         let volumes = RunVolumes::claim(plan, engine, options, false, hooks)?;
         let schedule = Arc::clone(&self.schedule);
@@ -50,14 +52,15 @@ impl ResolvedRehearsal {
             volumes: &volumes,
             player: &player,
         };
-        let outcomes = self.trials(&served, &player, results, hooks, observe);
+        kept.keep_backup(&self.facts)?;
+        let ended = self.trials(trials, (&served, &player), (results, kept), hooks, observe);
         let left = volumes.close();
         for what in left.others.iter().chain(&left.not_put_back) {
             observe(Step::Warning(what));
         }
-        let outcomes = outcomes?;
+        ended?;
         match left.not_put_back.is_empty() {
-            true => Ok(self.document(&outcomes, &self.facts)),
+            true => Ok(()),
             false => Err(RehearsalError::NotPutBack),
         }
     }

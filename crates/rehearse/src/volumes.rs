@@ -17,12 +17,11 @@ use engine::{EngineError, Started};
 use experiment::spec::{Placement, Settings};
 use files::Folder;
 use host::orphans::Registration;
-use lab::trial::real::{Placed, Supply};
+use lab::trial::real::{Placed, Player, Supply};
 use lab::trial::{Stage, Subject};
 use model::{Bytes, DiskSpec, MachineSpec, VolumeSpec, random};
 
 use super::error::RehearsalError;
-use super::player::LogPlayer;
 use super::schedule::Schedule;
 use engine::logged::Login;
 
@@ -40,7 +39,9 @@ pub(crate) struct Copies<'a> {
     pub(crate) logins: Vec<Login>,
     pub(crate) schedule: &'a Schedule,
     pub(crate) reads_only: bool,
-    pub(crate) player: &'a LogPlayer,
+    /// Settings by which servers log statements.
+    pub(crate) logging: &'a BTreeMap<String, String>,
+    pub(crate) player: &'a dyn Player,
     /// By placement: the folder of the images, and where they were mounted while they were staged.
     pub(crate) staged: Vec<Staged>,
 }
@@ -189,6 +190,7 @@ impl Copies<'_> {
             logins: &self.logins,
             sessions: self.schedule.sessions(),
             reads_only: self.reads_only,
+            logging: self.logging,
         };
         let on = CopyVolumes {
             site: &*mounted.site,

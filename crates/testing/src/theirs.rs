@@ -181,15 +181,21 @@ impl Theirs {
 
     /// What a query answers.
     pub fn sql(&self, sql: &str) -> String {
-        let output = Command::new(self.clients.program("psql"))
-            .args(["-XAtc", sql, "-h"])
+        let output = self.psql_command().args(["-XAtc", sql]).output();
+        let printed = output.expect("psql").stdout;
+        String::from_utf8(printed).unwrap().trim().to_owned()
+    }
+
+    /// `psql` on it, to which options are added.
+    pub fn psql_command(&self) -> Command {
+        let mut command = Command::new(self.clients.program("psql"));
+        command
+            .arg("-h")
             .arg(self.folder.path())
-            .args(["-p", &self.port.to_string(), "-U", "boss", "postgres"])
+            .args(["-p", &self.port.to_string(), "-U", "boss", "-d", "postgres"])
             // Not in its environment: a parallel test checks whether the password is in any.
-            .env("PGPASSFILE", self.path("pgpass"))
-            .output()
-            .expect("psql");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+            .env("PGPASSFILE", self.path("pgpass"));
+        command
     }
 }
 

@@ -72,6 +72,7 @@ pub fn advise(
         currency: Currency::default(),
         system_why: server.system_why(),
         scripts: server.product().and_then(engines::scripts),
+        rehearsal: None,
     };
     let mut document = request.advice(&tested, &names, go_on).map_err(refused)?;
     let finalists = Finalists {

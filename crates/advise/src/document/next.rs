@@ -30,6 +30,13 @@ impl DocumentBuilder<'_> {
         simulate.extend(catalogues());
         let scripts = self.names.scripts.unwrap_or(UNKNOWN);
         let engine = scripts.engine;
+        let rehearse = self.names.rehearsal.as_ref().map(|rehearsal| {
+            let mut rehearse = words(&["rehearse", rehearsal.option, &rehearsal.database]);
+            rehearse.extend(words(&["--statements", &rehearsal.statements]));
+            rehearse.extend(words(&["--layout", file, "--out", &rehearsal.out]));
+            rehearse.extend(catalogues());
+            rehearse
+        });
         let mut emulate = words(&["run", file, "--mode", "emulate", "--engine", engine]);
         if scripts.needs_server {
             emulate.extend(words(&["--server", "SERVER"]));
@@ -41,13 +48,18 @@ impl DocumentBuilder<'_> {
         }
         emulate.extend(words(&["--set", "engine.memory=SIZE"]));
         emulate.extend(catalogues());
-        let mut all = vec![
-            next("compare the finalists, simulated", simulate),
-            next(
-                "run your own workload on modelled disks before paying",
-                emulate,
-            ),
-        ];
+        let simulate = next("compare the finalists, simulated", simulate);
+        let mut all = match rehearse {
+            // What was asked for is on the screen.
+            Some(rehearse) => vec![
+                next("rehearse your own statements on the finalists", rehearse),
+                simulate,
+            ],
+            None => {
+                let what = "run your own workload on modelled disks before paying";
+                vec![simulate, next(what, emulate)]
+            }
+        };
         // No files are moved for what a bound allows.
         let is_moved = |cheapest: &&document::Layout| {
             !cheapest.time_is_least

@@ -161,3 +161,14 @@ fn what_cannot_be_paid_so_is_refused_with_the_remedy() {
         "{error}"
     );
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_rehearsal_of_a_product_that_is_not_rehearsed_is_refused_before_anything_is_simulated() {
+    let place = licensed(None);
+    let refused = place.refused(&["--rehearse", "base/", "log.csv"], 2);
+    assert!(
+        refused.contains("--rehearse: servers of sqlserver are not rehearsed"),
+        "{refused}"
+    );
+}

@@ -13,3 +13,6 @@ mod real_time;
 mod rehearse;
 mod rehearse_dump;
 mod rehearse_mariadb;
+mod rehearse_resumed;
+mod rehearse_sessions;
+mod rehearse_tablespaces;

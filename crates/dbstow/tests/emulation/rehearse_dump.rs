@@ -6,6 +6,7 @@
 )]
 
 use std::fs;
+use std::path::Path;
 
 use testing::folder::{Folder, contains};
 use testing::server::binaries;
@@ -133,6 +134,86 @@ fn a_dump_is_restored_without_what_calls_out_and_its_statements_end_as_recorded(
         &["restore ", "shop.dump", "make the dump again"],
     );
     assert!(!folder.path("cut/volumes").exists());
+}
+
+/// A table whose rows are checked by a function that attacks the volume it is restored to, as the superuser who restores.
+const ATTACK: &str = "CREATE FUNCTION attack(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN IF current_user = 'dbstow' THEN \
+     COPY (SELECT 1) TO PROGRAM 'rm -rf pg_stat && ln -s /etc pg_stat && ln -s /etc/passwd base/link && mkfifo base/pipe'; \
+     END IF; RETURN 1; END $$; \
+     CREATE TABLE trap(id int CHECK (attack(id) > 0)); INSERT INTO trap VALUES (1)";
+
+#[test]
+fn a_dump_that_attacks_its_volume_is_refused_and_reaches_nothing_else() {
+    let Some(binaries) = binaries() else { return };
+    let theirs = Theirs::start(&binaries);
+    theirs.sql(ATTACK);
+    theirs.hand_over(&theirs.path("pgpass"));
+    let dump = theirs.path("shop.dump");
+    theirs.run("pg_dump", |command| {
+        command
+            .env("PGPASSFILE", theirs.path("pgpass"))
+            .arg("--host")
+            .arg(theirs.path(""))
+            .args(["--port", &theirs.port().to_string(), "--username", "boss"])
+            .args(["--format=directory", "--compress=0", "--file"])
+            .arg(&dump)
+            .arg("postgres")
+    });
+    let folder = Folder::with(&[
+        ("today.toml", layout(3_000)),
+        (
+            "log",
+            "2026-11-28 09:00:00.000 UTC [812] boss@postgres LOG:  duration: 1 ms  statement: SELECT 1\n"
+                .to_owned(),
+        ),
+    ]);
+    let dump_named = dump.display().to_string();
+    let run = |out: &str| {
+        let first = ["rehearse", "--dump", &dump_named, "--statements", "log"];
+        let rest = ["--layout", "today.toml", "--blocks", "1", "--out", out];
+        folder.printed(&[&first[..], &rest].concat())
+    };
+    let before = content(Path::new("/etc"));
+    let printed = run("attacked");
+    assert_eq!(printed.code, 1, "{}", printed.stderr);
+    contains(&printed.stderr, &["is a symbolic link"]);
+    assert_eq!(content(Path::new("/etc")), before);
+    assert!(!folder.path("attacked/volumes").exists());
+
+    // A file of rows that its table of contents has elsewhere is opened by the user who owns nothing. A text has its length before it.
+    let elsewhere = "../../../../../../../../etc/shadow";
+    let contents = fs::read(dump.join("toc.dat")).unwrap();
+    let names = fs::read_dir(&dump).unwrap().map(|entry| entry.unwrap());
+    let mut names = names.map(|entry| entry.file_name().into_string().unwrap());
+    let name = names.find(|name| {
+        name != "toc.dat"
+            && contents
+                .windows(name.len())
+                .any(|part| part == name.as_bytes())
+    });
+    let name = name.unwrap();
+    let text = |text: &str| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat();
+    let (before, after) = (text(&name), text(elsewhere));
+    let place = contents
+        .windows(before.len())
+        .position(|part| part == before);
+    let place = place.unwrap();
+    let changed = [
+        &contents[..place],
+        &after,
+        &contents[place + before.len()..],
+    ];
+    fs::write(dump.join("toc.dat"), changed.concat()).unwrap();
+    let printed = run("elsewhere");
+    assert_eq!(printed.code, 1, "{}", printed.stderr);
+    contains(&printed.stderr, &["etc/shadow"]);
+    let refused = ["Permission denied", "invalid file name in archive"];
+    assert!(
+        refused.iter().any(|why| printed.stderr.contains(why)),
+        "{}",
+        printed.stderr
+    );
+    assert!(!folder.path("elsewhere/volumes").exists());
 }
 
 #[test]

@@ -30,6 +30,8 @@ fn rehearsed() -> Option<(Folder, Mysqld)> {
     sysbench(&["prepare"]);
     server.sql("CREATE TABLE sbtest.notes(id INT PRIMARY KEY, note TEXT); GRANT SELECT ON sbtest.notes TO guest@'%'");
     let variables = server.sql("SHOW GLOBAL VARIABLES");
+    mariadb_backup(&server, &["--backup", "--user=root"]);
+    mariadb_backup(&server, &["--prepare"]);
     server.down();
     let copied = Command::new("cp")
         .arg("-a")
@@ -71,6 +73,18 @@ fn rehearsed() -> Option<(Folder, Mysqld)> {
         ("settings.tsv", variables),
     ]);
     Some((folder, server))
+}
+
+/// `mariadb-backup` as docs/rehearse.md has it, of this server.
+fn mariadb_backup(server: &Mysqld, what: &[&str]) {
+    let target = format!("--target-dir={}", server.path("prepared").display());
+    let socket = format!("--socket={}", server.path("run/s.sock").display());
+    let output = Command::new("mariadb-backup")
+        .args(what)
+        .args([target, socket])
+        .output()
+        .expect("scripts/packages installs it");
+    assert!(output.status.success(), "{output:?}");
 }
 
 /// Whether nearly all statements ended as in the log: two sessions may deadlock, here as there.
@@ -116,6 +130,16 @@ fn statements_of_a_server_s_logs_end_as_recorded_and_its_files_stay_as_they_were
     for layout in slow["layouts"].as_array().unwrap() {
         assert!(is_faithful(layout), "{slow}");
     }
+    // What a cold server read of the table, with its indexes, and wrote to it.
+    let objects = slow["objects"].as_array().unwrap();
+    let table = objects
+        .iter()
+        .find(|object| object["name"] == "sbtest.sbtest1");
+    let table = table.unwrap_or_else(|| panic!("{slow}"));
+    for used in table["layouts"].as_array().unwrap() {
+        assert!(used["read_bytes"].as_u64().unwrap() >= 16_384, "{slow}");
+        assert!(used["written_bytes"].is_u64(), "{slow}");
+    }
     assert_eq!(content(&base), before);
     assert!(!folder.path("rehearsal/volumes").exists());
 
@@ -126,17 +150,29 @@ fn statements_of_a_server_s_logs_end_as_recorded_and_its_files_stay_as_they_were
         &general,
         &["--database", "sbtest", "--out", "general"],
     ));
-    let text = folder.read("general/rehearsal.json");
+    let mut general = document(&folder, "general");
+    // Names of tables are no texts of statements.
+    general.as_object_mut().unwrap().remove("objects").unwrap();
+    let text = general.to_string();
     assert!(
         !text.contains("notes") && !text.contains("sbtest1"),
         "{text}"
     );
-    let general = document(&folder, "general");
     assert!(is_faithful(&general["layouts"][0]), "{general}");
     assert_eq!(general["log"]["has_durations"], false);
     // 20 transactions of 20 statements by sysbench, more after a deadlock, 7 of the notes, and one of the guest.
     let statements = general["log"]["statements"].as_u64().unwrap();
     assert!(statements > 20 * 20 + 7, "{general}");
+
+    // The same of a backup that was taken while the server ran.
+    let prepared = place("prepared");
+    let taken = content(&server.path("prepared"));
+    let more = ["--settings", "settings.tsv", "--out", "prepared", "--full"];
+    let printed = folder.stdout(&arguments(&prepared, &place("run/slow.log"), &more));
+    contains(&printed, &["prepared mariadb-backup"]);
+    let of_backup = document(&folder, "prepared");
+    assert!(is_faithful(&of_backup["layouts"][0]), "{of_backup}");
+    assert_eq!(content(&server.path("prepared")), taken);
 
     // What fails here, or returns other rows, counts as having ended otherwise; an account that is not there is named.
     let head = "# Time: 261128 23:09:19\n# User@Host: boss[boss] @ localhost []\n# Thread_id: 13  Schema: sbtest  QC_hit: No\n";
@@ -157,7 +193,7 @@ fn statements_of_a_server_s_logs_end_as_recorded_and_its_files_stay_as_they_were
     contains(&printed.stdout, &["33.3 % on today"]);
     contains(
         &printed.stderr,
-        &["not replayed: 1 statements COPY FROM STDIN, LOAD DATA LOCAL or INSERT BULK"],
+        &["not replayed: 1 statement of COPY FROM STDIN, LOAD DATA LOCAL or INSERT BULK"],
     );
     let some = document(&folder, "some");
     let mut how: Vec<&str> = some["differing"]

@@ -155,9 +155,11 @@ fn a_log_is_played_on_a_copy_in_each_layouts_directories_and_the_copy_is_dropped
     let restart = bench.restart_command();
     let more = ["--with-text", "--restart-command", &restart];
     let arguments = rehearse(&server, &log, &[&layouts[..], &volumes, &more].concat());
-    let said = bench.dbstow(&arguments).assert().success().stderr(contains(
-        "not replayed: 1 statements are of the server itself",
-    ));
+    let said = bench
+        .dbstow(&arguments)
+        .assert()
+        .success()
+        .stderr(contains("not replayed: 1 statement of the server itself"));
     let said = String::from_utf8_lossy(&said.get_output().stdout).into_owned();
     let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [

@@ -126,6 +126,9 @@ impl Words {
     }
 
     fn push(&mut self, line: String) {
+        if (self.product.has_statement)(&line) {
+            return;
+        }
         if self.cause.is_none() {
             self.cause = (self.product.cause)(&line);
         }
@@ -180,6 +183,11 @@ mod tests {
         let text = "0\nFATAL: no space\nFATAL: gone\n4\n5\n6\n7\n8\n9\n";
         words.take(text.as_bytes());
         assert_eq!(words.cause.as_deref(), Some("no space"));
+    }
+
+    #[test]
+    fn statements_are_not_kept() {
+        assert_eq!(words("a\nstatement: SELECT 'PANIC'\nb\n"), "a | b");
     }
 
     #[test]

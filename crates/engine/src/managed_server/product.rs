@@ -22,4 +22,6 @@ pub struct Product {
     pub cause: fn(&str) -> Option<String>,
     /// Whether a line of its log reports a crash: it is kept, since many lines may follow it.
     pub tells_of_crash: fn(&str) -> bool,
+    /// Whether a line of its log has a statement of a user's, or a part of one: it is not kept.
+    pub has_statement: fn(&str) -> bool,
 }

@@ -15,6 +15,7 @@ pub(crate) static STAND_IN: Product = Product {
     memory: Bytes::mib(64),
     cause: |line| line.strip_prefix("FATAL: ").map(str::to_owned),
     tells_of_crash: |line| line.contains("PANIC"),
+    has_statement: |line| line.starts_with("statement: "),
 };
 
 /// Settings of a trial with this `engine.memory`.

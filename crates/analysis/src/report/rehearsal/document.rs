@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use reading::object::{ObjectKind, Used};
 use serde::Serialize;
 
 /// Name of the document's version.
@@ -26,6 +27,8 @@ pub struct Rehearsal {
     pub statements: Vec<Statement>,
     /// Kinds of statements that ended otherwise than in the log, most first.
     pub differing: Vec<Differing>,
+    /// Tables and indexes that were read most on any layout, most first.
+    pub objects: Vec<Object>,
 }
 
 /// The backup of a rehearsal.
@@ -155,6 +158,17 @@ pub struct Differing {
     pub count: u64,
     /// How the first ended.
     pub first: String,
+}
+
+/// A table or an index.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Object {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: ObjectKind,
+    /// What each layout used it for, in order and in all blocks together.
+    pub layouts: Vec<Used>,
 }
 
 impl Rehearsal {

@@ -1,8 +1,10 @@
 //! The report on a rehearsal.
 
+use experiment::plan::counted;
 use model::Bytes;
 
 use super::document::{Layout, Rehearsal, Statement};
+use super::objects::objects_table;
 use crate::findings::Findings;
 use crate::report::run;
 use crate::report::section::{Body, Item, Kind, Place, Report};
@@ -92,6 +94,12 @@ pub fn report(rehearsal: &Rehearsal, findings: &Findings) -> Report {
         list(Kind::Point, slower(rehearsal)),
     );
     report.add(
+        "objects",
+        "By object",
+        Place::Full,
+        Body::Table(objects_table(rehearsal)),
+    );
+    report.add(
         "changed",
         "What the private server changes",
         Place::Full,
@@ -176,12 +184,15 @@ fn left_out(rehearsal: &Rehearsal) -> Vec<String> {
     let log = &rehearsal.log;
     let left_out = log.left_out.iter();
     let mut all: Vec<String> = left_out
-        .map(|(why, statements)| format!("{} statements {why}", count(*statements)))
+        .map(|(why, statements)| {
+            let statements = counted(count(*statements), "statement");
+            format!("not replayed: {statements} {why}")
+        })
         .collect();
     if log.began_before > 0 {
         all.push(format!(
-            "{} sessions began before the log or the window: what they had set or prepared until then is not there",
-            count(log.began_before)
+            "{} began before the log or the window: what had been set or prepared until then is not there",
+            counted(count(log.began_before), "session")
         ));
     }
     if log.half_line {

@@ -24,6 +24,7 @@ const BUDGET_MAX: f64 = 1e12;
     --capacity data=2TiB --capacity log=100GiB --capacity temp=200GiB\n  \
     dbstow advise shop.toml --today today.toml --cloud aws --service rds\n  \
     dbstow advise shop.toml --today today.toml --cloud azure --drill finalists-drill\n  \
+    dbstow advise shop.toml --today today.toml --cloud azure --rehearse base/ postgresql.csv\n  \
     dbstow advise shop.toml --today today.toml --cloud aws --minimal --currency EUR=0.92\n  \
     dbstow advise shop.toml --today today.toml --cloud azure --windows --prices own.csv --discount 30%")]
 pub struct Args {
@@ -110,6 +111,10 @@ pub struct Args {
     /// Show what the drill in this folder found of the same layouts (`dbstow drill` of the finalists)
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub drill: Option<PathBuf>,
+    /// Name the command that rehearses the finalists with your own statements, from this backup (or dump) and this log of its server
+    /// (`dbstow rehearse`)
+    #[arg(long, num_args = 2, value_names = ["BACKUP", "LOG"], value_hint = ValueHint::AnyPath)]
+    pub rehearse: Vec<PathBuf>,
     /// Continue with a profile that does not fit today's layout
     #[arg(long)]
     pub untested: bool,

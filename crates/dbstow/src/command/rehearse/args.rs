@@ -1,5 +1,6 @@
 //! Arguments of `dbstow rehearse`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueHint;
@@ -8,8 +9,9 @@ use engine::logged::LogRequest;
 use experiment::spec::percentage;
 use rehearse::{Order, Pace, Source};
 
+use crate::command::UsageError;
 use crate::command::choice::{Choice, one_of};
-use crate::command::pair::name_and_path;
+use crate::command::pair::{key_and_value, name_and_path};
 use crate::command::product_args::{OfRehearsal, ProductArgs, ServerLogin};
 use crate::command::server_timeout::ServerTimeout;
 
@@ -20,6 +22,7 @@ use crate::command::server_timeout::ServerTimeout;
     dbstow rehearse --backup base/ --statements postgresql.log --prefix '%m [%p] %u@%d ' --layout today.toml\n  \
     dbstow rehearse --backup base/ --statements postgresql.json --layout today.toml --layout candidate.toml --pace original --window 09:00-09:20\n  \
     dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --reads-only --with-text\n  \
+    dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --record --out shop-rehearsal\n  \
     dbstow rehearse --dump shop.dump/ --settings rds.conf --statements postgresql.log --layout rds.toml --layout candidate.toml\n  \
     dbstow rehearse --backup prepared/ --settings settings.tsv --statements slow.log --layout today.toml --layout candidate.toml\n  \
     dbstow rehearse --server sqlserver://sa@test1 --backup 'D:\\backup\\shop.bak' --statements trace.sqlite \\\n      \
@@ -44,6 +47,10 @@ pub struct Args {
     /// several databases
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dump: Vec<PathBuf>,
+    /// Directory with the files of a tablespace of PostgreSQL's backup, by its OID, where the backup has a link; may be given for each.
+    /// Those of a backup in tar format are read from it
+    #[arg(long, value_name = "OID=DIR", value_parser = key_and_value, requires = "backup", conflicts_with = "server")]
+    pub tablespace: Vec<(String, String)>,
     /// Settings of the server: as in postgresql.conf, or what MariaDB answers to SHOW GLOBAL VARIABLES. They take precedence over
     /// those of a backup; a dump has none
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -79,6 +86,10 @@ pub struct Args {
     /// What is kept of the order of transactions
     #[arg(long, value_parser = one_of(ORDERS), default_value = ORDERS[0].0)]
     pub order: Order,
+    /// Have the private server log no statements: for where yours will not log them any more. By default it logs them as the server of
+    /// the log did, since that takes processor time; nothing of it is kept
+    #[arg(long)]
+    pub no_statement_log: bool,
     /// How often the log is replayed on each layout
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub blocks: u32,
@@ -91,9 +102,15 @@ pub struct Args {
     /// Show texts of statements, without their constants, and errors
     #[arg(long)]
     pub with_text: bool,
+    /// Also record a profile of the first layout for `dbstow advise`, in one more trial: profile.toml in the folder of the results
+    #[arg(long)]
+    pub record: bool,
     /// Folder for the results, and meanwhile for copies of the backup
     #[arg(long, value_name = "FOLDER", default_value = "rehearsal", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
+    /// Begin anew, also where that folder has finished trials of this rehearsal or of another one
+    #[arg(long)]
+    pub fresh: bool,
     /// Print everything, not one screen of it
     #[arg(long)]
     pub full: bool,
@@ -113,7 +130,7 @@ const ORDERS: &[Choice<Order>] = &[
     (
         "commits",
         Order::Commits,
-        "No transaction begins before one that had ended before it in the log, so that they meet the same rows",
+        "No transaction begins before one that writes and had ended before it in the log, so that they meet the same rows and locks",
     ),
     (
         "sessions",
@@ -140,6 +157,22 @@ impl Args {
             (Some(backup), None) => Source::Backup(backup.clone()),
             (None, _) => Source::Dumps(self.dump.clone()),
         }
+    }
+
+    /// Directories of tablespaces.
+    ///
+    /// # Errors
+    /// When one is given twice.
+    pub(super) fn tablespaces(&self) -> Result<BTreeMap<String, PathBuf>, UsageError> {
+        let mut all = BTreeMap::new();
+        for (name, directory) in &self.tablespace {
+            if all.insert(name.clone(), PathBuf::from(directory)).is_some() {
+                return Err(UsageError(format!(
+                    "--tablespace {name}={directory}: {name} is given twice; keep one"
+                )));
+            }
+        }
+        Ok(all)
     }
 
     pub(super) fn log(&self) -> LogRequest {

@@ -19,8 +19,8 @@ use files::{Folder, Readers};
 use host::orphans::Registration;
 use lab::request::inputs;
 use rehearse::{
-    LayoutFile, RehearsalError, RehearsalRequest, RehearsedEngine, ResolvedRehearsal, Source, Step,
-    check_machine,
+    LayoutFile, PROFILE, RehearsalError, RehearsalRequest, RehearsedEngine, ResolvedRehearsal,
+    Source, Step, check_machine,
 };
 
 use super::emulated;
@@ -50,15 +50,16 @@ pub fn run(args: &Args) -> Result<()> {
             "this build has no server that can be rehearsed; build dbstow with its default features"
         );
     };
-    if std::fs::symlink_metadata(&args.out).is_ok() {
-        return Err(UsageError(format!(
-            "{} exists already; remove it, or name another folder by --out",
-            args.out.display()
-        ))
-        .into());
-    }
-    if !matches!(source, Source::OnServer(_)) {
-        check_machine()?;
+    match source {
+        Source::OnServer(_) if args.record => {
+            return Err(UsageError(
+                "--record: only a server that dbstow starts is recorded meanwhile; leave it out, and run dbstow record at the one in use"
+                    .to_owned(),
+            )
+            .into());
+        }
+        Source::OnServer(_) => {}
+        Source::Backup(_) | Source::Dumps(_) => check_machine()?,
     }
     super::orphans::clear()?;
     let registration = Arc::new(Registration::new().context("writing down what is made")?);
@@ -95,14 +96,17 @@ fn rehearsed(
             .map(|file| layout(file))
             .collect::<Result<_>>()?,
         source: args.source(),
+        elsewhere: args.tablespaces()?,
         settings: args.settings.clone(),
         statements: args.statements.clone(),
         log: args.log(),
         pace: args.pace,
         order: args.order,
+        logs_statements: !args.no_statement_log,
         blocks: args.blocks,
         seed: args.seed,
         fidelity: args.fidelity,
+        record: args.record,
         with_text: args.with_text,
         catalogues: args.catalogue.clone(),
     };
@@ -122,11 +126,11 @@ fn rehearsed(
         &args.out,
         prepared.question(),
         prepared.plan().clone(),
-        false,
+        args.fresh,
     )?;
-    let rehearsal = with_progress(|observe| resolved.run(&results, registration, &hooks, observe))?;
     let folder = Folder::open(results.folder())?;
-    folder.write_new(
+    let rehearsal = with_progress(|observe| resolved.run(&results, registration, &hooks, observe))?;
+    folder.write(
         DOCUMENT.as_ref(),
         rehearsal.json().as_bytes(),
         Readers::OwnerOnly,
@@ -149,10 +153,7 @@ fn layout(file: &str) -> Result<LayoutFile> {
 fn announce(resolved: &ResolvedRehearsal) {
     report_idle(&resolved.idle);
     for (why, count) in &resolved.log.left_out {
-        note(&format!(
-            "dbstow: not replayed: {count} statements {}",
-            why.reason()
-        ));
+        note(&format!("dbstow: not replayed: {}", why.counted(*count)));
     }
 }
 
@@ -163,6 +164,11 @@ fn with_progress(
     let progress = Progress::new(0, "{wide_bar} {pos} of {len}  {msg}");
     let trial = parking_lot::Mutex::new(String::new());
     let rehearsal = rehearse(&|step| match step {
+        Step::Resumed(0) => note("dbstow: all trials are finished; --fresh repeats them"),
+        Step::Resumed(trials) => note(&format!(
+            "dbstow: finished trials are kept, {} outstanding",
+            experiment::plan::counted(trials, "trial")
+        )),
         Step::Restoring(what) => progress.set_message(what),
         Step::Copying(layout) => progress.set_message(&format!("copying the backup for {layout}")),
         Step::Trial(layout, number, trials) => {
@@ -172,6 +178,7 @@ fn with_progress(
             }
             layout.clone_into(&mut trial.lock());
         }
+        Step::Recording => "recording".clone_into(&mut trial.lock()),
         Step::Phase(phase) => progress.set_message(&format!("{}: {phase}", trial.lock())),
         Step::Warning(what) => note(&format!("dbstow: {what}")),
     });
@@ -184,15 +191,26 @@ fn show(args: &Args, results: &Results, rehearsal: &Rehearsal) -> Result<()> {
     let report = report(rehearsal, &findings);
     let folder = results.folder();
     let page = any::page("rehearsal", &report);
-    Folder::open(folder)?.write_new(PAGE.as_ref(), page.as_bytes(), Readers::OwnerOnly)?;
-    let files = format!(
+    Folder::open(folder)?.write(PAGE.as_ref(), page.as_bytes(), Readers::OwnerOnly)?;
+    let mut files = format!(
         "Records: {}\nPage:    {}\n",
         folder.display(),
         folder.join(PAGE).display()
     );
-    print_report(&report, args.full, &files, "with --full from the start")?;
-    match rehearsal.unfaithful().is_empty() {
-        true => Ok(()),
-        false => Err(ExpectationFailed("too few statements ended as in the log".to_owned()).into()),
+    let profile = folder.join(PROFILE);
+    let is_recorded = profile.exists();
+    if args.record && is_recorded {
+        files += &format!("Profile: {}\n", profile.display());
     }
+    print_report(&report, args.full, &files, "with --full from the start")?;
+    if !rehearsal.unfaithful().is_empty() {
+        let why = "too few statements ended as in the log".to_owned();
+        return Err(ExpectationFailed(why).into());
+    }
+    if args.record && !is_recorded {
+        bail!(
+            "--record: there is no profile, for the reason above; the rest of the rehearsal is complete"
+        );
+    }
+    Ok(())
 }

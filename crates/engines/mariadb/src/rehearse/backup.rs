@@ -231,7 +231,7 @@ fn libc_lock() -> nix::libc::flock {
 }
 
 /// Refuses what says that tables lie elsewhere, or are of an engine that is not read.
-fn check_name(folder: &Folder, name: &OsStr) -> Result<(), String> {
+fn check_name(folder: &Folder, name: &OsStr) -> Result<bool, String> {
     if name.as_encoded_bytes().ends_with(b".isl") {
         return Err(format!(
             "{} says that a table lies elsewhere (DATA DIRECTORY), which is not read yet; move the table into the data directory first",
@@ -241,7 +241,7 @@ fn check_name(folder: &Folder, name: &OsStr) -> Result<(), String> {
     if name == "#rocksdb" {
         return Err("it has tables of MyRocks, which are not read yet".to_owned());
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Settings that follow from the files: page size, undo tablespaces, and the system tablespace.

@@ -12,6 +12,9 @@ const BACK_US_MAX: i64 = 2_000_000;
 
 const SECOND_US: i64 = 1_000_000;
 
+/// Where a rehearsal's server logs statements to: nothing is kept of them.
+pub(crate) const DISCARDED: &str = "/dev/null";
+
 /// A statement in a log, or what else an entry says of its session.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Said {
@@ -120,6 +123,13 @@ impl<'a> Collector<'a> {
                 self.close(session);
             }
         }
+    }
+
+    /// Notes the options by which statements are logged.
+    pub(crate) fn logs(&mut self, options: &[(&str, &str)]) {
+        let options = options.iter();
+        let options = options.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        self.gathering.logging.extend(options);
     }
 
     fn close(&mut self, session: Session) {
@@ -306,6 +316,7 @@ impl<'a> Collector<'a> {
             failed: statement.failed,
             rows,
             boundary,
+            reads: text::reads(&statement.text),
         };
         let stamp = Stamp {
             took_us: statement.took_us,

@@ -11,7 +11,7 @@
 
 use std::io::BufRead;
 
-use super::collect::{Collector, Entry, Said, Statement};
+use super::collect::{Collector, DISCARDED, Entry, Said, Statement};
 use super::header::{self, Header};
 use super::time;
 use engine::log_lines::{ENTRY_BYTES_MAX, Line, Lines, too_long};
@@ -164,6 +164,7 @@ pub(crate) fn read(
         Some(_) if !is_whole => collector.gathering.half_line = true,
         _ => flush(&mut current, &mut collector)?,
     }
+    collector.logs(&[("general-log", "ON"), ("general-log-file", DISCARDED)]);
     collector.finish(match is_coarse {
         true => "general log, whose times are seconds".to_owned(),
         false => "general log".to_owned(),

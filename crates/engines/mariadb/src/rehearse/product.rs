@@ -61,12 +61,12 @@ struct RehearsedMariaDb {
 }
 
 impl RehearsedMariaDb {
-    /// A server on a copy; `trial` has its sessions, and whether they may only read.
+    /// A server on a copy; `trial` is none while it is prepared.
     fn instance(
         &self,
         facts: &BackupFacts,
         (places, settings): (&Places, &Settings),
-        trial: (u32, bool),
+        trial: Option<&Rehearsed<'_>>,
     ) -> Result<Instance, EngineError> {
         Instance::of_copy(
             (&self.programs, self.owner),
@@ -79,11 +79,7 @@ impl RehearsedMariaDb {
 }
 
 /// Arguments of the private server: the backup's own, then what is changed.
-fn arguments(
-    facts: &BackupFacts,
-    places: &Places,
-    (sessions, reads_only): (u32, bool),
-) -> Vec<String> {
+fn arguments(facts: &BackupFacts, places: &Places, trial: Option<&Rehearsed<'_>>) -> Vec<String> {
     let own = facts
         .settings
         .iter()
@@ -98,7 +94,7 @@ fn arguments(
         .and_then(|count| count.parse().ok());
     let connections = configured
         .unwrap_or(CONNECTIONS)
-        .max(sessions + CONNECTIONS_SPARE);
+        .max(trial.map_or(0, |trial| trial.sessions) + CONNECTIONS_SPARE);
     let mut set = |name: &str, value: &str| all.push(format!("--{name}={value}"));
     set("max-connections", &connections.to_string());
     set("datadir", &places.data_directory().display().to_string());
@@ -145,8 +141,11 @@ fn arguments(
     set("init-connect", "");
     set("loose-feedback", "OFF");
     set("loose-wsrep-on", "OFF");
-    if reads_only {
+    if trial.is_some_and(|trial| trial.reads_only) {
         set("transaction-read-only", "ON");
+    }
+    for (name, value) in trial.iter().flat_map(|trial| trial.logging) {
+        set(name, value);
     }
     all.extend(OBSERVED.map(str::to_owned));
     all
@@ -247,7 +246,7 @@ impl RehearsedProduct for RehearsedMariaDb {
         directories.keep();
         copy(backup, facts, &places, self.owner)?;
         (volumes.let_in)().map_err(not_let_in)?;
-        let instance = self.instance(facts, (&places, settings), (0, false))?;
+        let instance = self.instance(facts, (&places, settings), None)?;
         let said = instance.alone(accounts::statements(&self.password))?;
         // A prepared backup was recovered when it was prepared.
         match said.contains("Starting crash recovery") && backup::is_data_directory(facts) {
@@ -269,8 +268,7 @@ impl RehearsedProduct for RehearsedMariaDb {
         let (site, settings) = (volumes.site, volumes.settings);
         let places = Places::of_placement(site, settings);
         (volumes.let_in)().map_err(not_let_in)?;
-        let how = (trial.sessions, trial.reads_only);
-        let instance = self.instance(trial.facts, (&places, settings), how)?;
+        let instance = self.instance(trial.facts, (&places, settings), Some(trial))?;
         Ok(Box::new(MariaDb::of_copy(instance, places)?))
     }
 

@@ -15,7 +15,7 @@
 
 use std::io::BufRead;
 
-use super::collect::{Collector, Entry, Said, Statement};
+use super::collect::{Collector, DISCARDED, Entry, Said, Statement};
 use super::header::{self, Header};
 use super::{text, time};
 use engine::log_lines::{ENTRY_BYTES_MAX, Lines, too_long};
@@ -107,6 +107,11 @@ pub(crate) fn read(
         None => {}
     }
     collector.gathering.has_errors = has_errors;
+    collector.logs(&[
+        ("slow-query-log", "ON"),
+        ("long-query-time", "0"),
+        ("slow-query-log-file", DISCARDED),
+    ]);
     collector.finish(match is_coarse {
         true => "slow log, whose times are seconds".to_owned(),
         false => "slow log".to_owned(),

@@ -144,8 +144,12 @@ fn one_left_out(text: &str) -> Option<LeftOut> {
     is_of_server.then_some(LeftOut::OfServer)
 }
 
-/// Whether a statement only reads, as far as its words say.
+/// Whether a statement only reads, as far as its words say, or each of those in a text of several.
 pub(crate) fn reads(text: &str) -> bool {
+    log_text::each(text, SYNTAX, one_reads)
+}
+
+fn one_reads(text: &str) -> bool {
     if boundary(text) != Boundary::Within {
         return true;
     }
@@ -157,7 +161,7 @@ pub(crate) fn reads(text: &str) -> bool {
     let writing = [
         "insert", "update", "delete", "replace", "nextval", "setval", "into", "share", "get_lock",
     ];
-    is_one(first, &reading) && !has_word(text, &writing)
+    (first.is_empty() || is_one(first, &reading)) && !has_word(text, &writing)
 }
 
 /// Whether the rows that a statement returns are those that a slow log counts.
@@ -262,6 +266,7 @@ mod tests {
         assert!(reads("BEGIN"));
         assert!(!reads("SELECT a FROM t FOR UPDATE"));
         assert!(!reads("SELECT a INTO @x FROM t"));
+        assert!(!reads("SELECT 1; TRUNCATE t"));
         assert!(!reads("UPDATE t SET a = 1"));
     }
 }

@@ -103,6 +103,14 @@ impl ServerUrl {
         &self.target
     }
 
+    /// A private server.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn private(target: Target) -> ServerUrl {
+        ServerUrl {
+            target: target.with(Patience::default()),
+        }
+    }
+
     /// The server with these time limits.
     #[must_use]
     pub fn with_patience(mut self, patience: Patience) -> ServerUrl {

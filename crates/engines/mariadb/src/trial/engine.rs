@@ -8,6 +8,8 @@ use model::{Duration, Instant};
 
 #[cfg(target_os = "linux")]
 use super::logged::LoggedTrialSession;
+#[cfg(target_os = "linux")]
+use super::objects;
 use super::{client, counters, tables, waits};
 use crate::session::failure::Failure;
 #[cfg(target_os = "linux")]
@@ -16,14 +18,20 @@ use crate::session::wire::Connection;
 use crate::trial::instance::with_remedy;
 use crate::trial::product::MARIADB;
 use crate::trial::server::{Host, MariaDb};
+#[cfg(target_os = "linux")]
+use crate::{ServerUrl, recorder};
 use engine::NOT_RESTARTED;
 #[cfg(target_os = "linux")]
 use engine::logged::{LogSession, Login};
 use engine::managed_server::cleared;
+#[cfg(target_os = "linux")]
+use engine::recorder::Recorder;
 use engine::row::words;
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, NOT_LIMITED, Note, PAGE_CACHE};
 use experiment::spec::Temperature;
+#[cfg(target_os = "linux")]
+use reading::object::ObjectUse;
 use workload::Tables;
 
 /// Maximum number of attempts to cancel sessions: for two seconds.
@@ -78,6 +86,16 @@ impl Engine for MariaDb {
             opened,
             self.interruptions.watch(),
         )))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn recorder(&self) -> Option<Box<dyn Recorder>> {
+        Some(recorder::of(ServerUrl::private(self.target())))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn objects(&self) -> Result<Vec<ObjectUse>, EngineError> {
+        self.observe("read what tables were used for", objects::read)
     }
 
     fn distribute_tables(&self, session: u32) -> Result<(), EngineError> {

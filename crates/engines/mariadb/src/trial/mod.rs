@@ -20,6 +20,8 @@ pub(crate) mod find;
 pub(crate) mod instance;
 #[cfg(target_os = "linux")]
 mod logged;
+#[cfg(target_os = "linux")]
+mod objects;
 pub(crate) mod places;
 mod product;
 mod provider;

@@ -20,6 +20,8 @@ pub(crate) static MARIADB: Product = Product {
     memory: Bytes::mib(256),
     cause,
     tells_of_crash: |line| line.contains("got signal"),
+    // Those are in logs of their own.
+    has_statement: |_| false,
 };
 
 /// The user that a private server must run as: MariaDB refuses root, so root needs another user; `mysql` if it exists, `nobody`

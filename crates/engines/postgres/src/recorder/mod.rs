@@ -11,7 +11,7 @@ use profile::{Draft, Interval, Lost};
 
 use crate::ServerUrl;
 use engine::EngineError;
-use engine::recorder::{Host, OnHost, RecordedServers, Samples, WithHost};
+use engine::recorder::{Host, OnHost, RecordedServers, Recorder, Samples, WithHost};
 use session::RecorderSession;
 use snapshot::Snapshot;
 
@@ -22,9 +22,14 @@ pub(crate) const SERVERS: RecordedServers = RecordedServers {
     url: "postgresql://USER@HOST:PORT/DATABASE",
     open: |url, _, patience| {
         let server = ServerUrl::parse(url)?.with_patience(patience);
-        Ok(Box::new(WithHost::new(Server(server))))
+        Ok(of(server))
     },
 };
+
+/// A recorder of a server.
+pub(crate) fn of(server: ServerUrl) -> Box<dyn Recorder> {
+    Box::new(WithHost::new(Server(server)))
+}
 
 /// A server that is recorded.
 struct Server(ServerUrl);

@@ -8,6 +8,7 @@ use host::child;
 use model::Bytes;
 
 use super::configuration::Configuration;
+use super::tablespaces;
 use crate::trial::Binaries;
 use engine::EngineError;
 use engine::copies;
@@ -16,15 +17,16 @@ use engine::rehearsed::BackupFacts;
 /// Most bytes of a settings file.
 const SETTINGS_BYTES_MAX: u64 = 1 << 20;
 
-/// Deepest directory of a data directory: `base/5/16384` has three.
-const DEPTH_MAX: usize = 8;
-
 /// The default of `shared_buffers`.
 /// <https://www.postgresql.org/docs/18/runtime-config-resource.html>, read 2026-11-28.
 const SHARED_BUFFERS: Bytes = Bytes::mib(128);
 
 /// What every private server changes.
 pub(crate) const LETS_IN: &str = "it has no network, listens on a socket of its own, and lets in only dbstow, as the users of the log";
+
+/// The same of tablespaces.
+pub(super) const ON_DATA_VOLUMES: &str =
+    "its tablespaces are on the placement's data volumes, in turn";
 
 /// Checks a backup, for the server of `binaries`.
 ///
@@ -54,7 +56,7 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
         )));
     }
     check_log(&folder, is_base).map_err(&refused)?;
-    check_tablespaces(&folder).map_err(&refused)?;
+    let elsewhere = tablespaces::linked(&folder).map_err(&refused)?;
     let size = size_of(&folder).map_err(&refused)?;
     let mut configuration = Configuration::default();
     let mut has_settings = false;
@@ -79,6 +81,9 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
             ));
         }
     }
+    if !elsewhere.is_empty() {
+        changed.push(ON_DATA_VOLUMES.to_owned());
+    }
     changed.extend(configuration.changed);
     let memory = configuration.kept.get("shared_buffers");
     Ok(BackupFacts {
@@ -93,6 +98,7 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
             .unwrap_or(SHARED_BUFFERS),
         settings: configuration.kept,
         changed,
+        elsewhere,
         ..BackupFacts::default()
     })
 }
@@ -153,26 +159,12 @@ fn check_log(folder: &Folder, is_base: bool) -> Result<(), String> {
     }
 }
 
-fn check_tablespaces(folder: &Folder) -> Result<(), String> {
-    let Ok(tablespaces) = folder.inner("pg_tblspc".as_ref()) else {
-        return Ok(());
-    };
-    match tablespaces
-        .names()
-        .map_err(|error| error.to_string())?
-        .len()
-    {
-        0 => Ok(()),
-        count => Err(format!(
-            "it has {}, which a rehearsal does not place yet; give a backup of a cluster without any",
-            experiment::plan::counted(count, "tablespace")
-        )),
-    }
-}
-
 /// The size of all files of a data directory.
 pub(super) fn size_of(folder: &Folder) -> Result<Bytes, String> {
-    copies::size(folder, DEPTH_MAX, &|_, _| Ok(()))
+    copies::size(folder, tablespaces::DEPTH_MAX, &|inside, name| {
+        // Its links were looked at.
+        Ok(inside.path() != folder.path() || name != tablespaces::LINKS)
+    })
 }
 
 /// A size as in a settings file: `128MB`, `16384` pages of 8 KiB.

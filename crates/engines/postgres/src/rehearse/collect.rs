@@ -12,6 +12,9 @@ use engine::logged::{Boundary, LeftOut, LogError, LogRequest, Logged, StatementL
 /// How far the entries of a session may go back: a log's lines are written by several processes.
 const BACK_US_MAX: i64 = 1_000_000;
 
+/// How long a statement waits for a lock before the server looks for a deadlock: the default of `deadlock_timeout`.
+const DEADLOCK_TIMEOUT_US: i64 = 1_000_000;
+
 /// Collects the sessions of a log.
 pub(crate) struct Collector<'a> {
     gathering: Gathering<'a>,
@@ -99,6 +102,14 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
+    /// Learns a setting by which statements are logged.
+    fn logs(&mut self, name: &str, value: &str) {
+        let logging = &mut self.gathering.logging;
+        if !logging.contains_key(name) {
+            logging.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
     /// Learns who a session is.
     fn know(&mut self, session: &mut Session, user: Option<&str>, database: Option<&str>) {
         let is_name = |name: &&str| !name.is_empty() && *name != "[unknown]";
@@ -123,16 +134,19 @@ impl<'a> Collector<'a> {
         }
         match Message::of(&entry.message) {
             Message::Statement(statement) => {
+                self.logs("log_statement", "all");
                 self.begin(session, entry, &statement, entry.time_us, None)?;
             }
             Message::Done(statement, us) => {
                 self.gathering.has_durations = true;
+                self.logs("log_min_duration_statement", "0");
                 let us = i64::try_from(us).unwrap_or(i64::MAX);
                 let start = entry.time_us.saturating_sub(us);
                 self.begin(session, entry, &statement, start, Some(entry.time_us))?;
             }
             Message::Took(_) => {
                 self.gathering.has_durations = true;
+                self.logs("log_duration", "on");
                 // Of a call of the protocol, if the last statement has ended.
                 if session.is_running
                     && let Some(last) = session.statements.last_mut()
@@ -215,6 +229,7 @@ impl<'a> Collector<'a> {
             failed: false,
             rows: None,
             boundary,
+            reads: text::reads(statement.text),
         });
         session.is_running = end_us.is_none();
         Ok(())
@@ -239,11 +254,17 @@ impl<'a> Collector<'a> {
             prepared: None,
         };
         let before = session.statements.len();
+        let waited_us = match &*entry.message {
+            "deadlock detected" => DEADLOCK_TIMEOUT_US,
+            _ => 0,
+        };
+        let previous_end_us = session.statements.last().and_then(|last| last.end_us);
+        let start_us = (entry.time_us - waited_us).max(previous_end_us.unwrap_or(i64::MIN));
         self.begin(
             session,
             entry,
             &statement,
-            entry.time_us,
+            start_us.min(entry.time_us),
             Some(entry.time_us),
         )?;
         if session.statements.len() > before
@@ -292,14 +313,15 @@ impl<'a> Collector<'a> {
             .close(login, session.statements, session.began_before);
     }
 
-    /// The log, read to its end.
+    /// The log, read to its end, whose lines begin with `prefix`, or have as much before a message.
     ///
     /// # Errors
     /// When it has no statement that can be replayed.
-    pub(crate) fn finish(mut self, form: String) -> Result<StatementLog, LogError> {
+    pub(crate) fn finish(mut self, form: String, prefix: String) -> Result<StatementLog, LogError> {
         for (_, session) in std::mem::take(&mut self.open) {
             self.close(session);
         }
+        self.logs("log_line_prefix", &prefix);
         let none = match self.entries {
             0 => {
                 "it has no entry of a session; give a log of PostgreSQL (csvlog, jsonlog or stderr)"

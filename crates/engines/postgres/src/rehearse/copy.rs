@@ -5,12 +5,13 @@ use std::path::Path;
 
 use files::{FileError, Folder};
 
+use super::tablespaces;
 use engine::EngineError;
 use engine::copies;
 use engine::managed_server::Owner;
 
 /// What is not copied: settings, rules and states of the server that was backed up. The private server has its own.
-const LEFT_OUT: [&str; 14] = [
+const LEFT_OUT: [&str; 15] = [
     "postgresql.conf",
     "postgresql.auto.conf",
     "pg_hba.conf",
@@ -25,10 +26,12 @@ const LEFT_OUT: [&str; 14] = [
     "log",
     "pg_log",
     "backup_manifest",
+    // The links that a server would make by it lead to the other one's files.
+    tablespaces::MAP,
 ];
 
-/// Directories that have to be there, and whose content is not copied: a slot would keep the log.
-const EMPTIED: [&str; 2] = ["pg_replslot", "pg_stat_tmp"];
+/// Directories that have to be there, and whose content is not copied: a slot would keep the log, and tablespaces are copied by themselves.
+const EMPTIED: [&str; 3] = ["pg_replslot", "pg_stat_tmp", tablespaces::LINKS];
 
 /// The log's directory in a data directory.
 const LOG: &str = "pg_wal";

@@ -18,6 +18,7 @@ mod entry;
 mod header;
 mod jsonlog;
 mod message;
+mod objects;
 mod packed;
 mod parameters;
 mod prefix;
@@ -28,6 +29,7 @@ mod restore;
 mod server;
 mod session;
 mod stderr;
+mod tablespaces;
 mod text;
 mod tool;
 

@@ -1,7 +1,8 @@
-//! A base backup in tar format: `base.tar` and `pg_wal.tar`, as `pg_basebackup --format=tar` writes them, or compressed by gzip.
+//! A base backup in tar format: `base.tar`, `pg_wal.tar` and an archive of each tablespace, as `pg_basebackup --format=tar` writes them, or compressed by gzip.
 //!
 //! Archives are read as a stream; what is in them goes to a volume of dbstow's own, by handles that follow no link.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
@@ -11,8 +12,9 @@ use flate2::read::MultiGzDecoder;
 use model::Bytes;
 use tar::{Archive, Entry, EntryType};
 
-use super::backup::check_version;
+use super::backup::{ON_DATA_VOLUMES, check_version};
 use super::dump::of_gzip;
+use super::tablespaces;
 use crate::trial::Binaries;
 use engine::EngineError;
 use engine::rehearsed::{BackupFacts, RestoreVolume};
@@ -54,7 +56,9 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
     let folder = Folder::open(backup).map_err(|error| EngineError::Missing(error.to_string()))?;
     check_names(&folder).map_err(&refused)?;
     let mut size = Bytes::ZERO;
-    for archive in [BASE, LOG] {
+    let tablespaces = of_tablespaces(&folder).map_err(&refused)?;
+    let archives = tablespaces.iter().map(|archive| &**archive);
+    for archive in [BASE, LOG].into_iter().chain(archives) {
         let Some((mut file, is_compressed)) = open(&folder, archive).map_err(&refused)? else {
             continue;
         };
@@ -75,38 +79,50 @@ pub(crate) fn inspect(backup: &Path, binaries: &Binaries) -> Result<BackupFacts,
         kind: "base backup in tar format".to_owned(),
         size,
         is_packed: true,
+        changed: match tablespaces.is_empty() {
+            true => Vec::new(),
+            false => vec![ON_DATA_VOLUMES.to_owned()],
+        },
         ..BackupFacts::default()
     })
 }
 
-/// Unpacks a backup into a new directory of the volume.
+/// Unpacks a backup into a new directory of the volume, and its tablespaces into others.
 ///
 /// # Errors
 /// When an archive is damaged, or has an entry that does not belong in a data directory.
-pub(crate) fn unpack(backup: &Path, on: &RestoreVolume<'_>) -> Result<PathBuf, EngineError> {
+pub(crate) fn unpack(
+    backup: &Path,
+    on: &RestoreVolume<'_>,
+) -> Result<(PathBuf, BTreeMap<String, PathBuf>), EngineError> {
     let failed = |why: String| EngineError::failed(format!("unpack {}", backup.display()), why);
     let refused = |error: FileError| failed(error.to_string());
     let from = Folder::open(backup).map_err(refused)?;
     let volume = Folder::open(on.directory).map_err(refused)?;
     let data = volume.new_folder("cluster".as_ref()).map_err(refused)?;
-    for (archive, is_log) in [(BASE, false), (LOG, true)] {
+    let unpack = |archive: &str, place: &dyn Fn() -> Result<Folder, FileError>| {
         let opened = open(&from, archive).map_err(failed)?;
         let Some((file, is_compressed)) = opened else {
-            continue;
+            return Ok(None);
         };
         (on.observe)(&format!("unpacking {archive}"));
-        let to = match is_log {
-            false => None,
-            true => Some(data.folder(LOG_FOLDER.as_ref()).map_err(refused)?),
-        };
-        let unpacked = unpack_archive(
-            &mut stream(file, is_compressed),
-            to.as_ref().unwrap_or(&data),
-            on.interrupted,
-        );
+        let to = place().map_err(refused)?;
+        let unpacked = unpack_archive(&mut stream(file, is_compressed), &to, on.interrupted);
         unpacked.map_err(|why| failed(format!("{archive}: {why}")))?;
+        Ok::<_, EngineError>(Some(to.path().to_owned()))
+    };
+    unpack(BASE, &|| volume.inner("cluster".as_ref()))?;
+    unpack(LOG, &|| data.folder(LOG_FOLDER.as_ref()))?;
+    let mut elsewhere = BTreeMap::new();
+    for archive in of_tablespaces(&from).map_err(failed)? {
+        let name = archive.trim_end_matches(".tar").to_owned();
+        let place = || volume.new_folder(format!("tablespace_{name}").as_ref());
+        if let Some(place) = unpack(&archive, &place)? {
+            elsewhere.insert(name, place);
+        }
     }
-    Ok(data.path().to_owned())
+    tablespaces::check_map(&data, &elsewhere).map_err(failed)?;
+    Ok((data.path().to_owned(), elsewhere))
 }
 
 /// Refuses what cannot be read, before anything is.
@@ -122,16 +138,18 @@ fn check_names(folder: &Folder) -> Result<(), String> {
                 ));
             }
         }
-        let first = name.split('.').next().unwrap_or_default();
-        let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
-        if is_number && name.contains(".tar") {
-            return Err(format!(
-                "it has a tablespace ({}), which is not read from an archive; give a backup of a cluster without any",
-                name.escape_debug()
-            ));
-        }
     }
     Ok(())
+}
+
+/// The archives of tablespaces, without what compression adds to their names: `16384.tar`.
+fn of_tablespaces(folder: &Folder) -> Result<Vec<String>, String> {
+    let names = folder.names().map_err(|error| error.to_string())?;
+    let names = names.iter().filter_map(|name| name.to_str());
+    let archives = names.map(|name| name.strip_suffix(".gz").unwrap_or(name));
+    let is_one = |name: &&str| name.strip_suffix(".tar").is_some_and(tablespaces::is_name);
+    let all: BTreeSet<&str> = archives.filter(is_one).collect();
+    Ok(all.into_iter().map(str::to_owned).collect())
 }
 
 /// An archive, and whether it is compressed; `None`: it is not there.
@@ -220,7 +238,7 @@ fn unpack_archive(
             }
             (kind, _) => {
                 return Err(format!(
-                    "{} is {}, and a data directory without tablespaces has only files and directories",
+                    "{} is {}, and a data directory in an archive has only files and directories",
                     named.escape_debug(),
                     described(kind)
                 ));
@@ -353,20 +371,18 @@ mod tests {
         let bytes = archive(&[("PG_VERSION", EntryType::Regular, "15\n")]);
         assert!(!is_packed(place.path()));
         fs::write(place.path().join(BASE), &bytes).unwrap();
+        fs::write(place.path().join("16384.tar"), &bytes).unwrap();
         assert!(is_packed(place.path()));
         let facts = inspect(place.path(), &binaries).unwrap();
         assert_eq!(
             (&*facts.version, facts.size),
-            ("15", Bytes(bytes.len() as u64))
+            ("15", Bytes(2 * bytes.len() as u64))
         );
 
         let refused = || inspect(place.path(), &binaries).unwrap_err().to_string();
         let other = archive(&[("PG_VERSION", EntryType::Regular, "14\n")]);
         fs::write(place.path().join(BASE), other).unwrap();
         assert!(refused().contains("of PostgreSQL 14"), "{}", refused());
-        fs::write(place.path().join("16384.tar"), "").unwrap();
-        assert!(refused().contains("a tablespace"), "{}", refused());
-        fs::remove_file(place.path().join("16384.tar")).unwrap();
         fs::write(place.path().join("pg_wal.tar.zst"), "").unwrap();
         assert!(refused().contains("zstd -d"), "{}", refused());
     }

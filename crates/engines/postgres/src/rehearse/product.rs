@@ -1,16 +1,17 @@
 //! PostgreSQL, as a product whose servers are rehearsed.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host::orphans::Registration;
+use model::Bytes;
 
 use super::configuration::{CHECKSUMS, Configuration};
 use super::restore::{self, Programs};
 use super::server::Server;
-use super::{backup, copy, dump, packed, read};
-use crate::drill::Places;
+use super::{backup, copy, dump, packed, read, tablespaces};
 use crate::trial::cluster::Cluster;
 use crate::trial::{Binaries, Postgres};
 use engine::drilled::Origin;
@@ -53,12 +54,12 @@ pub(crate) struct RehearsedPostgres {
 }
 
 impl RehearsedPostgres {
-    /// Settings of the private server: the backup's own, then what is changed.
+    /// Settings of the private server: the backup's own, then what is changed; `trial` is none while it is prepared.
     fn settings(
         &self,
         facts: &BackupFacts,
         settings: &Settings,
-        (sessions, reads_only): (u32, bool),
+        trial: Option<&Rehearsed<'_>>,
     ) -> Vec<(String, String)> {
         // How pages were made is not a setting of a server.
         let own = facts.settings.iter().filter(|(name, _)| *name != CHECKSUMS);
@@ -69,6 +70,7 @@ impl RehearsedPostgres {
         let configured = configured
             .and_then(|count| count.parse().ok())
             .unwrap_or(CONNECTIONS);
+        let sessions = trial.map_or(0, |trial| trial.sessions);
         let connections = configured.max(sessions + CONNECTIONS_SPARE);
         let mut set = |name: &str, value: &str| all.push((name.to_owned(), value.to_owned()));
         set("max_connections", &connections.to_string());
@@ -88,7 +90,7 @@ impl RehearsedPostgres {
         if self.binaries.major >= 14 {
             set("track_wal_io_timing", "on");
         }
-        if reads_only {
+        if trial.is_some_and(|trial| trial.reads_only) {
             set("default_transaction_read_only", "on");
         }
         let temp = 1..=settings.placement.files(Role::Temp).len();
@@ -99,6 +101,10 @@ impl RehearsedPostgres {
         set("shared_preload_libraries", "");
         set("session_preload_libraries", "");
         set("local_preload_libraries", "");
+        // To the pipe that dbstow reads, which takes the place of the collector's.
+        for (name, value) in trial.iter().flat_map(|trial| trial.logging) {
+            set(name, value);
+        }
         all
     }
 }
@@ -125,8 +131,16 @@ impl RehearsedProduct for RehearsedPostgres {
         facts: &BackupFacts,
         on: &RestoreVolume<'_>,
     ) -> Result<(PathBuf, BackupFacts), EngineError> {
-        let directory = packed::unpack(backup, on)?;
+        let (directory, elsewhere) = packed::unpack(backup, on)?;
         let mut found = backup::inspect(&directory, &self.binaries)?;
+        let refused =
+            |why: String| EngineError::failed(format!("unpack {}", backup.display()), why);
+        tablespaces::name(&mut found, &BTreeMap::new()).map_err(refused)?;
+        for place in elsewhere.values() {
+            let size = tablespaces::size(place, &found.version).map_err(refused)?;
+            found.size = Bytes(found.size.0.saturating_add(size.0));
+        }
+        found.elsewhere = elsewhere;
         found.kind.clone_from(&facts.kind);
         // Those that the user gave take precedence.
         found.settings.extend(facts.settings.clone());
@@ -139,6 +153,14 @@ impl RehearsedProduct for RehearsedPostgres {
         facts.changed = vec![backup::LETS_IN.to_owned()];
         facts.assumed.extend(OF_DUMPS.map(str::to_owned));
         Ok(facts)
+    }
+
+    fn add_directories(
+        &self,
+        facts: &mut BackupFacts,
+        named: &BTreeMap<String, PathBuf>,
+    ) -> Result<(), EngineError> {
+        tablespaces::name(facts, named).map_err(EngineError::Missing)
     }
 
     fn add_settings(
@@ -185,18 +207,19 @@ impl RehearsedProduct for RehearsedPostgres {
         volumes: &CopyVolumes<'_>,
     ) -> Result<(), EngineError> {
         let (site, settings) = (volumes.site, volumes.settings);
-        let places = Places::of(site, settings);
+        let places = tablespaces::places(facts, site, settings);
         // They stay on the volumes.
         let mut directories = Directories::new(self.owner);
         directories.make(&places.data)?;
         directories.make(&places.log)?;
-        for tablespace in &places.tablespaces.temp {
+        for tablespace in places.tablespaces.all() {
             directories.make(&tablespace.directory)?;
         }
         directories.keep();
         copy::copy(backup, (&places.data, &places.log), self.owner)?;
+        tablespaces::copy(facts, &places, self.owner)?;
         (volumes.let_in)().map_err(not_let_in)?;
-        let mut server = self.settings(facts, settings, (0, false));
+        let mut server = self.settings(facts, settings, None);
         server.retain(|(name, _)| name != "temp_tablespaces");
         let cluster = Cluster::of_copy(
             (&self.binaries, self.owner),
@@ -231,7 +254,7 @@ impl RehearsedProduct for RehearsedPostgres {
         volumes: &CopyVolumes<'_>,
     ) -> Result<Box<dyn Engine>, EngineError> {
         let (site, settings) = (volumes.site, volumes.settings);
-        let places = Places::of(site, settings);
+        let places = tablespaces::places(trial.facts, site, settings);
         places
             .make_ready(&[], moved, None, Origin::ThisRun)
             .map_err(|why| EngineError::failed("use the copy", why))?;
@@ -244,7 +267,7 @@ impl RehearsedProduct for RehearsedPostgres {
         roles.sort_unstable();
         roles.dedup();
         roles.retain(|role| *role != "dbstow");
-        let server = self.settings(trial.facts, settings, (trial.sessions, trial.reads_only));
+        let server = self.settings(trial.facts, settings, Some(trial));
         let cluster = Cluster::of_copy(
             (&self.binaries, self.owner),
             &self.registration,
@@ -258,7 +281,8 @@ impl RehearsedProduct for RehearsedPostgres {
             .logins
             .first()
             .map_or("template1", |login| &*login.database);
-        Ok(Box::new(Server::new(Postgres::of_copy(cluster, database)?)))
+        let engine = Postgres::of_copy(cluster, database)?;
+        Ok(Box::new(Server::new(engine, trial.logins)?))
     }
 
     fn read_log(&self, log: LogFile<'_>, asked: &LogRequest) -> Result<StatementLog, LogError> {

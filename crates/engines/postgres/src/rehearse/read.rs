@@ -9,6 +9,9 @@ use engine::logged::{LogError, LogRequest, StatementLog};
 /// Bytes from which the form is recognised.
 const FIRST_BYTES: usize = 64 << 10;
 
+/// What a line would begin with that has the columns of a csvlog, or the fields of a jsonlog.
+const COLUMNS: &str = "%m,\"%u\",\"%d\",%p,\"%r\",%c,%l,\"%i\",%s,\"%v\",%x,";
+
 /// Reads a log of statements; its form is recognised.
 ///
 /// # Errors
@@ -19,6 +22,7 @@ pub fn read_log(log: &mut dyn Read, asked: &LogRequest) -> Result<StatementLog, 
         .fill_buf()
         .map_err(|error| LogError::Whole(error.to_string()))?;
     let mut collector = Collector::new(asked);
+    let mut prefix = COLUMNS.to_owned();
     let form = if first.is_empty() {
         return Err(LogError::Whole(
             "it is empty; give a log of PostgreSQL (csvlog, jsonlog or stderr)".to_owned(),
@@ -30,9 +34,10 @@ pub fn read_log(log: &mut dyn Read, asked: &LogRequest) -> Result<StatementLog, 
         csvlog::read(from, &mut collector)?;
         "csvlog".to_owned()
     } else {
-        stderr::read(from, &mut collector, asked.prefix.as_deref())?
+        prefix = stderr::read(from, &mut collector, asked.prefix.as_deref())?;
+        format!("stderr, log_line_prefix = '{prefix}'")
     };
-    collector.finish(form)
+    collector.finish(form, prefix)
 }
 
 /// Whether it begins as a csvlog: a time, and columns in quotes or none.

@@ -2,23 +2,34 @@
 
 use std::collections::BTreeMap;
 
+use super::objects::Objects;
 use super::session::Session;
 use crate::session::login::{SESSION, open};
 use crate::session::target::Target;
 use crate::trial::Postgres;
+use crate::{ServerUrl, recorder};
 use engine::logged::{LogSession, Login};
+use engine::recorder::Recorder;
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
+use reading::object::ObjectUse;
 
 /// A server that plays statements.
 pub(crate) struct Server {
     engine: Postgres,
+    objects: Objects,
 }
 
 impl Server {
-    pub(crate) fn new(engine: Postgres) -> Server {
-        Server { engine }
+    /// A server that was started once and that sessions with these logins will use. Caches are as they were before only once it
+    /// is started again.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub(crate) fn new(engine: Postgres, logins: &[Login]) -> Result<Server, EngineError> {
+        let objects = Objects::before(&engine.target, logins)?;
+        Ok(Server { engine, objects })
     }
 }
 
@@ -44,6 +55,16 @@ impl Engine for Server {
         let connection =
             open(&target, SESSION).map_err(|error| self.engine.with_exit_reason(error))?;
         Ok(Box::new(Session::new(connection, &own.patience, watch)))
+    }
+
+    fn recorder(&self) -> Option<Box<dyn Recorder>> {
+        let server = ServerUrl::private(self.engine.target.clone());
+        Some(recorder::of(server))
+    }
+
+    fn objects(&self) -> Result<Vec<ObjectUse>, EngineError> {
+        let engine = &self.engine;
+        engine.observe(|observer| self.objects.since(&engine.target, observer))
     }
 
     fn start(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use postgres_protocol::IsNull;
 
+use super::text;
 use crate::session::failure::Failure;
 use crate::session::wire::Connection;
 use engine::Patience;
@@ -77,6 +78,9 @@ impl LogSession for Session {
             None => self.connection.discard(&statement.text),
             Some(parameters) => self.extended(statement, parameters),
         };
+        if !self.prepared.is_empty() && text::forgets_prepared(&statement.text) {
+            self.prepared.clear();
+        }
         match done {
             Ok(()) => Ok(Played::Done(None)),
             Err(Failure::Refused { code, message }) => {

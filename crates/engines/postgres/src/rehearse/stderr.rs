@@ -16,7 +16,7 @@ const FIRST_LINES: usize = 200;
 #[derive(Default)]
 struct Open(HashMap<String, Entry>);
 
-/// Reads all entries; returns the form.
+/// Reads all entries; returns what their lines begin with.
 ///
 /// # Errors
 /// When the prefix is not known, or an entry has a mistake.
@@ -85,7 +85,7 @@ pub(crate) fn read(
         None => {}
     }
     open.finish(collector)?;
-    Ok(format!("stderr, log_line_prefix = '{}'", prefix.text))
+    Ok(prefix.text)
 }
 
 /// The first usual prefix that most lines with a severity begin with.

@@ -68,18 +68,30 @@ fn one_left_out(text: &str) -> Option<LeftOut> {
     (is(first, "load") || is_system).then_some(LeftOut::CallsOut)
 }
 
-/// Whether a statement only reads, as far as its words say.
+/// Whether a statement only reads, as far as its words say, or each of those in a text of several.
 pub(crate) fn reads(text: &str) -> bool {
+    log_text::each(text, Syntax::default(), one_reads)
+}
+
+fn one_reads(text: &str) -> bool {
     if boundary(text) != Boundary::Within {
         return true;
     }
     let words = words(text);
-    let reading = ["select", "with", "values", "table", "show", "set", "fetch"];
+    let reading = [
+        "select", "with", "values", "table", "show", "set", "declare", "fetch", "move", "close",
+    ];
     let is_reading = |first: &&str| reading.iter().any(|word| is(first, word));
     let writing = [
         "insert", "update", "delete", "merge", "nextval", "into", "share",
     ];
-    words.first().is_some_and(is_reading) && !has_word(text, &writing)
+    words.first().is_none_or(is_reading) && !has_word(text, &writing)
+}
+
+/// Whether a statement may make its session forget what it has prepared.
+pub(crate) fn forgets_prepared(text: &str) -> bool {
+    let is_one = |first: &&str| is(first, "discard") || is(first, "deallocate");
+    words(text).first().is_some_and(is_one)
 }
 
 /// The text without its constants.
@@ -156,6 +168,12 @@ mod tests {
             "WITH x AS (DELETE FROM t RETURNING a) SELECT a FROM x"
         ));
         assert!(!reads("SELECT a FROM t FOR UPDATE"));
+        assert!(reads(
+            "DECLARE c CURSOR FOR SELECT a FROM t; FETCH 1 FROM c;"
+        ));
+        assert!(reads("SELECT 'a; DROP'; SELECT 2"));
+        assert!(!reads("SELECT 1; DROP TABLE t"));
         assert!(!reads("UPDATE t SET a = 1"));
+        assert!(forgets_prepared("DISCARD ALL") && !forgets_prepared("SELECT 1"));
     }
 }

@@ -111,6 +111,18 @@ impl ServerUrl {
         Ok(ServerUrl { target })
     }
 
+    /// A private server.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn private(target: Target) -> ServerUrl {
+        ServerUrl {
+            target: Target {
+                patience: Patience::default(),
+                settings: &BUILT_IN_ONLY,
+                ..target
+            },
+        }
+    }
+
     /// The server with these time limits.
     #[must_use]
     pub fn with_patience(mut self, patience: Patience) -> ServerUrl {

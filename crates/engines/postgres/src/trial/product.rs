@@ -18,6 +18,7 @@ pub(crate) static POSTGRESQL: Product = Product {
     memory: Bytes::mib(64),
     cause,
     tells_of_crash: |line| line.contains("PANIC"),
+    has_statement,
 };
 
 /// The user that a private server must run as: PostgreSQL refuses root, so root needs another user; `postgres` if it exists,
@@ -47,6 +48,19 @@ fn cause(line: &str) -> Option<String> {
     (!is_early).then(|| line[at..].split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
+/// Whether a line is of `log_min_duration_statement` or `log_statement`, or continues a message.
+fn has_statement(line: &str) -> bool {
+    let of_one = [
+        "LOG:  duration: ",
+        "LOG:  statement: ",
+        "LOG:  execute ",
+        "DETAIL:  parameters: ",
+        "DETAIL:  Parameters: ",
+        "DETAIL:  prepare: ",
+    ];
+    line.starts_with('\t') || of_one.iter().any(|part| line.contains(part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +72,18 @@ mod tests {
         assert_eq!(no_space.as_deref(), Some("PANIC: no space"));
         assert_eq!(cause("3 FATAL:  gone").as_deref(), Some("FATAL: gone"));
         assert_eq!(cause("LOG:  all is well"), None);
+    }
+
+    #[test]
+    fn statements_are_told_from_what_a_server_says_of_itself() {
+        assert!(has_statement(
+            "1 LOG:  duration: 0.1 ms  statement: SELECT 'PANIC:'"
+        ));
+        assert!(has_statement("\tFROM t"));
+        assert!(has_statement("1 DETAIL:  Parameters: $1 = '7'"));
+        assert!(!has_statement(
+            "1 LOG:  server process (PID 7) was terminated by signal 9"
+        ));
+        assert!(!has_statement("1 PANIC:  could not write"));
     }
 }

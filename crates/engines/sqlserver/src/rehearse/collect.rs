@@ -290,6 +290,7 @@ impl Collector<'_> {
             failed: execution.result == Some(Ended::WithError),
             rows,
             boundary,
+            reads: played.text == RESET || text::reads(&played.inner),
         });
         Ok(())
     }

@@ -33,6 +33,14 @@ pub trait Player: Sync {
         ready: &(dyn Fn() -> bool + Sync),
         stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<Performance, String>;
+
+    /// Whether waits and counters of the engine are sampled meanwhile, by sessions of dbstow's own.
+    fn is_sampled(&self) -> bool {
+        true
+    }
+
+    /// Asks the engine what it counted, once all is played and measured; by default nothing.
+    fn collect(&self, _engine: &dyn Engine) {}
 }
 
 /// What was played.
@@ -76,9 +84,14 @@ impl RealTrial<'_> {
                 (played, self.common.clock.now())
             };
             let playing = scope.spawn(play);
-            let sampling = scope.spawn(move || Samples::take(engine, &self.common, gate, window));
-            let series =
-                scope.spawn(move || EngineSeries::read(engine, &self.common, gate, window));
+            let sampling = scope.spawn(move || match player.is_sampled() {
+                true => Samples::take(engine, &self.common, gate, window),
+                false => Ok(None),
+            });
+            let series = scope.spawn(move || match player.is_sampled() {
+                true => EngineSeries::read(engine, &self.common, gate, window),
+                false => EngineSeries::default(),
+            });
             let watched = self.watch_player(site, engine, gate);
             if watched.is_err() {
                 self.common.stop.set(None);
@@ -90,6 +103,7 @@ impl RealTrial<'_> {
             let series = joined(series);
             let played = played?;
             let watched = watched?;
+            player.collect(engine);
             let time = SessionTime {
                 active: played.active,
                 thought: played.thought,

@@ -166,6 +166,7 @@ fn a_slow_log_has_durations_rows_and_the_database_of_each_statement() {
     .concat();
     let log = read(&log).unwrap();
     assert_eq!(log.form, "slow log, whose times are seconds");
+    assert_eq!(log.logging["slow-query-log-file"], "/dev/null");
     assert_eq!((log.has_durations, log.has_errors), (true, false));
     let session = &log.sessions[0];
     assert_eq!(&*session.login.database, "shop");

@@ -38,6 +38,28 @@ fn only(log: &StatementLog) -> &Logged {
 }
 
 #[test]
+fn a_statement_that_ended_a_deadlock_had_waited_for_a_lock() {
+    let error = |message| {
+        let log = [
+            csv(
+                "09:00:00.400",
+                "LOG",
+                "duration: 2.500 ms  statement: BEGIN",
+                "",
+                "",
+            ),
+            csv("09:00:01.500", "ERROR", message, "", "UPDATE t SET a = 1"),
+        ];
+        let log = read(&log.concat()).expect("it is a log");
+        let last = &log.sessions[0].statements[1];
+        assert!(last.failed);
+        last.end_us.expect("it has an end") - last.start_us
+    };
+    assert_eq!(error("deadlock detected"), 1_000_000);
+    assert_eq!(error("division by zero"), 0);
+}
+
+#[test]
 fn a_csvlog_has_statements_with_durations_parameters_and_errors() {
     let log = [
         csv(
@@ -73,6 +95,8 @@ fn a_csvlog_has_statements_with_durations_parameters_and_errors() {
     let log = read(&log).unwrap();
     assert_eq!(log.form, "csvlog");
     assert!(log.has_durations);
+    assert_eq!(log.logging["log_min_duration_statement"], "0");
+    assert!(!log.logging.contains_key("log_statement"));
     assert_eq!(log.began_before, 1);
     let session = &log.sessions[0];
     assert_eq!(session.login.user.as_deref(), Some("app"));
@@ -200,6 +224,23 @@ fn half_a_line_at_the_end_is_left_out_and_a_broken_one_before_it_is_refused() {
         error.starts_with("line 2: it is not an entry of a jsonlog"),
         "{error}"
     );
+}
+
+#[test]
+fn an_entry_that_does_not_end_is_refused_with_its_line() {
+    for begun in [
+        "2026-11-28 09:00:00.010 UTC,\"app\",\"shop\",812,\"",
+        "{\"timestamp\":\"",
+        "2026-11-28 09:00:00.010 UTC [812] LOG:  statement: SELECT ",
+    ] {
+        let mut log = begun.as_bytes().chain(std::io::repeat(b'x'));
+        let error = read_log(&mut log, &LogRequest::default()).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.starts_with("line 1: it has more than 16 MiB"),
+            "{error}"
+        );
+    }
 }
 
 #[test]
