@@ -44,16 +44,15 @@ pub(crate) fn read(path: &Path, events: &mut Events<'_>) -> Result<(), LogError>
         ))
     };
     let connection = open(path).map_err(unread)?;
-    let kind: Result<String, _> = connection.query_row(
-        "SELECT type FROM main.sqlite_schema WHERE name = 'Events' COLLATE NOCASE",
-        [],
-        |row| row.get(0),
-    );
+    let kind: Result<String, _> =
+        connection.query_row("PRAGMA main.table_list('Events')", [], |row| {
+            row.get("type")
+        });
     let kind = match kind {
         Err(rusqlite::Error::QueryReturnedNoRows) => None,
         kind => Some(kind.map_err(unread)?),
     };
-    // A view would run what the file says.
+    // A view or a virtual table would run what the file says. Its own list of what is which may lie, so SQLite is asked what it took it for.
     if kind.as_deref() != Some("table") {
         return Err(LogError::Whole(
             "it is a SQLite database without a table Events; give the file that SqlWorkload wrote (WorkloadFileWriterConsumer)".to_owned(),

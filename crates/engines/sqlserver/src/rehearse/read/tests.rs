@@ -431,14 +431,18 @@ fn a_mistake_is_named_with_its_place_and_remedy() {
     let no_session = one.replace("session_id", "spid");
     let bad_time = one.replace("09:00:00", "9 am");
     let row = |kind, time| workload_file(&[(kind, time, 53, Some("SELECT 1"), Some(1))]);
-    let view = {
+    let database = |text: &str| {
         let file = NamedTempFile::new().unwrap();
         let connection = Connection::open(file.path()).unwrap();
-        connection
-            .execute_batch("CREATE VIEW Events AS SELECT 1")
-            .unwrap();
+        connection.execute_batch(text).unwrap();
         std::fs::read(file.path()).unwrap()
     };
+    let view = database("CREATE VIEW Events AS SELECT 1");
+    // SQLite goes by its text alone.
+    let disguised = database(
+        "CREATE TABLE Events (a); PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = 'CREATE VIEW Events AS SELECT 1'",
+    );
     for (bytes, why) in [
         (
             b"2026-11-28 09:00 LOG: x".to_vec(),
@@ -480,6 +484,7 @@ fn a_mistake_is_named_with_its_place_and_remedy() {
         ),
         (row(-3, "yesterday"), "row 1: \"yesterday\" is not a time"),
         (view, "without a table Events"),
+        (disguised, "without a table Events"),
         (
             row(-3, "2026-11-28 09:00:00")[..5000].to_vec(),
             "stop the capture, and give its whole file",
