@@ -165,7 +165,7 @@ fn a_log_is_played_on_a_copy_in_each_layouts_directories_and_the_copy_is_dropped
     for part in [
         "today: 100.0 % of 9 statements ended as in the log",
         "apart: 100.0 % of 9 statements ended as in the log",
-        "backup: SQL Server 15.0.4085, full backup of shop, restored by tcp:127.0.0.1",
+        "backup: SQL Server 15.0.4085, full backup of shop (number 1 of its file, 150994944 bytes), restored by tcp:127.0.0.1",
         "log: Extended Events as XML: 9 statements in 7 transactions of 2 sessions (1 at a time)",
         "not yet run on SQL Server",
     ] {
@@ -220,6 +220,53 @@ fn a_log_is_played_on_a_copy_in_each_layouts_directories_and_the_copy_is_dropped
     );
     let document = fs::read_to_string(bench.path("out/rehearsal.json")).expect("a document");
     assert!(!document.contains(PASSWORD));
+    let missing = "reads by table and index are not known: those of SQL Server are not counted yet";
+    assert!(document.contains(missing), "{document}");
+}
+
+#[test]
+fn the_same_command_resumes_and_another_log_or_pace_is_refused() {
+    let bench = Bench::start(server());
+    let (server, today, log) = (bench.server(), layout(&bench, "today", "a"), some(&bench));
+    let fixed = ["--layout", &today, "--volume", "a=C:\\rehearse"];
+    let twice = |more: &[&'static str]| {
+        let arguments = rehearse(&server, &log, &[&fixed[..], more].concat());
+        bench.dbstow(&arguments).assert()
+    };
+    let restores = || {
+        let heard = bench.double().heard();
+        let restores = heard
+            .iter()
+            .filter(|text| text.starts_with("RESTORE DATABASE"));
+        restores.count()
+    };
+    twice(&["--record"])
+        .code(2)
+        .stderr(contains("only a server that dbstow starts is recorded"));
+    assert_eq!(restores(), 0);
+    let first = twice(&[]).success();
+    let first = first.get_output().stdout.clone();
+    assert_eq!(restores(), 1);
+    let again = twice(&[])
+        .success()
+        .stderr(contains("all trials are finished"));
+    assert_eq!(again.get_output().stdout, first);
+    let refused = "--fresh";
+    twice(&["--pace", "original"])
+        .failure()
+        .stderr(contains(refused));
+    let other = events(&bench, &[(53, BATCH, "SELECT a FROM orders", "OK")]);
+    assert_eq!(other, log, "a log of that name has changed");
+    twice(&[]).failure().stderr(contains(refused));
+    assert_eq!(restores(), 1);
+    // What a killed rehearsal has lost is played again.
+    some(&bench);
+    fs::remove_dir_all(bench.path("out/outcomes")).expect("outcomes of trials");
+    twice(&[]).success();
+    assert_eq!(restores(), 2);
+    twice(&["--fresh"]).success();
+    assert_eq!(restores(), 3);
+    settle(&bench);
 }
 
 #[test]

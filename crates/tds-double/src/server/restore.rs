@@ -135,10 +135,13 @@ fn headers(server: &SqlServer, from: &str) -> Result<Reply, Message> {
         ("BackupType", Kind::SmallInt),
         ("Position", Kind::SmallInt),
         ("DatabaseName", Kind::Text(128)),
+        ("BackupSize", Kind::BigInt),
         ("SoftwareVersionMajor", Kind::Int),
         ("SoftwareVersionMinor", Kind::Int),
         ("SoftwareVersionBuild", Kind::Int),
     ];
+    let pages: u64 = backup.files.iter().map(|(_, _, pages)| pages).sum();
+    let size = i64::try_from(pages * PAGE).expect("a size");
     // A log of the same file comes after it.
     let row = |kind: i64, position: i64| {
         [
@@ -146,6 +149,7 @@ fn headers(server: &SqlServer, from: &str) -> Result<Reply, Message> {
             kind.into(),
             position.into(),
             backup.database.as_str().into(),
+            size.into(),
             backup.major.into(),
             Value::from(0),
             Value::from(4085),

@@ -63,10 +63,15 @@ impl RehearsedProduct for Rehearsed {
         let identity = capture::identity(&mut session)
             .map_err(|error| EngineError::failed("ask the server what it is", error))?
             .0;
-        let size = found.files.iter().map(|file| file.bytes).sum();
+        let sizes = found.files.iter().map(|file| file.bytes);
+        let size = sizes.fold(0, u64::saturating_add);
         Ok(BackupFacts {
             version: found.version,
-            kind: format!("full backup of {}, restored by {server}", found.database),
+            // With what tells it from another one at that path, as far as the server's answer is read.
+            kind: format!(
+                "full backup of {} (number {} of its file, {} bytes), restored by {server}",
+                found.database, found.position, found.bytes
+            ),
             size: Bytes(size),
             assumed: assumed(&server, &identity.version),
             databases: Some(vec![found.database]),

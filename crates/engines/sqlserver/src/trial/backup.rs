@@ -17,7 +17,9 @@ pub(crate) struct Backup {
     /// Where it is.
     pub(super) path: FilePath,
     /// Which of those there.
-    pub(super) position: i64,
+    pub(crate) position: i64,
+    /// How large it is.
+    pub(crate) bytes: i64,
     /// The database that it is of.
     pub(crate) database: String,
     /// The server's version.
@@ -46,7 +48,7 @@ impl Backup {
         let headers = ask(session, &Restore::Headers(file.clone()), |row| {
             Ok((
                 row.count("BackupType")?,
-                row.count("Position")?,
+                [row.count("Position")?, row.count("BackupSize")?],
                 row.word("DatabaseName")?,
                 [
                     row.count("SoftwareVersionMajor")?,
@@ -57,7 +59,7 @@ impl Backup {
         });
         let headers = headers.map_err(|error| wrong(error.to_string()))?;
         let full = headers.into_iter().rfind(|(kind, ..)| *kind == FULL);
-        let (_, position, database, version) = full.ok_or_else(|| {
+        let (_, [position, bytes], database, version) = full.ok_or_else(|| {
             wrong("it has no full backup of a database; take one by BACKUP DATABASE".to_owned())
         })?;
         let files = ask(session, &Restore::Files(file.clone(), position), |row| {
@@ -88,6 +90,7 @@ impl Backup {
         Ok(Backup {
             path: file,
             position,
+            bytes,
             database,
             version: format!("{major}.{minor}.{build}"),
             major,
@@ -152,6 +155,7 @@ mod tests {
         Backup {
             path: FilePath::new("D:\\shop.bak").unwrap(),
             position: 1,
+            bytes: 0,
             database: "shop".to_owned(),
             version: "15.0.4430".to_owned(),
             major: 15,

@@ -12,6 +12,8 @@ use engine::logged::{LogSession, Login};
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
+#[cfg(target_os = "linux")]
+use reading::object::ObjectUse;
 use workload::Database;
 
 /// Maximum number of attempts to cancel sessions: for two seconds.
@@ -44,6 +46,13 @@ impl Engine for SqlServer {
     #[cfg(target_os = "linux")]
     fn log_session(&self, _login: &Login) -> Result<Box<dyn LogSession + '_>, EngineError> {
         Ok(Box::new(self.logged()?))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn objects(&self) -> Result<Vec<ObjectUse>, EngineError> {
+        Err(EngineError::Missing(
+            "those of SQL Server are not counted yet".to_owned(),
+        ))
     }
 
     /// SQL Server fills the files of a database in proportion to what is free in them: there is nothing to do.
