@@ -75,7 +75,7 @@ pub struct Log {
     pub has_errors: bool,
 }
 
-/// What came of a layout, in all blocks together.
+/// The result of a layout, over all blocks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Layout {
     /// Its name.
