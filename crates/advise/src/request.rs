@@ -34,6 +34,8 @@ pub struct Names {
 /// What a rehearsal of the finalists is given, as paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rehearsal {
+    /// Whether a server of the user's restores the backup.
+    pub on_server: bool,
     /// The option of the database: a backup or a dump.
     pub option: &'static str,
     /// The backup or dump.

@@ -109,6 +109,10 @@ pub enum LeftOut {
     NoDatabase,
     /// It ran in a database that was not given.
     OtherDatabase,
+    /// It was prepared before the log or the window, so that its text is not known.
+    PreparedBefore,
+    /// Its client did not wait for its end.
+    Cancelled,
 }
 
 impl LeftOut {
@@ -121,7 +125,7 @@ impl LeftOut {
     pub fn reason(self) -> &'static str {
         match self {
             LeftOut::CopyFromClient => {
-                "of COPY FROM STDIN or LOAD DATA LOCAL, whose rows are not in a log"
+                "of COPY FROM STDIN, LOAD DATA LOCAL or INSERT BULK, whose rows are not in a log"
             }
             LeftOut::CallsOut => "with a program, or a file of the server's machine",
             LeftOut::OfServer => "of the server itself, its settings, accounts or sessions",
@@ -130,7 +134,9 @@ impl LeftOut {
             LeftOut::BeganBefore => "of transactions that began before the log or the window",
             LeftOut::Protocol => "that only the protocol has, and no text",
             LeftOut::NoDatabase => "without a database in the log",
-            LeftOut::OtherDatabase => "in databases of which there is no dump",
+            LeftOut::OtherDatabase => "in databases that are not rehearsed",
+            LeftOut::PreparedBefore => "prepared before the log or the window",
+            LeftOut::Cancelled => "cancelled by their clients",
         }
     }
 }

@@ -20,6 +20,9 @@ pub struct Options {
     pub transport: Option<TransportKind>,
     /// An existing server; without its password where it may be displayed.
     pub server: Option<String>,
+    /// A backup that the existing server restores for each trial, by its path as the server sees it; `None`: the trial's workload
+    /// loads its data.
+    pub backup: Option<String>,
     /// Longest time for an answer to dbstow's own queries; `None`: the default. It does not affect what a trial measures.
     pub timeout: Option<Duration>,
     /// Options of single products.

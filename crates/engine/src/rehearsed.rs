@@ -6,9 +6,13 @@
 //! archives ─inspect─► BackupFacts ─unpack─► a backup
 //! log    ─read_log─► StatementLog: sessions with their statements, and what cannot be replayed
 //! ```
+//!
+//! A product may be rehearsed on a server of the user's instead: that restores the backup itself for each trial
+//! ([`Options::backup`](crate::Options::backup)), and only `inspect` and `read_log` are asked of it.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +22,7 @@ use model::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::logged::{LogError, LogRequest, Login, StatementLog};
-use crate::{Engine, EngineError, ProductOptions};
+use crate::{Engine, EngineError, Options, Patience, ProductOptions};
 use experiment::spec::Settings;
 
 /// How a product's servers are rehearsed.
@@ -37,6 +41,26 @@ pub trait RehearsalProvider: Sync {
         options: &ProductOptions,
         registration: &Arc<Registration>,
     ) -> Result<Arc<dyn RehearsedProduct>, EngineError>;
+
+    /// Whether its rehearsals are on a server of the user's.
+    fn is_on_server(&self) -> bool {
+        false
+    }
+
+    /// The product of a rehearsal on the server that `options` name.
+    ///
+    /// # Errors
+    /// When they do not fit it, or it is not rehearsed so.
+    fn on_server(
+        &self,
+        _options: &Options,
+        _patience: &Patience,
+    ) -> Result<Arc<dyn RehearsedProduct>, EngineError> {
+        Err(EngineError::Missing(
+            "--server: servers of this product are not rehearsed where they are; leave it out"
+                .to_owned(),
+        ))
+    }
 }
 
 /// A product whose servers are rehearsed.
@@ -132,10 +156,12 @@ pub trait RehearsedProduct: Send + Sync {
     /// When it cannot be copied, or the server does not start on it.
     fn stage(
         &self,
-        backup: &Path,
-        facts: &BackupFacts,
-        volumes: &CopyVolumes<'_>,
-    ) -> Result<(), EngineError>;
+        _backup: &Path,
+        _facts: &BackupFacts,
+        _volumes: &CopyVolumes<'_>,
+    ) -> Result<(), EngineError> {
+        Err(not_copied(self.name()))
+    }
 
     /// Starts the server of a trial on a staged copy; `moved` has the old and new mount points of its volumes.
     ///
@@ -143,16 +169,33 @@ pub trait RehearsedProduct: Send + Sync {
     /// When it does not start.
     fn open(
         &self,
-        trial: &Rehearsed<'_>,
-        moved: &[(PathBuf, PathBuf)],
-        volumes: &CopyVolumes<'_>,
-    ) -> Result<Box<dyn Engine>, EngineError>;
+        _trial: &Rehearsed<'_>,
+        _moved: &[(PathBuf, PathBuf)],
+        _volumes: &CopyVolumes<'_>,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        Err(not_copied(self.name()))
+    }
 
     /// Reads a log of statements.
     ///
     /// # Errors
     /// When it has a mistake, with the line and the remedy.
-    fn read_log(&self, log: &mut dyn Read, asked: &LogRequest) -> Result<StatementLog, LogError>;
+    fn read_log(&self, log: LogFile<'_>, asked: &LogRequest) -> Result<StatementLog, LogError>;
+}
+
+/// A log's file.
+#[derive(Clone, Copy, Debug)]
+pub struct LogFile<'a> {
+    /// Its path.
+    pub path: &'a Path,
+    /// The file, opened.
+    pub file: &'a File,
+}
+
+fn not_copied(product: &str) -> EngineError {
+    EngineError::Missing(format!(
+        "backups of {product} are restored by a server of yours; add --server"
+    ))
 }
 
 fn no_dumps(product: &str) -> EngineError {

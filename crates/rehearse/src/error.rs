@@ -10,6 +10,7 @@ use experiment::spec::SpecError;
 use files::FileError;
 use lab::request::RequestError;
 use lab::run::PrepareError;
+use lab::trial::real::VolumesError;
 use model::Bytes;
 
 /// Why a rehearsal cannot be run, with the remedy.
@@ -105,6 +106,12 @@ pub enum RehearsalError {
     /// Volumes cannot be mounted.
     #[error("volumes for the copy of the backup")]
     Volumes(#[source] io::Error),
+    /// Directories or the user's server cannot be used.
+    #[error(transparent)]
+    Server(#[from] VolumesError),
+    /// The user's server is not as it was.
+    #[error("the server was not fully restored; see the messages above")]
+    NotPutBack,
     /// A file cannot be used.
     #[error(transparent)]
     File(#[from] FileError),

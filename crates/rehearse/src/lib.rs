@@ -6,6 +6,9 @@
 //! log ──────┘                             plan, schedule           one for each placement; writes are discarded
 //! ```
 //!
+//! Or a server of the user's restores the backup for each trial, to directories that stand for the layout's volumes, and the log is
+//! played there (`served`).
+//!
 //! The log's sessions are played in their order, and no transaction begins before one that writes and had ended before it in the log
 //! ([`Schedule`]).
 
@@ -23,6 +26,7 @@ mod request;
 mod restored;
 mod run;
 mod schedule;
+mod served;
 mod volumes;
 
 pub use error::RehearsalError;

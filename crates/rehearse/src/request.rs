@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::logged::{LogRequest, Logged, LoggedSession, StatementLog};
-use engine::rehearsed::{BackupFacts, RehearsalProvider, RehearsedProduct};
+use engine::rehearsed::{BackupFacts, LogFile, RehearsalProvider, RehearsedProduct};
 use engine::{EngineProvider, Engines, Options};
 use experiment::plan::{Plan, digest_of};
 use experiment::spec::{Amount, Arm, EngineName, ExperimentText, Idle, Mode, Spec, Temperature};
 use lab::Prepared;
 use lab::inventory::Inventory;
-use lab::request::RunRequest;
+use lab::request::{RequestError, RunRequest};
 use model::Bytes;
 
 use super::error::RehearsalError;
@@ -55,11 +55,13 @@ impl RehearsedEngine {
                 })
             })
         };
+        let copied = || all().filter(|engine| !engine.rehearsal.is_on_server());
         let known = match source {
-            Source::Backup(backup) => all().find(|engine| engine.rehearsal.recognises(backup)),
+            Source::OnServer(_) => return all().find(|engine| engine.rehearsal.is_on_server()),
+            Source::Backup(backup) => copied().find(|engine| engine.rehearsal.recognises(backup)),
             Source::Dumps(_) => None,
         };
-        known.or_else(|| all().next())
+        known.or_else(|| copied().next())
     }
 }
 
@@ -79,6 +81,8 @@ pub enum Source {
     Backup(PathBuf),
     /// Dumps, each of one database.
     Dumps(Vec<PathBuf>),
+    /// A backup that a server of the user's restores, to directories of its own: those of these options.
+    OnServer(Box<Options>),
 }
 
 impl Source {
@@ -90,6 +94,7 @@ impl Source {
                 let dumps = dumps.iter().map(|dump| dump.display().to_string());
                 dumps.collect::<Vec<_>>().join(", ")
             }
+            Source::OnServer(options) => options.backup.clone().unwrap_or_default(),
         }
     }
 
@@ -98,6 +103,8 @@ impl Source {
         let own = match self {
             Source::Backup(backup) => std::slice::from_ref(backup),
             Source::Dumps(dumps) => dumps,
+            // It is on the server; the facts have what its header says.
+            Source::OnServer(_) => &[],
         };
         let directories = own.iter().chain(facts.elsewhere.values());
         let entries = directories.filter_map(|directory| std::fs::read_dir(directory).ok());
@@ -180,7 +187,7 @@ impl RehearsalRequest {
         // What is quick to check comes first.
         let (mut spec, inventory, idle) = self.layouts(engines, engine)?;
         let facts = self.inspect(&*product)?;
-        let mut log = self.read_log(&*product)?;
+        let mut log = self.read_log(&*product, &facts)?;
         if !self.logs_statements {
             log.logging.clear();
         }
@@ -214,7 +221,7 @@ impl RehearsalRequest {
             settings.engine.start = Temperature::Cold;
             settings.engine.host_cache_start = Temperature::Cold;
         }
-        let place = BTreeMap::from([
+        let mut place = BTreeMap::from([
             (self.source_name().to_owned(), self.source.named()),
             (
                 "statements".to_owned(),
@@ -230,12 +237,19 @@ impl RehearsalRequest {
             ("with-text".to_owned(), self.with_text.to_string()),
             ("statement log".to_owned(), format!("{:?}", log.logging)),
         ]);
+        if let Source::OnServer(options) = &self.source {
+            let facts = options.facts(engine.provider, &spec.arms);
+            place.extend(facts.map_err(RequestError::CurrentDirectory)?);
+        }
         let catalogues = self.catalogues.iter();
         let catalogues = catalogues.map(|file| file.display().to_string()).collect();
-        let plan = Plan::new(&spec, false).at(place).reading(catalogues);
-        let plan = in_memory_of_machines(plan, &inventory)?;
-        let assumed = limits_of_here(&plan);
-        let prepared = Prepared::new(&plan, &inventory, &Options::default())?;
+        let mut plan = Plan::new(&spec, false).at(place).reading(catalogues);
+        let mut assumed = Vec::new();
+        if !matches!(self.source, Source::OnServer(_)) {
+            plan = in_memory_of_machines(plan, &inventory)?;
+            assumed = limits_of_here(&plan);
+        }
+        let prepared = Prepared::new(&plan, &inventory, &self.options())?;
         Ok(ResolvedRehearsal {
             request: self,
             product,
@@ -261,7 +275,12 @@ impl RehearsalRequest {
             let (mut spec, inventory) = self.run_request(text.clone(), engine).spec(engines)?;
             idle.extend(of_runs(text));
             let own = spec.idle(&inventory).into_iter();
-            idle.extend(own.filter(|idle| OF_PLACES.contains(&idle.section())));
+            // Whether a server moves its temporary space depends on the other layouts.
+            let is_known = |idle: &Idle| {
+                idle.section() != "placement" || !matches!(self.source, Source::OnServer(_))
+            };
+            let own = own.filter(|idle| OF_PLACES.contains(&idle.section()));
+            idle.extend(own.filter(is_known));
             let arms = renamed(std::mem::take(&mut spec.arms), file);
             let (whole, _) = all.get_or_insert_with(|| (self.without_arms(spec, &arms), inventory));
             for arm in arms {
@@ -275,6 +294,16 @@ impl RehearsalRequest {
             }
         }
         let (spec, inventory) = all.expect("there is a layout");
+        if let Source::OnServer(options) = &self.source {
+            engine::check(
+                &engines,
+                options,
+                engine.provider,
+                Mode::Measure,
+                &spec.arms,
+            )
+            .map_err(RequestError::from)?;
+        }
         Ok((spec, inventory, idle.into_iter().collect()))
     }
 
@@ -296,7 +325,16 @@ impl RehearsalRequest {
 
     fn run_request(&self, text: ExperimentText, engine: RehearsedEngine) -> RunRequest {
         RunRequest {
-            mode: Mode::Emulate,
+            mode: match self.source {
+                Source::Backup(_) | Source::Dumps(_) => Mode::Emulate,
+                Source::OnServer(_) => Mode::Measure,
+            },
+            options: Options {
+                // Of all layouts; those of one may need fewer.
+                volumes: BTreeMap::new(),
+                backup: None,
+                ..self.options()
+            },
             engine: Some(EngineName::new(engine.provider.name())),
             catalogues: self.catalogues.clone(),
             blocks: Some(self.blocks),
@@ -306,10 +344,18 @@ impl RehearsalRequest {
         .called(NAME, QUESTION)
     }
 
+    /// The server, and directories on it.
+    pub(crate) fn options(&self) -> Options {
+        match &self.source {
+            Source::Backup(_) | Source::Dumps(_) => Options::default(),
+            Source::OnServer(options) => (**options).clone(),
+        }
+    }
+
     /// The option that names the database.
     fn source_name(&self) -> &'static str {
         match self.source {
-            Source::Backup(_) => "backup",
+            Source::Backup(_) | Source::OnServer(_) => "backup",
             Source::Dumps(_) => "dump",
         }
     }
@@ -318,6 +364,7 @@ impl RehearsalRequest {
         let mut facts = match &self.source {
             Source::Backup(backup) => product.inspect(backup),
             Source::Dumps(dumps) => product.inspect_dumps(dumps),
+            Source::OnServer(_) => product.inspect(Path::new(&self.source.named())),
         }?;
         product.add_directories(&mut facts, &self.elsewhere)?;
         if let Some(file) = &self.settings {
@@ -331,17 +378,31 @@ impl RehearsalRequest {
         Ok(facts)
     }
 
-    fn read_log(&self, product: &dyn RehearsedProduct) -> Result<StatementLog, RehearsalError> {
+    fn read_log(
+        &self,
+        product: &dyn RehearsedProduct,
+        facts: &BackupFacts,
+    ) -> Result<StatementLog, RehearsalError> {
         let file = &self.statements;
         let opened = File::open(file).and_then(|opened| match opened.metadata()?.is_dir() {
             true => Err(std::io::ErrorKind::IsADirectory.into()),
             false => Ok(opened),
         });
-        let mut opened = opened.map_err(|source| RehearsalError::LogFile {
+        let opened = opened.map_err(|source| RehearsalError::LogFile {
             file: file.clone(),
             source,
         })?;
-        let read = product.read_log(&mut opened, &self.log);
+        let mut asked = self.log.clone();
+        // Where the log names no database, it is that of the backup.
+        if let (Source::OnServer(_), Some([database])) = (&self.source, facts.databases.as_deref())
+        {
+            asked.database.get_or_insert_with(|| database.clone());
+        }
+        let log = LogFile {
+            path: file,
+            file: &opened,
+        };
+        let read = product.read_log(log, &asked);
         read.map_err(|source| RehearsalError::Log {
             file: file.clone(),
             source,

@@ -79,6 +79,7 @@ impl Copies<'_> {
         let restored = match source {
             Source::Dumps(dumps) => self.product.restore(dumps, &self.facts, &on),
             Source::Backup(backup) => self.product.unpack(backup, &self.facts, &on),
+            Source::OnServer(_) => unreachable!("its server restores it"),
         };
         let was_interrupted = interrupted();
         match restored {

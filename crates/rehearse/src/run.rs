@@ -14,7 +14,7 @@ use experiment::record::{Outcome as Ended, Record};
 use experiment::results::Results;
 use files::{Folder, Readers};
 use host::orphans::Registration;
-use lab::trial::real::{Event, run_trial};
+use lab::trial::real::{Event, Supply, run_trial};
 use model::Bytes;
 
 use super::error::RehearsalError;
@@ -81,7 +81,11 @@ impl ResolvedRehearsal {
             own.remove_file(PROFILE.as_ref())?;
         }
         let is_recorded = !self.request.record || own.holds(PROFILE.as_ref());
-        if !outstanding.is_empty() || !is_recorded {
+        if let Source::OnServer(options) = &self.request.source {
+            if !outstanding.is_empty() {
+                self.run_on_server(options, &outstanding, (results, &kept), hooks, observe)?;
+            }
+        } else if !outstanding.is_empty() || !is_recorded {
             // A rehearsal that was killed leaves them.
             remove_images(results).map_err(RehearsalError::Volumes)?;
             let images = own.new_folder(IMAGES.as_ref())?;
@@ -185,20 +189,13 @@ impl ResolvedRehearsal {
             }
         }
         kept.keep_backup(&copies.facts)?;
-        for (number, trial) in trials.iter().enumerate() {
-            observe(Step::Trial(&trial.arm, number + 1, trials.len()));
-            let record = self.trial(trial, &copies, observe)?;
-            // A record says that there is this, too.
-            kept.keep(plan, trial, &player.take_outcome().by_hash())?;
-            results.write(&record)?;
-            check_finished(&record)?;
-        }
+        self.trials(trials, (&copies, &player), (results, kept), hooks, observe)?;
         if is_to_record {
             observe(Step::Recording);
             copies.player = &recorded;
             let mut trials = plan.trials().iter();
             let first = trials.find(|trial| trial.arm == plan.arms[0].name);
-            let record = self.trial(first.expect("each arm has one"), &copies, observe)?;
+            let record = self.trial(first.expect("each arm has one"), &copies, hooks, observe)?;
             check_finished(&record)?;
             let own = Folder::open(results.folder())?;
             match recorded.take().and_then(|profile| {
@@ -211,11 +208,36 @@ impl ResolvedRehearsal {
         Ok(())
     }
 
+    /// Runs these trials on files and servers of `supply`, on which `player` plays.
+    pub(crate) fn trials(
+        &self,
+        trials: &[Trial],
+        (supply, player): (&dyn Supply, &LogPlayer),
+        (results, kept): (&Results, &Kept),
+        hooks: &HostHooks,
+        observe: &(dyn Fn(Step<'_>) + Sync),
+    ) -> Result<(), RehearsalError> {
+        for (number, trial) in trials.iter().enumerate() {
+            observe(Step::Trial(&trial.arm, number + 1, trials.len()));
+            let record = self.trial(trial, supply, hooks, observe)?;
+            // A record says that there is this, too.
+            kept.keep(
+                self.prepared.plan(),
+                trial,
+                &player.take_outcome().by_hash(),
+            )?;
+            results.write(&record)?;
+            check_finished(&record)?;
+        }
+        Ok(())
+    }
+
     /// Runs a trial, which may have failed.
     fn trial(
         &self,
         trial: &Trial,
-        copies: &Copies<'_>,
+        supply: &dyn Supply,
+        hooks: &HostHooks,
         observe: &(dyn Fn(Step<'_>) + Sync),
     ) -> Result<Record, RehearsalError> {
         let id = self.prepared.id(trial);
@@ -224,8 +246,8 @@ impl ResolvedRehearsal {
             Event::Second(_) => {}
             Event::Left(what) => observe(Step::Warning(&what)),
         };
-        let stop = || copies.hooks.interrupted.load(Ordering::Relaxed);
-        let record = run_trial(&self.prepared.subject(&id), copies, &report, &stop);
+        let stop = || hooks.interrupted.load(Ordering::Relaxed);
+        let record = run_trial(&self.prepared.subject(&id), supply, &report, &stop);
         let record = record.map_err(|_| RehearsalError::Interrupted)?;
         Ok(self.prepared.noted(&id, record))
     }
@@ -262,7 +284,7 @@ impl ResolvedRehearsal {
         let what = match &self.request.source {
             Source::Backup(_) if !self.facts.is_packed => "the backup",
             Source::Backup(_) => "the unpacked backup",
-            Source::Dumps(_) => "the restored database",
+            Source::Dumps(_) | Source::OnServer(_) => "the restored database",
         };
         let (times, copies) = match what {
             what if stored == Stored::Nothing && what != "the backup" => (

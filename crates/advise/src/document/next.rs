@@ -34,8 +34,17 @@ impl DocumentBuilder<'_> {
             let mut rehearse = words(&["rehearse", rehearsal.option, &rehearsal.database]);
             rehearse.extend(words(&["--statements", &rehearsal.statements]));
             rehearse.extend(words(&["--layout", file, "--out", &rehearsal.out]));
+            if rehearsal.on_server {
+                rehearse.extend(words(&["--server", "SERVER", "--volume", "NAME=FOLDER"]));
+            }
             rehearse.extend(catalogues());
-            rehearse
+            let what = match rehearsal.on_server {
+                true => {
+                    "rehearse your own statements on the finalists, on a server with a folder for each of their volumes (--volume for each)"
+                }
+                false => "rehearse your own statements on the finalists",
+            };
+            next(what, rehearse)
         });
         let mut emulate = words(&["run", file, "--mode", "emulate", "--engine", engine]);
         if scripts.needs_server {
@@ -51,10 +60,7 @@ impl DocumentBuilder<'_> {
         let simulate = next("compare the finalists, simulated", simulate);
         let mut all = match rehearse {
             // What was asked for is on the screen.
-            Some(rehearse) => vec![
-                next("rehearse your own statements on the finalists", rehearse),
-                simulate,
-            ],
+            Some(rehearse) => vec![rehearse, simulate],
             None => {
                 let what = "run your own workload on modelled disks before paying";
                 vec![simulate, next(what, emulate)]

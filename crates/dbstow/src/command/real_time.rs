@@ -52,6 +52,7 @@ impl RealTimeArgs {
             front: self.front,
             transport: self.transport,
             server: self.server.clone(),
+            backup: None,
             timeout: self.timeout.timeout,
             of_product: self
                 .of_product

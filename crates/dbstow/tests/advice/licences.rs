@@ -162,13 +162,14 @@ fn what_cannot_be_paid_so_is_refused_with_the_remedy() {
     );
 }
 
-#[cfg(target_os = "linux")]
 #[test]
-fn a_rehearsal_of_a_product_that_is_not_rehearsed_is_refused_before_anything_is_simulated() {
-    let place = licensed(None);
-    let refused = place.refused(&["--rehearse", "base/", "log.csv"], 2);
-    assert!(
-        refused.contains("--rehearse: servers of sqlserver are not rehearsed"),
-        "{refused}"
+fn a_rehearsal_of_a_product_that_runs_on_a_server_of_the_user_s_has_its_options() {
+    let backup = "D:\\backup\\shop.bak";
+    let answer = licensed(None).advice(&["--rehearse", backup, "trace.xml"]);
+    let command = answer["next"][0]["command"].as_str().expect("a text");
+    assert_eq!(
+        command,
+        "dbstow rehearse --backup 'D:\\backup\\shop.bak' --statements trace.xml --layout shop-advice/finalists.toml --out shop-rehearsal \
+         --server SERVER --volume NAME=FOLDER"
     );
 }

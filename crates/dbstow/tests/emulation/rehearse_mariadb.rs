@@ -193,7 +193,7 @@ fn statements_of_a_server_s_logs_end_as_recorded_and_its_files_stay_as_they_were
     contains(&printed.stdout, &["33.3 % on today"]);
     contains(
         &printed.stderr,
-        &["not replayed: 1 statement of COPY FROM STDIN or LOAD DATA LOCAL"],
+        &["not replayed: 1 statement of COPY FROM STDIN, LOAD DATA LOCAL or INSERT BULK"],
     );
     let some = document(&folder, "some");
     let mut how: Vec<&str> = some["differing"]

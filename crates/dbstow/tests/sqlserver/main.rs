@@ -10,6 +10,7 @@ mod faults;
 mod prompted;
 mod queried;
 mod recorded;
+mod rehearsed;
 mod relay;
 mod restarts;
 mod runs;

@@ -27,10 +27,14 @@ pub mod layout;
 pub mod lint;
 #[cfg(feature = "driver")]
 mod recorder;
+#[cfg(all(feature = "driver", target_os = "linux"))]
+mod rehearse;
 pub mod session;
 #[cfg(feature = "driver")]
 mod trial;
 pub mod tsql;
 
+#[cfg(all(feature = "driver", target_os = "linux"))]
+pub use rehearse::read_log;
 #[cfg(feature = "driver")]
 pub use trial::{Access, OPERATIONS_PER_TRIP, Provider, ServerRun, ServerSite, SqlServer};

@@ -331,3 +331,30 @@ pub(super) fn no_files_in_create() -> Message {
                 Instance.";
     Message::error(41918, text)
 }
+
+pub(super) fn cannot_open_backup(windows: bool, path: &str) -> Message {
+    let why = System::NotFound.text(windows);
+    Message::error(
+        3201,
+        format!("Cannot open backup device '{path}'. Operating system error {why}."),
+    )
+}
+
+pub(super) fn no_backup_at(path: &str, position: u64) -> Message {
+    Message::error(
+        3287,
+        format!(
+            "The file ID {position} on device '{path}' is incorrectly formed and can not be read."
+        ),
+    )
+}
+
+pub(super) fn later_backup(backup: i64, server: u8) -> Message {
+    Message::error(
+        3169,
+        format!(
+            "The database was backed up on a server running version {backup}. That version is incompatible with this server, which is \
+             running version {server}."
+        ),
+    )
+}

@@ -13,6 +13,7 @@
 mod answer;
 mod change;
 mod error;
+mod restore;
 mod served;
 mod space;
 mod state;
@@ -30,7 +31,8 @@ pub use error::System;
 pub use served::{RestartError, restart};
 pub use space::NotStarted;
 pub use state::{
-    Account, Database, Edition, File, FileState, Io, Setting, TEMPDB, Volume, Wait, Waiting, Work,
+    Account, Backup, Database, Edition, File, FileState, Io, Setting, TEMPDB, Volume, Wait,
+    Waiting, Work,
 };
 
 use text::PAGE;
@@ -78,6 +80,8 @@ pub struct SqlServer {
     pub session_reads: Option<[i64; 4]>,
     /// Of dbstow's sessions
     pub waiting: Vec<Waiting>,
+    /// Backups by their paths
+    pub backups: BTreeMap<String, Backup>,
     /// Path prefixes at which other programs have files
     pub in_the_way: Vec<String>,
     /// Whether something in tempdb is in use that prevents removing its files, such as cached worktables, until the
@@ -214,6 +218,7 @@ impl SqlServer {
             performance: state::counters(),
             session_reads: None,
             waiting: Vec::new(),
+            backups: BTreeMap::new(),
             in_the_way: Vec::new(),
             tempdb_in_use: false,
             refused_in_use: false,

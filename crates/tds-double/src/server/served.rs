@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::space::NotStarted;
 use super::state::{self, Account, Waiting};
-use super::{SqlServer, answer, change, error, text};
+use super::{SqlServer, answer, change, error, restore, text};
 use crate::double::Double;
 use crate::login::{Login, Proof};
 use crate::model::{Admitted, Form, Identity, Model, Question, Refusal, Session};
@@ -80,6 +80,9 @@ impl Model for SqlServer {
             return Some(Reply::error(error::recovering("tempdb")));
         }
         if let Some(reply) = answer::answer(self, session, &question.text) {
+            return Some(reply);
+        }
+        if let Some(reply) = restore::answer(self, session, &question.text) {
             return Some(reply);
         }
         if let Some(statements) = text::read(&question.text) {

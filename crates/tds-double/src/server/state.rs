@@ -64,6 +64,17 @@ pub struct Database {
     pub dirty_pages: u64,
 }
 
+/// A full backup of a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backup {
+    /// Name of the database
+    pub database: String,
+    /// Major version of its server
+    pub major: i64,
+    /// Its files: logical name, type (`D`, `L`, `S`), and pages
+    pub files: Vec<(String, char, u64)>,
+}
+
 /// A file of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {

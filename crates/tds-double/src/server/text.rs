@@ -136,7 +136,7 @@ impl Growth {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+pub(super) enum Token {
     /// In upper case.
     Word(String),
     Name(String),
@@ -162,7 +162,7 @@ pub fn read(text: &str) -> Option<Vec<Statement>> {
     Some(statements)
 }
 
-fn tokens(text: &str) -> Option<Vec<Token>> {
+pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut letters = text.chars().peekable();
     let mut tokens = Vec::new();
     while let Some(&first) = letters.peek() {
@@ -548,12 +548,14 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::restore;
 
     #[test]
     fn every_text_that_dbstow_makes_is_a_statement() {
         for (name, text) in sqlserver::tsql::examples() {
             for batch in text.split("GO\n") {
-                assert!(read(batch).is_some(), "{name}: {batch}");
+                let is_known = read(batch).is_some() || restore::is_one(batch);
+                assert!(is_known, "{name}: {batch}");
             }
         }
     }

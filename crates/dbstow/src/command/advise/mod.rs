@@ -64,8 +64,6 @@ pub fn run(args: &Args) -> Result<()> {
     price(args, &mut catalogue)?;
     // Before anything is simulated: what is refused is refused at once.
     let server = Server::new(&prepared, wishes, args.system(), catalogue).map_err(mistake)?;
-    #[cfg(target_os = "linux")]
-    args.check_rehearsed(server.product())?;
     let tested = backtest::of(&prepared)?;
     backtest::judge_printed(&tested, args.untested, args.format)?;
     let server = server.tested(&tested).map_err(mistake)?;
@@ -188,13 +186,14 @@ impl Args {
     }
 
     /// The rehearsal of the finalists that was asked for. Its files may be on another machine.
-    fn rehearsal(&self) -> Option<Rehearsal> {
+    fn rehearsal(&self, on_server: bool) -> Option<Rehearsal> {
         let [database, statements] = self.rehearse.as_slice() else {
             return None;
         };
         let stem = self.profile.file_stem().unwrap_or(OsStr::new("profile"));
         Some(Rehearsal {
-            option: match database.join(DUMPED).exists() {
+            on_server,
+            option: match !on_server && database.join(DUMPED).exists() {
                 true => "--dump",
                 false => "--backup",
             },
@@ -202,22 +201,6 @@ impl Args {
             statements: statements.display().to_string(),
             out: format!("{}-rehearsal", stem.to_string_lossy()),
         })
-    }
-
-    /// Refuses a rehearsal of a product whose servers are not rehearsed. Where its engine is not built, another dbstow may have it.
-    #[cfg(target_os = "linux")]
-    fn check_rehearsed(&self, product: Option<&str>) -> Result<(), UsageError> {
-        let layout = product.and_then(scripts_for);
-        let engine = layout.and_then(|layout| ENGINES.find(&EngineName::new(layout.name())).ok());
-        match engine {
-            Some(engine) if !self.rehearse.is_empty() && engine.rehearsed().is_none() => {
-                Err(UsageError(format!(
-                    "--rehearse: servers of {} are not rehearsed; leave it out",
-                    engine.name()
-                )))
-            }
-            Some(_) | None => Ok(()),
-        }
     }
 
     /// What the document calls files, and the scripts for a server of `product`.
@@ -231,7 +214,7 @@ impl Args {
             catalogues: catalogues.map(|file| file.display().to_string()).collect(),
             currency: self.currency.clone().unwrap_or_default(),
             system_why: None,
-            rehearsal: self.rehearsal(),
+            rehearsal: self.rehearsal(layout.is_some_and(|layout| layout.moves().needs_server)),
             scripts: layout.map(|layout| {
                 let moves = layout.moves();
                 Scripts {

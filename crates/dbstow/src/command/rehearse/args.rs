@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::ValueHint;
+use engine::Options;
 use engine::logged::LogRequest;
 use experiment::spec::percentage;
 use rehearse::{Order, Pace, Source};
 
 use crate::command::UsageError;
 use crate::command::choice::{Choice, one_of};
-use crate::command::pair::key_and_value;
-use crate::command::product_args::{OfRehearsal, ProductArgs};
+use crate::command::pair::{key_and_value, name_and_path};
+use crate::command::product_args::{OfRehearsal, ProductArgs, ServerLogin};
+use crate::command::server_timeout::ServerTimeout;
 
 /// Arguments of `rehearse`.
 #[derive(Clone, Debug, clap::Args)]
@@ -22,26 +24,40 @@ use crate::command::product_args::{OfRehearsal, ProductArgs};
     dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --reads-only --with-text\n  \
     dbstow rehearse --backup base/ --statements postgresql.csv --layout today.toml --record --out shop-rehearsal\n  \
     dbstow rehearse --dump shop.dump/ --settings rds.conf --statements postgresql.log --layout rds.toml --layout candidate.toml\n  \
-    dbstow rehearse --backup prepared/ --settings settings.tsv --statements slow.log --layout today.toml --layout candidate.toml")]
+    dbstow rehearse --backup prepared/ --settings settings.tsv --statements slow.log --layout today.toml --layout candidate.toml\n  \
+    dbstow rehearse --server sqlserver://sa@test1 --backup 'D:\\backup\\shop.bak' --statements trace.sqlite \\\n      \
+    --layout today.toml --layout candidate.toml --volume data='F:\\rehearse' --volume fast='G:\\rehearse'")]
 pub struct Args {
     /// Backup of the server: the directory of a pg_basebackup (plain, or tar with or without gzip), that of a prepared
-    /// mariadb-backup, or the data directory of a stopped server; it is only read
+    /// mariadb-backup, or the data directory of a stopped server; it is only read. With --server, the file of a full backup of a
+    /// database of SQL Server, as that server sees it
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "dump", conflicts_with = "dump")]
     pub backup: Option<PathBuf>,
+    /// Server on which the log is played, and which restores the backup for each trial under a name of dbstow's own:
+    /// sqlserver://USER@HOST:PORT (password in SQLCMDPASSWORD). It is otherwise unused, and has no database of that name
+    #[arg(long, value_name = "URL", requires = "backup", conflicts_with_all = ["dump", "settings"])]
+    pub server: Option<String>,
+    /// Directory that stands for a volume of the layouts, as the server sees it; all volumes need one
+    #[arg(long, value_name = "VOLUME=DIR", requires = "server", value_parser = name_and_path)]
+    pub volume: Vec<(String, PathBuf)>,
+    /// Longest time for an answer
+    #[command(flatten)]
+    pub timeout: ServerTimeout,
     /// Instead of a backup, a dump of a database of PostgreSQL: the directory of a pg_dump --format=directory; may be given several times, for
     /// several databases
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub dump: Vec<PathBuf>,
     /// Directory with the files of a tablespace of PostgreSQL's backup, by its OID, where the backup has a link; may be given for each.
     /// Those of a backup in tar format are read from it
-    #[arg(long, value_name = "OID=DIR", value_parser = key_and_value, requires = "backup")]
+    #[arg(long, value_name = "OID=DIR", value_parser = key_and_value, requires = "backup", conflicts_with = "server")]
     pub tablespace: Vec<(String, String)>,
     /// Settings of the server: as in postgresql.conf, or what MariaDB answers to SHOW GLOBAL VARIABLES. They take precedence over
     /// those of a backup; a dump has none
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub settings: Option<PathBuf>,
     /// Log with the server's statements: of PostgreSQL csvlog, jsonlog or stderr, written with log_min_duration_statement = 0 or
-    /// log_statement = all; of MariaDB a slow log with long_query_time = 0, or a general log
+    /// log_statement = all; of MariaDB a slow log with long_query_time = 0, or a general log; of SQL Server WorkloadTools' file, or
+    /// Extended Events exported as XML or CSV
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub statements: PathBuf,
     /// Layout to rehearse on: machine, volumes and placements, as in an experiment; may be given several times, and the first is
@@ -101,6 +117,9 @@ pub struct Args {
     /// Options of single products
     #[command(flatten)]
     pub of_product: ProductArgs<OfRehearsal>,
+    /// Login at the server
+    #[command(flatten)]
+    pub login: ServerLogin,
     /// Also read this catalogue file; may be given several times
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub catalogue: Vec<PathBuf>,
@@ -122,9 +141,21 @@ const ORDERS: &[Choice<Order>] = &[
 
 impl Args {
     pub(super) fn source(&self) -> Source {
-        match &self.backup {
-            Some(backup) => Source::Backup(backup.clone()),
-            None => Source::Dumps(self.dump.clone()),
+        match (&self.backup, &self.server) {
+            (Some(backup), Some(server)) => Source::OnServer(Box::new(Options {
+                volumes: self.volume.iter().cloned().collect(),
+                server: Some(server.clone()),
+                timeout: self.timeout.timeout,
+                backup: Some(backup.display().to_string()),
+                of_product: self
+                    .of_product
+                    .options
+                    .clone()
+                    .with(self.login.options.clone()),
+                ..Options::default()
+            })),
+            (Some(backup), None) => Source::Backup(backup.clone()),
+            (None, _) => Source::Dumps(self.dump.clone()),
         }
     }
 

@@ -20,7 +20,7 @@ use host::orphans::Registration;
 use lab::request::inputs;
 use rehearse::{
     LayoutFile, PROFILE, RehearsalError, RehearsalRequest, RehearsedEngine, ResolvedRehearsal,
-    Step, check_machine,
+    Source, Step, check_machine,
 };
 
 use super::emulated;
@@ -44,12 +44,23 @@ const PAGE: &str = "rehearsal.html";
 /// # Errors
 /// When the backup, the log or a layout cannot be used, a trial fails, or too few statements end as in the log.
 pub fn run(args: &Args) -> Result<()> {
-    let Some(engine) = RehearsedEngine::of(ENGINES, &args.source()) else {
+    let source = args.source();
+    let Some(engine) = RehearsedEngine::of(ENGINES, &source) else {
         bail!(
             "this build has no server that can be rehearsed; build dbstow with its default features"
         );
     };
-    check_machine()?;
+    match source {
+        Source::OnServer(_) if args.record => {
+            return Err(UsageError(
+                "--record: only a server that dbstow starts is recorded meanwhile; leave it out, and run dbstow record at the one in use"
+                    .to_owned(),
+            )
+            .into());
+        }
+        Source::OnServer(_) => {}
+        Source::Backup(_) | Source::Dumps(_) => check_machine()?,
+    }
     super::orphans::clear()?;
     let registration = Arc::new(Registration::new().context("writing down what is made")?);
     let ended = rehearsed(args, engine, &registration);
@@ -67,8 +78,17 @@ fn rehearsed(
     engine: RehearsedEngine,
     registration: &Arc<Registration>,
 ) -> Result<(Results, Rehearsal)> {
-    let options = &args.of_product.options;
-    let product = engine.rehearsal.product(options, registration)?;
+    let hooks = emulated::hooks()?;
+    let product = match args.source() {
+        Source::OnServer(options) => {
+            let patience = args.timeout.patience(Arc::clone(&hooks.interrupted));
+            engine.rehearsal.on_server(&options, &patience)
+        }
+        Source::Backup(_) | Source::Dumps(_) => {
+            let options = &args.of_product.options;
+            engine.rehearsal.product(options, registration)
+        }
+    }?;
     let request = RehearsalRequest {
         layouts: args
             .layout
@@ -101,7 +121,6 @@ fn rehearsed(
         error => anyhow::Error::from(error),
     })?;
     announce(&resolved);
-    let hooks = emulated::hooks()?;
     let prepared = &resolved.prepared;
     let results = Results::create(
         &args.out,

@@ -1,6 +1,6 @@
 //! MariaDB, as a product whose servers are rehearsed.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +15,9 @@ use crate::trial::settings::{CONNECTIONS_SPARE, OBSERVED, list};
 use crate::trial::{MariaDb, Owner, least_owner};
 use engine::logged::{LogError, LogRequest, StatementLog};
 use engine::managed_server::Directories;
-use engine::rehearsed::{BackupFacts, CopyVolumes, RehearsalProvider, Rehearsed, RehearsedProduct};
+use engine::rehearsed::{
+    BackupFacts, CopyVolumes, LogFile, RehearsalProvider, Rehearsed, RehearsedProduct,
+};
 use engine::server_url::Password;
 use engine::{Engine, EngineError, ProductOptions, copies};
 use experiment::spec::Settings;
@@ -270,8 +272,8 @@ impl RehearsedProduct for RehearsedMariaDb {
         Ok(Box::new(MariaDb::of_copy(instance, places)?))
     }
 
-    fn read_log(&self, log: &mut dyn Read, asked: &LogRequest) -> Result<StatementLog, LogError> {
-        read::read_log(log, asked)
+    fn read_log(&self, log: LogFile<'_>, asked: &LogRequest) -> Result<StatementLog, LogError> {
+        read::read_log(&mut { log.file }, asked)
     }
 }
 

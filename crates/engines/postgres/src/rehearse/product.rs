@@ -1,7 +1,7 @@
 //! PostgreSQL, as a product whose servers are rehearsed.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +17,9 @@ use crate::trial::{Binaries, Postgres};
 use engine::drilled::Origin;
 use engine::logged::{LogError, LogRequest, StatementLog};
 use engine::managed_server::{Directories, Owner};
-use engine::rehearsed::{BackupFacts, CopyVolumes, Rehearsed, RehearsedProduct, RestoreVolume};
+use engine::rehearsed::{
+    BackupFacts, CopyVolumes, LogFile, Rehearsed, RehearsedProduct, RestoreVolume,
+};
 use engine::{Engine, EngineError};
 use experiment::spec::{Role, Settings};
 
@@ -283,8 +285,8 @@ impl RehearsedProduct for RehearsedPostgres {
         Ok(Box::new(Server::new(engine, trial.logins)?))
     }
 
-    fn read_log(&self, log: &mut dyn Read, asked: &LogRequest) -> Result<StatementLog, LogError> {
-        read::read_log(log, asked)
+    fn read_log(&self, log: LogFile<'_>, asked: &LogRequest) -> Result<StatementLog, LogError> {
+        read::read_log(&mut { log.file }, asked)
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Rows {
 pub enum Cell {
     /// `NULL`
     Null,
-    /// `bit`, `tinyint`, `smallint`, `int`, `bigint`
+    /// `bit`, `tinyint`, `smallint`, `int`, `bigint`, and `numeric` without digits behind the point
     Int(i64),
     /// `float`, `real`
     Float(f64),

@@ -101,6 +101,15 @@ impl Driver {
         self.cancel.clone()
     }
 
+    /// From the next call on, the session is as after its login: the connection comes from a pool.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn reset(&mut self) {
+        if let Some(client) = &mut self.client {
+            client.prepare_reset_connection(false);
+        }
+        self.prepared.clear();
+    }
+
     /// Logs in. The server lists the session under the name `application`.
     ///
     /// # Errors
@@ -243,7 +252,7 @@ impl Session for Driver {
         let arguments: Vec<RpcParameter> = arguments.collect();
         self.with(None, async |client, prepared, cancel| {
             let options = ExecuteOptions::new().cancel(cancel);
-            let mut next = if !arguments.is_empty() {
+            let next = if !arguments.is_empty() {
                 let statement = prepared.entry((text.to_owned(), declared));
                 let statement = statement.or_insert_with(|| PreparedStatement::new(text));
                 client
@@ -256,21 +265,7 @@ impl Session for Driver {
             } else {
                 client.execute(text.to_owned(), options).await
             };
-            let mut count = 0;
-            loop {
-                match next? {
-                    StatementResult::Rows => {
-                        while client.next_row().await?.is_some() {
-                            count += 1;
-                        }
-                    }
-                    StatementResult::NoRows { rows_affected } => {
-                        count += rows_affected.unwrap_or(0)
-                    }
-                    StatementResult::End => return Ok(count),
-                }
-                next = client.advance().await;
-            }
+            counted(client, next).await
         })
     }
 
@@ -330,6 +325,26 @@ fn context(server: &Server, login: &Login, application: &str, limits: &Limits) -
         }
     }
     context
+}
+
+/// Reads all results to their end; returns the number of rows read and changed.
+async fn counted(
+    client: &mut TdsClient,
+    mut next: Result<StatementResult, Error>,
+) -> Result<u64, Error> {
+    let mut count = 0;
+    loop {
+        match next? {
+            StatementResult::Rows => {
+                while client.next_row().await?.is_some() {
+                    count += 1;
+                }
+            }
+            StatementResult::NoRows { rows_affected } => count += rows_affected.unwrap_or(0),
+            StatementResult::End => return Ok(count),
+        }
+        next = client.advance().await;
+    }
 }
 
 /// Reads a result set to its end.

@@ -131,7 +131,8 @@ pub(crate) fn tempdb(
     Ok((data, vec![log]))
 }
 
-fn placed(
+/// A file of this logical and physical name, where `file` says.
+pub(super) fn placed(
     role: Role,
     name: &str,
     physical: &str,

@@ -7,9 +7,13 @@ use model::Duration;
 
 use super::{OBSERVER, SESSION, SqlServer, client, cold, counters, restart, restore};
 use crate::trial::sampler::Sampler;
+#[cfg(target_os = "linux")]
+use engine::logged::{LogSession, Login};
 use engine::{Client, CounterSampler, Engine, EngineError, WaitSampler};
 use experiment::record::{EngineRecord, Note};
 use experiment::spec::Temperature;
+#[cfg(target_os = "linux")]
+use reading::object::ObjectUse;
 use workload::Database;
 
 /// Maximum number of attempts to cancel sessions: for two seconds.
@@ -37,6 +41,18 @@ impl Engine for SqlServer {
         Ok(Box::new(client::TrialSession::new(
             self, session, connection, watch,
         )))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn log_session(&self, _login: &Login) -> Result<Box<dyn LogSession + '_>, EngineError> {
+        Ok(Box::new(self.logged()?))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn objects(&self) -> Result<Vec<ObjectUse>, EngineError> {
+        Err(EngineError::Missing(
+            "those of SQL Server are not counted yet".to_owned(),
+        ))
     }
 
     /// SQL Server fills the files of a database in proportion to what is free in them: there is nothing to do.

@@ -12,6 +12,7 @@
 //! T-SQL and client run against Babelfish 4.4 (all loads equal to SQLite's); not yet run on SQL Server.
 
 mod access;
+mod backup;
 mod claims;
 mod client;
 mod cold;
@@ -20,6 +21,7 @@ mod database_files;
 mod engine;
 mod execute;
 mod journal;
+mod made;
 mod memory;
 pub(crate) mod options;
 mod provider;
@@ -34,6 +36,7 @@ pub(crate) mod waits;
 
 pub use access::Access;
 pub(crate) use access::OBSERVER;
+pub(crate) use backup::Backup;
 pub use provider::Provider;
 pub use run::{OPERATIONS_PER_TRIP, ServerRun};
 pub use site::ServerSite;
@@ -43,7 +46,7 @@ use std::sync::Arc;
 
 use crate::capture::{self, Product, TEMPDB};
 use crate::session::{Canceller, Driver};
-use crate::tsql::{Alter, DatabaseOption, Durability, FileChange, Name, Statement, question};
+use crate::tsql::{Name, Statement, question};
 use host::site::Site;
 use parking_lot::{Mutex, MutexGuard};
 
@@ -54,7 +57,7 @@ use claims::{Claims, Remembered};
 use database_files::Placed;
 use execute::execute;
 use experiment::record::{EngineRecord, Note};
-use experiment::spec::{Commit, Role, Settings};
+use experiment::spec::{Role, Settings};
 use memory::Memory;
 use run::{Filed, Files};
 use workload::{Database, Workload};
@@ -86,6 +89,8 @@ pub struct SqlServer {
     departures: BTreeMap<String, String>,
     /// Of these, departures that affect the meaning of the figures.
     notes: Vec<Note>,
+    /// What the database is restored from; `None`: its workload loads it.
+    backup: Option<Arc<Backup>>,
     /// What the statements must do, if the workload has a claim.
     claims: Option<Claims>,
     record: EngineRecord,
@@ -113,17 +118,27 @@ impl SqlServer {
         settings: &Settings,
         workload: &Workload,
     ) -> Result<SqlServer, EngineError> {
-        let mut engine = SqlServer {
+        let mut engine = SqlServer::of(run, settings.workload.sessions as usize);
+        engine.database = workload.database;
+        engine.per_turn = workload.run.per_turn;
+        engine.claims = Claims::of(workload);
+        engine.made(site, settings)
+    }
+
+    /// A database that is still to be made.
+    fn of(run: Arc<ServerRun>, sessions: usize) -> SqlServer {
+        SqlServer {
             name: Name::new(format!("dbstow_{}", mark())).expect("a name"),
             tempdb: Name::new("tempdb").expect("a name"),
             number: 0,
-            database: workload.database,
-            per_turn: workload.run.per_turn,
-            sessions: settings.workload.sessions as usize,
+            database: Database::Shared,
+            per_turn: 1,
+            sessions,
             started: String::new(),
             departures: BTreeMap::new(),
             notes: Vec::new(),
-            claims: Claims::of(workload),
+            backup: None,
+            claims: None,
             record: EngineRecord::default(),
             observer: Mutex::new(None),
             kept: Mutex::default(),
@@ -131,10 +146,13 @@ impl SqlServer {
             interruptions: Interruptions::default(),
             stopped: false,
             run,
-        };
-        match engine.make(site, settings) {
-            Ok(()) => Ok(engine),
-            Err(error) => match ::engine::Engine::stop(&mut engine) {
+        }
+    }
+
+    fn made(mut self, site: &dyn Site, settings: &Settings) -> Result<SqlServer, EngineError> {
+        match self.make(site, settings) {
+            Ok(()) => Ok(self),
+            Err(error) => match ::engine::Engine::stop(&mut self) {
                 Ok(()) => Err(error),
                 Err(left) => Err(EngineError::failed(error.to_string(), left)),
             },
@@ -170,17 +188,23 @@ impl SqlServer {
                 .insert("tempdb".to_owned(), stayed.to_owned());
         }
         self.started = self.run.started()?;
-        let own = database_files::database(&self.name, settings, directories)?;
+        let backup = self.backup.clone();
+        let own = match &backup {
+            Some(backup) => self.files_of(backup, settings, directories)?,
+            None => database_files::database(&self.name, settings, directories)?,
+        };
         self.run
             .note(|changes| changes.databases.push(self.name.text().to_owned()))?;
-        self.set_memory(settings)?;
+        if backup.is_none() {
+            self.set_memory(settings)?;
+        }
         let mut session = self.run.access().connect(OBSERVER)?;
-        self.create(&mut session, &own)?;
-        for option in options(settings, self.run.product()) {
-            self.run.execute(
-                &mut session,
-                &Statement::alter(&self.name, Alter::Set(option)),
-            )?;
+        match &backup {
+            Some(backup) => self.restore(&mut session, backup, &own)?,
+            None => {
+                self.create(&mut session, &own)?;
+                self.set_options(&mut session, settings)?;
+            }
         }
         self.run
             .execute(&mut session, &Statement::Use(self.name.clone()))?;
@@ -193,47 +217,6 @@ impl SqlServer {
         }
         self.find_files(&mut session, own.iter().chain(&temp))?;
         self.introduce(&mut session)
-    }
-
-    fn create(&self, session: &mut Driver, own: &[Placed]) -> Result<(), EngineError> {
-        let create = database_files::create(&self.name, own);
-        if self.run.product() != Product::ManagedInstance {
-            return self.run.execute(session, &Statement::Create(create));
-        }
-        // A managed instance accepts no files in CREATE DATABASE; it creates one of each, and others can be added.
-        let bare = crate::tsql::CreateDatabase {
-            data: Vec::new(),
-            log: Vec::new(),
-            ..create.clone()
-        };
-        self.run.execute(session, &Statement::Create(bare))?;
-        let number = self.number_of(session)?;
-        let there = capture::files(session)
-            .map_err(|error| EngineError::failed("look at the files that were made", error))?;
-        for (kind, asked) in [
-            (capture::FileKind::Rows, create.data.first()),
-            (capture::FileKind::Log, create.log.first()),
-        ] {
-            let of_kind = |file: &&capture::File| file.database_id == number && file.kind == kind;
-            let made = there.iter().find(of_kind);
-            let (Some(made), Some(size)) = (made, asked.and_then(|asked| asked.size)) else {
-                continue;
-            };
-            if u64::try_from(made.size_bytes).is_ok_and(|bytes| bytes >= size.get()) {
-                continue;
-            }
-            let wrong = |error: crate::tsql::NameError| EngineError::Missing(error.to_string());
-            let file = Name::new(made.name.as_str()).map_err(wrong)?;
-            let change = FileChange::Size(size);
-            self.run.execute(
-                session,
-                &Statement::alter(&self.name, Alter::Modify { file, change }),
-            )?;
-        }
-        create.data.into_iter().skip(1).try_for_each(|file| {
-            self.run
-                .execute(session, &Statement::alter(&self.name, Alter::Add(file)))
-        })
     }
 
     /// The id of the run's own database.
@@ -310,6 +293,7 @@ impl SqlServer {
             settings.insert("product".to_owned(), product);
         }
         let statements = match self.per_turn {
+            _ if self.backup.is_some() => "those of a log, as its text".to_owned(),
             1 => "driven by the client, prepared".to_owned(),
             many => format!("a loop on the server, {many} operations a round trip"),
         };
@@ -443,21 +427,6 @@ impl SqlServer {
     fn cancellers(&self) -> MutexGuard<'_, Vec<Canceller>> {
         self.cancellers.lock()
     }
-}
-
-/// Options of the database; a managed instance keeps its recovery model.
-fn options(settings: &Settings, product: Product) -> Vec<DatabaseOption> {
-    let mut options = Vec::new();
-    if product == Product::Boxed {
-        options.push(DatabaseOption::RecoverySimple);
-    }
-    if settings.engine.versions.is_some() {
-        options.push(DatabaseOption::ReadCommittedSnapshot(true));
-    }
-    if settings.engine.commit == Commit::Relaxed {
-        options.push(DatabaseOption::DelayedDurability(Durability::Forced));
-    }
-    options
 }
 
 /// A user without a login with its own schema, so that sessions running the same script have separate tables.

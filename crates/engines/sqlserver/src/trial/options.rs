@@ -34,12 +34,14 @@ pub(crate) const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         help: "SQL Server: command to restart it, such as 'systemctl restart mssql-server', when tempdb has to move; without \
                it, dbstow asks you to restart it",
+        in_rehearsal: true,
         ..of_run(RESTART_COMMAND, OptionKind::Text("COMMAND"))
     },
     OptionSpec {
         help: "SQL Server: longest that a restart may take, until tempdb can be used again, such as '20 min' [default: 5 \
                min, and 40 s for every GB that the server has to zero: logs, and data files without instant file \
                initialization]",
+        in_rehearsal: true,
         ..of_run(RESTART_LIMIT, OptionKind::Time)
     },
     OptionSpec {

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use host::site::Site;
 
 use super::options::{DRIVEN, ON_SERVER, OPTIONS};
-use super::{Access, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer, restore};
+use super::{Access, Backup, OPERATIONS_PER_TRIP, ServerRun, ServerSite, SqlServer, restore};
 use crate::capture;
 use crate::recorder::SERVERS;
 use engine::EngineError;
 use engine::Patience;
 use engine::recorder::RecordedServers;
+#[cfg(target_os = "linux")]
+use engine::rehearsed::RehearsalProvider;
 use engine::{
     Closed, EngineProvider, EngineRun, Measured, Modelled, Opening, Started, TrialVolumes, Users,
 };
@@ -105,11 +107,25 @@ impl EngineProvider for Provider {
         Ok(Box::new(captured?))
     }
 
+    #[cfg(target_os = "linux")]
+    fn rehearsed(&self) -> Option<&'static dyn RehearsalProvider> {
+        Some(&crate::rehearse::Rehearsal)
+    }
+
     fn options(&self) -> &'static [OptionSpec] {
         OPTIONS
     }
 
-    fn check(&self, options: &Options, _arms: &[Arm]) -> Result<(), String> {
+    fn check(&self, options: &Options, arms: &[Arm]) -> Result<(), String> {
+        if options.backup.is_some() && options.volumes.is_empty() {
+            let volumes = arms.iter().flat_map(|arm| &arm.settings.volumes);
+            let name = volumes.map(|volume| volume.name.as_str()).next();
+            return Err(format!(
+                "the server restores the backup to directories that stand for the layouts' volumes; add --volume {}=DIR for each, as the \
+                 server sees it",
+                name.unwrap_or("NAME")
+            ));
+        }
         match &options.server {
             Some(_) => Ok(()),
             None => Err(
@@ -141,7 +157,9 @@ impl EngineProvider for Provider {
         let (run, session) = ServerRun::open(access, opening)?;
         restore::earlier(&run, session)?;
         run.check(opening.arms)?;
+        let backup = options.backup.as_deref().map(|path| run.backup(path));
         Ok(Box::new(Run {
+            backup: backup.transpose()?.map(Arc::new),
             server: Arc::new(run),
         }))
     }
@@ -149,18 +167,18 @@ impl EngineProvider for Provider {
 
 struct Run {
     server: Arc<ServerRun>,
+    /// What each trial's database is restored from.
+    backup: Option<Arc<Backup>>,
 }
 
 impl EngineRun for Run {
     fn start(&self, trial: TrialVolumes<'_>) -> Result<Started, EngineError> {
-        let workload = trial.workload();
-        let TrialVolumes {
-            settings,
-            statements: _,
-            site,
-            pacer: _,
-        } = trial;
-        let engine = SqlServer::start(Arc::clone(&self.server), site, settings, workload)?;
+        let (site, settings) = (trial.site, trial.settings);
+        let server = Arc::clone(&self.server);
+        let engine = match &self.backup {
+            Some(backup) => SqlServer::restored(server, site, settings, backup)?,
+            None => SqlServer::start(server, site, settings, trial.workload())?,
+        };
         Ok(Started::Engine(Box::new(engine)))
     }
 

@@ -3,7 +3,7 @@
 use super::tempdb::{Kind, TempdbFile, TempdbMove, tempdb};
 use super::{
     Alter, Condition, CreateDatabase, DatabaseOption, Durability, FileChange, FilePath, FileSpec,
-    Growth, MaxSize, Name, Size, Statement, script,
+    Growth, MaxSize, Name, Restore, Size, Statement, script,
 };
 
 /// Names and texts of scripts, each with one batch or several separated by `GO`. Names and paths in them are as
@@ -19,7 +19,30 @@ pub fn examples() -> Vec<(&'static str, String)> {
         (name, Statement::alter(&tempdb(), alter).to_string())
     }));
     all.extend(moves());
+    all.extend(restores().map(|(name, restore)| (name, restore.to_string())));
     all
+}
+
+fn restores() -> [(&'static str, Restore); 3] {
+    [
+        (
+            "restore-headers",
+            Restore::Headers(path("D:\\o'hara\\shop.bak")),
+        ),
+        ("restore-files", Restore::Files(path("/backup/shop.bak"), 2)),
+        (
+            "restore-database",
+            Restore::Database {
+                name: odd(),
+                from: path("/backup/a b.bak"),
+                position: 1,
+                moves: vec![
+                    (odd(), path("D:\\o'hara\\a.mdf")),
+                    (odd(), path("/log/a.ldf")),
+                ],
+            },
+        ),
+    ]
 }
 
 const ODD: &str = "a]; DROP DATABASE [x]];--'$(x)\"/*";

@@ -44,6 +44,10 @@ pub(super) fn cell(value: ColumnValues) -> Cell {
         ColumnValues::Real(value) => Cell::Float(value.into()),
         ColumnValues::Float(value) => Cell::Float(value),
         ColumnValues::String(text) => Cell::Text(decoded(&text)),
+        // Sizes in RESTORE's answers.
+        ColumnValues::Decimal(value) | ColumnValues::Numeric(value) if value.scale == 0 => {
+            value.to_string().parse().map_or(Cell::Other, Cell::Int)
+        }
         _ => Cell::Other,
     }
 }
