@@ -25,7 +25,7 @@ use super::fields::Fields;
 use engine::log_lines::ENTRY_BYTES_MAX;
 use engine::logged::LogError;
 
-/// Counts what is read for one event, and ends a log whose event does not end.
+/// Counts what is read up to the end of one event, and ends a log whose event does not end or does not come.
 struct Bounded<R> {
     from: R,
     read: Rc<Cell<usize>>,
@@ -80,9 +80,6 @@ pub(crate) fn read(from: impl BufRead, events: &mut Events<'_>) -> Result<(), Lo
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
-        if open.is_none() {
-            count.set(0);
-        }
         let part = reader.read_event_into(&mut buffer);
         let part = part.map_err(|error| match &error {
             quick_xml::Error::Io(io) if io.kind() == io::ErrorKind::FileTooLarge => {
@@ -116,6 +113,7 @@ pub(crate) fn read(from: impl BufRead, events: &mut Events<'_>) -> Result<(), Lo
                 let event = open.take().expect("it was matched");
                 event.fields.add_to(place, events)?;
                 place += 1;
+                count.set(0);
             }
             (Part::Text(text), Some(event)) if event.in_value => {
                 event.value.push_str(&text.xml10_content());
