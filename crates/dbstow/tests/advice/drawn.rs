@@ -21,7 +21,7 @@ fn a_latency_that_was_not_recorded_is_drawn_unless_it_is_taken_as_published() {
     let [least, most] = ends(&drawn["time_range"]);
     assert!(least < time - half && time + half < most, "{drawn}");
     let what = drawn["time_mostly"]["what"].as_str().expect("a name");
-    assert!(what.ends_with(" latency of azure-premium-v2"), "{what}");
+    assert!(what.ends_with(" of azure-premium-v2"), "{what}");
 }
 
 #[test]

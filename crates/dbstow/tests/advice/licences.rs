@@ -170,6 +170,6 @@ fn a_rehearsal_of_a_product_that_runs_on_a_server_of_the_user_s_has_its_options(
     assert_eq!(
         command,
         "dbstow rehearse --backup 'D:\\backup\\shop.bak' --statements trace.xml --layout shop-advice/finalists.toml --out shop-rehearsal \
-         --server SERVER --volume NAME=FOLDER"
+         --server SERVER --volume 'NAME=FOLDER'"
     );
 }

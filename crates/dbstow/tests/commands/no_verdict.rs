@@ -219,7 +219,7 @@ blocks = 2
 "#;
     let file = write(&folder, "open.toml", experiment);
 
-    let left_open = dbstow(&folder, &["run", file]);
+    let left_open = dbstow(&folder, &["run", file, "--nominal"]);
     contains(
         &left_open.stdout,
         &[
@@ -231,6 +231,7 @@ blocks = 2
     let cold = [
         "run",
         file,
+        "--nominal",
         "--set",
         "engine.host_cache_start=cold",
         "--out",

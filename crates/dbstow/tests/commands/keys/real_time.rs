@@ -235,7 +235,7 @@ const USED: &[Used] = &[
     used(
         "engine.commit",
         SQLSERVER,
-        OWN_SQLSERVER,
+        "engines/sqlserver/src/trial/made.rs",
         "engine.commit == Commit::Relaxed",
     ),
     used(

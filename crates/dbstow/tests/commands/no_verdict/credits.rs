@@ -7,7 +7,7 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
     let folder = Folder::new();
     let file = write(&folder, "gp2.toml", GP2);
 
-    let bursting = dbstow(&folder, &["run", file, "--out", "a"]);
+    let bursting = dbstow(&folder, &["run", file, "--nominal", "--out", "a"]);
     contains(
         &bursting.stdout,
         &[
@@ -20,7 +20,10 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
         ],
     );
 
-    let sustained = dbstow(&folder, &["run", file, "--sustained", "--out", "b"]);
+    let sustained = dbstow(
+        &folder,
+        &["run", file, "--nominal", "--sustained", "--out", "b"],
+    );
     contains(
         &sustained.stdout,
         &[
@@ -34,7 +37,17 @@ fn what_rests_on_burst_credits_is_said_first_and_compared_without_them() {
 
     let burst = "volume.one.override.iops_burst=4000";
     let credits = "volume.one.override.iops_credits=1000000";
-    let arguments = ["run", file, "--set", burst, "--set", credits, "--out", "c"];
+    let arguments = [
+        "run",
+        file,
+        "--nominal",
+        "--set",
+        burst,
+        "--set",
+        credits,
+        "--out",
+        "c",
+    ];
     let own_burst = dbstow(&folder, &arguments);
     contains(
         &own_burst.stdout,
@@ -54,7 +67,7 @@ fn sustained_runs_spend_the_machines_credits_too() {
         )
         .replace("depth = 32", "depth = 128");
     let file = write(&folder, "machine.toml", &text);
-    let bursting = dbstow(&folder, &["run", file, "--out", "a"]);
+    let bursting = dbstow(&folder, &["run", file, "--nominal", "--out", "a"]);
     contains(
         &bursting.stdout,
         &[
@@ -62,7 +75,10 @@ fn sustained_runs_spend_the_machines_credits_too() {
             "IOPS, of which 6,000 are sustained",
         ],
     );
-    let sustained = dbstow(&folder, &["run", file, "--sustained", "--out", "b"]);
+    let sustained = dbstow(
+        &folder,
+        &["run", file, "--nominal", "--sustained", "--out", "b"],
+    );
     contains(&sustained.stdout, &["gb-500 6,000 "]);
     assert!(!sustained.stdout.contains("burst-credits"));
 }

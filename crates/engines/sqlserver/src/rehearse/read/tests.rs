@@ -484,7 +484,7 @@ fn a_mistake_is_named_with_its_place_and_remedy() {
         ),
         (row(-3, "yesterday"), "row 1: \"yesterday\" is not a time"),
         (view, "without a table Events"),
-        (disguised, "without a table Events"),
+        (disguised, "it is a SQLite database"),
         (
             row(-3, "2026-11-28 09:00:00")[..5000].to_vec(),
             "stop the capture, and give its whole file",
