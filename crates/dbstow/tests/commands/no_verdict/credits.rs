@@ -79,7 +79,7 @@ fn sustained_runs_spend_the_machines_credits_too() {
         &folder,
         &["run", file, "--nominal", "--sustained", "--out", "b"],
     );
-    contains(&sustained.stdout, &["gb-500 6,000 "]);
+    contains(&sustained.stdout, &["gb-500 5,999 "]);
     assert!(!sustained.stdout.contains("burst-credits"));
 }
 
