@@ -27,6 +27,7 @@ mod restored;
 mod run;
 mod schedule;
 mod served;
+mod trip;
 mod volumes;
 
 pub use error::RehearsalError;

@@ -16,12 +16,9 @@ use super::committed::Committed;
 use super::outcome::Outcome;
 use super::pace::Pace;
 use super::schedule::{End, Planned, PlannedSession, Schedule};
+use super::trip::{PAUSE_MIN_US, Trip};
 use engine::Engine;
 use engine::logged::{Boundary, LogSession, Logged, Played};
-
-/// Pauses that a log shows are exact to this, so that shorter ones are made up for later: together, and between transactions, so
-/// that no lock is held for longer.
-const PAUSE_MIN_US: i64 = 2_000;
 
 /// How many statements that do nothing are played to see how long the way to the server and back takes: the shortest counts.
 const TRIPS: u32 = 20;
@@ -71,8 +68,7 @@ struct Playing<'a> {
     ended_us: Option<i64>,
     /// Pauses of the log that were not made yet.
     pause_us: i64,
-    /// What the way to the server and back takes here: a pause of the log has it too.
-    trip_us: i64,
+    trip: Trip,
     /// The open transaction: when it began, and an error that the log does not have.
     open: Option<(Instant, Option<String>)>,
     session: Box<dyn LogSession + 'a>,
@@ -185,7 +181,7 @@ impl Stage<'_> {
                         ended: self.clock.now(),
                         ended_us: None,
                         pause_us: 0,
-                        trip_us: trip_us.unwrap_or(0),
+                        trip: Trip::of(trip_us.unwrap_or(0)),
                         open: None,
                         session,
                     };
@@ -286,6 +282,7 @@ impl Stage<'_> {
         playing.ended = ended;
         playing.ended_us = logged.end_us;
         lane.took(logged, ended - sent);
+        playing.trip.saw(logged, ended - sent);
         let open = playing.open.get_or_insert((sent, None));
         match (&played, logged.failed) {
             (Played::Done(Some(rows)), false)
@@ -329,9 +326,9 @@ impl Stage<'_> {
             Pace::Closed => {
                 // Of a session that began later, the time of its beginning is that of what it waits for.
                 let before = playing.ended_us.unwrap_or(logged.start_us);
-                let pause = logged.start_us - before - playing.trip_us;
-                // Statements that follow at once leave no debt beyond what the log's times are off by.
-                let debt_max = self.player.schedule.exact_us;
+                let pause = logged.start_us - before - playing.trip.us;
+                // Statements that follow at once leave no debt beyond what the sum of two pauses is off by: the log's times are rounded.
+                let debt_max = 2 * self.player.schedule.exact_us;
                 playing.pause_us = (playing.pause_us + pause).max(-debt_max);
                 let may_wait = pause >= PAUSE_MIN_US || playing.open.is_none();
                 if playing.pause_us < PAUSE_MIN_US || !may_wait {
