@@ -1,11 +1,75 @@
 //! Lines of a log of statements, each of a bounded length.
 
-use std::io::{BufRead, Read};
+use std::cell::Cell;
+use std::io::{self, BufRead, Read};
+use std::rc::Rc;
 
 use crate::logged::LogError;
 
 /// Most bytes of an entry: servers' own texts end at 1 GB, and statements of that size are rare.
 pub const ENTRY_BYTES_MAX: usize = 16 << 20;
+
+/// Counts what is read for one entry, and ends a log whose entry does not end: reading then fails with
+/// [`io::ErrorKind::FileTooLarge`].
+pub struct Bounded<R> {
+    from: R,
+    entry: EntryBytes,
+}
+
+/// How many bytes of the present entry were read.
+#[derive(Clone, Default)]
+pub struct EntryBytes(Rc<Cell<usize>>);
+
+impl EntryBytes {
+    /// The next entry begins.
+    pub fn restart(&self) {
+        self.0.set(0);
+    }
+
+    fn add(&self, bytes: usize) {
+        self.0.set(self.0.get() + bytes);
+    }
+
+    fn check(&self) -> io::Result<()> {
+        match self.0.get() > ENTRY_BYTES_MAX {
+            true => Err(io::ErrorKind::FileTooLarge.into()),
+            false => Ok(()),
+        }
+    }
+}
+
+impl<R> Bounded<R> {
+    /// With the count, which the parser restarts at each entry.
+    pub fn new(from: R) -> (Bounded<R>, EntryBytes) {
+        let entry = EntryBytes::default();
+        let bounded = Bounded {
+            from,
+            entry: entry.clone(),
+        };
+        (bounded, entry)
+    }
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.entry.check()?;
+        let read = self.from.read(buffer)?;
+        self.entry.add(read);
+        Ok(read)
+    }
+}
+
+impl<R: BufRead> BufRead for Bounded<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.entry.check()?;
+        self.from.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.entry.add(amount);
+        self.from.consume(amount);
+    }
+}
 
 /// Reads line by line.
 pub struct Lines<R> {

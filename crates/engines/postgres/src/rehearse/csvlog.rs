@@ -2,54 +2,31 @@
 //!
 //! Source: <https://www.postgresql.org/docs/18/runtime-config-logging.html>, "Using CSV-Format Log Output", read 2026-11-28.
 
-use std::cell::Cell;
 use std::io::{self, Read};
-use std::rc::Rc;
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
 use super::collect::Collector;
 use super::entry::{Entry, time_us};
-use engine::log_lines::{ENTRY_BYTES_MAX, text_of, too_long};
+use engine::log_lines::{Bounded, text_of, too_long};
 use engine::logged::LogError;
 
 /// Columns of version 12; later ones added some at the end.
 const COLUMNS_MIN: usize = 23;
-
-/// Counts what is read for one entry, and ends a log whose entry does not end.
-struct Bounded<R> {
-    from: R,
-    read: Rc<Cell<usize>>,
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.read.get() > ENTRY_BYTES_MAX {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        let read = self.from.read(buffer)?;
-        self.read.set(self.read.get() + read);
-        Ok(read)
-    }
-}
 
 /// Reads all entries.
 ///
 /// # Errors
 /// When one has a mistake.
 pub(crate) fn read(from: impl Read, collector: &mut Collector<'_>) -> Result<(), LogError> {
-    let count = Rc::new(Cell::new(0));
-    let bounded = Bounded {
-        from,
-        read: Rc::clone(&count),
-    };
+    let (bounded, entry_bytes) = Bounded::new(from);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .from_reader(bounded);
     let mut record = ByteRecord::new();
     loop {
-        count.set(0);
+        entry_bytes.restart();
         let line = reader.position().line();
         let read = reader.read_byte_record(&mut record);
         if !read.map_err(|error| failed(line, &error))? {

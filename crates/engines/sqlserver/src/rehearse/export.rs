@@ -7,47 +7,24 @@
 //! Source: <https://learn.microsoft.com/sql/relational-databases/extended-events/advanced-viewing-of-target-data-from-extended-events-in-sql-server>,
 //! read 2026-11-29.
 
-use std::cell::Cell;
 use std::io::{self, Read};
-use std::rc::Rc;
 
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 
 use super::event::Events;
 use super::fields::Fields;
-use engine::log_lines::{ENTRY_BYTES_MAX, text_of};
+use engine::log_lines::{Bounded, text_of};
 use engine::logged::{LeftOut, LogError};
 
 /// Columns without which no statement is known.
 const NEEDED: [&str; 3] = ["name", "timestamp", "session_id"];
-
-/// Counts what is read for one event, and ends a log whose event does not end.
-struct Bounded<R> {
-    from: R,
-    read: Rc<Cell<usize>>,
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.read.get() > ENTRY_BYTES_MAX {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        let read = self.from.read(buffer)?;
-        self.read.set(self.read.get() + read);
-        Ok(read)
-    }
-}
 
 /// Reads all events.
 ///
 /// # Errors
 /// When a column is missing, or an event has a mistake.
 pub(crate) fn read(from: impl Read, events: &mut Events<'_>) -> Result<(), LogError> {
-    let count = Rc::new(Cell::new(0));
-    let bounded = Bounded {
-        from,
-        read: Rc::clone(&count),
-    };
+    let (bounded, entry_bytes) = Bounded::new(from);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -55,7 +32,7 @@ pub(crate) fn read(from: impl Read, events: &mut Events<'_>) -> Result<(), LogEr
     let mut record = ByteRecord::new();
     let mut columns: Option<Vec<Option<usize>>> = None;
     loop {
-        count.set(0);
+        entry_bytes.restart();
         let line = reader.position().line();
         let read = reader.read_byte_record(&mut record);
         let is_one = read.map_err(|error| match error.kind() {

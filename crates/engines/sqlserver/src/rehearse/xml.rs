@@ -12,9 +12,7 @@
 //! Source: <https://learn.microsoft.com/sql/relational-databases/system-functions/sys-fn-xe-file-target-read-file-transact-sql>, read
 //! 2026-11-29.
 
-use std::cell::Cell;
 use std::io::{self, BufRead};
-use std::rc::Rc;
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
@@ -22,34 +20,8 @@ use quick_xml::events::{BytesRef, BytesStart, Event as Part};
 
 use super::event::Events;
 use super::fields::Fields;
-use engine::log_lines::ENTRY_BYTES_MAX;
+use engine::log_lines::Bounded;
 use engine::logged::LogError;
-
-/// Counts what is read up to the end of one event, and ends a log whose event does not end or does not come.
-struct Bounded<R> {
-    from: R,
-    read: Rc<Cell<usize>>,
-}
-
-impl<R: BufRead> io::Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.from.read(buffer)
-    }
-}
-
-impl<R: BufRead> BufRead for Bounded<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        match self.read.get() > ENTRY_BYTES_MAX {
-            true => Err(io::ErrorKind::FileTooLarge.into()),
-            false => self.from.fill_buf(),
-        }
-    }
-
-    fn consume(&mut self, amount: usize) {
-        self.read.set(self.read.get() + amount);
-        self.from.consume(amount);
-    }
-}
 
 /// What is being read.
 #[derive(Default)]
@@ -70,11 +42,8 @@ struct Open {
 /// # Errors
 /// When it is not XML, or an event has a mistake.
 pub(crate) fn read(from: impl BufRead, events: &mut Events<'_>) -> Result<(), LogError> {
-    let count = Rc::new(Cell::new(0));
-    let mut reader = Reader::from_reader(Bounded {
-        from,
-        read: Rc::clone(&count),
-    });
+    let (bounded, entry_bytes) = Bounded::new(from);
+    let mut reader = Reader::from_reader(bounded);
     let mut place = 1;
     let mut open: Option<Open> = None;
     let mut buffer = Vec::new();
@@ -113,7 +82,7 @@ pub(crate) fn read(from: impl BufRead, events: &mut Events<'_>) -> Result<(), Lo
                 let event = open.take().expect("it was matched");
                 event.fields.add_to(place, events)?;
                 place += 1;
-                count.set(0);
+                entry_bytes.restart();
             }
             (Part::Text(text), Some(event)) if event.in_value => {
                 event.value.push_str(&text.xml10_content());

@@ -426,6 +426,21 @@ fn only_the_part_that_is_asked_for_is_kept() {
 }
 
 #[test]
+fn what_does_not_end_is_refused_within_and_outside_of_an_event() {
+    let long = engine::log_lines::ENTRY_BYTES_MAX;
+    let elements = "<a>".repeat(long / 3 + 100_000);
+    let text = "x".repeat(long + 100_000);
+    for log in [
+        elements.clone(),
+        format!("<event name=\"login\">{elements}"),
+        format!("name,timestamp,session_id,statement\n\"{text}"),
+    ] {
+        let error = read(log.as_bytes(), &all()).unwrap_err().to_string();
+        assert!(error.contains("MiB"), "{error}");
+    }
+}
+
+#[test]
 fn a_mistake_is_named_with_its_place_and_remedy() {
     let one = batch(10, "SELECT 1", "1");
     let no_session = one.replace("session_id", "spid");
