@@ -100,6 +100,7 @@ pub(crate) struct Collector<'a> {
     is_coarse: bool,
     /// Whether the log says when sessions begin.
     knows_begin: bool,
+    first_us: Option<i64>,
     last_us: Option<i64>,
 }
 
@@ -112,6 +113,7 @@ impl<'a> Collector<'a> {
             of_second: HashMap::new(),
             is_coarse,
             knows_begin,
+            first_us: None,
             last_us: None,
         }
     }
@@ -154,6 +156,7 @@ impl<'a> Collector<'a> {
             ));
         }
         let at_us = self.last_us.unwrap_or(entry.at_us).max(entry.at_us);
+        self.first_us.get_or_insert(at_us);
         self.last_us = Some(at_us);
         let place = self.of_second.entry(at_us).or_default();
         let stamp = Stamp {
@@ -366,12 +369,25 @@ impl<'a> Collector<'a> {
         )
     }
 
-    /// When an entry was written. Those of a second that have no finer time are spread over it, in their order.
+    /// When an entry was written. Those of a second that have no finer time are spread over it, in their order. The log begins and
+    /// ends within a second: these two are as dense as the one beside them, and so the shorter for it.
     fn time(&self, stamp: Stamp) -> i64 {
-        match self.of_second.get(&stamp.at_us).filter(|_| self.is_coarse) {
-            Some(count) => stamp.at_us + stamp.place * SECOND_US / count,
-            None => stamp.at_us,
+        let count_of = |at_us| self.of_second.get(&at_us).copied().unwrap_or(0);
+        let count = count_of(stamp.at_us);
+        if !self.is_coarse || count == 0 {
+            return stamp.at_us;
         }
+        let beside = match stamp.at_us {
+            first if Some(first) == self.first_us => count_of(first + SECOND_US),
+            last if Some(last) == self.last_us => count_of(last - SECOND_US),
+            _ => 0,
+        };
+        let whole = count.max(beside);
+        let before = match Some(stamp.at_us) == self.first_us {
+            true => whole - count,
+            false => 0,
+        };
+        stamp.at_us + (before + stamp.place) * SECOND_US / whole
     }
 }
 

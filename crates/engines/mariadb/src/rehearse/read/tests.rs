@@ -139,6 +139,33 @@ fn a_general_log_of_mysql_has_the_time_of_each_entry() {
     assert_eq!(&*log.sessions[0].login.database, "shop");
 }
 
+#[test]
+fn the_seconds_in_which_a_log_begins_and_ends_are_as_dense_as_those_beside_them() {
+    let query = |time: &str| format!("{time}\t    12 Query\tselect 1\n");
+    let connect = "261128  9:05:01\t    12 Connect\tapp@localhost on shop using Socket\n";
+    let middle = [
+        query("261128  9:05:02"),
+        query("\t"),
+        query("\t"),
+        query("\t"),
+    ]
+    .concat();
+    let log = general(&[connect, &query("\t"), &middle, &query("261128  9:05:03")].concat());
+    let log = read(&log).unwrap();
+    let starts: Vec<i64> = log.sessions[0]
+        .statements
+        .iter()
+        .map(|statement| statement.start_us.rem_euclid(60_000_000))
+        .collect();
+    // The entry that connects is the one before them, at half of the first second.
+    assert_eq!(
+        starts,
+        [
+            1_750_000, 2_000_000, 2_250_000, 2_500_000, 2_750_000, 3_000_000
+        ]
+    );
+}
+
 /// An entry as MariaDB 10.11 writes it.
 fn slow(id: u64, schema: &str, took: &str, more: &str, statement: &str) -> String {
     format!(
@@ -182,16 +209,16 @@ fn a_slow_log_has_durations_rows_and_the_database_of_each_statement() {
     );
     let statements = &session.statements;
     assert_eq!((statements[0].rows, statements[4].rows), (Some(1), None));
-    // Three entries of the first second: the first two ended at its beginning and a third of it later. What enters the database takes none
-    // of the log's time.
+    // Four entries of the second second, and so a quarter of a second between those of the first. What enters the database takes none of
+    // the log's time.
     let times = |place: usize| {
         let from = statements[0].start_us + 9;
         let end = statements[place].end_us.unwrap_or_default();
         (statements[place].start_us - from, end - from)
     };
     assert_eq!(times(0), (-9, 0));
-    assert_eq!(times(1), (83_333, 83_333));
-    assert_eq!(times(2), (83_333, 333_333));
+    assert_eq!(times(1), (0, 0));
+    assert_eq!(times(2), (0, 250_000));
     assert_eq!(&*log.sessions[1].login.database, "");
     assert_eq!(log.sessions[1].statements[0].rows, None);
     assert_eq!(log.left_out[&LeftOut::OfServer], 2);
