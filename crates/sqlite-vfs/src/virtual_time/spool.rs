@@ -38,7 +38,7 @@ pub(crate) use slots::failure;
 pub use slots::temporary_space;
 use slots::{BLOCK, Slots};
 
-/// What takes no more bytes than this is not packed any further: LZ4 would take ten times as long, and save little.
+/// What takes no more bytes than this is not packed any further: LZ4 would take far longer, and save little.
 const LITTLE: usize = BLOCK / 16;
 
 /// Most bytes of a patch, as of a block that is packed.
