@@ -36,7 +36,7 @@ pub(super) fn document(asked: &ResolvedDrill, drilled: &Drilled) -> Drill {
         placements,
         controls: controls.collect(),
     };
-    document.answer = answer(&document);
+    document.answer = format!("{}.", document.answers().join("; "));
     document
 }
 
@@ -57,29 +57,6 @@ fn took(jobs: usize, drilled: &Drilled) -> Took {
         start_s: mean(|took| took.start),
         look_s: mean(|took| took.look),
         stop_s: mean(|took| took.stop),
-    }
-}
-
-/// The answer, in a sentence or two.
-fn answer(document: &Drill) -> String {
-    let silent = document.controls.iter();
-    let silent: Vec<&str> = silent
-        .filter(|control| control.noticed.is_none())
-        .map(|control| control.setting.as_str())
-        .collect();
-    if document.complete && !silent.is_empty() {
-        return format!(
-            "This drill proves nothing: {} was not noticed.",
-            silent.join(" and ")
-        );
-    }
-    let placements = document.placements.iter();
-    let all: Vec<String> = placements
-        .map(|placement| format!("{}: {}", placement.name, placement.sentence()))
-        .collect();
-    match document.complete {
-        true => format!("{}.", all.join("; ")),
-        false => format!("Not complete, and no proof; so far: {}.", all.join("; ")),
     }
 }
 

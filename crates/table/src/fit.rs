@@ -53,6 +53,13 @@ pub(super) fn parts(spans: &[Span], width: Width, used: Used) -> Option<Vec<Part
     )
 }
 
+/// All columns side by side; `None` where they are too wide for that, even with words wrapped.
+pub(super) fn one(spans: &[Span], width: Width, used: Used) -> Option<Part> {
+    let all: Vec<usize> = (0..spans.len()).collect();
+    let fits = total(spans.iter().map(|span| span.least)) <= width.columns();
+    fits.then(|| widths(&all, spans, width.columns(), used))
+}
+
 /// The columns in parts of at most `width`, with column widths from `of`.
 fn distributed(
     spans: &[Span],
@@ -206,6 +213,19 @@ mod tests {
             parts(&[name, span(26, 26, 26, false)], Width::of(60), &ALL),
             None
         );
+    }
+
+    #[test]
+    fn one_part_has_all_columns_or_there_is_none() {
+        let spans = [span(10, 10, 10, true), span(8, 14, 40, false)];
+
+        // 10 + 8 + 3 + 2 = 23, and the least width of text is 60.
+        assert_eq!(
+            one(&spans, Width::of(60), &ALL),
+            Some(vec![(0, 10), (1, 40)])
+        );
+        let wide = [span(10, 10, 10, true), span(46, 46, 46, false)];
+        assert_eq!(one(&wide, Width::of(60), &ALL), None);
     }
 
     proptest! {

@@ -42,7 +42,11 @@ impl<'a> Quantity<'a> {
     pub fn bare(&self) -> String {
         match self.error {
             Some(error) if error > 0.0 => with_error(self.value, error),
-            Some(_) | None => number(self.value),
+            Some(_) | None => match decimals(self.value, DIGITS_MAX) {
+                // A count that is the same in every trial.
+                before @ ..0 if self.value.fract() == 0.0 => rounded(self.value, before),
+                _ => number(self.value),
+            },
         }
     }
 }
@@ -121,10 +125,11 @@ pub fn percent_with_error(share: f64, error: f64) -> String {
 }
 
 /// A share in percent, and from where to where it may be, all to the same place, so that the interval contains what is before it:
-/// `17.3 (16.2 to 17.5)`. A decimal where half the interval has less than two digits without, and four digits at most.
+/// `63 (59 to 69)`. A decimal where half the interval is less than one percent, or the share has a single digit; four digits at most.
 pub fn percent_within([share, low, high]: [f64; 3]) -> String {
     let all = [share, low, high].map(|share| share * 100.0);
-    let has_decimal = (all[2] - all[1]) / 2.0 < 9.95 && all.iter().all(|each| each.abs() < 999.95);
+    let is_narrow = (all[2] - all[1]) / 2.0 < 0.95 || all[0].abs() < 9.95;
+    let has_decimal = is_narrow && all.iter().all(|each| each.abs() < 999.95);
     let [share, low, high] = all.map(|percent| rounded(percent, i32::from(has_decimal)));
     match low == high {
         true => share,
@@ -403,6 +408,11 @@ mod tests {
         };
 
         assert_eq!(count.to_string(), "67,000");
+        let long = Quantity {
+            value: 9_857_123.0,
+            ..count
+        };
+        assert_eq!(long.to_string(), "9,857,000");
     }
 
     #[test]
@@ -416,6 +426,8 @@ mod tests {
         assert_eq!(percent_with_error(0.746, 0.001_3), "74.6 ± 0.1");
         assert_eq!(percent_with_error(0.160_8, 0.000_4), "16.1");
         assert_eq!(percent_within([0.173, 0.16, 0.173]), "17.3 (16.0 to 17.3)");
+        assert_eq!(percent_within([0.634, 0.59, 0.688]), "63 (59 to 69)");
+        assert_eq!(percent_within([0.034, 0.01, 0.088]), "3.4 (1.0 to 8.8)");
         assert_eq!(percent_within([0.173, 0.16, 0.5]), "17 (16 to 50)");
         assert_eq!(percent_within([9.98, 9.97, 10.01]), "998 (997 to 1,001)");
         assert_eq!(percent_within([0.5, 0.5, 0.5]), "50.0");

@@ -78,6 +78,14 @@ impl Table {
         }
     }
 
+    /// Leaves out the column at `place`.
+    pub(crate) fn leave_out(&mut self, place: usize) {
+        self.headings.remove(place);
+        for row in &mut self.rows {
+            row.remove(place);
+        }
+    }
+
     /// Its heading, one text per column.
     pub fn head(&self) -> Vec<String> {
         self.headings.iter().map(Heading::line).collect()

@@ -1,4 +1,5 @@
-//! A table as text that fits the width: split into parts where it is too wide, or one list per row where even a part would be.
+//! A table as text that fits the width: split into parts where it is too wide, or one list per row where even a part would be. On a
+//! screen it is one part, and what does not fit is left out.
 
 use std::borrow::Cow;
 
@@ -32,14 +33,35 @@ impl Table {
             }
             None => listed(self, width),
         };
+        text + &self.noted(width)
+    }
+
+    /// The table as text for a screen, in one part: its last columns are left out where they do not fit side by side.
+    pub fn brief(&self, width: Width) -> String {
+        let (table, below) = self.split_below();
+        let mut table = table.into_owned();
+        while !table.rows.is_empty() {
+            let columns = columns(&table);
+            let spans: Vec<Span> = columns.iter().map(Column::span_unwrapped).collect();
+            let used = |at: usize, width: usize| columns[at].used(width);
+            if let Some(part) = fit::one(&spans, width, &used) {
+                return drawn(&table, &columns, &part, &below) + &self.noted(width);
+            }
+            let Some(last) = columns.iter().rposition(|column| !column.pinned) else {
+                break;
+            };
+            table.leave_out(last);
+        }
+        self.text(width)
+    }
+
+    fn noted(&self, width: Width) -> String {
         match self.note.as_str() {
-            "" => text,
-            note => text + &width.wrapped(" ", note),
+            "" => String::new(),
+            note => width.wrapped(" ", note),
         }
     }
-}
 
-impl Table {
     /// The table without what is shown below its rows, and those lines of each row; no rows where there are none.
     fn split_below(&self) -> (Cow<'_, Table>, Vec<Vec<String>>) {
         if !self.headings.iter().any(|heading| heading.below) {
@@ -51,10 +73,10 @@ impl Table {
             .rev()
             .filter(|at| self.headings[*at].below)
         {
-            beside.headings.remove(at);
-            for (row, lines) in beside.rows.iter_mut().zip(&mut below) {
-                lines.splice(0..0, row.remove(at).lines());
+            for (row, lines) in beside.rows.iter().zip(&mut below) {
+                lines.splice(0..0, row[at].lines());
             }
+            beside.leave_out(at);
         }
         (Cow::Owned(beside), below)
     }
@@ -116,6 +138,18 @@ impl Column {
         }
     }
 
+    /// The same, but a figure stays on its line, even where it has several words.
+    fn span_unwrapped(&self) -> Span {
+        let span = self.span();
+        match self.right {
+            true => Span {
+                least: span.wanted,
+                ..span
+            },
+            false => span,
+        }
+    }
+
     /// Its width when wrapped to `width`.
     fn used(&self, width: usize) -> usize {
         let all = self.rows.iter().chain([&self.head]).flatten();
@@ -170,4 +204,40 @@ fn listed(table: &Table, width: Width) -> String {
         width.wrapped(" ", &name) + &lines.collect::<String>()
     });
     rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Column;
+
+    #[test]
+    fn on_a_screen_the_last_columns_are_left_out_and_names_stay_whole() {
+        let row = [
+            "a name that is long, and one.of.many.words",
+            "predicted",
+            "1,503 ± 4",
+            "24.8 (20.1 to 37.9)",
+        ];
+        let columns = [
+            Column::text("placement", |row: &[&'static str; 4]| row[0]).pinned(),
+            Column::text("ours", |row: &[&'static str; 4]| row[1]),
+            Column::figure("rate", |row: &[&'static str; 4]| row[2]),
+            Column::figure("time", |row: &[&'static str; 4]| row[3]),
+        ];
+        let table = Table::of([row], columns);
+
+        let shown = |width: usize| table.brief(Width::of(width));
+        // Names wrap to 17 columns; 17 + 9 + 9 + 19 and 3 x 3 + 2 are 65.
+        assert!(shown(65).contains("24.8 (20.1 to 37.9)"), "{}", shown(65));
+        let narrow = shown(64);
+        assert!(!narrow.contains("24.8"), "{narrow}");
+        assert!(narrow.contains("1,503 ± 4"), "{narrow}");
+        assert!(narrow.contains("one.of.many.words"), "{narrow}");
+        assert_eq!(
+            narrow.matches('─').count(),
+            narrow.lines().nth(1).map_or(0, |rule| rule.chars().count()),
+            "one part: {narrow}"
+        );
+    }
 }

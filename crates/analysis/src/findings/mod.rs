@@ -59,5 +59,6 @@ pub use experiment::question::{
 };
 pub use make::make;
 pub(crate) use metrics::better;
+pub(crate) use reason::without_next;
 pub(crate) use split::Family;
 pub use survived::Survived;

@@ -74,6 +74,17 @@ fn io_beside(seen: &Seen) -> String {
     }
 }
 
+/// Before the next limit in a sentence.
+const NEXT: &str = "; next bottleneck: ";
+
+/// The sentence without the next limit.
+pub(crate) fn without_next(sentence: &str) -> String {
+    match sentence.split_once(NEXT) {
+        Some((limited, _)) => format!("{limited}."),
+        None => sentence.to_owned(),
+    }
+}
+
 fn next(next: &Bound) -> String {
     let figure = match (next.by, &next.limit) {
         (By::Use, Some(limit)) => format!("{} used", used(limit.utilisation)),
@@ -81,7 +92,7 @@ fn next(next: &Bound) -> String {
             format!("{} of session time", percent(next.share))
         }
     };
-    format!("; next bottleneck: {} ({figure})", words(next))
+    format!("{NEXT}{} ({figure})", words(next))
 }
 
 fn spent(bound: &Bound) -> String {

@@ -4,7 +4,7 @@
 use super::rank::{Ranked, order};
 use super::section::{Body, Item, Kind, Place, Report};
 use super::{arms, disks, environment, processes, sentence, time, words};
-use crate::findings::{Arm, Comparison, Findings, Warning};
+use crate::findings::{Arm, Comparison, Findings, Warning, without_next};
 use experiment::spec::Mode;
 
 /// Number of verdicts among the answers; with more arms, those of the best.
@@ -43,8 +43,10 @@ pub fn report(findings: &Findings) -> Report {
         table(arms::brief(findings, &ranked)),
     );
     report.add("placements", "", full, table(arms::table(findings)));
-    let why = Body::List(why(findings, &ranked));
-    report.add("why", "Why", screen(REASONS_MAX), why);
+    let short = Body::List(why(findings, &ranked, without_next));
+    report.add("why", "", Place::Short(REASONS_MAX), short);
+    let why = Body::List(why(findings, &ranked, str::to_owned));
+    report.add("why", "Why", full, why);
     let warnings = Body::List(warnings(findings));
     report.add("warnings", "Read first", screen(WARNINGS_MAX), warnings);
     if all.iter().any(|item| !report.answer.contains(item)) {
@@ -138,13 +140,14 @@ fn answers(findings: &Findings) -> Vec<Item> {
         .collect()
 }
 
-/// The reasons, in the order of the table; arms with the same reason together.
-fn why(findings: &Findings, ranked: &Ranked) -> Vec<Item> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+/// The reasons as `shown`, in the order of the table; arms with the same reason together.
+fn why(findings: &Findings, ranked: &Ranked, shown: fn(&str) -> String) -> Vec<Item> {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for arm in ranked.order().into_iter().map(|at| &findings.arms[at]) {
-        match reasons.iter_mut().find(|(reason, _)| *reason == arm.reason) {
+        let reason = shown(&arm.reason);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, arms)) => arms.push(&arm.name),
-            None => reasons.push((&arm.reason, vec![&arm.name])),
+            None => reasons.push((reason, vec![&arm.name])),
         }
     }
     let reasons = reasons.into_iter();

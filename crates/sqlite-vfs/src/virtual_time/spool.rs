@@ -10,11 +10,17 @@
 //! ```text
 //! file ──► table of blocks ──► Empty            zeros, no bytes kept
 //!                          ──► Plain            as it is: one of the few that were written last
+//!                          ──► Runs             runs of one byte and what is between them, in memory
 //!                          ──► Packed           LZ4, in memory
 //!                          ──► Spooled ──slot──► temporary file; slots given back are used again
 //!                          ──► Shared            as in the frozen file that this one is a copy of
+//!                          ──► Patched           as there, but for a few parts
 //! ```
 
+mod block;
+mod frozen;
+mod patch;
+mod runs;
 mod slots;
 
 use std::collections::VecDeque;
@@ -23,16 +29,20 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
-use lz4_flex::block::{
-    CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size,
-};
+use parking_lot::Mutex;
 
+use block::{Block, Packer, Plain, ZEROS};
+use frozen::Base;
+pub(crate) use frozen::Frozen;
 pub(crate) use slots::failure;
 pub use slots::temporary_space;
 use slots::{BLOCK, Slots};
 
-/// A block that compresses to this or more is spooled: it would save too little memory.
-const PACKED_LIMIT: usize = BLOCK / 4;
+/// What takes no more bytes than this is not packed any further: LZ4 would take far longer, and save little.
+const LITTLE: usize = BLOCK / 16;
+
+/// Most bytes of a patch, as of a block that is packed.
+const PATCH_MAX: usize = BLOCK / 4;
 
 /// Blocks of a file that stay plain.
 const PLAIN_MAX: usize = 256;
@@ -43,8 +53,6 @@ const PLAIN_OF_MANY: usize = 8;
 /// Plain blocks of all files above which no file gets more: 16 MiB.
 const MANY: u64 = 2048;
 
-static ZEROS: [u8; BLOCK] = [0; BLOCK];
-
 /// What all files share: the packer, and the temporary file.
 pub(crate) struct Spool {
     packer: Packer,
@@ -54,7 +62,10 @@ pub(crate) struct Spool {
     /// Plain blocks.
     plain_count: u64,
     /// Scratch space for a block that is only partly read or written.
-    plain: Box<[u8]>,
+    plain: Box<[u8; BLOCK]>,
+    /// The same for a patch, and for runs.
+    patch: Vec<u8>,
+    runs: Vec<u8>,
 }
 
 /// One file's bytes.
@@ -66,36 +77,27 @@ pub(crate) struct Bytes {
     /// Length in bytes.
     pub(crate) length: u64,
     /// Where its shared blocks are.
-    base: Option<Arc<Frozen>>,
+    base: Option<Base>,
     /// Its plain blocks, those written first at the front; also some that are no longer plain.
     plain: VecDeque<u32>,
 }
 
-/// A file that does not change any more; copies share its blocks until they write to them.
-#[derive(Default)]
-pub(crate) struct Frozen {
-    blocks: Vec<Block>,
-    slots: Slots,
-    length: u64,
-    packed: u64,
-}
-
 impl Frozen {
-    /// Bytes that it takes in memory.
-    pub(crate) fn memory(&self) -> u64 {
-        self.packed + (self.blocks.capacity() * size_of::<Block>()) as u64
-    }
-
     /// A copy to write to.
     pub(crate) fn copy(self: &Arc<Frozen>) -> Bytes {
         let shared = |block: &Block| match block {
             Block::Empty => Block::Empty,
-            Block::Plain(_) | Block::Packed(_) | Block::Spooled(_) | Block::Shared => Block::Shared,
+            Block::Plain(_)
+            | Block::Runs(_)
+            | Block::Packed(_)
+            | Block::Spooled(_)
+            | Block::Shared
+            | Block::Patched(_) => Block::Shared,
         };
         Bytes {
             blocks: self.blocks.iter().map(shared).collect(),
             length: self.length,
-            base: Some(Arc::clone(self)),
+            base: Some(self.base()),
             plain: VecDeque::new(),
         }
     }
@@ -109,7 +111,9 @@ impl Spool {
             slots: Slots::default(),
             packed: 0,
             plain_count: 0,
-            plain: vec![0; BLOCK].into_boxed_slice(),
+            plain: Box::new(ZEROS),
+            patch: Vec::new(),
+            runs: Vec::new(),
         }
     }
 
@@ -125,6 +129,7 @@ impl Spool {
             slots: self.slots,
             length: bytes.length,
             packed: self.packed,
+            kept: Mutex::default(),
         })
     }
 
@@ -146,26 +151,66 @@ impl Spool {
                     plain.is_used = false;
                     bytes.plain.push_back(number);
                 }
-                Block::Plain(_) => self.settle(block)?,
-                Block::Empty | Block::Packed(_) | Block::Spooled(_) | Block::Shared => {}
+                Block::Plain(_) => self.settle(block, number as usize, bytes.base.as_ref())?,
+                Block::Empty
+                | Block::Runs(_)
+                | Block::Packed(_)
+                | Block::Spooled(_)
+                | Block::Shared
+                | Block::Patched(_) => {}
             }
         }
         Ok(())
     }
 
-    /// Packs or spools a plain block.
-    fn settle(&mut self, block: &mut Block) -> io::Result<()> {
+    /// Patches, packs or spools a plain block.
+    fn settle(&mut self, block: &mut Block, number: usize, base: Option<&Base>) -> io::Result<()> {
         let Block::Plain(plain) = mem::take(block) else {
             unreachable!("only what is plain is packed");
         };
-        let stored = block.store(&mut self.packer, &mut self.slots, &plain.bytes);
-        if stored.is_err() {
-            *block = Block::Plain(plain);
-            return stored;
+        match self.stored(&plain, number, base) {
+            Ok(stored) => *block = stored,
+            Err(error) => {
+                *block = Block::Plain(plain);
+                return Err(error);
+            }
         }
         self.packed = self.packed - BLOCK as u64 + block.memory();
         self.plain_count -= 1;
         Ok(())
+    }
+
+    /// These bytes in as little time and memory as possible.
+    fn stored(&mut self, plain: &Plain, number: usize, base: Option<&Base>) -> io::Result<Block> {
+        let bytes = &plain.bytes;
+        let is_patch = self.is_patched(bytes, number, base)?;
+        if is_patch && self.patch.len() <= LITTLE {
+            return Ok(Block::Patched(self.patch.as_slice().into()));
+        }
+        if runs::of(bytes, LITTLE, &mut self.runs) {
+            return Ok(match *bytes == ZEROS {
+                true => Block::Empty,
+                false => Block::Runs(self.runs.as_slice().into()),
+            });
+        }
+        if is_patch {
+            return Ok(Block::Patched(self.patch.as_slice().into()));
+        }
+        Block::packed(&mut self.packer, &mut self.slots, plain)
+    }
+
+    /// Whether these bytes differ from those of the frozen file by a small patch, which is kept then.
+    fn is_patched(
+        &mut self,
+        bytes: &[u8; BLOCK],
+        number: usize,
+        base: Option<&Base>,
+    ) -> io::Result<bool> {
+        let Some(base) = base else {
+            return Ok(false);
+        };
+        let old = base.block(number, &mut self.plain)?;
+        Ok(patch::of(old, bytes, PATCH_MAX, &mut self.patch))
     }
 
     /// Space that all files take now.
@@ -188,8 +233,8 @@ impl Spool {
         buffer[there..].fill(0);
         for part in parts(offset, there) {
             let out = &mut buffer[part.range];
-            if out.len() == BLOCK {
-                bytes.load(part.block, &self.slots, out)?;
+            if let Ok(whole) = <&mut [u8; BLOCK]>::try_from(&mut *out) {
+                bytes.load(part.block, &self.slots, whole)?;
             } else {
                 bytes.load(part.block, &self.slots, &mut self.plain)?;
                 out.copy_from_slice(&self.plain[part.inside..][..out.len()]);
@@ -260,14 +305,22 @@ impl Spool {
             bytes.load(number, &self.slots, &mut self.plain)?;
             self.plain[inside..][..new.len()].copy_from_slice(new);
         }
-        let whole = if new.len() < BLOCK { &self.plain } else { new };
+        let whole = if new.len() < BLOCK {
+            &self.plain[..]
+        } else {
+            new
+        };
         let block = &mut bytes.blocks[number];
         self.packed -= block.memory();
         if whole == ZEROS {
             mem::take(block).release(&mut self.slots);
             return Ok(());
         }
-        mem::replace(block, Block::plain(whole)).release(&mut self.slots);
+        let is_dense = match (&*block, &bytes.base) {
+            (Block::Shared, Some(base)) => base.is_dense(number),
+            (block, _) => block.is_dense(),
+        };
+        mem::replace(block, Block::plain(whole, is_dense)).release(&mut self.slots);
         self.packed += block.memory();
         let number = u32::try_from(number).expect("a file has fewer than 2^32 blocks");
         bytes.plain.push_back(number);
@@ -300,108 +353,16 @@ impl Bytes {
     }
 
     /// The bytes of a block.
-    fn load(&self, number: usize, slots: &Slots, plain: &mut [u8]) -> io::Result<()> {
+    fn load(&self, number: usize, slots: &Slots, plain: &mut [u8; BLOCK]) -> io::Result<()> {
         match (&self.blocks[number], &self.base) {
-            (Block::Shared, Some(base)) => base.blocks[number].load(&base.slots, plain),
+            (Block::Shared, Some(base)) => base.read(number, plain),
+            (Block::Patched(patch), Some(base)) => {
+                base.read(number, plain)?;
+                patch::apply(patch, plain);
+                Ok(())
+            }
             (block, _) => block.load(slots, plain),
         }
-    }
-}
-
-/// Where a block's bytes are.
-#[derive(Default)]
-enum Block {
-    /// All zeros.
-    #[default]
-    Empty,
-    /// In memory, as it is.
-    Plain(Box<Plain>),
-    /// In memory, packed.
-    Packed(Box<[u8]>),
-    /// In this slot of the temporary file.
-    Spooled(u64),
-    /// In the block of the same number of the frozen file.
-    Shared,
-}
-
-/// A block that is not packed.
-struct Plain {
-    bytes: [u8; BLOCK],
-    /// Whether it was written again since its turn to be packed.
-    is_used: bool,
-}
-
-impl Block {
-    /// Gives back its slot, if it has one.
-    fn release(self, slots: &mut Slots) {
-        match self {
-            Block::Spooled(slot) => slots.free.push(slot),
-            Block::Empty | Block::Plain(_) | Block::Packed(_) | Block::Shared => {}
-        }
-    }
-
-    fn plain(whole: &[u8]) -> Block {
-        let mut plain = Box::new(Plain {
-            bytes: ZEROS,
-            is_used: false,
-        });
-        plain.bytes.copy_from_slice(whole);
-        Block::Plain(plain)
-    }
-
-    /// Bytes that it takes in memory.
-    fn memory(&self) -> u64 {
-        match self {
-            Block::Plain(_) => BLOCK as u64,
-            Block::Packed(packed) => packed.len() as u64,
-            Block::Empty | Block::Spooled(_) | Block::Shared => 0,
-        }
-    }
-
-    fn load(&self, slots: &Slots, plain: &mut [u8]) -> io::Result<()> {
-        match self {
-            Block::Empty => plain.fill(0),
-            Block::Plain(block) => plain.copy_from_slice(&block.bytes),
-            Block::Packed(packed) => {
-                let length = decompress_into(packed, plain).map_err(io::Error::other)?;
-                assert_eq!(length, BLOCK, "a packed block holds a whole one");
-            }
-            Block::Spooled(slot) => slots.read(*slot, plain)?,
-            Block::Shared => unreachable!("a frozen file has no shared blocks"),
-        }
-        Ok(())
-    }
-
-    /// Keeps these bytes, packed or spooled, in a block that is empty.
-    fn store(&mut self, packer: &mut Packer, slots: &mut Slots, plain: &[u8]) -> io::Result<()> {
-        *self = match packer.pack(plain) {
-            _ if plain == ZEROS => Block::Empty,
-            Some(packed) => Block::Packed(packed.into()),
-            None => Block::Spooled(slots.add(plain)?),
-        };
-        Ok(())
-    }
-}
-
-/// Compresses blocks, reusing its memory.
-struct Packer {
-    table: CompressTable,
-    packed: Box<[u8]>,
-}
-
-impl Packer {
-    fn new() -> Packer {
-        Packer {
-            table: CompressTable::small(),
-            packed: vec![0; get_maximum_output_size(BLOCK)].into_boxed_slice(),
-        }
-    }
-
-    /// The compressed block, if it is small enough.
-    fn pack(&mut self, plain: &[u8]) -> Option<&[u8]> {
-        let length = compress_into_with_table(plain, &mut self.packed, &mut self.table)
-            .expect("the buffer has room for any block");
-        (length < PACKED_LIMIT).then(|| &self.packed[..length])
     }
 }
 

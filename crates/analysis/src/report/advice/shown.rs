@@ -131,6 +131,23 @@ pub(super) fn prices(layout: &Layout, currency: &Currency) -> Table {
     )
 }
 
+/// What operations wait for, and the limit that is used most, on a line of a screen.
+pub(super) fn why_in_short(layout: &Layout) -> String {
+    if layout.time_is_least {
+        return "not simulated: it may take longer".to_owned();
+    }
+    let spent = layout.spent.iter().max_by(|a, b| a.1.total_cmp(b.1));
+    let spent = spent.map(|(on, share)| format!("{} of the time is {on}", percent(*share)));
+    let limit = layout.used.first().filter(|used| used.share >= BINDS_FROM);
+    let limit = match limit {
+        Some(used) if is_at_limit(layout, used) => format!("{} at limit", brief(used)),
+        Some(used) => format!("{} of {} used", percent(used.share), brief(used)),
+        None => format!("no limit used by more than {}", percent(BINDS_FROM)),
+    };
+    let parts = spent.into_iter().chain([limit]);
+    parts.collect::<Vec<_>>().join("; ")
+}
+
 /// What operations wait for, and the limit that is used most.
 pub(super) fn why(layout: &Layout) -> String {
     if layout.time_is_least {

@@ -6,7 +6,9 @@ use super::document::{Advice, Change, Figure, Layout, Part};
 use super::facts::facts;
 use super::money::Currency;
 use super::points::frontier;
-use super::shown::{Named, machine, milliseconds, named, prices, time, usd, used, volumes, why};
+use super::shown::{
+    Named, machine, milliseconds, named, prices, time, usd, used, volumes, why, why_in_short,
+};
 use crate::findings::Survived;
 use crate::report::backtest::hardly_waited_for;
 use crate::report::section::{Body, Item, Kind, Place, Report};
@@ -25,6 +27,9 @@ const NOTE: &str = "time: % of today's (for 95 of 100 such disks); ms: of an ope
 
 /// Layouts of the screen, beside that which is chosen.
 const ON_SCREEN: [&str; 4] = ["today", "cheapest", "best value", "above budget"];
+
+/// Number of columns on a screen: six, and volumes, which stand below a row.
+const COLUMNS_MAX: usize = 7;
 
 /// Number of notes, and of commands, on a screen.
 const NOTES_MAX: usize = 3;
@@ -52,9 +57,11 @@ pub fn report(advice: &Advice, minimal: bool) -> Report {
     let is_on_screen =
         |(name, _): &&Named<'_>| name.split(", ").any(|name| ON_SCREEN.contains(&name));
     let on_screen: Vec<&Named<'_>> = named.iter().filter(is_on_screen).collect();
-    let why = on_screen.iter();
-    let why = why.map(|(name, layout)| Item::new(Kind::Point, name.as_str(), self::why(layout)));
-    let why = Body::List(why.collect());
+    let reasons_of = |said: fn(&Layout) -> String| {
+        let why = on_screen.iter();
+        let why = why.map(|(name, layout)| Item::new(Kind::Point, name.as_str(), said(layout)));
+        Body::List(why.collect())
+    };
     let list = |kind, texts: Vec<String>| Body::List(Item::all(kind, texts));
     let full = Place::Full;
     let of_changes = if minimal { Place::Screen(0) } else { full };
@@ -63,6 +70,8 @@ pub fn report(advice: &Advice, minimal: bool) -> Report {
         .chosen()
         .map(|chosen| prices(chosen, currency))
         .unwrap_or_default();
+    let mut brief = layouts(advice, &on_screen, 1);
+    brief.keep_columns(COLUMNS_MAX);
     report.add(
         "trust",
         "Trust: the other reasons",
@@ -76,7 +85,7 @@ pub fn report(advice: &Advice, minimal: bool) -> Report {
         "layouts",
         "",
         Place::Short(ON_SCREEN.len()),
-        Body::Table(layouts(advice, &on_screen, 1)),
+        Body::Table(brief),
     );
     let all: Vec<&Named<'_>> = named.iter().collect();
     report.add(
@@ -91,7 +100,9 @@ pub fn report(advice: &Advice, minimal: bool) -> Report {
         of_changes,
         Body::Table(changes(advice)),
     );
-    report.add("why", "Why", Place::Screen(ON_SCREEN.len()), why);
+    let short = Place::Short(ON_SCREEN.len());
+    report.add("why", "", short, reasons_of(why_in_short));
+    report.add("why", "Why", full, reasons_of(why));
     report.add(
         "notes",
         "Read first",

@@ -48,6 +48,28 @@ impl Drill {
         drilled.count()
     }
 
+    /// What it found, without full stops: a sentence for each placement, or why it proves nothing.
+    pub fn answers(&self) -> Vec<String> {
+        let controls = self.controls.iter();
+        let silent = controls.filter(|control| control.noticed.is_none());
+        let silent: Vec<&str> = silent.map(|control| control.setting.as_str()).collect();
+        if self.complete && !silent.is_empty() {
+            let silent = silent.join(" and ");
+            return vec![format!(
+                "This drill proves nothing: {silent} was not noticed"
+            )];
+        }
+        let placements = self.placements.iter();
+        let said = |placement: &Placement| format!("{}: {}", placement.name, placement.sentence());
+        let mut answers: Vec<String> = placements.map(said).collect();
+        if !self.complete {
+            let first = answers.first().map_or("", String::as_str);
+            let first = format!("Not complete, and no proof; so far: {first}");
+            answers.splice(..answers.len().min(1), [first]);
+        }
+        answers
+    }
+
     /// Whether data is lost that was on disks which still exist.
     pub fn has_loss(&self) -> bool {
         self.placements.iter().any(|placement| {

@@ -20,9 +20,10 @@ const NOTES_MAX: usize = 3;
 
 /// The report on `drill`, except diagrams.
 pub fn report(drill: &Drill) -> Report {
+    let answers = drill.answers().into_iter();
     let mut report = Report {
         title: format!("What {} survives", drill.experiment),
-        answer: Item::all(Kind::Answer, [&*drill.answer]),
+        answer: Item::all(Kind::Answer, answers.map(|answer| answer + ".")),
         facts: facts(drill),
         ..Report::default()
     };

@@ -7,9 +7,24 @@ use crate::findings::Verdict;
 pub use styled::{Styled, Tone};
 use table::Width;
 
-/// The report, with a line feed at its end. On a screen, an item of a list takes one line; only the answer and the worst caution,
-/// which may say why there is none, take more.
+/// Lines of a screen, without those below a report: where its files are, and what has the rest.
+const LINES: usize = 36;
+
+/// The report, with a line feed at its end. On a screen, a table is one part, and an item of a list takes one line where there is no room
+/// for more; only the answer and the worst caution, which may say why there is none, are always whole.
 pub fn render(report: &Report, width: Width, extent: Extent) -> Styled {
+    let tight = rendered(report, width, extent, 0);
+    match extent {
+        Extent::Full => tight,
+        Extent::Screen => {
+            let lines = tight.to_string().lines().count();
+            rendered(report, width, extent, LINES.saturating_sub(lines))
+        }
+    }
+}
+
+/// The same, with so many lines of a screen for what does not fit on one.
+fn rendered(report: &Report, width: Width, extent: Extent, mut room: usize) -> Styled {
     let doubt = match report.is_doubtful {
         true => Tone::Worse,
         false => Tone::Plain,
@@ -38,9 +53,18 @@ pub fn render(report: &Report, width: Width, extent: Extent) -> Styled {
             heading(&mut text, section);
         }
         match &section.body {
-            Body::Table(shown) => text.push_in(doubt, &shown.text(width)),
+            Body::Table(shown) => {
+                let shown = match extent {
+                    Extent::Screen => shown.brief(width),
+                    Extent::Full => shown.text(width),
+                };
+                text.push_in(doubt, &shown);
+            }
             Body::Facts(known) => text.push(&facts(known, width)),
-            Body::List(items) => list(&mut text, items, most, width),
+            Body::List(items) => match most {
+                Some(most) => list(&mut text, items, most, width, &mut room),
+                None => whole(&mut text, items, width),
+            },
             Body::Commands(all) => commands(&mut text, all, most),
         }
     }
@@ -59,18 +83,45 @@ fn facts(facts: &[(&'static str, String)], width: Width) -> String {
     facts.iter().map(line).collect()
 }
 
-/// All items; or with `most` at most so many, a line each but for a first caution, and the number of the others.
-fn list(text: &mut Styled, items: &[Item], most: Option<usize>, width: Width) {
-    for (at, item) in items.iter().take(most.unwrap_or(items.len())).enumerate() {
-        let line = item.line();
-        let is_worst = at == 0 && item.kind == Kind::Caution;
-        let lines = match most {
-            Some(_) if !is_worst => width.line(sign(item.kind), &line),
-            Some(_) | None => width.wrapped(sign(item.kind), &line),
-        };
+fn whole(text: &mut Styled, items: &[Item], width: Width) {
+    for item in items {
+        let lines = width.wrapped(sign(item.kind), &item.line());
         push(text, item, &lines);
     }
-    more(text, items.len(), most);
+}
+
+/// At most so many items, a line each but for a first caution and where there is `room`, and the number of the others. Warnings
+/// take no more lines than that in all.
+fn list(text: &mut Styled, items: &[Item], most: usize, width: Width, room: &mut usize) {
+    let (mut shown, mut used) = (0, 0);
+    for item in items.iter().take(most) {
+        let is_warning = matches!(item.kind, Kind::Caution | Kind::Warning);
+        if is_warning && used >= most {
+            break;
+        }
+        let line = item.line();
+        let whole = width.wrapped(sign(item.kind), &line);
+        let more = whole.lines().count().saturating_sub(1);
+        let others = items.len().min(most) - shown;
+        let spare = match is_warning {
+            true => (*room).min(most.saturating_sub(used + others)),
+            false => *room,
+        };
+        let is_worst = shown == 0 && item.kind == Kind::Caution;
+        let lines = match is_worst || more <= spare {
+            true => whole,
+            false => width.line(sign(item.kind), &line),
+        };
+        let taken = lines.lines().count();
+        *room = match is_worst {
+            true => *room,
+            false => *room + 1 - taken,
+        };
+        used += taken;
+        shown += 1;
+        push(text, item, &lines);
+    }
+    left_out(text, items.len() - shown);
 }
 
 /// Each on one line, however long, so that it can be copied.
@@ -78,14 +129,14 @@ fn commands(text: &mut Styled, commands: &[(String, String)], most: Option<usize
     for (what, command) in commands.iter().take(most.unwrap_or(commands.len())) {
         text.push(&format!("  {what}:\n    {command}\n"));
     }
-    more(text, commands.len(), most);
+    left_out(
+        text,
+        most.map_or(0, |most| commands.len().saturating_sub(most)),
+    );
 }
 
-fn more(text: &mut Styled, all: usize, most: Option<usize>) {
-    if let Some(left) = most
-        .and_then(|most| all.checked_sub(most))
-        .filter(|left| *left > 0)
-    {
+fn left_out(text: &mut Styled, left: usize) {
+    if left > 0 {
         text.push(&format!("  and {left} more with --full\n"));
     }
 }

@@ -86,7 +86,7 @@ fn a_gap_of_whole_blocks_keeps_no_bytes() -> io::Result<()> {
 
     assert!(matches!(
         bytes.blocks[..],
-        [Block::Empty, Block::Empty, Block::Empty, Block::Packed(_)]
+        [Block::Empty, Block::Empty, Block::Empty, Block::Runs(_)]
     ));
     Ok(())
 }
@@ -175,6 +175,73 @@ fn few_blocks_of_a_file_stay_plain_where_there_are_many_others() -> io::Result<(
     Ok(())
 }
 
+/// A frozen file of three blocks that pack, and one that does not.
+fn frozen() -> (Vec<u8>, Arc<Frozen>) {
+    let mut content: Vec<u8> = (1..=3).flat_map(|byte| [byte; BLOCK]).collect();
+    content.extend(noise(7, BLOCK));
+    let (mut spool, mut bytes) = (Spool::new(), Bytes::default());
+    spool.write(&mut bytes, 0, &content).expect("there is room");
+    let frozen = spool.freeze(bytes).expect("there is room");
+    (content, Arc::new(frozen))
+}
+
+#[test]
+fn a_copy_keeps_what_differs_little_as_a_patch_and_the_rest_as_it_would_alone() -> io::Result<()> {
+    let (mut content, frozen) = frozen();
+    let (mut spool, mut copy) = (Spool::new(), frozen.copy());
+    // One byte of the second block, of the fourth and of a new one, and all of the third.
+    for (place, length) in [
+        (BLOCK + 5, 1),
+        (3 * BLOCK, 1),
+        (2 * BLOCK, BLOCK),
+        (4 * BLOCK, 1),
+    ] {
+        content.resize(content.len().max(place + length), 0);
+        content[place..place + length].fill(9);
+        spool.write(&mut copy, place as u64, &content[place..place + length])?;
+    }
+    spool.pack(&mut copy, 0)?;
+
+    assert!(matches!(
+        copy.blocks[..],
+        [
+            Block::Shared,
+            Block::Patched(_),
+            Block::Runs(_),
+            Block::Patched(_),
+            Block::Patched(_)
+        ]
+    ));
+    assert_eq!(
+        spool.held().disk,
+        model::Bytes(0),
+        "the noise is the frozen file's"
+    );
+    let length = content.len();
+    assert!(read(&mut spool, &copy, 0, length) == (length, content));
+    // Another copy is as the file was.
+    let other = read(&mut spool, &frozen.copy(), BLOCK as u64, BLOCK);
+    assert!(other == (BLOCK, vec![2; BLOCK]));
+    spool.truncate(&mut copy, 0);
+    assert_eq!(spool.held(), Held::default());
+    Ok(())
+}
+
+#[test]
+fn blocks_that_copies_read_are_kept_for_as_long_as_there_is_a_copy() {
+    let (_, frozen) = frozen();
+    let kept = || frozen.kept.lock().upgrade();
+    let copies = [frozen.copy(), frozen.copy()];
+    let mut spool = Spool::new();
+
+    read(&mut spool, &copies[0], 0, 2 * BLOCK);
+    read(&mut spool, &copies[1], 0, 2 * BLOCK);
+
+    assert_eq!(kept().map(|kept| kept.count()), Some(2));
+    drop(copies);
+    assert!(kept().is_none());
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Write(u64, Vec<u8>),
@@ -205,10 +272,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Two files in one spool, each compared with a plain vector.
+/// Two files in one spool, one of which is a copy of a frozen file, each compared with a plain vector.
 fn behaves_as_vectors(steps: Vec<(bool, Step)>) -> Result<(), TestCaseError> {
     let mut spool = Spool::new();
-    let mut files = <[(Vec<u8>, Bytes); 2]>::default();
+    let (content, frozen) = frozen();
+    let mut files = [Default::default(), (content, frozen.copy())];
     for (second, step) in steps {
         let (plain, bytes) = &mut files[usize::from(second)];
         match step {
