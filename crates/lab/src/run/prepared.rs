@@ -131,10 +131,10 @@ impl Prepared {
         report: &Reporter<'_>,
     ) -> Result<Record, Cancelled> {
         let (arm, ready) = self.of(id);
-        let (stage, drawn) = match self.plan().unknowns_seed(id.block) {
+        let (stage, drawn) = match self.plan().world(id.block) {
             None => (Cow::Borrowed(&ready.stage), BTreeMap::new()),
-            Some(seed) => {
-                let (stage, drawn) = ready.stage.drawn(seed);
+            Some(world) => {
+                let (stage, drawn) = ready.stage.drawn(world);
                 (Cow::Owned(stage), drawn)
             }
         };
