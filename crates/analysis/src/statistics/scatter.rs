@@ -92,8 +92,11 @@ impl Scatter {
             true => 1.0 + of_mean,
             false => of_mean,
         };
-        let by_chance = (reach(Some(n - 1 - self.causes)) * self.left).powi(2) * blocks;
-        Some((reach(None).powi(2) * self.explained + by_chance).sqrt())
+        let by_chance = reach(Some(n - 1 - self.causes)) * self.left * blocks.sqrt();
+        Some(match self.causes {
+            0 => by_chance,
+            _ => (reach(None).powi(2) * self.explained + by_chance.powi(2)).sqrt(),
+        })
     }
 }
 
