@@ -6,36 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use catalogue::{Spreads, delivered_by, limit_spread};
-use model::{Operation, Spread, random};
+use model::{Operation, STRATA, Spread, World};
 use replay::ReplayError;
 
 use super::load::Load;
 use super::simulate::{Effort, Placed};
 
-/// Worlds in which a layout is simulated.
-///
-/// The factors of an unknown are those in the middle of as many intervals of the same chance, in an order of its own (McKay, Beckman and
-/// Conover, *A Comparison of Three Methods for Selecting Values of Input Variables*, Technometrics 1979). Eight of them have a standard
-/// deviation of 0.99 times the spread's: independent draws come as near from some thousand on.
-const WORLDS: usize = 8;
+/// Worlds in which a layout is simulated: those that divide what an unknown may be among them.
+const WORLDS: usize = STRATA as usize;
 
 /// Standard deviations from the middle to either end of an interval that holds 95 of 100 worlds.
 const DEVIATIONS: f64 = 1.96;
 
-/// Standard normal deviates below which 1/16, 3/16, .. 15/16 of all are: the middles of eight intervals of the same chance. As figures,
-/// since functions that compute them differ between platforms in the last digit.
-const MIDDLES: [f64; WORLDS] = [
-    -1.534_120_544,
-    -0.887_146_559,
-    -0.488_776_411,
-    -0.157_310_685,
-    0.157_310_685,
-    0.488_776_411,
-    0.887_146_559,
-    1.534_120_544,
-];
-
-/// Seed of the orders.
+/// Seed of the worlds.
 const SEED: u64 = 1;
 
 /// A value that is not known exactly.
@@ -148,13 +131,8 @@ fn in_world(placed: &Placed, unknowns: &[Unknown], world: usize) -> Placed {
 
 /// Standard deviations between an unknown and its typical value, by world.
 fn deviations(name: &str) -> [f64; WORLDS] {
-    let mut all = MIDDLES;
-    let mut order: Vec<usize> = (0..WORLDS).collect();
-    order.sort_by_key(|place| random::derive(SEED, name, *place as u64));
-    for (world, place) in order.into_iter().enumerate() {
-        all[world] = MIDDLES[place];
-    }
-    all
+    let world = |number| World { seed: SEED, number };
+    core::array::from_fn(|number| world(number as u32).deviations(name))
 }
 
 impl Drawn {
@@ -208,7 +186,6 @@ mod tests {
         Bytes, DiskSpec, HostCacheMode, Iops, LimitSpec, MachineSpec, Throughput, VolumeSpec,
     };
     use replay::Places;
-    use statrs::distribution::{ContinuousCDF, Normal};
 
     use super::*;
 
@@ -232,32 +209,6 @@ mod tests {
             logs.sum()
         };
         (0..WORLDS).map(log).collect()
-    }
-
-    #[test]
-    fn middles_are_those_of_eight_intervals_of_the_same_chance() {
-        let normal = Normal::standard();
-        for (place, middle) in MIDDLES.iter().enumerate() {
-            let exact = normal.inverse_cdf((place as f64 + 0.5) / WORLDS as f64);
-            assert!((middle - exact).abs() < 1e-8, "{middle} {exact}");
-        }
-    }
-
-    #[test]
-    fn each_unknown_has_the_same_deviations_in_an_order_of_its_own() {
-        let (one, other) = (deviations("one"), deviations("other"));
-        assert_ne!(one, other);
-        let sorted = |all: [f64; WORLDS]| {
-            let mut all = all.to_vec();
-            all.sort_by(f64::total_cmp);
-            all
-        };
-        assert_eq!(sorted(one), sorted(other));
-        let (mean, deviation) = moments(&one);
-        assert!(
-            mean.abs() < 1e-9 && (deviation - 0.99).abs() < 0.01,
-            "{deviation}"
-        );
     }
 
     #[test]

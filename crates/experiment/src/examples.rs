@@ -260,6 +260,7 @@ pub fn limit(name: &str, counts: Counts, utilisation: f64) -> LimitRecord {
         counts,
         used: utilisation * 64e6 * 160.0,
         rate: 64e6,
+        documented: None,
         utilisation,
         burst: None,
     }

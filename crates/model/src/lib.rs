@@ -25,6 +25,7 @@ pub mod random;
 pub mod spread;
 pub mod time;
 pub mod units;
+mod world;
 
 // One request and its outcome.
 pub mod request;
@@ -56,3 +57,4 @@ pub use spread::{Spread, SpreadError};
 pub use storage::{Observer, Storage};
 pub use time::{Duration, Instant};
 pub use units::{Bytes, Iops, Throughput};
+pub use world::{STRATA, World};

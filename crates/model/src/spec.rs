@@ -215,6 +215,20 @@ impl LimitSpec {
         }
     }
 
+    /// What is left of the limit for a load that asks for this many times as much: its rates and credits divided by it.
+    #[must_use]
+    pub fn shared(self, factor: f64) -> LimitSpec {
+        let limit = self.times(1.0 / factor);
+        LimitSpec {
+            burst: limit.burst.map(|burst| Burst {
+                credits: (burst.credits as f64 / factor) as u64,
+                credits_initial: (burst.credits_initial as f64 / factor) as u64,
+                ..burst
+            }),
+            ..limit
+        }
+    }
+
     /// A limit on requests of both directions.
     pub const fn iops(rate: Iops) -> LimitSpec {
         LimitSpec {

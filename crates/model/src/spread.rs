@@ -2,10 +2,7 @@
 
 use core::fmt;
 
-use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
-
-use crate::random::Stream;
 
 /// A factor between like things, such as volumes of one kind: one standard deviation of a log-normal around the typical value.
 ///
@@ -59,15 +56,6 @@ impl Spread {
     pub fn reach(self, deviations: f64) -> f64 {
         libm::exp(deviations * libm::log(self.0))
     }
-
-    /// The factor by which one of the things differs from the typical one; exactly 1 without a spread.
-    pub fn draw(self, random: &mut Stream) -> f64 {
-        if self == Spread::NONE {
-            return 1.0;
-        }
-        let normal: f64 = StandardNormal.sample(random);
-        self.reach(normal)
-    }
 }
 
 impl From<Spread> for f64 {
@@ -87,23 +75,13 @@ impl TryFrom<f64> for Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::stream;
 
     #[test]
-    fn draws_have_the_typical_value_as_median_and_the_spread_as_deviation() {
+    fn one_deviation_is_the_factor_and_what_is_known_exactly_does_not_differ() {
         let spread = Spread::new(1.5).expect("it is a factor");
-        let mut random = stream(1, "test");
-        let mut drawn: alloc::vec::Vec<f64> =
-            (0..100_000).map(|_| spread.draw(&mut random)).collect();
-        drawn.sort_by(f64::total_cmp);
-        // The 84.134 % quantile of a log-normal is one deviation above its median; its standard error is 0.2 %.
-        assert!((drawn[50_000] - 1.0).abs() < 0.006, "{}", drawn[50_000]);
-        assert!((drawn[84_134] - 1.5).abs() < 0.012, "{}", drawn[84_134]);
-    }
-
-    #[test]
-    fn a_value_that_is_known_exactly_is_not_drawn() {
-        assert_eq!(Spread::NONE.draw(&mut stream(1, "test")), 1.0);
+        assert!((spread.reach(1.0) - 1.5).abs() < 1e-12);
+        assert!((spread.reach(-2.0) - 1.0 / 2.25).abs() < 1e-12);
+        assert_eq!(Spread::NONE.reach(3.0), 1.0);
     }
 
     #[test]

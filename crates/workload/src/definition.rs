@@ -37,9 +37,9 @@ pub struct Workload {
     /// What the statements of the run must do. It does not affect trials, so it is not part of [`Run`], from which a plan's
     /// digest is computed.
     pub claim: Option<Claim>,
-    /// By how much the memory that serves as much of the load that it stands for differs; [`Spread::NONE`] where its statements are
-    /// the load itself.
-    pub memory_between: Spread,
+    /// By how much what an operation of the load that it stands for reads and writes differs; [`Spread::NONE`] where its statements
+    /// are the load itself.
+    pub io_between: Spread,
     /// How many sessions it was written for, if specified.
     pub sessions: Option<u32>,
     /// How the query runs, if the workload is a single query file.

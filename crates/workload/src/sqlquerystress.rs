@@ -177,7 +177,7 @@ impl StressSettings<'_> {
             tables: Tables::Data,
             operation: OperationKind::Operation,
             claim: None,
-            memory_between: Spread::NONE,
+            io_between: Spread::NONE,
             load: Load::default(),
             run: Run {
                 length: RunLength::OperationsEach(iterations),

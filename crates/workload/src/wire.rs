@@ -43,12 +43,12 @@ pub(super) struct WorkloadFile {
     ///
     /// Absent: none.
     pub(super) claim: Option<Claim>,
-    /// Where it stands for a load of others: by how much the memory differs that serves as much of theirs, as one standard
-    /// deviation; each block of a simulated run draws a factor on the engine's memory from it.
+    /// Where it stands for a load of others: by how much what an operation of theirs reads and writes differs, as one standard
+    /// deviation; each block of a simulated run draws a factor from it.
     ///
     /// Absent: 1, its statements are the load itself.
     #[serde(default = "exact")]
-    pub(super) memory_between: Spread,
+    pub(super) io_between: Spread,
     /// How many it was written for.
     ///
     /// Absent: not stated.

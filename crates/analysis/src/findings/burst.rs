@@ -82,15 +82,17 @@ impl Spending<'_> {
     /// `disk d.1: 2,950 IOPS, of which 1,500 are sustained; 2 % of the credits at the start spent, and the rest lasts 59
     /// min at this load`.
     fn words(&self) -> String {
+        // Of what was drawn, as if it were what is documented.
+        let rate = self.limit.documented.unwrap_or(self.limit.rate);
+        let used_per_s = self.used_per_s / self.limit.rate * rate;
         let [used, sustained] = match self.limit.name.measure {
             Some(Measure::Throughput) => [
-                quantity::rate(self.used_per_s / 1e6),
-                Throughput(self.limit.rate as u64).to_string(),
+                quantity::rate(used_per_s / 1e6),
+                Throughput(rate as u64).to_string(),
             ],
-            Some(Measure::Iops | Measure::Credits) | None => [
-                format!("{} IOPS", number(self.used_per_s)),
-                number(self.limit.rate),
-            ],
+            Some(Measure::Iops | Measure::Credits) | None => {
+                [format!("{} IOPS", number(used_per_s)), number(rate)]
+            }
         };
         let whose = match &self.limit.name.owner {
             Owner::Machine(name) => format!("the machine's {name} limit"),
@@ -117,8 +119,8 @@ mod tests {
     use experiment::record::BurstRecord;
     use model::Counts;
 
-    /// The warning, where `p30` used this many IOPS of a disk that sustains 500.
-    fn warning_text(used_per_s: f64) -> Option<String> {
+    /// The warning, where `p30` used this many IOPS of a disk that sustains 500, of which this many are documented.
+    fn warning_text(used_per_s: f64, documented: Option<f64>) -> Option<String> {
         let mut records = records();
         for record in records.iter_mut().filter(|record| record.arm == "p30") {
             let seconds = measured_s(record);
@@ -130,6 +132,7 @@ mod tests {
             record.limits = vec![LimitRecord {
                 used: used_per_s * seconds,
                 rate: 500.0,
+                documented,
                 burst: Some(burst),
                 ..limit("disk.f.1.iops", Counts::All, 0.9)
             }];
@@ -141,7 +144,7 @@ mod tests {
 
     #[test]
     fn credits_that_carry_an_arm_are_reported_with_how_long_they_last() {
-        let text = warning_text(2_000.0).expect("there is a warning");
+        let text = warning_text(2_000.0, None).expect("there is a warning");
         assert!(
             text.contains(
                 "p30: disk f.1: 2,000 IOPS, of which 500 are sustained; 4.6 % of the credits"
@@ -153,6 +156,15 @@ mod tests {
             text.contains("the rest lasts 57.3 min at this load"),
             "{text}"
         );
-        assert_eq!(warning_text(500.0), None);
+        assert_eq!(warning_text(500.0, None), None);
+    }
+
+    #[test]
+    fn a_drawn_limit_is_reported_as_it_is_documented() {
+        let text = warning_text(2_000.0, Some(600.0)).expect("there is a warning");
+        assert!(
+            text.contains("p30: disk f.1: 2,400 IOPS, of which 600 are sustained; 4.6 % of"),
+            "{text}"
+        );
     }
 }

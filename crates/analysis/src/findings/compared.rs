@@ -1,12 +1,13 @@
 //! Baseline against every other arm, within blocks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::metrics::{better, pair, within};
+use super::metrics::{better, pair, within_drawn};
 use super::trials::Trials;
 use super::{Comparison, NoiseFloor, Ratio, Verdict, unknown};
 use crate::statistics::{self, Better, Within};
 use experiment::question::{Question, twin_of};
+use experiment::record::{Drawn, Record};
 
 /// One comparison for each arm that shares a block with the baseline, in the order of the question.
 pub(super) fn comparisons(question: &Question, trials: &Trials) -> Vec<Comparison> {
@@ -60,7 +61,8 @@ pub(super) fn noise_floor(question: &Question, trials: &Trials) -> Option<NoiseF
     // Both are drawn alike, and differ by chance alone.
     let (own, twins) = pairs(question, trials, baseline, &twin_of(baseline));
     let better = better(&question.metric);
-    let compared = statistics::compare(&own, &twins, question.margin, better, Within::Chance)?;
+    let chance = Within::Chance;
+    let compared = statistics::compare(&own, &twins, question.margin, better, &chance)?;
     Some(NoiseFloor {
         arm: baseline.into(),
         metric: question.metric.clone(),
@@ -75,14 +77,14 @@ pub(super) fn compare(
     baseline: &str,
     candidate: &str,
 ) -> Option<statistics::Comparison> {
-    let within = within(&[trials.finished(baseline), trials.finished(candidate)].concat());
+    let within = within_drawn(drawn(question, trials, baseline, candidate));
     let (baseline, candidate) = pairs(question, trials, baseline, candidate);
     statistics::compare(
         &baseline,
         &candidate,
         question.margin,
         better(&question.metric),
-        within,
+        &within,
     )
 }
 
@@ -97,6 +99,25 @@ fn pairs(
     finished
         .filter_map(|record| pair(record, trials.finished(candidate), &question.metric))
         .unzip()
+}
+
+/// What those blocks drew.
+fn drawn<'a>(
+    question: &Question,
+    trials: &Trials<'a>,
+    baseline: &str,
+    candidate: &str,
+) -> Vec<BTreeMap<&'a String, &'a Drawn>> {
+    let candidates = trials.finished(candidate);
+    let finished = trials.finished(baseline).iter();
+    let drawn = |record: &&'a Record| {
+        pair(record, candidates, &question.metric)?;
+        let other = candidates
+            .iter()
+            .find(|other| other.block == record.block)?;
+        Some(record.drawn.iter().chain(&other.drawn).collect())
+    };
+    finished.filter_map(drawn).collect()
 }
 
 /// The verdict that a ratio by `metric` alone, without an interval, implies.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Metric;
-use crate::statistics::{self, Better, Within};
-use experiment::record::{Record, histogram};
+use crate::statistics::{self, Better, Draws, Within};
+use experiment::record::{Drawn, Record, histogram};
 
 /// Nanoseconds in a millisecond.
 pub(super) const NS_PER_MS: f64 = 1e6;
@@ -30,7 +30,7 @@ pub(super) fn estimates(trials: &[&Record]) -> BTreeMap<String, Metric> {
     let within = within(trials);
     estimated(
         trials.iter().map(|record| of_trial(record)).collect(),
-        within,
+        &within,
     )
 }
 
@@ -58,24 +58,45 @@ pub(super) fn counters(trials: &[&Record]) -> BTreeMap<String, Metric> {
             trial.entry(name.clone()).or_insert(0.0);
         }
     }
-    estimated(trials, Within::Chance)
+    estimated(trials, &Within::Chance)
 }
 
 /// What intervals over these trials are of.
 pub(super) fn within(trials: &[&Record]) -> Within {
-    match trials.iter().any(|record| !record.drawn.is_empty()) {
-        true => Within::Unknown,
-        false => Within::Chance,
-    }
+    let drawn = trials.iter().map(|record| record.drawn.iter().collect());
+    within_drawn(drawn.collect())
 }
 
-fn estimated(trials: Vec<BTreeMap<String, f64>>, within: Within) -> BTreeMap<String, Metric> {
+/// What intervals over blocks are of that drew these values, by name.
+pub(super) fn within_drawn(blocks: Vec<BTreeMap<&String, &Drawn>>) -> Within {
+    // What one block drew, all did.
+    let names: BTreeMap<&String, f64> = blocks
+        .iter()
+        .flat_map(|drawn| drawn.iter().map(|(name, drawn)| (*name, drawn.between)))
+        .collect();
+    if names.is_empty() {
+        return Within::Chance;
+    }
+    let draws = |(name, between): (&String, f64)| Draws {
+        deviation: between.ln(),
+        logs: blocks
+            .iter()
+            .map(|drawn| drawn.get(name).map_or(0.0, |drawn| drawn.factor.ln()))
+            .collect(),
+    };
+    Within::Unknown(names.into_iter().map(draws).collect())
+}
+
+fn estimated(trials: Vec<BTreeMap<String, f64>>, within: &Within) -> BTreeMap<String, Metric> {
     let names: BTreeSet<&String> = trials.iter().flat_map(BTreeMap::keys).collect();
     names
         .into_iter()
         .filter_map(|name| {
-            let samples: Vec<f64> = trials.iter().filter_map(|t| t.get(name).copied()).collect();
-            let estimate = statistics::estimate(&samples, within)?;
+            let values = trials.iter().enumerate();
+            let (places, samples): (Vec<usize>, Vec<f64>) = values
+                .filter_map(|(place, trial)| Some((place, *trial.get(name)?)))
+                .unzip();
+            let estimate = statistics::estimate(&samples, &within.at(&places))?;
             Some((name.clone(), metric(name, estimate)))
         })
         .collect()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::metrics::{NS_PER_MS, pair};
 use super::trials::Trials;
 use super::{Ratio, Unknown, UnknownCause};
-use crate::statistics::explain;
+use crate::statistics::{Cause, explain};
 use experiment::question::Question;
 use experiment::record::{Drawn, Record};
 
@@ -38,7 +38,7 @@ pub(super) fn of(
     let factors: Vec<Vec<f64>> = names.keys().map(factors).collect();
     let explained = explain(&logs, &factors)?;
     let all: Vec<(&str, Drawn)> = names.into_iter().collect();
-    let cause = |(at, share): &(usize, f64)| cause(all[*at].0, all[*at].1, *share);
+    let cause = |it: &Cause| cause(all[it.at].0, all[it.at].1, it.share);
     let [mean, low, high] = explained.without.map(f64::exp);
     Some(Unknown {
         causes: explained.causes.iter().map(cause).collect(),

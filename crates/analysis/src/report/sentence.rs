@@ -97,7 +97,13 @@ fn made_of(comparison: &Comparison) -> Option<String> {
     let range = |cause: &&UnknownCause| {
         let (low, high) = (number(cause.low), number(cause.high));
         match cause.unit.as_str() {
-            "" => format!("the {}, {low} to {high} times what is assumed", cause.name),
+            "" => {
+                let known = match is_delivered(&cause.name) {
+                    true => "documented",
+                    false => "assumed",
+                };
+                format!("the {}, {low} to {high} times what is {known}", cause.name)
+            }
             unit => format!("the {}, {low} to {high} {unit}", cause.name),
         }
     };
@@ -404,10 +410,10 @@ mod tests {
             cause(&delivered_by("aws-gp"), 0.6, 0.909, 1.1, ""),
             cause("read latency of aws-gp", 0.3, 0.2, 0.8, "ms"),
         ];
-        insta::assert_snapshot!(made_of(&comparison).expect("it is wide"), @"The interval is mostly the delivered part of the limits of aws-gp, 0.909 to 1.10 times what is assumed, and the read latency of aws-gp, 0.200 to 0.800 ms: calibrate such a disk, or record the server to narrow it. Were it typical: 1.40-1.42.");
+        insta::assert_snapshot!(made_of(&comparison).expect("it is wide"), @"The interval is mostly the delivered part of the limits of aws-gp, 0.909 to 1.10 times what is documented, and the read latency of aws-gp, 0.200 to 0.800 ms: calibrate such a disk, or record the server to narrow it. Were it typical: 1.40-1.42.");
         let unknown = comparison.unknown.as_mut().expect("it was given");
-        unknown.causes[1] = cause("effective memory for order-entry", 0.3, 0.5, 1.9, "");
-        insta::assert_snapshot!(made_of(&comparison).expect("it is wide"), @"The interval is mostly the delivered part of the limits of aws-gp, 0.909 to 1.10 times what is assumed, and the effective memory for order-entry, 0.500 to 1.90 times what is assumed: record the server to narrow it. Were it typical: 1.40-1.42.");
+        unknown.causes[1] = cause("I/O of order-entry", 0.3, 0.5, 1.9, "");
+        insta::assert_snapshot!(made_of(&comparison).expect("it is wide"), @"The interval is mostly the delivered part of the limits of aws-gp, 0.909 to 1.10 times what is documented, and the I/O of order-entry, 0.500 to 1.90 times what is assumed: record the server to narrow it. Were it typical: 1.40-1.42.");
         comparison.ratio.high = 1.14;
         assert_eq!(made_of(&comparison), None, "narrower than the margin");
     }

@@ -1,6 +1,7 @@
 //! Two arms, block by block: a ratio with its interval, and a verdict with a margin.
 
-use super::estimate::{Within, deviation, half_width, mean};
+use super::moments::mean;
+use super::scatter::{Scatter, Within};
 
 /// The largest number of blocks that is suggested for a further run.
 const BLOCKS_MAX: usize = 1_000;
@@ -62,22 +63,21 @@ pub fn compare(
     candidate: &[f64],
     margin: f64,
     better: Better,
-    within: Within,
+    within: &Within,
 ) -> Option<Comparison> {
     assert_eq!(baseline.len(), candidate.len(), "one sample a block each");
     assert!(margin >= 0.0, "a margin of {margin} is negative");
-    let logs: Vec<f64> = std::iter::zip(baseline, candidate)
-        .filter(|(baseline, candidate)| usable(**baseline) && usable(**candidate))
-        .map(|(baseline, candidate)| (candidate / baseline).ln())
-        .collect();
+    let is_usable = |block: &usize| usable(baseline[*block]) && usable(candidate[*block]);
+    let blocks: Vec<usize> = (0..baseline.len()).filter(is_usable).collect();
+    let log = |block: &usize| (candidate[*block] / baseline[*block]).ln();
+    let logs: Vec<f64> = blocks.iter().map(log).collect();
     if logs.is_empty() {
         return None;
     }
     let seen = LogRatios {
         mean: mean(&logs),
-        deviation: deviation(&logs),
+        scatter: Scatter::of(&logs, &within.at(&blocks)),
         margin: margin.ln_1p(),
-        within,
     };
     let half = seen.half(logs.len());
     let settled = half.is_some_and(|half| seen.settled(half));
@@ -106,14 +106,13 @@ fn usable(sample: f64) -> bool {
 /// Summary of the logarithms of ratios.
 struct LogRatios {
     mean: f64,
-    deviation: f64,
+    scatter: Scatter,
     margin: f64,
-    within: Within,
 }
 
 impl LogRatios {
     fn half(&self, blocks: usize) -> Option<f64> {
-        half_width(self.deviation, blocks, self.within)
+        self.scatter.half(blocks)
     }
 
     fn within_margin(&self, half: f64) -> bool {
@@ -153,7 +152,7 @@ mod tests {
     use super::*;
 
     fn compared(baseline: &[f64], candidate: &[f64]) -> Comparison {
-        compare(baseline, candidate, 0.05, Better::Lower, Within::Chance).unwrap()
+        compare(baseline, candidate, 0.05, Better::Lower, &Within::Chance).unwrap()
     }
 
     fn verdict_of(baseline: &[f64], candidate: &[f64]) -> Verdict {
@@ -214,25 +213,25 @@ mod tests {
         let (one, two) = ([1.0, 1.0], [2.0, 2.0]);
 
         assert_eq!(
-            compare(&one, &two, 0.05, Better::Lower, Within::Chance)
+            compare(&one, &two, 0.05, Better::Lower, &Within::Chance)
                 .unwrap()
                 .verdict,
             Verdict::Slower
         );
         assert_eq!(
-            compare(&one, &two, 0.05, Better::Higher, Within::Chance)
+            compare(&one, &two, 0.05, Better::Higher, &Within::Chance)
                 .unwrap()
                 .verdict,
             Verdict::Faster
         );
         assert_eq!(
-            compare(&two, &one, 0.05, Better::Lower, Within::Chance)
+            compare(&two, &one, 0.05, Better::Lower, &Within::Chance)
                 .unwrap()
                 .verdict,
             Verdict::Faster
         );
         assert_eq!(
-            compare(&two, &one, 0.05, Better::Higher, Within::Chance)
+            compare(&two, &one, 0.05, Better::Higher, &Within::Chance)
                 .unwrap()
                 .verdict,
             Verdict::Slower
@@ -260,7 +259,7 @@ mod tests {
 
     #[test]
     fn one_block_cannot_tell() {
-        let comparison = compare(&[1.0], &[2.0], 0.05, Better::Lower, Within::Chance).unwrap();
+        let comparison = compare(&[1.0], &[2.0], 0.05, Better::Lower, &Within::Chance).unwrap();
 
         assert_eq!(comparison.verdict, Verdict::CannotTell);
         assert_eq!(comparison.blocks_needed, None);
@@ -270,8 +269,14 @@ mod tests {
     fn a_ratio_on_the_margin_asks_for_no_hopeless_number_of_blocks() {
         // mean ln 1.0499..: within the margin by so little that no 1000 blocks prove it
         let candidate = [0.95 * 1.049_99, 1.049_99 / 0.95];
-        let comparison =
-            compare(&[1.0, 1.0], &candidate, 0.05, Better::Lower, Within::Chance).unwrap();
+        let comparison = compare(
+            &[1.0, 1.0],
+            &candidate,
+            0.05,
+            Better::Lower,
+            &Within::Chance,
+        )
+        .unwrap();
 
         assert_eq!(comparison.verdict, Verdict::CannotTell);
         assert_eq!(comparison.blocks_needed, None);
@@ -292,7 +297,7 @@ mod tests {
     #[test]
     fn without_a_margin_any_sure_difference_counts() {
         let verdict = |candidate: &[f64]| {
-            compare(&[1.0; 3], candidate, 0.0, Better::Higher, Within::Chance)
+            compare(&[1.0; 3], candidate, 0.0, Better::Higher, &Within::Chance)
                 .unwrap()
                 .verdict
         };
@@ -319,7 +324,7 @@ mod tests {
                 &[candidate],
                 0.05,
                 Better::Lower,
-                Within::Chance,
+                &Within::Chance,
             );
             assert_eq!(alone, None, "{baseline}, {candidate}");
             let beside = compare(
@@ -327,7 +332,7 @@ mod tests {
                 &[2.0, candidate],
                 0.05,
                 Better::Lower,
-                Within::Chance,
+                &Within::Chance,
             )
             .unwrap();
             assert_eq!(beside.blocks, 1, "{baseline}, {candidate}");
@@ -338,7 +343,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "a margin of -0.01 is negative")]
     fn a_negative_margin_is_refused() {
-        compare(&[1.0], &[1.0], -0.01, Better::Lower, Within::Chance);
+        compare(&[1.0], &[1.0], -0.01, Better::Lower, &Within::Chance);
     }
 
     #[test]
@@ -348,7 +353,7 @@ mod tests {
             &[2.0, 2.0],
             0.05,
             Better::Lower,
-            Within::Chance,
+            &Within::Chance,
         )
         .unwrap();
 
@@ -361,8 +366,14 @@ mod tests {
         // logs 0.1 and 0.3: mean 0.2, s 0.141421; 5 blocks: t(4) 2.776445 x 0.141421 / sqrt 5 = 0.175600
         // < 0.2; 4 blocks: t(3) 3.182446 x 0.141421 / 2 = 0.225033 > 0.2.
         let candidate = [0.1_f64.exp(), 0.3_f64.exp()];
-        let comparison =
-            compare(&[1.0, 1.0], &candidate, 0.05, Better::Lower, Within::Chance).unwrap();
+        let comparison = compare(
+            &[1.0, 1.0],
+            &candidate,
+            0.05,
+            Better::Lower,
+            &Within::Chance,
+        )
+        .unwrap();
 
         assert_eq!(comparison.verdict, Verdict::CannotTell);
         assert_eq!(comparison.blocks_needed, Some(5));
@@ -414,7 +425,10 @@ mod tests {
             let compared = compare(&[1.0; 4], &candidate, 0.05, Better::Lower, within);
             compared.unwrap()
         };
-        let (chance, unknown) = (compared(Within::Chance), compared(Within::Unknown));
+        let (chance, unknown) = (
+            compared(&Within::Chance),
+            compared(&Within::Unknown(Vec::new())),
+        );
         assert_eq!(chance.verdict, Verdict::Slower);
         assert_eq!(unknown.verdict, Verdict::CannotTell);
         assert!((unknown.high.ln() - 0.7093).abs() < 1e-3, "{unknown:?}");

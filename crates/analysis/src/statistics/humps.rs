@@ -1,6 +1,6 @@
 //! Detects trials of one arm that fall into two groups.
 
-use super::estimate::{deviation, mean};
+use super::moments::{deviation, mean};
 
 /// The fewest samples that are searched for groups.
 const SAMPLES_MIN: usize = 8;

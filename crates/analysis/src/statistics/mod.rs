@@ -8,13 +8,17 @@ mod compare;
 mod estimate;
 mod explained;
 mod humps;
+mod moments;
+mod scatter;
 mod stress;
 mod trend;
 
 pub use compare::{Better, Comparison, Verdict, compare};
-pub use estimate::{CONFIDENCE, Estimate, Within, estimate};
-pub use explained::{Explained, explain};
+pub use estimate::{Estimate, estimate};
+pub use explained::{Cause, Explained, explain};
 pub use humps::{Humps, two_humps};
+pub use moments::CONFIDENCE;
+pub use scatter::{Draws, Within};
 pub use stress::{StressAverages, stress_averages};
 pub use trend::{OrderEffect, Trend, drift, order_effect};
 

@@ -2,7 +2,7 @@
 //!
 //! Comparisons within blocks are unaffected by both; estimates of a single arm are not.
 
-use super::estimate::{chance_of, mean};
+use super::moments::{chance_of, mean};
 
 /// A straight line through values in order.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -19,7 +19,7 @@ pub use variation::Variation;
 
 use std::collections::BTreeMap;
 
-use model::random;
+use model::{World, random};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -176,11 +176,13 @@ impl Plan {
         trials.find(|trial| trial.arm == arm)
     }
 
-    /// The seed of the uncertain values that the trials of a block have in common, the twin included; `None` if
-    /// everything is at its typical value.
-    pub fn unknowns_seed(&self, block: u32) -> Option<u64> {
+    /// The world that the trials of a block have in common, the twin included; `None` if everything is at its typical value.
+    pub fn world(&self, block: u32) -> Option<World> {
         let Protocol { nominal, seed, .. } = self.protocol;
-        (!nominal).then(|| random::derive(seed, "unknowns", u64::from(block)))
+        (!nominal).then(|| World {
+            seed: random::derive(seed, "unknowns", 0),
+            number: block,
+        })
     }
 
     /// The arm called `name`, which may be a variation.

@@ -221,6 +221,9 @@ pub struct LimitRecord {
     pub used: f64,
     /// Units per second allowed, sustained.
     pub rate: f64,
+    /// The same as it is documented, where what is allowed was drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documented: Option<f64>,
     /// `used` as a share of what could have passed at the effective rate, with the available credits.
     pub utilisation: f64,
     /// Burst credits; `None` if the limit has none.
@@ -272,6 +275,7 @@ impl LimitRecord {
             counts: limit.limit.counts,
             used: limit.used as f64,
             rate: limit.rate as f64,
+            documented: None,
             utilisation: limit.utilisation(elapsed),
             burst: burst.map(|(credits, burst)| BurstRecord {
                 rate: burst.rate as f64,

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use experiment::plan::{Plan, Trial};
-use experiment::record::{Note, Record};
+use experiment::record::{LimitRecord, Note, Record};
 use experiment::spec::{Arm, Mode};
-use model::Duration;
-use resolve::{PrepareError, Ready, Recording, Resolved};
+use model::{Duration, Rate, VolumeSpec};
+use reading::cause::{Measure, Owner};
+use resolve::{PrepareError, Ready, Recording, Resolved, Stage};
 
 use crate::inventory::Inventory;
 use crate::trial::real::{VolumesError, preflight};
@@ -131,10 +132,10 @@ impl Prepared {
         report: &Reporter<'_>,
     ) -> Result<Record, Cancelled> {
         let (arm, ready) = self.of(id);
-        let (stage, drawn) = match self.plan().unknowns_seed(id.block) {
+        let (stage, drawn) = match self.plan().world(id.block) {
             None => (Cow::Borrowed(&ready.stage), BTreeMap::new()),
-            Some(seed) => {
-                let (stage, drawn) = ready.stage.drawn(seed);
+            Some(world) => {
+                let (stage, drawn) = ready.stage.drawn(world);
                 (Cow::Owned(stage), drawn)
             }
         };
@@ -155,6 +156,11 @@ impl Prepared {
             }
         }?;
         let mut record = self.noted(id, Record { drawn, ..record });
+        if !record.drawn.is_empty() {
+            for limit in &mut record.limits {
+                limit.documented = documented(&ready.stage, limit);
+            }
+        }
         if !self.plan().protocol.nominal {
             let assumed = ready.stage.assumed_spreads().into_iter();
             record.notes.extend(assumed.map(Note::Other));
@@ -197,6 +203,28 @@ impl Prepared {
             seed: trial.seed,
         }
     }
+}
+
+/// The sustained rate of a limit in an arm of which nothing was drawn.
+fn documented(stage: &Stage, limit: &LimitRecord) -> Option<f64> {
+    let volume_of = |disk: &str| {
+        let is_its = |volume: &&VolumeSpec| {
+            let number = disk.strip_prefix(volume.name.as_str());
+            number.is_some_and(|number| number.starts_with('.'))
+        };
+        stage.volumes.iter().find(is_its)
+    };
+    let limits = match &limit.name.owner {
+        Owner::Machine(name) => stage.machine.limits.get(name.as_str())?,
+        Owner::Disk(disk) => &volume_of(disk)?.disks.first()?.limits,
+        Owner::Disks => return None,
+    };
+    let mut rates = limits.iter().filter(|spec| spec.counts == limit.counts);
+    rates.find_map(|spec| match (spec.rate, limit.name.measure) {
+        (Rate::Iops(rate), Some(Measure::Iops)) => Some(rate.0 as f64),
+        (Rate::Throughput(rate), Some(Measure::Throughput)) => Some(rate.0 as f64),
+        _ => None,
+    })
 }
 
 fn replayed<'a>(

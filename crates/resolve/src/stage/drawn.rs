@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catalogue::Known;
 use experiment::record::Drawn;
-use model::{Bytes, Duration, LatencySpec, Spread, random};
+use model::{Duration, LatencySpec, Spread, World};
 use workload::Workload;
 
 use super::Stage;
@@ -29,18 +29,15 @@ impl Stage {
         self
     }
 
-    /// The arm as it is in one of the worlds that its unknowns allow, and what was drawn, by name. `seed` is that of the block:
-    /// each unknown has a stream of its own.
-    pub fn drawn(&self, seed: u64) -> (Stage, BTreeMap<String, Drawn>) {
+    /// The arm as it is in one of the worlds that its unknowns allow, and what was drawn, by name.
+    pub fn drawn(&self, world: World) -> (Stage, BTreeMap<String, Drawn>) {
         let (mut stage, mut all) = (self.clone(), BTreeMap::new());
         for unknown in &self.unknowns {
             let typical = self.typical(unknown.what);
             if unknown.spread == Spread::NONE || !self.has(unknown.what) {
                 continue;
             }
-            let factor = unknown
-                .spread
-                .draw(&mut random::stream(seed, &unknown.name));
+            let factor = unknown.spread.reach(world.deviations(&unknown.name));
             stage.multiply(unknown.what, factor);
             let drawn = Drawn {
                 factor,
@@ -65,7 +62,7 @@ impl Stage {
             }
             What::Limits { .. }
             | What::MachineLimits
-            | What::Memory
+            | What::Io
             | What::Processor
             | What::LogBytes => None,
         }
@@ -79,11 +76,9 @@ impl Stage {
                 disks.any(|disk| !disk.limits.is_empty())
             }
             What::MachineLimits => self.machine.limits.values().flatten().next().is_some(),
-            What::Latency { .. }
-            | What::CacheHit
-            | What::Memory
-            | What::Processor
-            | What::LogBytes => self.typical(what) != Some(Duration::ZERO),
+            What::Latency { .. } | What::CacheHit | What::Io | What::Processor | What::LogBytes => {
+                self.typical(what) != Some(Duration::ZERO)
+            }
         }
     }
 
@@ -103,10 +98,19 @@ impl Stage {
                 let limits = self.machine.limits.values_mut().flatten();
                 limits.for_each(|limit| *limit = limit.times(factor));
             }
-            What::Memory => {
-                for memory in [&mut self.store.memory, &mut self.store.page_cache] {
-                    *memory = Bytes((memory.0 as f64 * factor) as u64);
-                }
+            // As many requests more are as much more time and allowance for each.
+            What::Io => {
+                let mut disks: Vec<_> = self
+                    .volumes
+                    .iter_mut()
+                    .flat_map(|it| &mut it.disks)
+                    .collect();
+                disks
+                    .iter_mut()
+                    .for_each(|disk| longer(&mut disk.read_latency));
+                let limits = disks.into_iter().flat_map(|disk| &mut disk.limits);
+                let limits = limits.chain(self.machine.limits.values_mut().flatten());
+                limits.for_each(|limit| *limit = limit.shared(factor));
             }
             What::CacheHit => {
                 let cache = self.machine.host_cache.as_mut();
@@ -137,6 +141,8 @@ mod tests {
     use experiment::spec;
     use experiment::spec::Variant;
 
+    const SOME: World = World { seed: 7, number: 0 };
+    const OTHER: World = World { seed: 7, number: 1 };
     const DELIVERED: &str = "delivered part of the limits of aws-gp";
 
     /// An arm on each of these disks, on one machine.
@@ -177,7 +183,7 @@ mod tests {
     #[test]
     fn arms_on_one_kind_of_disk_share_its_draw_and_those_on_others_do_not() {
         let stages = stages(&["aws.gp3", "aws.gp3", "azure.premium_v2"]);
-        let drawn: Vec<_> = stages.iter().map(|stage| stage.drawn(7).1).collect();
+        let drawn: Vec<_> = stages.iter().map(|stage| stage.drawn(SOME).1).collect();
 
         assert_eq!(drawn[0], drawn[1]);
         assert!(drawn[0].contains_key(DELIVERED), "{:?}", drawn[0]);
@@ -192,14 +198,14 @@ mod tests {
     #[test]
     fn a_block_draws_another_world_and_the_same_one_again() {
         let stage = &stages(&["aws.gp3"])[0];
-        assert_eq!(stage.drawn(7).1, stage.drawn(7).1);
-        assert_ne!(stage.drawn(7).1, stage.drawn(8).1);
+        assert_eq!(stage.drawn(SOME).1, stage.drawn(SOME).1);
+        assert_ne!(stage.drawn(SOME).1, stage.drawn(OTHER).1);
     }
 
     #[test]
     fn a_draw_makes_latencies_longer_by_its_factor() {
         let stage = &stages(&["aws.gp3"])[0];
-        let (drawn, all) = stage.drawn(7);
+        let (drawn, all) = stage.drawn(SOME);
         let name = all
             .keys()
             .find(|name| name.starts_with("write latency of "));
@@ -224,7 +230,7 @@ mod tests {
         let volume = Volume::of("aws.gp3").size("100 GiB");
         let first = Experiment::new("mine", "Where?").machine_of(4, "16 GiB");
         let stage = arms(first, vec![volume.set("override", stated)]).remove(0);
-        let (drawn, all) = stage.drawn(7);
+        let (drawn, all) = stage.drawn(SOME);
         assert!(!all.contains_key(DELIVERED), "{all:?}");
         let limits = |stage: &Stage| stage.volumes[0].disks[0].limits.clone();
         assert_eq!(limits(&drawn), limits(&stage));
@@ -237,7 +243,7 @@ mod tests {
             let disks = ["aws.gp3", "aws.gp2"].map(|disk| Volume::of(disk).size("100 GiB"));
             let name = format!("delivered part of the limits of {machine}");
             let delivered = |stage: &Stage| {
-                let (drawn, all) = stage.drawn(7);
+                let (drawn, all) = stage.drawn(SOME);
                 let factor = all[&name].factor;
                 let limits = |stage: &Stage| -> Vec<_> {
                     let limits = stage.machine.limits.values().flatten();
@@ -256,27 +262,35 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_drawn_for_a_workload_that_stands_for_another_load_alone() {
+    fn io_is_drawn_for_a_workload_that_stands_for_another_load_alone() {
         let of = |name: &str| {
             let workload = workload::Workload::builtin(name, workload::Dialect::SQLITE);
             let stage = stages(&["aws.gp3"]).remove(0);
             let stage = stage.with_workload(&workload.expect("it is built in"));
-            let (drawn, mut all) = stage.drawn(7);
-            let factor = all.remove(&format!("effective memory for {name}"));
-            let memory = [&stage, &drawn].map(|stage| stage.store.memory.0);
-            (factor.map(|drawn| drawn.factor), memory)
+            let (drawn, all) = stage.drawn(SOME);
+            let delivered = all[DELIVERED].factor;
+            let io = all.get(&format!("I/O of {name}")).map(|io| io.factor);
+            let limits = |stage: &Stage| stage.volumes[0].disks[0].limits.clone();
+            let expected = limits(&stage).into_iter();
+            let expected = expected.map(|limit| limit.times(delivered).shared(io.unwrap_or(1.0)));
+            assert_eq!(limits(&drawn), expected.collect::<Vec<_>>());
+            let read = all["read latency of aws-gp"].factor;
+            let before = stage.volumes[0].disks[0].read_latency;
+            let expected = before.times(read).times(io.unwrap_or(1.0));
+            assert_eq!(drawn.volumes[0].disks[0].read_latency, expected);
+            io
         };
-        let (factor, [before, after]) = of("order-entry");
-        let factor = factor.expect("it stands for TPC-C");
-        assert_eq!(after, (before as f64 * factor) as u64);
-        let (factor, [before, after]) = of("trade");
-        assert_eq!((factor, after), (None, before));
+        assert!(
+            of("order-entry").is_some_and(|factor| factor != 1.0),
+            "it stands for TPC-C"
+        );
+        assert_eq!(of("trade"), None);
     }
 
     #[test]
     fn what_an_experiment_states_is_not_drawn() {
         let stage = &stages(&["unlimited"])[0];
-        let names: Vec<String> = stage.drawn(7).1.into_keys().collect();
+        let names: Vec<String> = stage.drawn(SOME).1.into_keys().collect();
         assert_eq!(
             names,
             ["log of a changed row", "processor time of statements"]

@@ -34,8 +34,8 @@ pub(super) enum What {
     MachineLimits,
     /// Hits of the machine's host cache.
     CacheHit,
-    /// How much of the workload the engine's memory serves.
-    Memory,
+    /// What the workload asks of the disks.
+    Io,
     /// What work costs the processor.
     Processor,
     /// Log of a changed row.
@@ -84,9 +84,9 @@ pub(super) fn of_volume(
 /// What is not known of a workload that stands for another load.
 pub(super) fn of_workload(workload: &Workload) -> Unknown {
     Unknown {
-        name: format!("effective memory for {}", workload.name),
-        spread: workload.memory_between,
-        what: What::Memory,
+        name: format!("I/O of {}", workload.name),
+        spread: workload.io_between,
+        what: What::Io,
     }
 }
 

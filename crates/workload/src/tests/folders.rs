@@ -107,19 +107,19 @@ fn a_mistake_in_a_folder_is_told_with_file_line_and_remedy() {
         ),
         (
             "tables",
-            "memory_between = 0.9\ntables",
+            "io_between = 0.9\ntables",
             "workload.toml:3: a spread of 0.9",
             "a factor of 1 to 100",
         ),
         (
             "tables",
-            "memory_between = nan\ntables",
+            "io_between = nan\ntables",
             "workload.toml:3: a spread of NaN",
             "a factor of 1 to 100",
         ),
         (
             "tables",
-            "memory_between = inf\ntables",
+            "io_between = inf\ntables",
             "workload.toml:3: a spread of inf",
             "a factor of 1 to 100",
         ),
