@@ -3,7 +3,6 @@
 Needs MariaDB and sysbench, beside what `bench_server` needs.
 """
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +28,7 @@ SCRIPTS = {"my-update": "oltp_update_non_index", "my-insert": "oltp_insert", "my
 
 class MariaDb(Bench):
     USER = "mysql"
+    PRINTED = (r"transactions: *(\d+)", r"transactions: *\d+ *\(([\d.]+) per sec", r"avg: *([\d.]+)")
 
     def program(self, name):
         found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
@@ -84,9 +84,7 @@ class MariaDb(Bench):
             load = lambda seconds: subprocess.Popen(  # noqa: E731
                 self.sysbench(SCRIPTS[script], sessions, f"--time={seconds}", "run"), stdout=subprocess.PIPE, text=True)
             load(WARM_UP).communicate()
-            said, out = self.record(f"mysql://root@localhost/?socket={self.sockets}/socket", SECONDS, load)
+            return self.record(f"mysql://root@localhost/?socket={self.sockets}/socket", SECONDS, load)
         finally:
             server.kill()  # its database is thrown away
             server.wait()
-        return (float(re.search(r"transactions: *\d+ *\(([\d.]+) per sec", said)[1]),
-                float(re.search(r"avg: *([\d.]+)", said)[1]), out)

@@ -4,17 +4,21 @@ Needs PostgreSQL, beside what `bench_server` needs.
 """
 import glob
 import os
-import re
 import shutil
 import subprocess
 import sys
-import threading
 
-from bench_server import OWN_NAME, SECONDS, WARM_UP, Bench, run
+from bench_server import OWN_NAME, SECONDS, WARM_UP, Bench, Memory, run
 
-# Between two looks at what the page cache holds. What is read back from it is not asked of the disk, more of it on a fast
-# disk than on a slow one: temporary files are read soon after they were written.
-EMPTY_EVERY = {"sort": 0.03}
+# Of a server's memory some 30 MiB are left for the page cache, beside buffers, processes, and what a session takes itself (a sort
+# merges through buffers for each of its runs).
+BUFFERS = 128 << 20
+SERVER = BUFFERS + (48 << 20)
+SESSION = 2 << 20
+SESSION_OF = {"sort": 16 << 20}
+# A page that was written is given to the disk soon: while it is not, it stays in the page cache, and the more of them a disk that
+# is full leaves there, the fewer are read from it.
+FLUSH = "64kB"
 # Sorts take seconds each.
 LONGER = {"sort": 2}
 
@@ -56,38 +60,14 @@ def binary(program):
     return found[-1]
 
 
-class Emptying:
-    """Keeps tables, indexes and temporary files out of the page cache, which would hold all of them: a machine with little
-    memory, but none whose sessions stop to look for a free page, as those of a memory cgroup do."""
-
-    def __init__(self, every, *patterns):
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.run, args=(every, patterns))
-        self.thread.start()
-
-    def run(self, every, patterns):
-        while not self.ended.wait(every):
-            for path in (path for pattern in patterns for path in glob.glob(pattern)):
-                try:
-                    if os.path.getsize(path) > 1 << 20:
-                        file = os.open(path, os.O_RDONLY)
-                        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
-                        os.close(file)
-                except FileNotFoundError:
-                    pass
-
-    def end(self):
-        self.ended.set()
-        self.thread.join()
-
-
 class Postgres(Bench):
     USER = "postgres"
+    PRINTED = (r"actually processed: (\d+)", r"tps = ([\d.]+)", r"latency average = ([\d.]+)")
 
-    def control(self, data, *more):
+    def start(self, data, *before):
         options = f"-c listen_addresses= -k {self.sockets}"
-        log = f"{self.sockets}/log"
-        self.server(binary("pg_ctl"), "start", "--wait", "--pgdata", data, "--log", log, "--options", options, *more)
+        run(*before, *self.as_user(), binary("pg_ctl"), "start", "--wait", "--pgdata", data, "--log", f"{self.sockets}/log",
+            "--options", options)
 
     def query(self, *statements):
         each = [part for statement in statements for part in ("--command", statement)]
@@ -98,10 +78,11 @@ class Postgres(Bench):
         data = self.owned("template", 0o700)
         self.server(binary("initdb"), "--pgdata", data, "--no-sync", "--auth=trust", "--username=postgres")
         with open(f"{data}/postgresql.conf", "a") as file:
-            file.write("shared_buffers = 128MB\ncheckpoint_timeout = 30s\nmax_wal_size = 4GB\nmin_wal_size = 768MB\n"
+            file.write(f"shared_buffers = {BUFFERS >> 20}MB\ncheckpoint_timeout = 30s\nmax_wal_size = 4GB\nmin_wal_size = 768MB\n"
                        "autovacuum = off\ntrack_io_timing = on\ntrack_wal_io_timing = on\nwork_mem = 1MB\n"
-                       "max_parallel_workers_per_gather = 0\nfsync = off\n")
-        self.control(data)
+                       "max_parallel_workers_per_gather = 0\nfsync = off\n"
+                       f"backend_flush_after = {FLUSH}\nbgwriter_flush_after = {FLUSH}\ncheckpoint_flush_after = {FLUSH}\n")
+        self.start(data)
         self.server(binary("pgbench"), "--quiet", "--initialize", "--scale", "40", "--host", self.sockets, "postgres")
         self.query(*["SELECT pg_switch_wal() FROM txid_current()"] * 60, "CHECKPOINT", "CHECKPOINT")
         self.server(binary("pg_ctl"), "stop", "--wait", "--pgdata", data)
@@ -116,22 +97,26 @@ class Postgres(Bench):
             run("mv", f"{data}/pg_wal", f"{on['log']}/pg_wal")
             os.symlink(f"{on['log']}/pg_wal", f"{data}/pg_wal")
         self.forget()
-        self.control(data)
-        emptying = Emptying(EMPTY_EVERY.get(script, 0.2), f"{data}/base/*/*", f"{on['temp']}/temp/*/pgsql_tmp/*")
+        memory = Memory(SERVER + sessions * SESSION_OF.get(script, SESSION))
+        try:
+            return self.measured_within(memory, data, on["temp"] if on["temp"] != on["data"] else None, script, sessions)
+        finally:
+            memory.end()
+
+    def measured_within(self, memory, data, temp, script, sessions):
+        self.start(data, *memory.holding())
         seconds = LONGER.get(script, 1) * SECONDS
         try:
-            if on["temp"] != on["data"]:
-                os.mkdir(f"{on['temp']}/temp", 0o700)
-                shutil.chown(f"{on['temp']}/temp", "postgres", "postgres")
-                self.query(f"CREATE TABLESPACE temp LOCATION '{on['temp']}/temp'",
+            if temp:
+                os.mkdir(f"{temp}/temp", 0o700)
+                shutil.chown(f"{temp}/temp", "postgres", "postgres")
+                self.query(f"CREATE TABLESPACE temp LOCATION '{temp}/temp'",
                            "ALTER SYSTEM SET temp_tablespaces = 'temp'", "SELECT pg_reload_conf()")
             self.pgbench(script, sessions, WARM_UP).communicate()
-            said, out = self.record(f"postgresql://postgres@/postgres?host={self.sockets}", seconds,
-                                    lambda seconds: self.pgbench(script, sessions, seconds))
+            return self.record(f"postgresql://postgres@/postgres?host={self.sockets}", seconds,
+                               lambda seconds: self.pgbench(script, sessions, seconds))
         finally:
-            emptying.end()
             self.server(binary("pg_ctl"), "stop", "--wait", "--mode", "immediate", "--pgdata", data)
-        return (float(re.search(r"tps = ([\d.]+)", said)[1]), float(re.search(r"latency average = ([\d.]+)", said)[1]), out)
 
     def pgbench(self, script, sessions, seconds):
         path = f"{self.folder}/{script}.sql"

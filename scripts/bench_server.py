@@ -4,10 +4,12 @@ Needs root. SECONDS=.. sets how long each run takes (40), DBSTOW=.. the program.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -38,18 +40,67 @@ def only(known, wanted, kind):
     return wanted or list(known)
 
 
-def set_write_cache(mounted, volumes, mode):
+def devices(mounted, volumes):
+    """The block devices of volumes that are mounted."""
+    sources = [run("findmnt", "--noheadings", "--output", "SOURCE", f"{mounted}/{volume}").strip() for volume in volumes]
+    return [os.path.basename(source) for source in sources]
+
+
+def set_write_cache(devices, mode):
     """Written through: these disks have no volatile write cache, so that Linux sends them no flush. A mounted volume has
     one, whose flush waits for all writes in flight, on a slow disk longer than the write that it follows took. A loop device
     keeps the mode for whoever uses it next, so that it has to be set back."""
-    for volume in volumes:
-        device = os.path.basename(run("findmnt", "--noheadings", "--output", "SOURCE", f"{mounted}/{volume}").strip())
+    for device in devices:
         with open(f"/sys/block/{device}/queue/write_cache", "w") as file:
             file.write(mode)
 
 
+def reads(devices):
+    """Requests to read that the devices have served so far."""
+    served = 0
+    for device in devices:
+        with open(f"/sys/block/{device}/stat") as file:
+            served += int(file.read().split()[0])
+    return served
+
+
+class Memory:
+    """A control group: its processes and the page cache of what they read and write have so many bytes at most, as on a machine
+    that has no more."""
+
+    # Where each version of control groups keeps the limit of a group's memory.
+    VERSIONS = {"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"}
+
+    def __init__(self, limit):
+        if os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
+            with open("/sys/fs/cgroup/cgroup.subtree_control", "w") as file:
+                file.write("+memory")
+        root = next((root for root in reversed(self.VERSIONS) if os.path.exists(f"{root}/cgroup.procs")), None)
+        if root is None:
+            sys.exit(f"{OWN_NAME}: there are no control groups below /sys/fs/cgroup; mount them, as a server's page cache is limited "
+                     "by one")
+        self.folder = f"{root}/{OWN_NAME}-{os.getpid()}"
+        os.mkdir(self.folder)
+        with open(f"{self.folder}/{self.VERSIONS[root]}", "w") as file:
+            file.write(str(limit))
+
+    def holding(self):
+        """What to put before a command, so that it and what it starts is in the group."""
+        return "sh", "-c", 'echo $$ > "$0" && exec "$@"', f"{self.folder}/cgroup.procs"
+
+    def end(self):
+        """Removes the group. Its processes have ended, of which the kernel may not know yet."""
+        for _ in range(50):
+            try:
+                return os.rmdir(self.folder)
+            except OSError:
+                time.sleep(0.1)
+        print(f"{OWN_NAME}: {self.folder} still has processes, and stays", file=sys.stderr)
+
+
 class Bench:
-    """A product's server: USER runs it, SCRIPTS are its loads, `load` makes its database and `measured` runs it."""
+    """A product's server: USER runs it, SCRIPTS are its loads, whose client prints count, rate and latency of operations as PRINTED
+    has them, `load` makes its database and `measured` runs it."""
 
     def __init__(self, parent):
         self.folder = f"{parent}/{self.USER}"
@@ -74,22 +125,24 @@ class Bench:
         return run(*self.as_user(), *command)
 
     def run_on(self, text, roles, script, sessions):
-        """Operations a second, their mean latency in milliseconds, and the recording of the same time; on the volumes of
-        `text`, a file that dbstow mounts."""
+        """Operations a second, their mean latency in milliseconds, how often an operation reads from a disk, and the recording of
+        the same time; on the volumes of `text`, a file that dbstow mounts."""
         spec, mounted = f"{self.folder}/volumes.toml", f"{self.folder}/volumes"
         with open(spec, "w") as file:
             file.write(text)
         backing = tempfile.mkdtemp(prefix="bench-", dir="/dev/shm")
+        self.devices = []
         try:
             run(DBSTOW, "mount", spec, mounted, "--size", "4GiB", "--backing", backing)
             try:
-                set_write_cache(mounted, set(roles.values()), "write through")
+                self.devices = devices(mounted, set(roles.values()))
+                set_write_cache(self.devices, "write through")
                 on = {role: f"{mounted}/{volume}" for role, volume in roles.items()}
                 for volume in on.values():
                     shutil.chown(volume, self.USER, self.USER)
                 return self.measured(on, script, sessions)
             finally:
-                set_write_cache(mounted, set(roles.values()), "write back")
+                set_write_cache(self.devices, "write back")
                 run(DBSTOW, "unmount", mounted)
         finally:
             shutil.rmtree(backing)
@@ -114,12 +167,20 @@ class Bench:
             file.write("3")
 
     def record(self, url, seconds, load):
-        """A recording of a load that runs as long, and what the load printed."""
+        """What `run_on` returns, of a load that runs as long."""
         self.recordings += 1
-        out = f"{self.folder}/recorded-{self.recordings}.toml"
+        before = reads(self.devices)
         running = load(seconds + 3)
+        recording = self.watch(url, seconds)
+        said = running.communicate()[0]
+        count, rate, ms = (float(re.search(pattern, said)[1]) for pattern in self.PRINTED)
+        return rate, ms, (reads(self.devices) - before) / count, recording
+
+    def watch(self, url, seconds):
+        """A recording of the server."""
+        out = f"{self.folder}/recorded-{self.recordings}.toml"
         run(DBSTOW, "record", "--server", url, "--for", f"{seconds}s", "--every", "5s", "--out", out)
-        return running.communicate()[0], out
+        return out
 
 
 class Layouts:
@@ -155,15 +216,18 @@ class Layouts:
         return path
 
     def measure(self, layout, script, sessions):
-        """Operations a second, their mean latency in milliseconds, and the recording of the same time. A layout that was run
-        before is not run again, nor one whose recording, layout and result are in the folder KEEP=FOLDER."""
+        """As `Bench.run_on`. A layout that was run before is not run again, nor one whose recording, layout and result are in the
+        folder KEEP=FOLDER."""
         key = (layout, script, sessions)
         if key not in self.done:
             keep = os.environ.get("KEEP")
             kept = f"{keep}/{'-'.join(map(str, key))}"
             if keep and os.path.exists(f"{kept}.json"):
                 with open(f"{kept}.json") as file:
-                    self.done[key] = (*json.load(file), f"{kept}.toml")
+                    result = json.load(file)
+                if len(result) != 3:
+                    sys.exit(f"{OWN_NAME}: {kept}.json is from before reads were counted; give KEEP another folder")
+                self.done[key] = (*result, f"{kept}.toml")
                 return self.done[key]
             print(f"{OWN_NAME}: {layout}, {script}, {sessions} sessions", file=sys.stderr)
             text, roles = self.volumes(layout)

@@ -106,6 +106,7 @@ pub fn demand_of(
         },
         volumes: volumes(record),
         intervals,
+        left_out: Vec::new(),
         interruptions: Vec::new(),
         assumptions: assumptions(record, completed, start),
     })

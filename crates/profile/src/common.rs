@@ -24,7 +24,7 @@ impl Profile {
         for volume in &mut self.volumes {
             volume.roles = volume.roles.iter().map(|role| common(*role)).collect();
         }
-        for interval in &mut self.intervals {
+        for interval in self.intervals.iter_mut().chain(&mut self.left_out) {
             *interval = of_interval(std::mem::take(interval));
         }
         self

@@ -1,6 +1,7 @@
 //! The profile, independent of its origin.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use jiff::Timestamp;
 use model::{Bytes, Duration};
@@ -23,6 +24,8 @@ pub struct Profile {
     pub volumes: Vec<ServerVolume>,
     /// Intervals in order of time; at least one. They do not overlap, but may have gaps between them.
     pub intervals: Vec<Interval>,
+    /// Intervals outside of the time to which [`Profile::busiest`] reduced it.
+    pub left_out: Vec<Interval>,
     /// Why there are gaps, in order of time.
     pub interruptions: Vec<Interruption>,
     /// Assumptions made when the profile was created, as sentences.
@@ -200,11 +203,23 @@ impl Profile {
         self.intervals.iter().map(|interval| interval.length).sum()
     }
 
+    /// Time that was recorded, with intervals that were left out.
+    pub fn recorded(&self) -> Duration {
+        self.whole().map(|interval| interval.length).sum()
+    }
+
+    /// All intervals that were recorded, in no order.
+    pub(crate) fn whole(&self) -> impl Iterator<Item = &Interval> {
+        self.intervals.iter().chain(&self.left_out)
+    }
+
     /// Reduces the profile to the `window` with the most requests, or the most operations if no requests were counted; a shorter
     /// profile is kept whole.
-    pub fn busiest(self, window: Duration) -> Profile {
-        let intervals = busiest(&self.intervals, window).to_vec();
-        Profile { intervals, ..self }
+    pub fn busiest(mut self, window: Duration) -> Profile {
+        let Range { start, end } = busiest(&self.intervals, window);
+        self.left_out.extend(self.intervals.drain(end..));
+        self.left_out.extend(self.intervals.drain(..start));
+        self
     }
 
     /// The sum of a figure over all intervals; `None` where an interval lacks it.
@@ -299,7 +314,7 @@ fn load(interval: &Interval) -> f64 {
 }
 
 /// The consecutive intervals within `window` with the highest load.
-fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
+fn busiest(intervals: &[Interval], window: Duration) -> Range<usize> {
     let (mut first, mut sum) = (0, 0.0);
     let mut best = (0..0, -1.0);
     for (at, last) in intervals.iter().enumerate() {
@@ -312,5 +327,5 @@ fn busiest(intervals: &[Interval], window: Duration) -> &[Interval] {
             best = (first..at + 1, sum);
         }
     }
-    &intervals[best.0]
+    best.0
 }

@@ -151,6 +151,7 @@ impl Draft {
             machine: self.machine,
             volumes: self.volumes,
             intervals: self.spans.into_iter().map(placed).collect(),
+            left_out: Vec::new(),
             interruptions,
             assumptions: self.assumptions,
         };

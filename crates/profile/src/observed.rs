@@ -40,13 +40,13 @@ pub enum Latency {
 
 impl Profile {
     /// What the profile shows of the disks that hold the files of `roles`: latencies of its busiest `window`, as that is replayed,
-    /// and rates of all intervals.
+    /// and rates of all intervals that were recorded.
     pub fn observed(&self, roles: &BTreeSet<Role>, window: Duration) -> Observed {
         let busiest = self.clone().busiest(window).intervals;
         let without = |left_out: Role| roles.iter().copied().filter(move |role| *role != left_out);
         let log = roles.iter().copied().filter(|role| *role == Role::Log);
         let highest = |part: fn(&Requests) -> Option<f64>| {
-            let rates = self.intervals.iter().map(|interval| {
+            let rates = self.whole().map(|interval| {
                 let all = roles.iter().filter_map(|role| interval.roles.get(role));
                 let all = all.flat_map(|io| [part(&io.reads), part(&io.writes)]);
                 all.flatten().sum::<f64>() / interval.length.as_secs_f64()
@@ -140,6 +140,16 @@ flush_wait_s = [0.01, 0.06, 0.04]
         // 1.2 s for 600 reads.
         let whole = observed(&[Role::Data], 3_600);
         assert_eq!(whole.reads, Latency::Mean(Duration::from_millis(2)));
+    }
+
+    #[test]
+    fn what_is_left_out_beside_the_busiest_window_still_has_its_rates() {
+        let profile = crate::read("a.toml", TEXT).expect("a profile");
+        let busiest = profile.busiest(Duration::from_secs(10));
+        assert_eq!(busiest.covered(), Duration::from_secs(10));
+        assert_eq!(busiest.recorded(), Duration::from_secs(30));
+        let data = busiest.observed(&[Role::Data].into(), Duration::from_secs(10));
+        assert_eq!((data.requests_per_s, data.bytes_per_s), (40.0, 900.0));
     }
 
     #[test]

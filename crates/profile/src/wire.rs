@@ -146,6 +146,7 @@ fn meaning(wire: Wire) -> Result<Profile, String> {
         machine: wire.machine,
         volumes: wire.volumes,
         intervals: intervals(wire.intervals)?,
+        left_out: Vec::new(),
         interruptions: wire
             .interruptions
             .into_iter()

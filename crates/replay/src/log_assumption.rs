@@ -62,12 +62,12 @@ impl LogWriter {
                     false => "Commits were not recorded: each log write is taken as one commit. ",
                 };
                 Some(format!(
-                    "{counted}Up to {} are in flight{why}; {recorded}, and {title}'s limit for a database is {writes} ({versions}{or}).",
+                    "{counted}Up to {} in flight{why}; {recorded}, and {title}'s limit for a database is {writes} ({versions}{or}).",
                     log_writes(low, high)
                 ))
             }
             InFlight::Recorded => Some(format!(
-                "The product was not recorded: up to {} are in flight; {recorded}.",
+                "The product was not recorded: up to {} in flight; {recorded}.",
                 log_writes(low, high)
             )),
         }
@@ -77,8 +77,8 @@ impl LogWriter {
 /// The most log writes in flight, and the fewest where periods differ.
 pub(super) fn log_writes(low: u32, high: u32) -> String {
     match (low, high) {
-        (1, 1) => "1 log write".to_owned(),
-        (low, high) if low == high => format!("{high} log writes"),
-        (low, high) => format!("{high} log writes (at some times up to {low})"),
+        (1, 1) => "1 log write is".to_owned(),
+        (low, high) if low == high => format!("{high} log writes are"),
+        (low, high) => format!("{high} log writes (at some times up to {low}) are"),
     }
 }

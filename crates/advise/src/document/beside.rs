@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::report::advice::document::{Advice, Layout};
-use analysis::report::profile::short;
+use analysis::report::profile::{part, short};
 use catalogue::Provision;
 use model::{Bytes, Counts, Duration, Iops, LimitSpec, Rate, Throughput};
 use reading::Role;
@@ -25,7 +25,9 @@ struct Rates {
 impl DocumentBuilder<'_> {
     /// Sentences beside the answer.
     pub(super) fn notes(&self, document: &Advice) -> Vec<String> {
-        let mut all: Vec<String> = short(self.request.today.profile).into_iter().collect();
+        let profile = self.request.today.profile;
+        let mut all: Vec<String> = short(profile).into_iter().chain(part(profile)).collect();
+        all.extend(self.unlicensed());
         all.extend(self.below_busiest(document));
         all.extend(self.spare_processors());
         all.extend(self.not_priced(document));
@@ -57,7 +59,8 @@ impl DocumentBuilder<'_> {
         };
         let licence = self.licence(document);
         let why = self.names.system_why.map(|why| format!(", {why}"));
-        (licence.is_some() || why.is_some()).then(|| {
+        let is_asked = licence.is_some() || why.is_some() || self.unlicensed().is_some();
+        is_asked.then(|| {
             format!(
                 "Machines are priced with {system}{} ({other}){}.",
                 why.unwrap_or_default(),
@@ -66,16 +69,18 @@ impl DocumentBuilder<'_> {
         })
     }
 
-    /// What prices say of the database's licence, where it needs one; a phrase that goes on.
+    /// That prices are without the database's licence, where it needs one.
+    fn unlicensed(&self) -> Option<String> {
+        let product = self.request.today.profile.origin.product.as_ref()?;
+        self.request.catalogue.editions(product).next()?;
+        self.request.need.tariff.licence.is_none().then(|| {
+            format!("{product}'s licence is in no price: its edition is not known (--edition).")
+        })
+    }
+
+    /// What prices have of the database's licence; a phrase that goes on.
     fn licence(&self, document: &Advice) -> Option<String> {
-        let need = &self.request.need;
-        let Some(licence) = &need.tariff.licence else {
-            let product = self.request.today.profile.origin.product.as_ref()?;
-            self.request.catalogue.editions(product).next()?;
-            return Some(format!(
-                "; {product}'s licence is not included, as its edition is not known (--edition)"
-            ));
-        };
+        let licence = self.request.need.tariff.licence.as_ref()?;
         let name = licence.name();
         let lines = document
             .chosen()
@@ -224,7 +229,7 @@ impl DocumentBuilder<'_> {
         };
         let (asked, provided) = lacking(asked, provided)?;
         Some(format!(
-            "The recording's busiest {} asked for {asked} for {}; {owner} provides {provided}.",
+            "The recording's busiest {} asked for {asked} for {}, where {owner} provides {provided}.",
             duration(observed.interval),
             Role::joined(roles, ", ")
         ))

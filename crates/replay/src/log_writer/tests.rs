@@ -147,9 +147,12 @@ fn what_is_assumed_of_a_log_is_said_and_what_is_known_is_not() {
 
 #[test]
 fn the_largest_number_of_log_writes_comes_first() {
-    assert_eq!(log_writes(1, 1), "1 log write");
-    assert_eq!(log_writes(32, 32), "32 log writes");
-    assert_eq!(log_writes(1, 112), "112 log writes (at some times up to 1)");
+    assert_eq!(log_writes(1, 1), "1 log write is");
+    assert_eq!(log_writes(32, 32), "32 log writes are");
+    assert_eq!(
+        log_writes(1, 112),
+        "112 log writes (at some times up to 1) are"
+    );
 }
 
 /// A SQL Server's 1,000 operations, whose log had 400 writes of 40 ms, with what else was recorded.

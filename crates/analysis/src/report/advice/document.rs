@@ -354,6 +354,14 @@ impl Advice {
     }
 }
 
+/// A size as it is ordered and priced: not rounded.
+fn ordered(size: u64) -> String {
+    match size.is_multiple_of(1 << 30) && !size.is_multiple_of(1 << 40) {
+        true => format!("{} GiB", size >> 30),
+        false => Bytes(size).to_string(),
+    }
+}
+
 impl Volume {
     /// Its disks: `2 x azure.premium_v2, 64 GiB, 6000 IOPS, 200 MB/s`.
     pub fn disks(&self) -> String {
@@ -365,7 +373,7 @@ impl Volume {
             true => format!("{count}the machine's own disk"),
             false => format!("{count}{}", self.disk),
         };
-        let size = self.size.map(|size| Bytes(size).to_string());
+        let size = self.size.map(ordered);
         let iops = self.iops.map(|iops| format!("{iops} IOPS"));
         let throughput = self.throughput.map(|rate| Throughput(rate).to_string());
         for part in [size, iops, throughput].into_iter().flatten() {

@@ -15,4 +15,4 @@ mod view;
 pub use document::json;
 pub use page::page;
 pub(super) use page::{SCRIPTS, STYLES};
-pub use view::{imported, report, short};
+pub use view::{imported, part, report, short};

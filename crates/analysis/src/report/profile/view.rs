@@ -3,7 +3,7 @@
 use model::{Bytes, Duration};
 use profile::{
     Interruption, Lost, MeanAndHighest, Profile, Rates, RequestRates, RoleSummary, ServerVolume,
-    Summary, Timestamp, Wait, summary,
+    Summary, Timestamp, Wait, later, summary,
 };
 use reading::Role;
 use replay::{Answer, DemandSeries, answers};
@@ -166,11 +166,24 @@ fn time(summary: &Summary) -> Option<String> {
 
 /// A sentence about a recording that is too short to stand for a server's load.
 pub fn short(profile: &Profile) -> Option<String> {
-    let covered = profile.covered();
-    (covered < SHORT).then(|| {
+    let recorded = profile.recorded();
+    (recorded < SHORT).then(|| {
         format!(
             "A recording of {}: its busiest moment is not the year's; record a day.",
-            duration(covered)
+            duration(recorded)
+        )
+    })
+}
+
+/// A sentence about the part of a recording that is kept, where it is not all of it.
+pub fn part(profile: &Profile) -> Option<String> {
+    let begin = later(profile.start, profile.intervals.first()?.at);
+    (!profile.left_out.is_empty()).then(|| {
+        format!(
+            "Times are of the busiest {} of {} recorded, from {} UTC (--window for more).",
+            duration(profile.covered()),
+            duration(profile.recorded()),
+            begin.strftime("%F %R")
         )
     })
 }
@@ -427,6 +440,18 @@ mod tests {
         let start = shown.facts.iter().find(|(name, _)| *name == "start");
         let expected = "2026-11-20T21:00:00Z, 1 interval of 10 s, 10 s in total";
         assert_eq!(start.map(|(_, time)| time.as_str()), Some(expected));
+    }
+
+    #[test]
+    fn the_part_of_a_recording_that_is_kept_is_named() {
+        let text = "format = \"dbstow.profile/1\"\nstart = \"2026-11-20T21:00:00Z\"\n[origin]\ntool = \"test\"\n[intervals]\n\
+            at_s = [0.0, 3600.0, 7200.0]\nlength_s = [3600.0, 3600.0, 3600.0]\n[intervals.data]\nreads = [1.0, 3.0, 2.0]\n";
+        let whole = profile::read("test.toml", text).expect("a profile");
+        assert_eq!(part(&whole), None);
+        let hour = whole.busiest(Duration::from_secs(3600));
+        let expected = "Times are of the busiest 60 min of 3 h recorded, from 2026-11-20 22:00 UTC (--window for more).";
+        assert_eq!(part(&hour).as_deref(), Some(expected));
+        assert_eq!(short(&hour), None);
     }
 
     #[test]

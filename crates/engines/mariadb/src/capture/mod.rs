@@ -144,6 +144,8 @@ pub struct MountedVolume {
 pub struct VolumeFacts {
     /// Where it is mounted.
     pub mount_point: String,
+    /// Whether it loses its contents when the machine is moved or stopped.
+    pub ephemeral: Option<bool>,
     /// The host's cache: `none`, `read-only` or `read-write`.
     pub host_cache: Option<String>,
     /// Requests per second that it can serve.

@@ -34,6 +34,7 @@ impl Server for Capture {
         self.supplied
             .extend(host.volumes.iter().map(|volume| VolumeFacts {
                 mount_point: volume.mount_point.clone(),
+                ephemeral: volume.ephemeral,
                 host_cache: volume.host_cache.clone(),
                 iops: volume.iops,
                 solid_state: volume.solid_state,

@@ -10,6 +10,11 @@ const fn source(name: &'static str, url: &'static str) -> Source {
     }
 }
 
+pub(super) const AWS_INSTANCE_STORE: Source = Source {
+    name: "AWS, data persistence for instance store volumes",
+    url: "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instance-store-lifetime.html",
+    read: "2026-11-26",
+};
 pub(super) const AWS_TORN_WRITES: Source = source(
     "AWS, requirements for using torn write prevention",
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/twp-reqs.html",

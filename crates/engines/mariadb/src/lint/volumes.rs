@@ -3,7 +3,9 @@
 use rules::{Finding, Outcome, Severity};
 
 use super::known::{at, in_memory, is_layer, over_network, volumes_missing};
-use super::sources::{AZURE_DISK_PERFORMANCE, DOCKER_DRIVERS, MYSQL_DIRECTORIES};
+use super::sources::{
+    AWS_INSTANCE_STORE, AZURE_DISK_PERFORMANCE, DOCKER_DRIVERS, MYSQL_DIRECTORIES,
+};
 use super::{Applies, Rule};
 use crate::capture::{Capture, MountedVolume, Places};
 
@@ -24,8 +26,9 @@ pub(super) const RULES: &[Rule] = &[
         title: "the server's files are lost when its machine or container is",
         severity: Severity::High,
         why: "high: what is on it is gone after a restart of the machine, or when the container is removed",
-        says: "Data, redo log, undo and binary log are neither in memory (tmpfs) nor in a container's writable layer (overlay).",
-        sources: &[DOCKER_DRIVERS],
+        says: "Data, redo log, undo and binary log are neither in memory (tmpfs), nor in a container's writable layer (overlay), nor on a \
+               disk that is empty after a stop, as those inside a cloud's machine are. Only --host says so of a disk.",
+        sources: &[AWS_INSTANCE_STORE, DOCKER_DRIVERS],
         applies: Applies::BOTH,
         judge: volatile,
     },
@@ -139,7 +142,7 @@ fn network(capture: &Capture) -> Vec<Outcome> {
 
 fn volatile(capture: &Capture) -> Vec<Outcome> {
     let so = |volume: &MountedVolume| in_memory(volume) || is_layer(volume);
-    each(capture, so, |what, path, volume| {
+    let mut outcomes = each(capture, so, |what, path, volume| {
         let kind = match in_memory(volume) {
             true => "a file system in memory",
             false => "a container's writable layer",
@@ -151,5 +154,31 @@ fn volatile(capture: &Capture) -> Vec<Outcome> {
         .with("mount point", &volume.mount_point)
         .at([at(capture, path)])
         .remedy("move it to a disk, in a container to a volume that is mounted into it")
-    })
+    });
+    let emptied = emptied(capture);
+    if !emptied.is_empty() {
+        outcomes.retain(|outcome| !matches!(outcome, Outcome::Fine { .. }));
+    }
+    outcomes.extend(emptied);
+    outcomes
+}
+
+/// A finding for each directory on a disk that loses its contents, as its owner says.
+fn emptied(capture: &Capture) -> Vec<Outcome> {
+    let places = Places::of(capture);
+    let held = lasting(&places).into_iter().filter_map(|(path, whats)| {
+        let supplied = capture.supplied(path)?;
+        (supplied.ephemeral == Some(true)).then(|| {
+            let mount = &supplied.mount_point;
+            let what = whats.join(", ");
+            Finding::new(
+                Severity::High,
+                format!("{what} on {mount}, which is empty after the machine was stopped or moved"),
+            )
+            .with("mount point", mount)
+            .at([at(capture, path)])
+            .remedy("move it to an attached disk; temporary files may stay")
+        })
+    });
+    held.collect()
 }

@@ -39,6 +39,25 @@ fn files_that_are_lost_with_machine_or_container_are_found() {
 }
 
 #[test]
+fn files_on_a_disk_that_is_empty_after_a_stop_are_found() {
+    let rule = "data-on-volatile-file-system";
+    let local = |ephemeral| with_facts(good(), |facts| facts.ephemeral = ephemeral);
+    assert_says(
+        &local(Some(true)),
+        rule,
+        "high: data, undo on /data, which is empty after the machine was stopped or moved",
+    );
+    for kept in [Some(false), None] {
+        assert_says(&local(kept), rule, "fine: ext4");
+    }
+    let temp = with_facts(good(), |facts| {
+        facts.mount_point = "/fast".to_owned();
+        facts.ephemeral = Some(true);
+    });
+    assert_says(&temp, rule, "fine: ext4");
+}
+
+#[test]
 fn a_host_cache_that_writes_back_is_found_under_a_log_and_nowhere_else() {
     let rule = "log-cache-writes-back";
     assert_says(&good(), rule, "fine: no volume with a log");
