@@ -82,16 +82,14 @@ impl Spending<'_> {
     /// `disk d.1: 2,950 IOPS, of which 1,500 are sustained; 2 % of the credits at the start spent, and the rest lasts 59
     /// min at this load`.
     fn words(&self) -> String {
-        // Of what was drawn, as if it were what is documented.
         let rate = self.limit.documented.unwrap_or(self.limit.rate);
-        let used_per_s = self.used_per_s / self.limit.rate * rate;
         let [used, sustained] = match self.limit.name.measure {
             Some(Measure::Throughput) => [
-                quantity::rate(used_per_s / 1e6),
+                quantity::rate(self.used_per_s / 1e6),
                 Throughput(rate as u64).to_string(),
             ],
             Some(Measure::Iops | Measure::Credits) | None => {
-                [format!("{} IOPS", number(used_per_s)), number(rate)]
+                [format!("{} IOPS", number(self.used_per_s)), number(rate)]
             }
         };
         let whose = match &self.limit.name.owner {
@@ -163,7 +161,7 @@ mod tests {
     fn a_drawn_limit_is_reported_as_it_is_documented() {
         let text = warning_text(2_000.0, Some(600.0)).expect("there is a warning");
         assert!(
-            text.contains("p30: disk f.1: 2,400 IOPS, of which 600 are sustained; 4.6 % of"),
+            text.contains("p30: disk f.1: 2,000 IOPS, of which 600 are sustained; 4.6 % of"),
             "{text}"
         );
     }

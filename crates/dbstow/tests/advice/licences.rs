@@ -49,7 +49,7 @@ fn the_licence_is_in_every_price_where_the_edition_is_known() {
     assert_eq!(of(&without), None);
     let notes = without["notes"].to_string();
     assert!(
-        notes.contains("as its edition is not known (--edition)"),
+        notes.contains("licence is in no price: its edition is not known (--edition)"),
         "{notes}"
     );
 

@@ -57,7 +57,7 @@ const OF_24: &str = "disk = \"gcp.local_ssd_nvme.24\"";
 #[test]
 fn twenty_four_local_ssds_with_32_cores_have_the_published_limit_and_what_was_measured_beside_it() {
     let machine = "type = \"gcp.n2-highmem-32\"";
-    let words = ["run", "attached.toml", "--format", "json"];
+    let words = ["run", "attached.toml", "--nominal", "--format", "json"];
     let printed = dbstow(&words, machine, OF_24);
     assert_eq!(printed.code, 0, "{}", printed.stderr);
     let findings: Value = serde_json::from_str(&printed.stdout).expect("it is JSON");

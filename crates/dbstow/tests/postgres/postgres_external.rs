@@ -19,14 +19,21 @@ fn given(url: &str, site: &Folders) -> Result<Postgres, EngineError> {
     Postgres::external(&ServerUrl::parse(url)?, site, &settings, &workload)
 }
 
-/// Command lines and, as far as we may read them, environments of all processes but ours.
-fn processes() -> String {
+/// Command lines and, as far as we may read them, environments of all processes but ours that name this server: others have servers
+/// with the same password.
+fn processes(theirs: &Theirs) -> String {
     let own = std::process::id().to_string();
+    let server = theirs.path("log").parent().unwrap().display().to_string();
+    let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter(|entry| entry.file_name().to_string_lossy() != own)
-        .flat_map(|entry| ["cmdline", "environ"].map(|file| entry.path().join(file)))
-        .map(|path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned())
+        .map(|entry| {
+            ["cmdline", "environ"]
+                .map(|file| read(entry.path().join(file)))
+                .concat()
+        })
+        .filter(|process| process.contains(&server))
         .collect()
 }
 
@@ -57,12 +64,10 @@ fn a_given_server_gets_a_database_for_the_run_and_is_left_as_it_was() {
     assert_eq!(run(&mut seat, &workload, (0, 1), 20), [""; 0]);
 
     // The password is nowhere but in this process.
-    let shown = format!(
-        "{:?} {} {notes} {}",
-        engine.describe(),
-        engine.url(),
-        processes()
-    );
+    let processes = processes(&theirs);
+    assert!(processes.contains("postgres"), "{processes}");
+    let (what, url) = (engine.describe(), engine.url());
+    let shown = format!("{what:?} {url} {notes} {processes}");
     assert!(!shown.contains(PASSWORD) && !shown.contains(ENCODED));
     let log = fs::read_to_string(theirs.path("log")).unwrap();
     assert!(!log.contains(PASSWORD));

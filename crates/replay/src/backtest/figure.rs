@@ -111,10 +111,27 @@ pub enum Detail {
         /// Its share in the replay.
         simulated: f64,
     },
+    /// What a part takes of an operation.
+    Time {
+        /// Which part.
+        part: TimePart,
+        /// Seconds, as recorded.
+        recorded_s: f64,
+        /// Seconds, in the replay.
+        simulated_s: f64,
+    },
 }
 
 impl Detail {
-    /// How far it is off: a figure as a share of the recorded one, a share in points.
+    /// The part of an operation's time that it is about.
+    pub fn part(&self) -> Option<TimePart> {
+        match self {
+            Detail::Figure(_) => None,
+            Detail::Share { part, .. } | Detail::Time { part, .. } => Some(*part),
+        }
+    }
+
+    /// How far it is off: a figure as a share of the recorded one, a share in points, a time in seconds.
     pub fn off(&self) -> f64 {
         match self {
             Detail::Figure(figure) => figure.off(),
@@ -123,6 +140,11 @@ impl Detail {
                 simulated,
                 ..
             } => simulated - recorded,
+            Detail::Time {
+                recorded_s,
+                simulated_s,
+                ..
+            } => simulated_s - recorded_s,
         }
     }
 }
@@ -150,6 +172,16 @@ impl fmt::Display for Detail {
                 "{part} is {:.0} % of an operation's time, and {:.0} % in the replay",
                 100.0 * recorded,
                 100.0 * simulated
+            ),
+            Detail::Time {
+                part,
+                recorded_s,
+                simulated_s,
+            } => write!(
+                f,
+                "{part} takes {:.2} ms of an operation, and {:.2} ms in the replay",
+                1e3 * recorded_s,
+                1e3 * simulated_s
             ),
         }
     }

@@ -95,7 +95,7 @@ impl BackTest {
     /// What a detail that is off probably means.
     pub fn meaning(&self, detail: &Detail) -> &'static str {
         match detail {
-            Detail::Share { .. } => "time is spent elsewhere than it was",
+            Detail::Share { .. } | Detail::Time { .. } => "time is spent elsewhere than it was",
             Detail::Figure(figure) if !figure.measure.is_latency() => {
                 "other programs' requests were counted, or the server gathers its requests otherwise"
             }
@@ -122,16 +122,8 @@ impl BackTest {
     /// What is off most: the part of an operation's time if that was recorded, or else a latency that sessions wait for, or else a
     /// rate.
     fn furthest(&self) -> Detail {
-        let off = |detail: &Detail| match detail {
-            // In seconds: a share of a replay that takes half the time says little.
-            Detail::Share { part, .. } => {
-                let [recorded, simulated] = self.parts.expect("shares are of parts");
-                (simulated[*part] - recorded[*part]).abs()
-            }
-            Detail::Figure(figure) => figure.off().abs(),
-        };
         let most = |details: &mut dyn Iterator<Item = Detail>| {
-            details.max_by(|a, b| off(a).total_cmp(&off(b)))
+            details.max_by(|a, b| a.off().abs().total_cmp(&b.off().abs()))
         };
         let of = |is_latency: bool| {
             let figures = self.figures.iter().filter(move |figure| {
@@ -139,7 +131,7 @@ impl BackTest {
             });
             figures.copied().map(Detail::Figure)
         };
-        most(&mut self.shares())
+        most(&mut self.times())
             .or_else(|| most(&mut of(true)))
             .or_else(|| most(&mut of(false)))
             .or_else(|| {
@@ -163,6 +155,18 @@ impl BackTest {
                 part,
                 recorded: recorded.share(part),
                 simulated: simulated.share(part),
+            })
+        })
+    }
+
+    /// What each part takes of an operation: a share of a replay that takes half the time says little.
+    fn times(&self) -> impl Iterator<Item = Detail> {
+        let parts = self.parts.into_iter();
+        parts.flat_map(|[recorded, simulated]| {
+            TimePart::ALL.into_iter().map(move |part| Detail::Time {
+                part,
+                recorded_s: recorded[part],
+                simulated_s: simulated[part],
             })
         })
     }
@@ -207,7 +211,7 @@ impl BackTest {
     pub(super) fn latency_of(&self, detail: &Detail) -> Option<Figure> {
         match detail {
             Detail::Figure(figure) => figure.measure.is_latency().then_some(*figure),
-            Detail::Share { part, .. } => {
+            Detail::Share { part, .. } | Detail::Time { part, .. } => {
                 let role = match part {
                     TimePart::Read | TimePart::Write => Role::Data,
                     TimePart::Temp => Role::Temp,

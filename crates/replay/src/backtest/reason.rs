@@ -16,20 +16,14 @@ impl BackTest {
         if is_too_fast && self.evidence.is_busy {
             return Reason::Processor;
         }
-        match most {
-            Detail::Share {
-                part: TimePart::Lock,
-                ..
-            } => return Reason::Locks,
-            Detail::Share {
-                part: TimePart::Processor,
-                ..
-            } => return Reason::Processor,
-            Detail::Share { .. } | Detail::Figure(_) => {}
+        match most.part() {
+            Some(TimePart::Lock) => return Reason::Locks,
+            Some(TimePart::Processor) => return Reason::Processor,
+            _ => {}
         }
         let is_of_log = match most {
-            Detail::Share { part, .. } => *part == TimePart::Log,
             Detail::Figure(figure) => figure.role == Some(Role::Log),
+            Detail::Share { part, .. } | Detail::Time { part, .. } => *part == TimePart::Log,
         };
         let commits = self.evidence.commits_lacking.map(Reason::Commits);
         if self.evidence.as_recorded || is_of_log && commits.is_some() {
