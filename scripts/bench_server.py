@@ -81,8 +81,12 @@ class Memory:
                      "by one")
         self.folder = f"{root}/{OWN_NAME}-{os.getpid()}"
         os.mkdir(self.folder)
-        with open(f"{self.folder}/{self.VERSIONS[root]}", "w") as file:
-            file.write(str(limit))
+        try:
+            with open(f"{self.folder}/{self.VERSIONS[root]}", "w") as file:
+                file.write(str(limit))
+        except OSError:
+            self.end()
+            raise
 
     def holding(self):
         """What to put before a command, so that it and what it starts is in the group."""
@@ -135,7 +139,8 @@ class Bench:
         try:
             run(DBSTOW, "mount", spec, mounted, "--size", "4GiB", "--backing", backing)
             try:
-                self.devices = devices(mounted, set(roles.values()))
+                # That of the data first.
+                self.devices = devices(mounted, dict.fromkeys((roles["data"], *roles.values())))
                 set_write_cache(self.devices, "write through")
                 on = {role: f"{mounted}/{volume}" for role, volume in roles.items()}
                 for volume in on.values():

@@ -85,7 +85,7 @@ impl DocumentBuilder<'_> {
         let best_value = plain(&found.best_value)?;
         let best_value = {
             let others = [&best_value, &cheapest, &runner_up, &fastest];
-            // What costs less than the cheapest was passed over, since a limit of it is full.
+            // What costs less than the layout that is advised as the cheapest was passed over: it is full, less simple or slower.
             let least = cheapest.as_ref().and_then(|found| found.usd_per_month);
             let is_dearer = |found: &&document::Layout| {
                 least.is_none_or(|least| found.usd_per_month.is_none_or(|usd| usd >= least))

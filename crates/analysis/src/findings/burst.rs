@@ -82,7 +82,10 @@ impl Spending<'_> {
     /// `disk d.1: 2,950 IOPS, of which 1,500 are sustained; 2 % of the credits at the start spent, and the rest lasts 59
     /// min at this load`.
     fn words(&self) -> String {
-        let rate = self.limit.documented.unwrap_or(self.limit.rate);
+        // Of a limit that was drawn lower, and is used by less than is documented, the drawn one explains the sentence.
+        let documented = self.limit.documented;
+        let documented = documented.filter(|documented| self.used_per_s > *documented);
+        let rate = documented.unwrap_or(self.limit.rate);
         let [used, sustained] = match self.limit.name.measure {
             Some(Measure::Throughput) => [
                 quantity::rate(self.used_per_s / 1e6),

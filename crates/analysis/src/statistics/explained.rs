@@ -80,10 +80,11 @@ fn explained(values: &[f64], drawn: &[Vec<f64>], chance_max: f64) -> Option<Expl
     causes.sort_by(|one, other| other.share.total_cmp(&one.share));
     let middle = mean(&left);
     let n = left.len();
-    let half = reach(Some(n - 1)) * deviation(&left) / (n as f64).sqrt();
-    let freedom = (n - 1 - causes.len()) as f64;
+    let freedom = n - 1 - causes.len();
+    let deviation_left = deviation(&left) * ((n - 1) as f64 / freedom as f64).sqrt();
+    let half = reach(Some(freedom)) * deviation_left / (n as f64).sqrt();
     Some(Explained {
-        left: deviation(&left) * ((n - 1) as f64 / freedom).sqrt(),
+        left: deviation_left,
         causes,
         without: [middle, middle - half, middle + half],
     })

@@ -158,7 +158,9 @@ impl Prepared {
         let mut record = self.noted(id, Record { drawn, ..record });
         if !record.drawn.is_empty() {
             for limit in &mut record.limits {
-                limit.documented = documented(&ready.stage, limit);
+                // One that was not drawn is as documented.
+                let documented = documented(&ready.stage, limit);
+                limit.documented = documented.filter(|rate| *rate != limit.rate);
             }
         }
         if !self.plan().protocol.nominal {
