@@ -406,6 +406,9 @@ impl Under<'_, '_> {
             }
         }
         if is_within && self.is_faster(time.mean) {
+            // One that costs as much, and takes longer, is no choice.
+            self.frontier
+                .pop_if(|last| costs_the_same(&last.layout, layout));
             self.frontier.push(Found {
                 layout: *layout,
                 time,

@@ -42,6 +42,7 @@ fn arm(name: &str, elapsed_s: f64, fitted: bool) -> ArmQuestion {
         published: BTreeMap::from([("elapsed_s".into(), Published::Number(elapsed_s))]),
         fitted,
         usd_per_month: None,
+        requests: BTreeMap::new(),
         with_machine: false,
         with_windows: false,
         price_lists: Vec::new(),

@@ -117,8 +117,11 @@ pub struct ArmQuestion {
     pub published: BTreeMap<String, Published>,
     /// Whether a parameter was fitted to this arm's published figures.
     pub fitted: bool,
-    /// Monthly price of its disks in US dollars, if all are known.
+    /// Monthly price of its disks in US dollars, if all are known; without `requests`.
     pub usd_per_month: Option<f64>,
+    /// What requests to a volume cost beside that, by the volume's name; without those where they cost nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub requests: BTreeMap<String, RequestPrice>,
     /// Whether the price includes its machine: where arms have different machines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_machine: bool,
@@ -141,12 +144,23 @@ impl ArmQuestion {
             published: arm.published.clone(),
             fitted: arm.fitted,
             usd_per_month: None,
+            requests: BTreeMap::new(),
             with_machine: false,
             with_windows: false,
             price_lists: Vec::new(),
             forgets: Vec::new(),
         }
     }
+}
+
+/// What requests to each disk of a volume cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestPrice {
+    /// Dollars for 10,000 requests.
+    pub usd_per_10000: f64,
+    /// Requests of an hour that are charged at most; absent: all are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hourly_max: Option<u64>,
 }
 
 /// The arm name under which records of `baseline`'s identical twin are written (`--aa`).

@@ -160,13 +160,20 @@ fn named(
         if !found.iter().any(|other| is_same(&device.name, other.name)) {
             // A drive is named with its colon.
             let drive = format!("{}:", device.name);
-            let meant = found.iter().find(|other| is_same(&drive, other.name));
-            let meant = meant.map_or_else(String::new, |_| {
-                let given = format!("{}={drive}", device.role.name());
-                format!("; give --device {}", argument(&given))
-            });
+            let is_meant = found.iter().any(|other| is_same(&drive, other.name));
+            let role = device.role.name();
+            let remedy = match is_meant {
+                true => format!("give --device {}", argument(&format!("{role}={drive}"))),
+                false => format!(
+                    "give --device {role}= with one of these, or record {} too; without it {role} is left out",
+                    device.name
+                ),
+            };
             let there = names(found.iter().map(|other| other.name));
-            let message = format!("it has no device `{}`; it has {there}{meant}", device.name);
+            let message = format!(
+                "it has no device `{}`; it has {there}; {remedy}",
+                device.name
+            );
             return Err(message.into());
         }
     }

@@ -251,7 +251,11 @@ fn two_busy_devices_have_to_be_named() {
          --device data=vdb --device log=vda"
     );
     let wrong = error("io.json", &two, &options(&["data=sda"]));
-    assert_eq!(wrong, "io.json: it has no device `sda`; it has vdb, vda");
+    assert_eq!(
+        wrong,
+        "io.json: it has no device `sda`; it has vdb, vda; give --device data= with one of these, or record sda too; \
+         without it data is left out"
+    );
 }
 
 #[test]

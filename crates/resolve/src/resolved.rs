@@ -254,6 +254,7 @@ impl Ready {
         let price = self.stage.price(with_machine);
         arm.usd_per_month = price.filter(|_| mode != Mode::Measure);
         if arm.usd_per_month.is_some() {
+            arm.requests = self.stage.requests.clone();
             arm.with_machine = with_machine;
             arm.with_windows = with_machine && self.stage.system == System::Windows;
             let mut lists = self.stage.price_lists.clone();

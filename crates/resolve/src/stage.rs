@@ -16,6 +16,7 @@ use model::{Bytes, CpuCosts, DiskSpec, MachineSpec, Storage, VolumeSpec};
 use replay::Places;
 
 use catalogue::{Catalogue, DiskEntry};
+use experiment::question::RequestPrice;
 use experiment::spec::{self, Disk, Settings, System};
 
 use disk::{disk, entry, machine, noted, striped};
@@ -45,6 +46,8 @@ pub struct Stage {
     pub log_bytes_factor: f64,
     /// Monthly price of all disks, in US dollars, if every one is known.
     pub usd_per_month: Option<f64>,
+    /// What requests to a volume's disks cost beside that, by the volume's name; without those where they cost nothing.
+    pub requests: BTreeMap<String, RequestPrice>,
     /// The price lists, with region and date; without duplicates.
     pub price_lists: BTreeSet<String>,
     /// Monthly list price of the machine with its operating system, in US dollars; `None` where it is not known, or the machine is
@@ -86,6 +89,7 @@ impl Stage {
             },
             log_bytes_factor: 1.0,
             usd_per_month: Some(0.0),
+            requests: BTreeMap::new(),
             price_lists: BTreeSet::new(),
             machine_usd_per_month: None,
             system: settings.machine.system.unwrap_or_default(),
@@ -159,8 +163,17 @@ impl Stage {
         let usd = usd.map(|usd| usd * f64::from(volume.count));
         self.usd_per_month = self.usd_per_month.zip(usd).map(|(sum, usd)| sum + usd);
         if let Disk::Catalogue(name) = &volume.disk {
-            let list = catalogue.disk(name).ok().and_then(DiskEntry::price_list);
-            self.price_lists.extend(list);
+            let entry = catalogue.disk(name).ok();
+            self.price_lists
+                .extend(entry.and_then(DiskEntry::price_list));
+            let requests = entry.and_then(|entry| entry.requests);
+            self.requests.extend(requests.map(|price| {
+                let price = RequestPrice {
+                    usd_per_10000: price.usd_per_10000,
+                    hourly_max: price.hourly_max,
+                };
+                (volume.name.clone(), price)
+            }));
         }
         let kind = settings.machine.kind.as_deref();
         if catalogue

@@ -206,8 +206,11 @@ pub struct Arm {
     pub next: Option<BoundBy>,
     /// The reason in a sentence.
     pub reason: String,
-    /// Price of its disks a month, in US dollars, where all prices are known.
+    /// Price of its disks a month, with their requests, in US dollars, where all prices are known.
     pub usd_per_month: Option<f64>,
+    /// What of that is for requests, as if those of its trials went on all month; absent where these cost nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_usd_per_month: Option<f64>,
     /// Whether the price includes its machine: where arms have different machines.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub with_machine: bool,

@@ -1,5 +1,7 @@
 //! Builds findings from records; combines all other modules.
 
+use std::collections::BTreeMap;
+
 use super::agreement;
 use super::cheapest::cheapest;
 use super::compared::{comparisons, noise_floor};
@@ -12,11 +14,12 @@ use super::sweeps::stops_helping;
 use super::trials::Trials;
 use super::withheld::withhold;
 use super::{
-    Arm, Findings, SCHEMA, advice, burst, checkpoint, conditions, default_decides, environment,
-    inconclusive, local_data, no_write_back, not_as_asked, not_exercised, number_of_files,
-    one_writer, published, same_disk, stress, timing, too_little_io, warnings,
+    Arm, ArmVolume, Disk, Findings, SCHEMA, advice, burst, checkpoint, conditions, default_decides,
+    environment, inconclusive, local_data, no_write_back, not_as_asked, not_exercised,
+    number_of_files, one_writer, published, same_disk, stress, timing, too_little_io, warnings,
 };
-use experiment::question::{ArmQuestion, Question};
+use catalogue::PerRequest;
+use experiment::question::{ArmQuestion, Question, RequestPrice};
 use experiment::record::Record;
 
 /// What `records` say about `question`.
@@ -85,6 +88,7 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         Some(advice) => format!("{} {advice}.", diagnosis.reason),
         None => diagnosis.reason,
     };
+    let requests_usd_per_month = requests_usd(&asked.requests, &volumes);
     Arm {
         name: asked.name.clone(),
         trials: count(finished.len()),
@@ -99,13 +103,32 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         bound_by: diagnosis.bound_by,
         next: diagnosis.next,
         reason,
-        usd_per_month: asked.usd_per_month,
+        usd_per_month: asked
+            .usd_per_month
+            .map(|usd| usd + requests_usd_per_month.unwrap_or(0.0)),
+        requests_usd_per_month,
         with_machine: asked.with_machine,
         with_windows: asked.with_windows,
         price_lists: asked.price_lists.clone(),
         counters: counters(finished),
         survived: None,
     }
+}
+
+/// Dollars a month for the requests to volumes with these prices, as if those of the trials went on all month; `None` where none is
+/// paid by request.
+fn requests_usd(prices: &BTreeMap<String, RequestPrice>, volumes: &[ArmVolume]) -> Option<f64> {
+    let of_volume = |volume: &ArmVolume| {
+        let price = prices.get(&volume.name)?;
+        let price = PerRequest {
+            usd_per_10000: price.usd_per_10000,
+            hourly_max: price.hourly_max,
+        };
+        let of_disk = |disk: &Disk| price.usd_per_month(disk.read_iops + disk.write_iops);
+        Some(volume.disks.iter().map(of_disk).sum::<f64>())
+    };
+    let usd: Vec<f64> = volumes.iter().filter_map(of_volume).collect();
+    (!usd.is_empty()).then(|| usd.iter().sum())
 }
 
 fn count(trials: usize) -> u32 {

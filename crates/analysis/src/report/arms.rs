@@ -281,12 +281,20 @@ fn prices(findings: &Findings) -> Option<String> {
         true => String::new(),
         false => format!(" ({})", lists.join("; ")),
     };
+    let mut by_request = findings
+        .arms
+        .iter()
+        .filter_map(|arm| arm.requests_usd_per_month);
+    let requests = match by_request.next() {
+        Some(_) => ", with the requests to them, as if those of the run went on all month",
+        None => "",
+    };
     Some(match with_machines(findings) {
         true => format!(
-            "$/month: list price of the machine on demand with {}, 730 hours, and of its disks{of}",
+            "$/month: list price of the machine on demand with {}, 730 hours, and of its disks{of}{requests}",
             system(findings)
         ),
-        false => format!("$/month: list price of the disks{of}, without the machine"),
+        false => format!("$/month: list price of the disks{of}, without the machine{requests}"),
     })
 }
 
@@ -317,6 +325,7 @@ mod tests {
     use super::*;
     use crate::findings::make;
     use experiment::examples;
+    use experiment::question::RequestPrice;
     use experiment::record::Drawn;
 
     #[test]
@@ -347,6 +356,45 @@ mod tests {
         let note = note(&question);
         let price = "$/month: list price of the disks (AWS us-east-1, 2026), without the machine";
         assert!(note.ends_with(price), "{note}");
+    }
+
+    #[test]
+    fn requests_that_cost_something_are_in_the_price_and_the_note_says_so() {
+        let mut question = examples::question();
+        let priced = |question: &_| {
+            let found = make(question, &examples::records());
+            (found.arms[1].clone(), table(&found).note)
+        };
+        question.arms[1].usd_per_month = Some(2.4);
+        let (arm, _) = priced(&question);
+        assert_eq!(
+            (arm.usd_per_month, arm.requests_usd_per_month),
+            (Some(2.4), None)
+        );
+
+        let volume = arm.volumes[0].name.clone();
+        let requests: f64 = arm.volumes[0]
+            .disks
+            .iter()
+            .map(|disk| disk.read_iops + disk.write_iops)
+            .sum();
+        assert!(requests > 10.0, "{requests}");
+        let price = |hourly_max| RequestPrice {
+            usd_per_10000: 0.002,
+            hourly_max,
+        };
+        question.arms[1].requests = [(volume.clone(), price(None))].into();
+        let (arm, note) = priced(&question);
+        let all = requests * 3_600.0 * 730.0 / 1e4 * 0.002;
+        let found = arm.requests_usd_per_month.expect("they cost something");
+        assert!((found / all - 1.0).abs() < 1e-9, "{found}, not {all}");
+        assert_eq!(arm.usd_per_month, Some(2.4 + found));
+        assert!(note.contains("with the requests to them"), "{note}");
+
+        // At most 10,000 an hour are charged.
+        question.arms[1].requests = [(volume, price(Some(10_000)))].into();
+        let found = priced(&question).0.requests_usd_per_month.unwrap();
+        assert!((found - 0.002 * 730.0).abs() < 1e-9, "{found}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use analysis::report::backtest::{json, misfit, report};
+use analysis::report::profile::part;
 use anyhow::Result;
 use replay::BackTest;
 
@@ -78,7 +79,10 @@ impl Recorded {
             note(&format!("dbstow: {text}"));
         }
         let backtest = of(&prepared)?;
-        let (_, stage, _) = prepared.first();
+        let (_, stage, recording) = prepared.first();
+        if let Some(kept) = recording.and_then(|recording| part(&recording.profile)) {
+            note(&format!("dbstow: {kept}"));
+        }
         let mut catalogue = layout.inventory.catalogue.clone();
         advise::teach(&backtest, &stage.disks, &mut catalogue);
         Ok(Recorded {

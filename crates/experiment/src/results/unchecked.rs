@@ -114,6 +114,7 @@ fn check_arm(arm: &ArmQuestion, planned: &ArmQuestion) -> Result<(), Fault> {
         published,
         fitted,
         usd_per_month,
+        requests,
         with_machine: _,
         with_windows: _,
         price_lists: _,
@@ -122,14 +123,16 @@ fn check_arm(arm: &ArmQuestion, planned: &ArmQuestion) -> Result<(), Fault> {
     same(&["arms", name, "baseline"], baseline, &planned.baseline)?;
     same(&["arms", name, "published"], published, &planned.published)?;
     same(&["arms", name, "fitted"], fitted, &planned.fitted)?;
-    match usd_per_month {
-        Some(usd) if !(0.0..=USD_MAX).contains(usd) => {
-            let key = ["question", "arms", name, "usd_per_month"];
+    let check = |usd: f64, key: &str| match (0.0..=USD_MAX).contains(&usd) {
+        true => Ok(()),
+        false => {
             let message = format!("{usd:?} is not a price; it is from 0 to {USD_MAX:e} dollars");
-            Err(Fault::at(&key, message))
+            Err(Fault::at(&["question", "arms", name, key], message))
         }
-        Some(_) | None => Ok(()),
-    }
+    };
+    let mut requests = requests.values();
+    requests.try_for_each(|price| check(price.usd_per_10000, "requests"))?;
+    usd_per_month.map_or(Ok(()), |usd| check(usd, "usd_per_month"))
 }
 
 fn same<T: PartialEq + Serialize>(key: &[&str], said: &T, planned: &T) -> Result<(), Fault> {

@@ -97,6 +97,12 @@ fn brief(used: &Used) -> String {
     }
 }
 
+/// The limit that is used up at the busiest time, whether or not operations wait for it.
+pub(super) fn fullest(layout: &Layout) -> Option<&Used> {
+    let first = layout.used.first();
+    first.filter(|used| used.share >= AT_LIMIT_FROM)
+}
+
 /// Whether a limit is used up while operations wait for limits.
 fn is_at_limit(layout: &Layout, used: &Used) -> bool {
     let throttled = layout

@@ -7,7 +7,8 @@ use super::facts::facts;
 use super::money::Currency;
 use super::points::frontier;
 use super::shown::{
-    Named, machine, milliseconds, named, prices, time, usd, used, volumes, why, why_in_short,
+    Named, fullest, machine, milliseconds, named, prices, time, usd, used, volumes, why,
+    why_in_short,
 };
 use crate::findings::Survived;
 use crate::report::backtest::hardly_waited_for;
@@ -209,8 +210,15 @@ fn reasons(advice: &Advice) -> Vec<String> {
         let currency = &advice.asked.currency;
         reasons.push(match other - own {
             less if less <= -0.5 => format!(
-                "The runner-up costs {} a month less; the cheapest is simpler: fewer disks, fewer kinds of them, or today's machine.",
-                currency.shown(-less)
+                "The runner-up costs {} a month less{}.",
+                currency.shown(-less),
+                match fullest(runner_up).filter(|_| fullest(cheapest).is_none()) {
+                    Some(used) => format!(
+                        ", and has no room: at the busiest time {} are at their limit",
+                        used.limit
+                    ),
+                    None => "; the cheapest is simpler: fewer disks, fewer kinds of them, or today's machine".to_owned(),
+                }
             ),
             more if more < 0.5 => "The runner-up costs as much.".to_owned(),
             more => format!(
