@@ -104,9 +104,9 @@ class Postgres(Bench):
             memory.end()
 
     def measured_within(self, memory, data, temp, script, sessions):
-        self.start(data, *memory.holding())
         seconds = LONGER.get(script, 1) * SECONDS
         try:
+            self.start(data, *memory.holding())
             if temp:
                 os.mkdir(f"{temp}/temp", 0o700)
                 shutil.chown(f"{temp}/temp", "postgres", "postgres")
@@ -116,7 +116,9 @@ class Postgres(Bench):
             return self.record(f"postgresql://postgres@/postgres?host={self.sockets}", seconds,
                                lambda seconds: self.pgbench(script, sessions, seconds))
         finally:
-            self.server(binary("pg_ctl"), "stop", "--wait", "--mode", "immediate", "--pgdata", data)
+            # A server that did not start in time is there all the same.
+            if os.path.exists(f"{data}/postmaster.pid"):
+                self.server(binary("pg_ctl"), "stop", "--wait", "--mode", "immediate", "--pgdata", data)
 
     def pgbench(self, script, sessions, seconds):
         path = f"{self.folder}/{script}.sql"

@@ -68,8 +68,9 @@ class Memory:
     """A control group: its processes and the page cache of what they read and write have so many bytes at most, as on a machine
     that has no more."""
 
-    # Where each version of control groups keeps the limit of a group's memory.
-    VERSIONS = {"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"}
+    # Where each version of control groups keeps the limit of a group's memory, and what keeps the group out of swap space.
+    VERSIONS = {"/sys/fs/cgroup": ("memory.max", "memory.swap.max"),
+                "/sys/fs/cgroup/memory": ("memory.limit_in_bytes", "memory.swappiness")}
 
     def __init__(self, limit):
         if os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
@@ -82,8 +83,11 @@ class Memory:
         self.folder = f"{root}/{OWN_NAME}-{os.getpid()}"
         os.mkdir(self.folder)
         try:
-            with open(f"{self.folder}/{self.VERSIONS[root]}", "w") as file:
-                file.write(str(limit))
+            for name, value in zip(self.VERSIONS[root], (limit, 0)):
+                # A kernel without swap space has no file for it.
+                if value or os.path.exists(f"{self.folder}/{name}"):
+                    with open(f"{self.folder}/{name}", "w") as file:
+                        file.write(str(value))
         except OSError:
             self.end()
             raise
