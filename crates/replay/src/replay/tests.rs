@@ -55,10 +55,17 @@ fn replay(
     log: usize,
     seed: u64,
 ) -> Result<Outcome, ReplayError> {
-    let volumes: Vec<VolumeSpec> = disks
-        .iter()
-        .map(|disk| VolumeSpec::of("d", disk.clone()))
-        .collect();
+    let volumes = disks.iter().map(|disk| VolumeSpec::of("d", disk.clone()));
+    replay_on(demand, arrivals, &volumes.collect::<Vec<_>>(), log, seed)
+}
+
+fn replay_on(
+    demand: &DemandSeries,
+    arrivals: Arrivals,
+    volumes: &[VolumeSpec],
+    log: usize,
+    seed: u64,
+) -> Result<Outcome, ReplayError> {
     let places = Places {
         data: vec![0],
         temp: vec![0],
@@ -68,7 +75,7 @@ fn replay(
         demand,
         arrivals,
         machine: &MachineSpec::unlimited(),
-        volumes: &volumes,
+        volumes,
         places: &places,
         warm_up: Duration::from_secs(5),
         length: Duration::from_secs(60),
@@ -109,6 +116,25 @@ fn many_sessions_do_what_the_narrowest_limit_allows() {
     assert!(
         (operation_s - (64.0 / 250.0 - 0.006)).abs() < 0.003,
         "{operation_s}"
+    );
+}
+
+#[test]
+fn a_read_that_is_a_little_longer_than_a_page_is_of_one_disk_of_a_stripe() {
+    let mut demand = readers(64, 6);
+    demand.data.reads.size = Bytes(8_704);
+    let one = disk(500, [2.0, 1.0, 0.0]);
+    let stripe = VolumeSpec {
+        disks: vec![one.clone(), one],
+        ..VolumeSpec::of("d", disk(500, [2.0, 1.0, 0.0]))
+    };
+    let series = DemandSeries::steady(demand, 1.0);
+    let outcome = replay_on(&series, Arrivals::Closed, &[stripe], 0, 1);
+    let outcome = outcome.expect("an operation takes time");
+    // 2 x 500 IOPS by 2 reads. At multiples of 8,704 bytes an eighth of the reads would need both disks: 444 a second.
+    assert!(
+        (490.0..502.0).contains(&outcome.operations_per_s()),
+        "{outcome:?}"
     );
 }
 

@@ -343,7 +343,8 @@ impl<'a> Run<'a> {
         at >= self.from && at < self.until
     }
 
-    /// A request at a random place of one of the role's volumes.
+    /// A request at a random place of one of the role's volumes. It begins at a multiple of the next power of two: the mean size of requests
+    /// is not theirs, and pages of a database, which are aligned, lie in one unit of a stripe each.
     fn request(
         &mut self,
         now: Instant,
@@ -357,7 +358,7 @@ impl<'a> Run<'a> {
         };
         let length = Bytes(size.0.next_multiple_of(SECTOR).max(SECTOR));
         let slots = (self.spans[volume] / length.0).max(1);
-        let offset = self.random.random_range(0..slots) * length.0;
+        let offset = self.random.random_range(0..slots) * length.0.next_power_of_two();
         let request = match operation {
             Operation::Read => Request::read(offset, length),
             Operation::Write => Request {

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use block::{Block, Packer, Plain, ZEROS};
+use block::{Block, PACKED_MAX, Packer, Plain, ZEROS};
 use frozen::Base;
 pub(crate) use frozen::Frozen;
 pub(crate) use slots::failure;
@@ -40,9 +40,6 @@ use slots::{BLOCK, Slots};
 
 /// What takes no more bytes than this is not packed any further: LZ4 would take far longer, and save little.
 const LITTLE: usize = BLOCK / 16;
-
-/// Most bytes of a patch, as of a block that is packed.
-const PATCH_MAX: usize = BLOCK / 4;
 
 /// Blocks of a file that stay plain.
 const PLAIN_MAX: usize = 256;
@@ -210,7 +207,7 @@ impl Spool {
             return Ok(false);
         };
         let old = base.block(number, &mut self.plain)?;
-        Ok(patch::of(old, bytes, PATCH_MAX, &mut self.patch))
+        Ok(patch::of(old, bytes, PACKED_MAX, &mut self.patch))
     }
 
     /// Space that all files take now.
@@ -317,7 +314,7 @@ impl Spool {
             return Ok(());
         }
         let is_dense = match (&*block, &bytes.base) {
-            (Block::Shared, Some(base)) => base.is_dense(number),
+            (Block::Shared | Block::Patched(_), Some(base)) => base.is_dense(number),
             (block, _) => block.is_dense(),
         };
         mem::replace(block, Block::plain(whole, is_dense)).release(&mut self.slots);

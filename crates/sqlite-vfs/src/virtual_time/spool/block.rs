@@ -9,8 +9,8 @@ use lz4_flex::block::{
 use super::runs;
 use super::slots::{BLOCK, Slots};
 
-/// A block that compresses to this or more is spooled: it would save too little memory.
-const PACKED_LIMIT: usize = BLOCK / 4;
+/// Most bytes of a block that is kept in memory packed, or as a patch: more would save too little, and it is spooled.
+pub(super) const PACKED_MAX: usize = BLOCK / 4;
 
 pub(super) static ZEROS: [u8; BLOCK] = [0; BLOCK];
 
@@ -134,6 +134,6 @@ impl Packer {
     fn pack(&mut self, plain: &[u8]) -> Option<&[u8]> {
         let length = compress_into_with_table(plain, &mut self.packed, &mut self.table)
             .expect("the buffer has room for any block");
-        (length < PACKED_LIMIT).then(|| &self.packed[..length])
+        (length <= PACKED_MAX).then(|| &self.packed[..length])
     }
 }
