@@ -85,12 +85,9 @@ impl DocumentBuilder<'_> {
         let best_value = plain(&found.best_value)?;
         let best_value = {
             let others = [&best_value, &cheapest, &runner_up, &fastest];
-            // What costs less than the layout that is advised as the cheapest was passed over: it is full, less simple or slower.
-            let least = cheapest.as_ref().and_then(|found| found.usd_per_month);
-            let is_dearer = |found: &&document::Layout| {
-                least.is_none_or(|least| found.usd_per_month.is_none_or(|usd| usd >= least))
-            };
-            let all = others.into_iter().flatten().filter(is_dearer);
+            let is_open =
+                |found: &&document::Layout| !value::is_passed_over(found, cheapest.as_ref());
+            let all = others.into_iter().flatten().filter(is_open);
             let all = all.chain(self.today_as_bought(&today));
             let goal = match &cheapest {
                 Some(_) => 1.0 + self.request.wishes.limits.slower_max,

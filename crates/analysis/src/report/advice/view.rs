@@ -16,6 +16,9 @@ use crate::report::section::{Body, Item, Kind, Place, Report};
 use table::quantity::{count, number, percent, percent_signed};
 use table::{Column, Table};
 
+/// Dollars a month by which prices may differ that a sentence calls the same.
+const SAME_USD: f64 = 0.5;
+
 /// Number of limits named per layout.
 const LIMITS_SHOWN: usize = 2;
 
@@ -204,30 +207,46 @@ fn reasons(advice: &Advice) -> Vec<String> {
         let survived = layout.survived.as_ref();
         reasons.extend(survived.map(|survived| survived.sentence(name)));
     }
-    if let (Some(cheapest), Some(runner_up)) = (&advice.cheapest, &advice.runner_up)
-        && let (Some(own), Some(other)) = (cheapest.usd_per_month, runner_up.usd_per_month)
-    {
-        let currency = &advice.asked.currency;
-        reasons.push(match other - own {
-            less if less <= -0.5 => format!(
-                "The runner-up costs {} a month less{}.",
-                currency.shown(-less),
-                match fullest(runner_up).filter(|_| fullest(cheapest).is_none()) {
-                    Some(used) => format!(
-                        ", and has no room: at the busiest time {} are at their limit",
-                        used.limit
-                    ),
-                    None => "; the cheapest is simpler: fewer disks, fewer kinds of them, or today's machine".to_owned(),
-                }
-            ),
-            more if more < 0.5 => "The runner-up costs as much.".to_owned(),
-            more => format!(
-                "The runner-up costs {} a month more: prices that differ from these by more than that may change the answer.",
-                currency.shown(more)
-            ),
-        });
+    for (name, other) in [
+        ("runner-up", &advice.runner_up),
+        ("best value", &advice.best_value),
+    ] {
+        let Some((cheapest, other)) = advice.cheapest.as_ref().zip(other.as_ref()) else {
+            continue;
+        };
+        let Some((own, least)) = other.usd_per_month.zip(cheapest.usd_per_month) else {
+            continue;
+        };
+        // That the best value costs no less than the cheapest needs no sentence.
+        if name == "runner-up" || own - least <= -SAME_USD {
+            let costs = beside_cheapest(own - least, cheapest, other, &advice.asked.currency);
+            reasons.push(format!("The {name} costs {costs}."));
+        }
     }
     reasons
+}
+
+/// What another answer costs beside the cheapest, `more` dollars a month, and what that means.
+fn beside_cheapest(more: f64, cheapest: &Layout, other: &Layout, currency: &Currency) -> String {
+    if more >= SAME_USD {
+        return format!(
+            "{} a month more: prices that differ from these by more than that may change the answer",
+            currency.shown(more)
+        );
+    }
+    if more > -SAME_USD {
+        return "as much".to_owned();
+    }
+    let less = currency.shown(-more);
+    match fullest(other).filter(|_| fullest(cheapest).is_none()) {
+        Some(used) => format!(
+            "{less} a month less, and has no room: at the busiest time {} are at their limit",
+            used.limit
+        ),
+        None => format!(
+            "{less} a month less; the cheapest is simpler: fewer disks, fewer kinds of them, or today's machine"
+        ),
+    }
 }
 
 /// How much more load a layout takes.
