@@ -406,7 +406,7 @@ impl Under<'_, '_> {
             }
         }
         if is_within && self.is_faster(time.mean) {
-            // One that costs as much, and takes longer, is no choice.
+            // One that costs as much, and takes longer, is not a choice.
             self.frontier
                 .pop_if(|last| costs_the_same(&last.layout, layout));
             self.frontier.push(Found {

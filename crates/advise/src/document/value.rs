@@ -11,7 +11,7 @@ pub(super) fn best<'a>(layouts: impl Iterator<Item = &'a Layout>) -> Option<&'a 
     best.map(|(layout, _)| layout)
 }
 
-/// Whether a layout that costs less than the one that is advised as the cheapest is no answer: it was passed over as it is full, less
+/// Whether a layout that costs less than the one that is advised as the cheapest is not an answer: it was passed over as it is full, less
 /// simple or slower. One that is faster by more than the model's error has room.
 pub(super) fn is_passed_over(layout: &Layout, cheapest: Option<&Layout>) -> bool {
     cheapest.is_some_and(|cheapest| {

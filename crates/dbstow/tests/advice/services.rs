@@ -167,6 +167,7 @@ fn a_class_in_place_of_a_file_is_refused_with_what_the_file_has() {
 }
 
 #[test]
+#[ignore = "long: asks about every machine and class; classes alone are asked about always"]
 fn services_are_beside_machines_where_they_are_asked_for() {
     let both = advised(&on_machine(), &["--service", "rds"]);
     assert!(

@@ -360,6 +360,7 @@ fn trial(folder: &Path, binaries: &Binaries, arguments: &[&str]) -> Value {
 }
 
 #[test]
+#[ignore = "long: runs a trial on each version; its private server lives through one always"]
 fn a_trial_runs_on_each_version_from_its_load_to_its_record() {
     let Some(all) = all() else { return };
     for (binaries, _folder) in &all {
