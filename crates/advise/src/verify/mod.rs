@@ -221,10 +221,16 @@ fn times(promise: &Promise, after: &Parts) -> Vec<Time> {
         promised_ms: Some(all),
         after_ms: after.total() * 1e3,
     };
+    // They are simulated, and today's replay was off: their shares hold, and make up what was promised.
+    let simulated: f64 = promise.parts_ms.values().sum();
+    let scale = match simulated > 0.0 {
+        true => all / simulated,
+        false => 1.0,
+    };
     let part = |part: TimePart| Time {
         part: Some(part),
         before_ms: before.parts_ms.get(&part).copied().unwrap_or(0.0),
-        promised_ms: promise.parts_ms.get(&part).copied(),
+        promised_ms: promise.parts_ms.get(&part).map(|ms| ms * scale),
         after_ms: after[part] * 1e3,
     };
     let parts = TimePart::ALL.map(part).into_iter();
@@ -259,6 +265,12 @@ fn of_role(before: &Before, role: Role, after: &Rates, operations_per_s: f64) ->
 
 fn notes(promise: &Promise, requests: &[Requests], operations_per_s: f64) -> Vec<String> {
     let mut notes = Vec::new();
+    if !promise.doubts.is_empty() {
+        notes.push(format!(
+            "Trust in this advice was low: {}.",
+            promise.doubts.join("; ")
+        ));
+    }
     for one in requests {
         let [before, after] = one.per_operation;
         if (after / before - 1.0).abs() > LOAD_DIFFERS {

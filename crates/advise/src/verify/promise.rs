@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use analysis::report::advice::Level;
 use analysis::report::advice::document::{Advice, BackTest, Layout, NotAdvice, Volume};
 use model::number::Counted;
 use reading::Role;
@@ -30,6 +31,8 @@ pub struct Promise {
     pub growth: f64,
     /// Milliseconds of an operation by what its session waits for, where the advice has them.
     pub parts_ms: BTreeMap<TimePart, f64>,
+    /// Why the advice said that it was hardly to be trusted; empty where it was.
+    pub doubts: Vec<String>,
     /// What was recorded before.
     pub before: Before,
 }
@@ -144,6 +147,10 @@ impl Promise {
                 parts_ms: parts
                     .map(|(name, ms)| part(name, *ms))
                     .collect::<Result<_, _>>()?,
+                doubts: match advice.trust.level {
+                    Level::High => Vec::new(),
+                    Level::Low => advice.trust.because.clone(),
+                },
                 before,
             })
         };

@@ -244,7 +244,7 @@ fn beside_cheapest(more: f64, cheapest: &Layout, other: &Layout, currency: &Curr
             used.limit
         ),
         None => format!(
-            "{less} a month less; the cheapest is simpler: fewer disks, fewer kinds of them, or today's machine"
+            "{less} a month less; the cheapest has fewer disks, fewer kinds of them, today's machine, or one of a later generation"
         ),
     }
 }
