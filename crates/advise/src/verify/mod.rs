@@ -74,7 +74,7 @@ pub struct Time {
     pub part: Option<TimePart>,
     /// Recorded before.
     pub before_ms: f64,
-    /// Promised, where the advice has it.
+    /// Promised, where the advice has it; of a part, its simulated share of the promised whole.
     pub promised_ms: Option<f64>,
     /// Recorded after.
     pub after_ms: f64,

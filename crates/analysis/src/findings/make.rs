@@ -88,7 +88,7 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         Some(advice) => format!("{} {advice}.", diagnosis.reason),
         None => diagnosis.reason,
     };
-    let requests_usd_per_month = requests_usd(&asked.requests, &volumes);
+    let requests_usd = requests_usd(&asked.requests, &volumes);
     Arm {
         name: asked.name.clone(),
         trials: count(finished.len()),
@@ -105,8 +105,9 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
         reason,
         usd_per_month: asked
             .usd_per_month
-            .map(|usd| usd + requests_usd_per_month.unwrap_or(0.0)),
-        requests_usd_per_month,
+            .zip(requests_usd)
+            .map(|(disks, requests)| disks + requests),
+        requests_usd_per_month: requests_usd.filter(|_| !asked.requests.is_empty()),
         with_machine: asked.with_machine,
         with_windows: asked.with_windows,
         price_lists: asked.price_lists.clone(),
@@ -115,11 +116,11 @@ fn arm(asked: &ArmQuestion, trials: &Trials) -> Arm {
     }
 }
 
-/// Dollars a month for the requests to volumes with these prices, as if those of the trials went on all month; `None` where none is
-/// paid by request.
+/// Dollars a month for the requests to volumes with these prices, as if those of the trials went on all month; `None` where no trial has
+/// counted them.
 fn requests_usd(prices: &BTreeMap<String, RequestPrice>, volumes: &[ArmVolume]) -> Option<f64> {
-    let of_volume = |volume: &ArmVolume| {
-        let price = prices.get(&volume.name)?;
+    let of_volume = |(name, price): (&String, &RequestPrice)| {
+        let volume = volumes.iter().find(|volume| volume.name == *name)?;
         let price = PerRequest {
             usd_per_10000: price.usd_per_10000,
             hourly_max: price.hourly_max,
@@ -127,8 +128,7 @@ fn requests_usd(prices: &BTreeMap<String, RequestPrice>, volumes: &[ArmVolume]) 
         let of_disk = |disk: &Disk| price.usd_per_month(disk.read_iops + disk.write_iops);
         Some(volume.disks.iter().map(of_disk).sum::<f64>())
     };
-    let usd: Vec<f64> = volumes.iter().filter_map(of_volume).collect();
-    (!usd.is_empty()).then(|| usd.iter().sum())
+    prices.iter().map(of_volume).sum()
 }
 
 fn count(trials: usize) -> u32 {

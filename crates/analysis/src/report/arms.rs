@@ -395,6 +395,10 @@ mod tests {
         question.arms[1].requests = [(volume, price(Some(10_000)))].into();
         let found = priced(&question).0.requests_usd_per_month.unwrap();
         assert!((found - 0.002 * 730.0).abs() < 1e-9, "{found}");
+
+        // Requests that no trial has counted have no price, and so have the disks none.
+        let found = make(&question, &[]);
+        assert_eq!(found.arms[1].usd_per_month, None);
     }
 
     #[test]
